@@ -1,0 +1,47 @@
+/**
+ * What Bursar needs from whoever issues its cards, in Bursar's words. Expected answers are typed outcomes; a processor
+ * that is away, or that answers what it never should, is a DomainError `unavailable`. Never a number, never a CVC.
+ * @module
+ */
+import type { Id } from '../../../kernel/ids.ts';
+
+export type CardUsage = 'single' | 'multi';
+export type ProcessorCardState = 'active' | 'frozen' | 'closed';
+
+export type IssuedCard = {
+  /** The processor's own reference; the network names the card by it. */
+  readonly cardRef: string;
+  readonly last4: string;
+  readonly brand: string;
+  readonly expiryMonth: number;
+  readonly expiryYear: number;
+};
+
+/** `closed`: the card is closed at the processor and takes no other state. */
+export type CardStateOutcome =
+  | { readonly outcome: 'set' }
+  | { readonly outcome: 'refused'; readonly reason: 'unknown_card' | 'closed' };
+
+/** `expiresAt` is that of the first mint under this key, an ISO instant of real time. */
+export type MintOutcome =
+  | { readonly outcome: 'minted'; readonly paymentToken: string; readonly expiresAt: string }
+  | { readonly outcome: 'refused'; readonly reason: 'unknown_card' | 'closed' };
+
+export type CardProcessor = {
+  /** The same key gives the same card. */
+  issueCard(order: {
+    readonly cardId: Id<'card'>;
+    readonly usage: CardUsage;
+    readonly idempotencyKey: string;
+  }): Promise<IssuedCard>;
+  /** Setting the state a card already has is `set`. */
+  setCardState(change: { readonly cardRef: string; readonly state: ProcessorCardState }): Promise<CardStateOutcome>;
+  /** An opaque token for one payment at one merchant up to a ceiling. The same key gives the same token. */
+  mintPaymentToken(order: {
+    readonly cardRef: string;
+    readonly merchantId: string;
+    readonly ceilingCents: number;
+    readonly expiresAt: Date;
+    readonly idempotencyKey: string;
+  }): Promise<MintOutcome>;
+};

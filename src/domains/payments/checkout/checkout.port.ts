@@ -1,0 +1,47 @@
+/**
+ * What Bursar needs from a shop it pays at, in Bursar's words: an offer, and the outcome of paying it. Nothing here
+ * throws for what a shop may do; `unknown` means that money may have moved and somebody has to find out.
+ * @module
+ */
+import type { Cents } from '../../../kernel/money.ts';
+
+export type Merchant = {
+  readonly id: string;
+  readonly name: string;
+  /** Merchant category code, four digits. */
+  readonly mcc: string;
+  /** ISO 3166-1 alpha-2. */
+  readonly country: string;
+};
+
+export type CheckoutOffer = {
+  readonly outcome: 'offer';
+  readonly orderId: string;
+  readonly amountCents: Cents;
+  readonly currency: 'EUR';
+  readonly merchant: Merchant;
+  /** Of the same origin as the address that made the offer. */
+  readonly payUrl: string;
+};
+
+export const noOfferReasons = ['address_refused', 'unreachable', 'not_an_offer', 'not_eur', 'other_origin'] as const;
+export type NoOfferReason = (typeof noOfferReasons)[number];
+export type OfferOutcome = CheckoutOffer | { readonly outcome: 'no_offer'; readonly reason: NoOfferReason };
+
+export const unknownPayReasons = ['unreachable', 'shop_error', 'broken_answer'] as const;
+export type UnknownPayReason = (typeof unknownPayReasons)[number];
+export type PayOutcome =
+  | { readonly outcome: 'paid' }
+  | { readonly outcome: 'declined' }
+  | { readonly outcome: 'unknown'; readonly reason: UnknownPayReason };
+
+export type MerchantCheckout = {
+  readOffer(targetUrl: string): Promise<OfferOutcome>;
+  /** Repeating with the same key never pays twice and finds the outcome of the first time. */
+  pay(payment: {
+    readonly payUrl: string;
+    readonly orderId: string;
+    readonly paymentToken: string;
+    readonly idempotencyKey: string;
+  }): Promise<PayOutcome>;
+};
