@@ -1,0 +1,186 @@
+/**
+ * Runs a real PostgreSQL over one folder: makes the cluster once, starts it on 127.0.0.1 with password login and
+ * waits until it answers. Must never start with unsafe settings unless the caller said the data may be lost.
+ * @module
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
+import { hasExited, type Launch, runToEnd, type StopSteps, spawnLogged, stopChild, waitUntil } from './launch.ts';
+import { type PostgresPlace, placePostgres } from './postgres-place.ts';
+
+export type PostgresOptions = {
+  /** The data folder (`.bursar`); the cluster becomes its `pg`, or lies under /var/lib (see postgres-place). */
+  dir: string;
+  port: number;
+  password: string;
+  /** Made where it is missing; the answered `url` names it. */
+  database?: string;
+  /** False only for throwaway test databases: a power cut may lose or break the data. */
+  durable?: boolean;
+};
+
+export type Postgres = { url: string; pid: number; place: PostgresPlace; stop(): Promise<void> };
+
+/** Fast shutdown; then at once, which leaves recovery to the next start. */
+export const stopPostgres: StopSteps = [
+  { signal: 'SIGINT', withinMs: 20_000 },
+  { signal: 'SIGQUIT', withinMs: 5_000 },
+  { signal: 'SIGKILL', withinMs: 2_000 },
+];
+
+export async function startPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { launch, place, ready } = await preparePostgres(options);
+  const child = spawnLogged(launch, { logFile: join(options.dir, 'postgres.log') });
+  const url = await ready(() => !hasExited(child)).catch(async (error: unknown) => {
+    await stopChild(child, stopPostgres);
+    throw error;
+  });
+  return { url, pid: child.pid as number, place, stop: () => stopChild(child, stopPostgres) };
+}
+
+/** For who starts the program himself: the cluster exists and nobody runs over it when this returns. */
+export async function preparePostgres(options: PostgresOptions): Promise<{
+  launch: Launch;
+  place: PostgresPlace;
+  ready: (alive: () => boolean) => Promise<string>;
+}> {
+  const place = await placePostgres(options.dir);
+  if (!existsSync(join(place.dataDir, 'PG_VERSION'))) await makeCluster(place, options);
+  await endFormerServer(place.dataDir);
+  const launch = {
+    command: join(place.programs, 'bin', 'postgres'),
+    args: ['-D', place.dataDir, ...settings(options)],
+    env: postgresEnv(),
+    user: place.user,
+  };
+  return { launch, place, ready: (alive) => answer(options, alive) };
+}
+
+function settings({ port, durable = true }: PostgresOptions): string[] {
+  const values = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    max_connections: 200,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    log_checkpoints: 'off',
+    ...(durable
+      ? {}
+      : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 }),
+  };
+  return Object.entries(values).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
+
+/** Made under another name first, so that a start that died half way leaves nothing that looks whole. */
+async function makeCluster({ dataDir, programs, user }: PostgresPlace, options: PostgresOptions): Promise<void> {
+  const half = `${dataDir}.new`;
+  const passwordFile = join(half, 'password');
+  const cluster = join(half, 'pg');
+  await rm(half, { recursive: true, force: true });
+  await mkdir(half, { recursive: true });
+  await chmod(half, 0o700);
+  await writeFile(passwordFile, `${options.password}\n`, { mode: 0o600 });
+  if (user) for (const path of [half, passwordFile]) await chown(path, user.uid, user.gid);
+  await runToEnd({
+    command: join(programs, 'bin', 'initdb'),
+    args: [
+      `--pgdata=${cluster}`,
+      '--username=postgres',
+      `--pwfile=${passwordFile}`,
+      '--auth=scram-sha-256',
+      '--encoding=UTF8',
+      '--locale=C',
+      '--locale-provider=builtin',
+      '--builtin-locale=C.UTF-8',
+      '--no-instructions',
+      ...(options.durable === false ? ['--no-sync', '--no-data-checksums'] : []),
+    ],
+    env: postgresEnv(),
+    user,
+  });
+  await rename(cluster, dataDir);
+  await rm(half, { recursive: true, force: true });
+}
+
+/** A server left over by a dead supervisor is stopped; a lock file that names a stranger's process is removed. */
+async function endFormerServer(dataDir: string): Promise<void> {
+  const lock = join(dataDir, 'postmaster.pid');
+  const pid = Number.parseInt(await readFile(lock, 'utf8').catch(() => ''), 10);
+  if (!Number.isInteger(pid)) return;
+  if (!isServerOver(pid, dataDir)) {
+    await rm(lock, { force: true });
+    return;
+  }
+  for (const { signal, withinMs } of stopPostgres) {
+    signalIfThere(pid, signal);
+    for (let waited = 0; waited < withinMs && isServerOver(pid, dataDir); waited += 50) await sleep(50);
+    if (!isServerOver(pid, dataDir)) return;
+  }
+  throw new Error(`PostgreSQL (process ${pid}) still runs over ${dataDir} and does not stop`);
+}
+
+function isServerOver(pid: number, dataDir: string): boolean {
+  const { stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  return stdout?.includes(`-D ${dataDir} `) ?? false;
+}
+
+function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** Waits until the server answers (after a crash it recovers first) and makes the database where it is missing. */
+async function answer(options: PostgresOptions, alive: () => boolean): Promise<string> {
+  const { database = 'postgres' } = options;
+  await waitUntil('PostgreSQL', () => canConnect(databaseUrl(options, 'postgres')), { withinMs: 120_000, alive });
+  if (database !== 'postgres') await ensureDatabase(databaseUrl(options, 'postgres'), database);
+  return databaseUrl(options, database);
+}
+
+function databaseUrl({ port, password }: PostgresOptions, database: string): string {
+  return `postgres://postgres:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`;
+}
+
+async function canConnect(url: string): Promise<boolean> {
+  try {
+    await withClient(url, (client) => client.query('select 1'));
+    return true;
+  } catch (error) {
+    const { code } = error as { code?: string };
+    // 28P01: somebody answers, but not with our password; waiting does not help
+    if (code === '28P01') throw error;
+    return false;
+  }
+}
+
+async function ensureDatabase(url: string, name: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
+  });
+}
+
+async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  // a connection that breaks later must not end this process
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+/** Nothing of our environment: PG* variables would change the server, and secrets do not belong there. */
+function postgresEnv(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C' };
+}

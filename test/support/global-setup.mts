@@ -1,0 +1,98 @@
+/**
+ * Starts what most tests share: one throwaway PostgreSQL with a migrated template database `tpl`, one Temporal dev
+ * server and one workflow bundle. Starts nothing where only folders are asked for that need none of it.
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Config } from 'jest';
+import { freePort } from '../../src/main/local/ports.ts';
+import { startPostgres } from '../../src/main/local/postgres.ts';
+import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
+import { startTemporal } from '../../src/main/local/temporal-server.ts';
+import { setUpTemporal } from '../../src/main/temporal-setup.ts';
+import { keepStack, type TestStack } from './stack.mts';
+
+type Patterns = { testPathPatterns: { patterns: string[] } };
+
+/** These folders need no server, or start their own. */
+const alone = /(^|\/)test\/(rules|architecture|local)(\/|$)/;
+
+// biome-ignore lint/style/noDefaultExport: Jest takes the default export only
+export default async function globalSetup({ testPathPatterns: { patterns } }: Config & Patterns): Promise<void> {
+  if (patterns.length > 0 && patterns.every((pattern) => alone.test(pattern))) return;
+  const stack: TestStack = { dir: await testFolder(), stops: [] };
+  keepStack(stack);
+  const [postgres, temporal, bundle] = await Promise.all([
+    postgresWithTemplate(stack),
+    temporalServer(stack),
+    bundled(stack),
+  ]);
+  process.env.TEST_PG = postgres;
+  process.env.TEST_TEMPORAL = temporal;
+  if (bundle) process.env.TEST_BUNDLE = bundle;
+}
+
+async function postgresWithTemplate(stack: TestStack): Promise<string> {
+  const postgres = await startPostgres({
+    dir: stack.dir,
+    port: await freePort(),
+    password: 'test',
+    database: 'tpl',
+    durable: false,
+  });
+  stack.stops.push(postgres.stop);
+  const migrate = fileURLToPath(new URL('../../src/main/migrate.ts', import.meta.url));
+  if (existsSync(migrate)) {
+    const { runMigrations } = (await import(migrate)) as { runMigrations(url: string): Promise<unknown> };
+    await runMigrations(postgres.url);
+  }
+  return postgres.url.slice(0, postgres.url.lastIndexOf('/') + 1);
+}
+
+async function temporalServer(stack: TestStack): Promise<string> {
+  const binary = await temporalBinary({
+    dir: fileURLToPath(new URL('../../.bursar', import.meta.url)),
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
+  const temporal = await startTemporal({ binary, dir: stack.dir, port: await freePort() });
+  stack.stops.push(temporal.stop);
+  await setUpTemporal({ address: temporal.address, namespace: 'default' });
+  return temporal.address;
+}
+
+async function bundled(stack: TestStack): Promise<string | undefined> {
+  const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+  if (!existsSync(workflowsPath)) return undefined;
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
+  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const path = join(stack.dir, 'workflows.js');
+  await writeFile(path, code);
+  return path;
+}
+
+/** Passable for the system user postgres; folders that a killed run left behind are swept first. */
+async function testFolder(): Promise<string> {
+  const root = join(tmpdir(), `bursar-test-${process.getuid?.() ?? 0}`);
+  await mkdir(root, { recursive: true });
+  await chmod(root, 0o711).catch(() => undefined);
+  for (const name of await readdir(root).catch(() => [])) {
+    if (!isAlive(Number(name.split('-')[0])))
+      await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined);
+  }
+  const dir = await mkdtemp(join(root, `${process.pid}-`));
+  await chmod(dir, 0o711);
+  return dir;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
