@@ -1,0 +1,138 @@
+/** Drives the network by hand: purchases anywhere, clearings, reversals, and what became of the messages. @module */
+import { Router } from 'express';
+import { z } from 'zod';
+import { optionalKey, parsed, Refusal } from '../answer.ts';
+import type { SandboxCardProcessor } from '../processor/card-processor.ts';
+import { findShop } from '../shops/shop-catalog.ts';
+import type { Store } from '../store.ts';
+import { instant, largestAmountCents, type Merchant, merchantFields, positiveCents, reference } from '../wire.ts';
+import { type AuthorizationRow, type Authorizations, standInRule } from './authorization.ts';
+import type { MessageRow, Outgoing } from './outgoing.ts';
+import type { Settlement } from './settlement.ts';
+
+const SomeMerchant = z.strictObject({
+  id: reference.optional(),
+  name: merchantFields.name,
+  mcc: merchantFields.mcc.default('5734'),
+  country: merchantFields.country.default('DE'),
+});
+const Purchase = z
+  .strictObject({
+    cardRef: reference.optional(),
+    cardId: reference.optional(),
+    amountCents: z.number().int().nonnegative().max(largestAmountCents),
+    merchant: z.union([z.string(), SomeMerchant], 'must be the name of a sandbox shop, or {name, id?, mcc?, country?}'),
+    clear: z.boolean().default(true),
+    kind: z.enum(['purchase', 'verification']).default('purchase'),
+    partialSupported: z.boolean().default(false),
+    recurring: z.boolean().default(false),
+    merchantAmount: z.number().positive().optional(),
+    merchantCurrency: z.string().length(3).optional(),
+    expiresAt: instant.optional(),
+  })
+  .refine((body) => (body.cardRef === undefined) !== (body.cardId === undefined), 'name cardRef or cardId, one of them')
+  .refine((body) => (body.amountCents === 0) === (body.kind === 'verification'), {
+    path: ['amountCents'],
+    message: 'must be 0 for a verification and more than 0 for a purchase',
+  });
+const Clear = z.strictObject({
+  authorizationId: reference,
+  amountCents: positiveCents.optional(),
+  final: z.boolean().default(true),
+});
+const Reverse = z.strictObject({ authorizationId: reference, amountCents: positiveCents.optional() });
+const MessageFilter = z.strictObject({
+  state: z.enum(['queued', 'acknowledged', 'refused', 'withdrawn']).optional(),
+});
+const messagesShown = 200;
+
+type Options = {
+  store: Store;
+  processor: SandboxCardProcessor;
+  authorizations: Authorizations;
+  settlement: Settlement;
+  outgoing: Outgoing;
+};
+
+export function networkRoutes({ store, processor, authorizations, settlement, outgoing }: Options): Router {
+  const routes = Router();
+
+  routes.post('/purchases', async (request, response) => {
+    const key = optionalKey(request.get('Idempotency-Key'));
+    const { cardRef, cardId, merchant, clear, ...order } = parsed(Purchase, request.body);
+    const card = cardRef === undefined ? processor.cardByCardId(cardId ?? '') : processor.cardOf(cardRef);
+    const placed = { ...order, cardRef: card.card_ref, merchant: merchantOf(merchant) };
+    const id = store.inTransaction(() => authorizations.place(placed, { clears: clear, key }));
+    const decided = await authorizations.decide(id);
+    const sending = outgoing.deliver(id);
+    if (decided.rule !== standInRule) await sending; // A stand-in's reversal may take as long as Bursar is away.
+    const clearing = outgoing.ofAuthorization(id).find((message) => message.kind === 'clearings');
+    response.json({ ...outcomeOf(decided), ...(clearing === undefined ? {} : { clearingId: clearing.id }) });
+  });
+
+  routes.post('/clear', async (request, response) => {
+    const { authorizationId, ...order } = parsed(Clear, request.body);
+    const clearingId = settlement.clear(authorizationId, order);
+    await outgoing.deliver(authorizationId);
+    response.json({ clearingId, ...deliveryOf(outgoing.find(clearingId)) });
+  });
+
+  routes.post('/reverse', async (request, response) => {
+    const { authorizationId, amountCents } = parsed(Reverse, request.body);
+    const reversalId = settlement.reverse(authorizationId, amountCents);
+    await outgoing.deliver(authorizationId);
+    response.json({ reversalId, ...deliveryOf(outgoing.find(reversalId)) });
+  });
+
+  routes.get('/authorizations/:id', (request, response) => {
+    const { id } = request.params;
+    const messages = outgoing.ofAuthorization(id).map(messageView);
+    response.json({ ...outcomeOf(authorizations.find(id)), messages });
+  });
+
+  routes.get('/messages', (request, response) => {
+    const { state } = parsed(MessageFilter, request.query);
+    response.json({ messages: outgoing.latest(state, messagesShown).map(messageView) });
+  });
+  return routes;
+}
+
+function merchantOf(named: string | z.infer<typeof SomeMerchant>): Merchant {
+  if (typeof named !== 'string') return { ...named, id: named.id ?? `m_${slug(named.name)}` };
+  const shop = findShop(named);
+  if (shop === undefined)
+    throw new Refusal(400, `merchant: no sandbox shop ${named.slice(0, 64)}; name one or describe it`);
+  return shop.merchant;
+}
+
+const slug = (name: string): string =>
+  name
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+    .slice(0, 64) || 'merchant';
+
+const outcomeOf = (row: AuthorizationRow) => ({
+  authorizationId: row.id,
+  decision: row.state,
+  approvedCents: row.approved_cents,
+  ...(row.transaction_id === null ? {} : { transactionId: row.transaction_id }),
+  ...(row.rule === null ? {} : { rule: row.rule }),
+  ...(row.reason === null ? {} : { reason: row.reason }),
+});
+
+const deliveryOf = (message: MessageRow | undefined) => ({
+  state: message?.state,
+  ...(message?.last_status == null ? {} : { status: message.last_status }),
+});
+
+const messageView = (message: MessageRow) => ({
+  id: message.id,
+  kind: message.kind,
+  authorizationId: message.authorization_id,
+  state: message.state,
+  attempts: message.attempts,
+  ...(message.due_at_ms === null ? {} : { dueAt: new Date(message.due_at_ms).toISOString() }),
+  ...(message.last_status === null ? {} : { lastStatus: message.last_status }),
+  ...(message.last_answer === null ? {} : { lastAnswer: message.last_answer }),
+});

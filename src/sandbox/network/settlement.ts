@@ -1,0 +1,47 @@
+/** What follows an approval when somebody drives the network: clearings in parts or over, and reversals. @module */
+import { Refusal } from '../answer.ts';
+import type { Store } from '../store.ts';
+import type { AuthorizationBody, AuthorizationRow, Authorizations } from './authorization.ts';
+import type { Outgoing } from './outgoing.ts';
+
+export function createSettlement(store: Store, authorizations: Authorizations, outgoing: Outgoing) {
+  const approved = (id: string): AuthorizationRow => {
+    const row = authorizations.find(id);
+    if (row.state === 'approved' || row.state === 'partial') return row;
+    throw new Refusal(409, `authorization ${id} is ${row.state}: only an approved one can be cleared or reversed`);
+  };
+
+  return {
+    /** Without an amount: what is neither cleared nor reversed yet. More than that is an over-clearing, and is sent. */
+    clear(id: string, order: { amountCents?: number | undefined; final: boolean }): string {
+      return store.inTransaction(() => {
+        const row = approved(id);
+        const rest = row.approved_cents - row.cleared_cents - row.reversed_cents;
+        const amountCents = order.amountCents ?? rest;
+        if (amountCents <= 0)
+          throw new Refusal(409, `nothing is left to clear of ${id}: name amountCents to over-clear`);
+        store.run('UPDATE authorizations SET cleared_cents = cleared_cents + ? WHERE id = ?', amountCents, id);
+        const { cardRef, merchant } = JSON.parse(row.body) as AuthorizationBody;
+        return outgoing.enqueue('clearings', id, { cardRef, amountCents, final: order.final, merchant });
+      });
+    },
+
+    /** Without an amount: all of it, and a clearing that still waits for its day is withdrawn. */
+    reverse(id: string, amountCents: number | undefined): string {
+      return store.inTransaction(() => {
+        const row = approved(id);
+        const isWhole = amountCents === undefined;
+        if (isWhole && outgoing.withdrawWaiting(id) > 0) {
+          store.run('UPDATE authorizations SET cleared_cents = 0 WHERE id = ?', id);
+        }
+        store.run(
+          'UPDATE authorizations SET reversed_cents = min(approved_cents, reversed_cents + ?) WHERE id = ?',
+          amountCents ?? row.approved_cents,
+          id,
+        );
+        return outgoing.enqueue('reversals', id, { cardRef: row.card_ref, ...(isWhole ? {} : { amountCents }) });
+      });
+    },
+  };
+}
+export type Settlement = ReturnType<typeof createSettlement>;
