@@ -1,0 +1,120 @@
+/**
+ * Which addresses and URLs may be dialled: global unicast only, embedded IPv4 judged as IPv4, plus the exact origins
+ * an operator allowed. Pure: resolves nothing and dials nothing.
+ * @module
+ */
+import ipaddr from 'ipaddr.js';
+import { type Block, blockedPorts, localNames, specialIpv4, specialIpv6 } from './special-addresses.ts';
+
+export type Judgement = { readonly ok: true } | { readonly ok: false; readonly why: string };
+
+/** `why` reads on from the address: `10.0.0.1 is private`. */
+export function judgeAddress(ip: string): Judgement {
+  if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return judgeIpv4(ipaddr.IPv4.parse(ip));
+  if (ipaddr.IPv6.isValid(ip)) return judgeIpv6(ipaddr.IPv6.parse(ip));
+  return refused('is not an IP address');
+}
+
+export type UrlRules = {
+  readonly allowedOrigins: readonly string[];
+  /** True: https, except on an allowed origin. `always`: https there too. */
+  readonly requireHttps?: boolean | 'always';
+};
+export type UrlJudgement = { readonly url: URL; readonly isAllowedOrigin: boolean } | { readonly refused: string };
+
+export const longestUrl = 2_048;
+
+/** The sentence of a refusal says what to change and repeats no more of the URL than its host. */
+export function judgeUrl(raw: string, { allowedOrigins, requireHttps = false }: UrlRules): UrlJudgement {
+  if (raw.length > longestUrl) return no(`the URL has ${raw.length} characters; use at most ${longestUrl}`);
+  if (/[\s\\\p{Cc}]/u.test(raw)) return no('the URL holds a space, backslash or control character; percent-encode it');
+  const url = URL.parse(raw);
+  if (url === null) return no('the URL cannot be read; use the form https://host/path');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return no(`the URL's scheme is ${url.protocol.slice(0, -1)}; use https or http`);
+  }
+  if (url.username !== '' || url.password !== '') return no('the URL holds a user name or password; remove it');
+  const isAllowedOrigin = allowedOrigins.includes(url.origin);
+  if (url.protocol === 'http:' && (requireHttps === 'always' || (requireHttps && !isAllowedOrigin))) {
+    return no("the URL's scheme is http; use https");
+  }
+  const why = isAllowedOrigin ? undefined : (whyHostRefused(url.hostname) ?? whyPortRefused(url.port));
+  return why === undefined ? { url, isAllowedOrigin } : no(why);
+}
+
+/** The exact origin of one configured entry, or a sentence naming what is wrong with the entry. */
+export function readAllowedOrigin(entry: string): string {
+  const url = URL.parse(entry);
+  const isOrigin = url !== null && /^https?:$/.test(url.protocol) && `${url.origin}/` === url.href;
+  if (!isOrigin) throw new Error(`allowed origin "${entry}" is not an origin; use the form http://host:port`);
+  return url.origin;
+}
+
+const fine: Judgement = { ok: true };
+const refused = (why: string): Judgement => ({ ok: false, why });
+const no = (sentence: string): UrlJudgement => ({ refused: sentence });
+
+function judgeIpv4(address: ipaddr.IPv4): Judgement {
+  const block = ipv4Blocks.find(({ range }) => address.match(range));
+  return block === undefined ? fine : refused(block.what);
+}
+
+function judgeIpv6(address: ipaddr.IPv6): Judgement {
+  if (address.zoneId !== undefined && address.zoneId !== '') return refused('names a zone of this machine');
+  const embedded = embeddedIpv4(address);
+  for (const inner of embedded) {
+    const judgement = judgeIpv4(inner);
+    if (!judgement.ok) return refused(`carries ${inner.toString()}, which ${judgement.why}`);
+  }
+  if (embedded.length > 0 && !isIsatap(address)) return fine;
+  if (!address.match(globalUnicast)) return refused('is not a global unicast address');
+  const block = ipv6Blocks.find(({ range }) => address.match(range));
+  return block === undefined ? fine : refused(block.what);
+}
+
+const ipv4Blocks = specialIpv4.map(([cidr, what]: Block) => ({ range: ipaddr.IPv4.parseCIDR(cidr), what }));
+const ipv6Blocks = specialIpv6.map(([cidr, what]: Block) => ({ range: ipaddr.IPv6.parseCIDR(cidr), what }));
+const globalUnicast = ipaddr.IPv6.parseCIDR('2000::/3');
+const mapped = ipaddr.IPv6.parseCIDR('::ffff:0:0/96');
+const nat64 = ipaddr.IPv6.parseCIDR('64:ff9b::/96');
+const sixToFour = ipaddr.IPv6.parseCIDR('2002::/16');
+const teredo = ipaddr.IPv6.parseCIDR('2001::/32');
+
+/** Packets to these end at the IPv4 address inside, whatever the IPv6 prefix says. */
+function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
+  const bytes = address.toByteArray();
+  const at = (offset: number, mask = 0): ipaddr.IPv4 =>
+    new ipaddr.IPv4(bytes.slice(offset, offset + 4).map((byte) => byte ^ mask));
+  if (address.match(mapped) || address.match(nat64)) return [at(12)];
+  if (address.match(sixToFour)) return [at(2)];
+  if (address.match(teredo)) return [at(4), at(12, 0xff)]; // The server, and the client with its bits inverted.
+  return isIsatap(address) ? [at(12)] : [];
+}
+
+/** Interface ids ::0:5efe:a.b.c.d tunnel to that IPv4 address under any prefix, so the prefix is judged as well. */
+function isIsatap(address: ipaddr.IPv6): boolean {
+  const [high, low] = [address.parts[4], address.parts[5]];
+  return low === 0x5efe && (high === 0 || high === 0x200);
+}
+
+function whyHostRefused(hostname: string): string | undefined {
+  if (hostname.startsWith('[')) return whyIpRefused(hostname.slice(1, -1));
+  const host = hostname.replace(/\.$/, '');
+  // The URL parser has already turned decimal, octal, hexadecimal and short forms into four decimal parts.
+  if (ipaddr.IPv4.isValidFourPartDecimal(host)) return whyIpRefused(host);
+  const local = localNames.find(([name]) => host === name || host.endsWith(`.${name}`));
+  if (local !== undefined) return `${host} ${local[1]}; use a public address`;
+  if (!host.includes('.')) return `the host "${host}" has no dot; use a full public name`;
+  return host.includes('..') ? `the host "${host}" has an empty part; use a full public name` : undefined;
+}
+
+function whyIpRefused(ip: string): string | undefined {
+  const judgement = judgeAddress(ip);
+  return judgement.ok ? undefined : `${ip} ${judgement.why}; use a public address`;
+}
+
+function whyPortRefused(port: string): string | undefined {
+  if (port === '' || port === '80' || port === '443') return undefined;
+  if (Number(port) > 1023 && !blockedPorts.has(Number(port))) return undefined;
+  return `port ${port} is not for web receivers; use 80, 443 or an unreserved port above 1023`;
+}

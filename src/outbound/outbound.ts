@@ -1,0 +1,168 @@
+/**
+ * The only door to addresses outside: guarded HTTP requests with a total deadline and a body limit. Every address a
+ * name resolves to is judged, and only a judged one is dialled; redirects are answers, never followed.
+ * @module
+ */
+import { lookup as systemLookup } from 'node:dns';
+import type { LookupFunction } from 'node:net';
+import { Agent, type Dispatcher, request as send } from 'undici';
+import { judgeAddress, judgeUrl, readAllowedOrigin } from './address-rules.ts';
+import { OutboundError, outboundErrorFrom, refusedAddress } from './outbound-error.ts';
+
+export type OutboundRequest = {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** From the call to the last byte of the answer, name resolution included. */
+  readonly timeoutMs: number;
+  /** Further bytes of the answer are not read. */
+  readonly maxBytes: number;
+  readonly requireHttps?: boolean | 'always';
+  /** The receiver may see it twice: a pooled connection that had died is replaced once instead of failing. */
+  readonly isRepeatable?: boolean;
+};
+export type OutboundAnswer = {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined by a comma. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  readonly bytes: Uint8Array;
+  readonly truncated: boolean;
+};
+export type Outbound = {
+  request(url: string, options: OutboundRequest): Promise<OutboundAnswer>;
+  close(): Promise<void>;
+};
+export type ResolvedAddress = { readonly address: string; readonly family: number };
+export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
+export type OutboundOptions = {
+  readonly allowedOrigins: readonly string[];
+  /** Replaced in tests, to move a name between two questions. */
+  readonly resolve?: Resolve;
+  readonly connectionsPerOrigin?: number;
+};
+
+export function createOutbound({
+  allowedOrigins: entries,
+  resolve = resolveBySystem,
+  connectionsPerOrigin = 128,
+}: OutboundOptions): Outbound {
+  const allowedOrigins = entries.map(readAllowedOrigin);
+  const pools = { connections: connectionsPerOrigin, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };
+  const guarded = new Agent({ ...pools, connect: { timeout: connectTimeoutMs, lookup: guardedLookup(resolve) } });
+  const allowed = new Agent({ ...pools, connect: { timeout: connectTimeoutMs } });
+
+  return {
+    async request(raw, options) {
+      const judged = judgeUrl(raw, { allowedOrigins, requireHttps: options.requireHttps ?? false });
+      if ('refused' in judged) throw refusedAddress(judged.refused);
+      const dispatcher = judged.isAllowedOrigin ? allowed : guarded;
+      return withinDeadline(options.timeoutMs, (signal) => exchange(judged.url, dispatcher, options, signal)).catch(
+        (cause: unknown) =>
+          Promise.reject(outboundErrorFrom(cause, { host: judged.url.host, timeoutMs: options.timeoutMs })),
+      );
+    },
+    async close() {
+      await Promise.all([guarded.destroy(), allowed.destroy()]);
+    },
+  };
+}
+
+const connectTimeoutMs = 10_000;
+
+/** The client itself heeds a signal only once it is connected; a name that never resolves must end in time as well. */
+async function withinDeadline<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => {
+    const reason = new DOMException('deadline passed', 'TimeoutError');
+    controller.abort(reason);
+    setImmediate(() => late.reject(reason)); // One turn later, so that an answer in progress fails first, with its status.
+  }, timeoutMs);
+  try {
+    return await Promise.race([work(controller.signal), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function exchange(
+  url: URL,
+  dispatcher: Dispatcher,
+  options: OutboundRequest,
+  signal: AbortSignal,
+): Promise<OutboundAnswer> {
+  const { method, headers, body, maxBytes } = options;
+  let status: number | undefined;
+  try {
+    const answer = await send(url, {
+      method,
+      dispatcher,
+      signal,
+      headers: { 'user-agent': 'Bursar/0.5', ...headers },
+      body: body ?? null,
+    });
+    status = answer.statusCode;
+    const { bytes, truncated } = await readUpTo(answer.body, maxBytes);
+    return { status, headers: flat(answer.headers), text: new TextDecoder().decode(bytes), bytes, truncated };
+  } catch (cause) {
+    const error = outboundErrorFrom(cause, { host: url.host, timeoutMs: options.timeoutMs, status });
+    if (options.isRepeatable && error.isStaleConnection) {
+      return exchange(url, dispatcher, { ...options, isRepeatable: false }, signal);
+    }
+    throw error;
+  }
+}
+
+async function readUpTo(
+  body: Dispatcher.ResponseData['body'],
+  maxBytes: number,
+): Promise<{ bytes: Uint8Array; truncated: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    length += chunk.byteLength;
+    if (length > maxBytes) break; // Leaving the loop destroys the stream, and with it the connection.
+  }
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: length > maxBytes };
+}
+
+const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],
+    ),
+  );
+
+/**
+ * What it hands to the socket is exactly what it judged; one refused address refuses the whole name. A literal address
+ * never comes here: the URL rules have judged it.
+ */
+function guardedLookup(resolve: Resolve): LookupFunction {
+  return (host, { all }, callback) => {
+    resolve(host).then(
+      (addresses) => {
+        const [first] = addresses;
+        const refusal = addresses.map(refusalOf(host)).find((error) => error !== undefined);
+        if (refusal !== undefined) callback(refusal, '');
+        else if (first === undefined) callback(new OutboundError('unreachable', `${host} has no address`), '');
+        else if (all) callback(null, [...addresses]);
+        else callback(null, first.address, first.family);
+      },
+      (error: NodeJS.ErrnoException) => callback(error, ''),
+    );
+  };
+}
+
+const refusalOf =
+  (host: string) =>
+  ({ address }: ResolvedAddress): OutboundError | undefined => {
+    const judgement = judgeAddress(address);
+    return judgement.ok ? undefined : refusedAddress(`${host} resolves to ${address}, which ${judgement.why}`);
+  };
+
+const resolveBySystem: Resolve = (host) =>
+  new Promise((done, fail) => {
+    systemLookup(host, { all: true }, (error, addresses) => (error ? fail(error) : done(addresses)));
+  });

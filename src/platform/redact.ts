@@ -1,0 +1,119 @@
+/**
+ * Masks what must never be written down: card numbers, bank accounts, tokens, keys, sealed and signed texts, and
+ * values under telling names. Pure; ids and request ids stay readable.
+ * @module
+ */
+
+import { types } from 'node:util';
+import { cardNumbersIn, type Span } from './card-number-spans.ts';
+import { ibansIn } from './iban-spans.ts';
+
+export const masked = '[redacted]';
+
+export function redactText(text: string): string {
+  let clean = text;
+  for (const [pattern, replacement] of secretForms) clean = clean.replace(pattern, replacement);
+  clean = withoutSpans(clean, ibansIn(clean));
+  return withoutSpans(clean, cardNumbersIn(clean));
+}
+
+/** A copy in plain JSON shapes: errors become records, cycles and depths beyond the cap a word. */
+export function redact(value: unknown): unknown {
+  return copy(value, 0, []);
+}
+
+const deepest = 8;
+const widest = 200;
+const longestText = 16_384;
+
+/** Strong prefixes are masked wherever they stand; `sk_` and `at_` alone end ordinary words (`task_`, `format_`). */
+const secretForms: readonly (readonly [RegExp, string])[] = [
+  [/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g, masked],
+  [/eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g, masked],
+  [/\b(Bearer|Basic|Payment)\s+[\w.~+/=:-]{6,}/gi, `$1 ${masked}`],
+  [/(?:mer_sk|whsec|spt|sk_(?:sandbox|test|live)|at_(?:test|live|dlg))_[\w+/=-]{8,}/g, masked],
+  [/(?<![A-Za-z0-9_])(?:sk|at)_[\w+/=-]{16,}/g, masked],
+  [/(:\/\/)[^\s/@:]*:[^\s/@]*@/g, `$1${masked}@`],
+];
+
+const tellingNames = new Set(
+  `authorization proxyauthorization cookie setcookie password passwd secret secrets clientsecret token accesstoken
+   refreshtoken paymenttoken apikey privatekey signingkey vaultkey networkkey dashboardsecret xdashboardsecret cvc cvv
+   pan cardnumber iban hmackey plaintext`.split(/\s+/),
+);
+
+const isTelling = (name: string): boolean => tellingNames.has(name.toLowerCase().replaceAll(/[^a-z]/g, ''));
+
+function copy(value: unknown, depth: number, above: readonly object[]): unknown {
+  if (typeof value === 'string') return shortText(value);
+  if (typeof value === 'number' || typeof value === 'bigint') return cleanNumber(value);
+  if (typeof value === 'symbol' || typeof value === 'function') return `[${typeof value}]`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (above.includes(value)) return '[circular]';
+  if (depth >= deepest) return '[too deep]';
+  return copyObject(value, depth + 1, [...above, value]);
+}
+
+function copyObject(value: object, depth: number, above: readonly object[]): unknown {
+  const inner = (item: unknown): unknown => copy(item, depth, above);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString();
+  if (value instanceof URL || value instanceof RegExp) return redactText(String(value));
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return `[${value.byteLength} bytes]`;
+  if (value instanceof Map) return inner(Object.fromEntries([...value].map(([key, item]) => [String(key), item])));
+  if (value instanceof Set) return inner([...value]);
+  if (Array.isArray(value)) {
+    const more = value.length > widest ? [`[${value.length - widest} more]`] : [];
+    return [...value.slice(0, widest).map(inner), ...more];
+  }
+  const entries = types.isNativeError(value) ? errorEntries(value) : readableEntries(value);
+  return Object.fromEntries(
+    entries
+      .slice(0, widest)
+      .map(([name, item]) => [redactText(name), isTelling(name) && item != null ? masked : inner(item)]),
+  );
+}
+
+const errorEntries = (error: Error): [string, unknown][] => [
+  ['type', error.name],
+  ['message', error.message],
+  ['stack', error.stack],
+  ...(error.cause === undefined ? [] : [['cause', error.cause] as [string, unknown]]),
+  ...('errors' in error ? [['errors', error.errors] as [string, unknown]] : []),
+  ...readableEntries(error).filter(([name]) => !['name', 'message', 'stack', 'cause', 'errors'].includes(name)),
+];
+
+/** A getter that throws must not lose the line it stands in. */
+function readableEntries(value: object): [string, unknown][] {
+  return Object.keys(value).map((name): [string, unknown] => {
+    try {
+      return [name, Reflect.get(value, name)];
+    } catch {
+      return [name, '[unreadable]'];
+    }
+  });
+}
+
+function cleanNumber(value: number | bigint): unknown {
+  const text = String(value);
+  if (redactText(text) === text || isEpochMs(value)) return typeof value === 'bigint' ? text : value;
+  return masked;
+}
+
+/** One in ten millisecond clocks of thirteen digits passes the card check; no card number begins that way. */
+const isEpochMs = (value: number | bigint): boolean => value >= 1_000_000_000_000 && value < 2_000_000_000_000;
+
+/** Cut before as well as after, so that a huge text costs no huge search. */
+const shortText = (text: string): string =>
+  text.length > longestText
+    ? `${redactText(text.slice(0, 2 * longestText)).slice(0, longestText)}… (${text.length} characters)`
+    : redactText(text);
+
+function withoutSpans(text: string, spans: readonly Span[]): string {
+  let clean = '';
+  let from = 0;
+  for (const [start, end] of spans) {
+    clean += text.slice(from, start) + masked;
+    from = end;
+  }
+  return clean + text.slice(from);
+}

@@ -1,0 +1,13 @@
+/**
+ * How keys and tokens are stored and compared. Plain SHA-256 is right for secrets of 128 random bits and more only;
+ * nothing a person chose may be hashed here.
+ * @module
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+
+export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+/** Takes the same time wherever the two differ, and whatever their lengths. */
+export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
