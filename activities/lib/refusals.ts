@@ -1,0 +1,22 @@
+/**
+ * The worker's translator: a DomainError becomes a failure that Temporal does not retry, typed by its code, so that
+ * the API can answer with the same sentence. `unavailable` stays retryable; everything else is a bug and retries.
+ * @module
+ */
+import { ApplicationFailure } from '@temporalio/common';
+import { DomainError } from '../../src/kernel/errors.ts';
+
+/** Wraps an activity: refusals of the domain end it, faults of the world are tried again. */
+export function refusing<Arguments extends unknown[], Result>(
+  activity: (...input: Arguments) => Promise<Result>,
+): (...input: Arguments) => Promise<Result> {
+  return async (...input) => {
+    try {
+      return await activity(...input);
+    } catch (error) {
+      if (!(error instanceof DomainError)) throw error;
+      const isRetryable = error.code === 'unavailable';
+      throw ApplicationFailure.create({ message: error.message, type: error.code, nonRetryable: !isRetryable });
+    }
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * What services get of the database: a fresh fork for reads, one transaction for writes (repeated on deadlock or
+ * serialization failure), and the names of failures that mean "the database is away".
+ * @module
+ */
+import type { Orm } from './orm.ts';
+import type { Tx } from './tx.ts';
+
+export type Database = {
+  /** A fork for reads; never shared between requests. */
+  read(): Tx;
+  /** One transaction. `work` may run again from the start when PostgreSQL asks for it, so it must only touch `tx`. */
+  write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+};
+
+export const databaseOf = (orm: Orm): Database => ({
+  read: () => orm.em.fork(),
+  write: async (work) => {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await orm.em.fork().transactional(work);
+      } catch (error) {
+        if (attempt >= maximumAttempts || !isRepeatable(error)) throw error;
+      }
+    }
+  },
+});
+
+const maximumAttempts = 4;
+const repeatableCodes = new Set(['40001', '40P01']);
+const awayCodes = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT)$/;
+const awayMessages =
+  /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection/;
+
+const isRepeatable = (error: unknown): boolean => causesOf(error).some(({ code }) => repeatableCodes.has(code ?? ''));
+
+/** PostgreSQL cannot be reached or is going away: the answer is 503, and repeating later helps. */
+export function isDatabaseAway(error: unknown): boolean {
+  return causesOf(error).some(({ code, message }) => awayCodes.test(code ?? '') || awayMessages.test(message ?? ''));
+}
+
+/** True for a unique violation, of that constraint when one is named. */
+export function isUniqueViolation(error: unknown, constraint?: string): boolean {
+  return causesOf(error).some(
+    (cause) => cause.code === '23505' && (constraint === undefined || cause.constraint === constraint),
+  );
+}
+
+type PgCause = { code?: string; message?: string; constraint?: string; previous?: unknown; cause?: unknown };
+
+function causesOf(error: unknown): PgCause[] {
+  const found: PgCause[] = [];
+  const open: unknown[] = [error];
+  while (open.length > 0 && found.length < 10) {
+    const next = open.pop();
+    if (typeof next !== 'object' || next === null) continue;
+    const cause: PgCause = next;
+    found.push(cause);
+    open.push(cause.previous, cause.cause, ...(next instanceof AggregateError ? next.errors : []));
+  }
+  return found;
+}

@@ -1,0 +1,43 @@
+/**
+ * The one way to open the database: MikroORM over a bounded pool, entities given by the composition root. Reads no
+ * environment and knows no domain.
+ * @module
+ */
+import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
+import { TypeOverrides } from 'pg';
+
+export type Orm = MikroORM;
+export type AnyEntity = EntitySchema | EntityClass<object>;
+
+export type DatabaseOptions = {
+  url: string;
+  entities: readonly AnyEntity[];
+  poolSize: number;
+  applicationName: string;
+};
+
+export async function openDatabase({ url, entities, poolSize, applicationName }: DatabaseOptions): Promise<Orm> {
+  return MikroORM.init(
+    defineConfig({
+      clientUrl: url,
+      entities: [...entities],
+      pool: { min: 0, max: poolSize },
+      driverOptions: { types: typeParsers(), application_name: applicationName, connectionTimeoutMillis: 5_000 },
+      forceUtcTimezone: true,
+    }),
+  );
+}
+
+const int8 = 20;
+const timestamptz = 1184;
+
+function typeParsers(): TypeOverrides {
+  const types = new TypeOverrides();
+  types.setTypeParser(int8, (text) => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value)) throw new RangeError(`database value outside safe integers: ${text}`);
+    return value;
+  });
+  types.setTypeParser(timestamptz, (text) => new Date(text));
+  return types;
+}

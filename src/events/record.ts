@@ -1,0 +1,62 @@
+/**
+ * Records a state change for whoever has to hear or answer for it: event rows (which fan out to webhooks in the
+ * same transaction) and audit rows, in one statement. Append-only; never called outside the change's transaction.
+ * @module
+ */
+import { rows, type Tx } from '../db/tx.ts';
+import { newId } from '../kernel/ids.ts';
+import { actorInWords, type Cause } from '../platform/cause.ts';
+import { type EventName, parseEventData } from './catalog.ts';
+
+export type Change = {
+  readonly event: EventName;
+  readonly ownerId: string;
+  readonly agentId?: string | null;
+  readonly subjectId: string;
+  readonly data: Record<string, unknown>;
+  /** For the audit row only; never secrets, never card numbers. */
+  readonly details?: Record<string, unknown>;
+  /** False for a second event of one change, which needs no audit row of its own. */
+  readonly audited?: boolean;
+};
+
+export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return;
+  const events = changes.map((change) => ({
+    id: newId('event'),
+    owner_id: change.ownerId,
+    agent_id: change.agentId ?? null,
+    subject_id: change.subjectId,
+    name: change.event,
+    data: parseEventData(change.event, change.data),
+    request_id: cause.requestId,
+    run_id: cause.runId ?? null,
+    created_at: cause.at,
+  }));
+  const audits = changes
+    .filter(({ audited }) => audited !== false)
+    .map((change) => ({
+      id: newId('audit'),
+      owner_id: change.ownerId,
+      agent_id: change.agentId ?? null,
+      actor: actorInWords(cause.actor),
+      action: change.event,
+      subject_id: change.subjectId,
+      details: change.details ?? {},
+      request_id: cause.requestId,
+      created_at: cause.at,
+    }));
+  await rows(
+    tx,
+    `with event as (
+       insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
+       select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at
+       from jsonb_to_recordset($1::jsonb) as e(id text, owner_id text, agent_id text, subject_id text, name text,
+         data jsonb, request_id text, run_id text, created_at timestamptz))
+     insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at)
+     select id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at
+     from jsonb_to_recordset($2::jsonb) as a(id text, owner_id text, agent_id text, actor text, action text,
+       subject_id text, details jsonb, request_id text, created_at timestamptz)`,
+    [JSON.stringify(events), JSON.stringify(audits)],
+  );
+}

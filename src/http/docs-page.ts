@@ -1,0 +1,19 @@
+/** The API documentation page: Swagger UI from this server alone, so that it works offline. @module */
+export const docsPage = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Bursar API</title>
+    <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
+    <link rel="icon" href="/docs/assets/favicon-32x32.png">
+  </head>
+  <body>
+    <div id="swagger-ui" data-url="/openapi.json"></div>
+    <script src="/docs/assets/swagger-ui-bundle.js"></script>
+    <script src="/docs/start.js"></script>
+  </body>
+</html>
+`;
+
+export const docsScript = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#swagger-ui', deepLinking: true, persistAuthorization: true });\n`;

@@ -1,0 +1,92 @@
+/**
+ * `GET /health` and `GET /`: the two operations that need nobody. 503 only without PostgreSQL; everything else that
+ * is away makes the service degraded, because what does not need it goes on.
+ * @module
+ */
+import * as z from 'zod';
+import { defineArea, type Handlers, Reply } from './route.ts';
+
+const checkState = z.enum(['ok', 'degraded', 'down']);
+const checks = z.object({
+  database: checkState,
+  temporal: checkState,
+  relay: checkState,
+  webhookPoller: checkState,
+  sealer: checkState,
+});
+export type Checks = z.infer<typeof checks>;
+
+const health = z
+  .object({
+    status: z.enum(['ok', 'degraded', 'down']),
+    version: z.string(),
+    timestamp: z.string().meta({ format: 'date-time' }),
+    uptimeSeconds: z.number(),
+    checks,
+  })
+  .meta({ id: 'Health' });
+
+const information = z
+  .object({
+    name: z.string(),
+    version: z.string(),
+    environment: z.enum(['sandbox', 'live']),
+    dataResidency: z.literal('EU'),
+    endpoints: z.record(z.string(), z.string()),
+  })
+  .meta({ id: 'ApiInformation' });
+
+export const healthArea = defineArea({
+  tag: 'Health',
+  base: '',
+  aliases: [],
+  description: 'Is the service up, and what is it?',
+  operations: {
+    getHealth: {
+      method: 'get',
+      path: '/health',
+      summary: 'Health of the service and of what it depends on',
+      auth: ['public'],
+      unlimited: true,
+      success: { status: 200, body: health },
+      refusals: [],
+    },
+    getApiInformation: {
+      method: 'get',
+      path: '/',
+      summary: 'Name, version and where to go next',
+      auth: ['public'],
+      unlimited: true,
+      success: { status: 200, body: information },
+      refusals: [],
+    },
+  },
+});
+
+export type HealthDeps = {
+  readonly version: string;
+  readonly environment: 'sandbox' | 'live';
+  readonly check: () => Promise<Checks>;
+};
+
+export const healthHandlers = ({ version, environment, check }: HealthDeps): Handlers<typeof healthArea> => ({
+  getHealth: async () => {
+    const found = await check();
+    const isDown = found.database === 'down';
+    const status = isDown ? 'down' : Object.values(found).every((state) => state === 'ok') ? 'ok' : 'degraded';
+    return new Reply(isDown ? 503 : 200, {
+      status,
+      version,
+      timestamp: new Date().toISOString(),
+      uptimeSeconds: Math.round(process.uptime()),
+      checks: found,
+    });
+  },
+  getApiInformation: async () => ({
+    name: 'Bursar',
+    version,
+    environment,
+    dataResidency: 'EU',
+    endpoints: { openapi: '/openapi.json', docs: '/docs', health: '/health' },
+  }),
+});

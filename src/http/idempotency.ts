@@ -1,0 +1,146 @@
+/**
+ * Makes any POST repeatable. The reservation is inserted before the work and holds a random seed from which the
+ * request's ids are minted, so that a re-driven request names the same records. Only 2xx answers are kept.
+ * @module
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Database } from '../db/database.ts';
+import { rows } from '../db/tx.ts';
+import { DomainError } from '../kernel/errors.ts';
+import type { Vault } from '../vault/vault.ts';
+
+export type RequestKey = {
+  readonly ownerId: string;
+  /** Empty for the owner's own calls. */
+  readonly agentId: string;
+  readonly key: string;
+  readonly method: string;
+  readonly path: string;
+  readonly rawBody: Uint8Array;
+};
+
+export type Reservation =
+  | { readonly kind: 'run'; readonly seed: string; readonly seedMs: number }
+  | { readonly kind: 'replay'; readonly status: number; readonly body: string };
+
+export type Idempotency = {
+  /** Before validation: a stored answer, a refusal (409), or nothing known. */
+  find(request: RequestKey): Promise<Extract<Reservation, { kind: 'replay' }> | undefined>;
+  /** After validation: reserves, or takes over a lapsed reservation with its seed. */
+  reserve(request: RequestKey): Promise<Reservation>;
+  keep(request: RequestKey, answer: { status: number; body: string; isSecret: boolean }): Promise<void>;
+  /** A 4xx: as if never asked. */
+  drop(request: RequestKey): Promise<void>;
+  /** A 5xx: the ids stay, the next call may go on at once. */
+  release(request: RequestKey): Promise<void>;
+};
+
+const leaseSeconds = 60;
+const retentionHours = 24;
+const secretMinutes = 10;
+
+type Row = {
+  method: string;
+  path: string;
+  request_hash: string;
+  seed: string;
+  seed_ms: number;
+  is_leased: boolean;
+  status: number | null;
+  body: string | null;
+  body_is_sealed: boolean;
+  may_reveal: boolean;
+};
+
+const selectRow = `select method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
+    coalesce(lease_until > now(), false) as is_leased, coalesce(reveal_until > now(), true) as may_reveal
+  from idempotency where owner_id = $1 and agent_id = $2 and key = $3
+    and created_at > now() - interval '${retentionHours} hours'`;
+
+export function createIdempotency(database: Database, vault: Vault): Idempotency {
+  const keyOf = (request: RequestKey) => [request.ownerId, request.agentId, request.key];
+
+  const find = async (request: RequestKey) => {
+    const [row] = await rows<Row>(database.read(), selectRow, keyOf(request));
+    return row === undefined ? undefined : replayOf(row, request);
+  };
+
+  const replayOf = async (row: Row, request: RequestKey) => {
+    if (row.method !== request.method || row.path !== request.path || row.request_hash !== hashOf(request.rawBody)) {
+      throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
+    }
+    if (row.status === null || row.body === null) {
+      if (row.is_leased) throw conflict('the first request with this Idempotency-Key is still running; repeat shortly');
+      return undefined;
+    }
+    if (!row.may_reveal) throw conflict('answered before; its secret is no longer shown');
+    const body = row.body_is_sealed ? await vault.open(row.body, sealContext(request)) : row.body;
+    return { kind: 'replay', status: row.status, body } as const;
+  };
+
+  const reserve = async (request: RequestKey): Promise<Reservation> => {
+    const seed = randomUUID();
+    const seedMs = Date.now();
+    const [mine] = await rows<{ seed: string; seed_ms: number }>(database.read(), reserveRow, [
+      ...keyOf(request),
+      request.method,
+      request.path,
+      hashOf(request.rawBody),
+      seed,
+      seedMs,
+    ]);
+    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms };
+    const replay = await find(request);
+    if (replay !== undefined) return replay;
+    throw conflict('the first request with this Idempotency-Key is still running; repeat shortly');
+  };
+
+  return {
+    find,
+    reserve,
+    keep: async (request, { status, body, isSecret }) => {
+      const stored = isSecret ? await vault.seal(body, sealContext(request)) : body;
+      await rows(
+        database.read(),
+        `update idempotency set status = $4, body = $5, body_is_sealed = $6, lease_until = null,
+           reveal_until = case when $6 then now() + interval '${secretMinutes} minutes' end
+         where owner_id = $1 and agent_id = $2 and key = $3`,
+        [...keyOf(request), status, stored, isSecret],
+      );
+    },
+    drop: async (request) => {
+      await rows(
+        database.read(),
+        'delete from idempotency where owner_id = $1 and agent_id = $2 and key = $3 and status is null',
+        keyOf(request),
+      );
+    },
+    release: async (request) => {
+      await rows(
+        database.read(),
+        'update idempotency set lease_until = null where owner_id = $1 and agent_id = $2 and key = $3',
+        keyOf(request),
+      );
+    },
+  };
+}
+
+/** Inserts, or takes over a row that is past its retention or whose lease lapsed without an answer. */
+const reserveRow = `insert into idempotency as i
+    (owner_id, agent_id, key, method, path, request_hash, seed, seed_ms, lease_until)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${leaseSeconds} seconds')
+  on conflict (owner_id, agent_id, key) do update set
+    lease_until = excluded.lease_until,
+    created_at = case when i.created_at < now() - interval '${retentionHours} hours' then now() else i.created_at end,
+    seed = case when i.created_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
+    seed_ms = case when i.created_at < now() - interval '${retentionHours} hours' then excluded.seed_ms else i.seed_ms end,
+    method = excluded.method, path = excluded.path, request_hash = excluded.request_hash,
+    status = null, body = null, body_is_sealed = false, reveal_until = null
+  where i.created_at < now() - interval '${retentionHours} hours'
+    or (i.status is null and coalesce(i.lease_until, '-infinity') < now()
+        and i.method = excluded.method and i.path = excluded.path and i.request_hash = excluded.request_hash)
+  returning seed, seed_ms`;
+
+const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
+const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;
+const conflict = (message: string): DomainError => new DomainError('idempotency_conflict', message);

@@ -1,0 +1,221 @@
+/**
+ * Carries one request through the edge, in this order: rate limit, authenticate, parse, look the key up, validate,
+ * reserve, run, validate the answer. Knows contracts, no domain.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Request, RequestHandler, Response, Router } from 'express';
+import type * as z from 'zod';
+import { DomainError } from '../kernel/errors.ts';
+import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { authenticate, type Credentials } from './authenticate.ts';
+import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
+import { actorOf, type Call, type Caller } from './caller.ts';
+import { invalid, refusalOf } from './errors.ts';
+import type { Idempotency, RequestKey } from './idempotency.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { type Input, type Mounted, type Operation, pathsOf, Reply } from './route.ts';
+
+export type EdgeDeps = {
+  readonly credentials: Credentials;
+  readonly idempotency: Idempotency;
+  readonly rateLimit: RateLimit;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Answers are checked against the contract; off in live, where speed is measured. */
+  readonly validatesAnswers: boolean;
+};
+
+/** Registers every operation; paths without parameters come before those with, so `/tokens` is never an id. */
+export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps): void {
+  const routes = areas.flatMap(({ area, handlers }) =>
+    Object.entries(area.operations).flatMap(([name, operation]) => {
+      const handler = handlers[name];
+      if (handler === undefined) throw new Error(`no handler for ${name}`);
+      return pathsOf(area, operation).map((path) => ({ path, operation, run: edge(operation, handler, deps) }));
+    }),
+  );
+  routes.sort((a, b) => specificity(b.path) - specificity(a.path));
+  for (const { path, operation, run } of routes) {
+    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), run);
+  }
+}
+
+/** More literal segments first. */
+const specificity = (path: string): number =>
+  path.split('/').reduce((score, segment) => score * 2 + (segment.startsWith('{') ? 0 : 1), 0) -
+  (path.includes('{') ? 1_000 : 0);
+
+type Handler = Mounted['handlers'][string];
+
+function edge(operation: Operation, handler: Handler, deps: EdgeDeps): RequestHandler {
+  return async (request, response) => {
+    try {
+      await limit(operation, request, response, deps);
+      await serve(operation, handler, deps, request, response);
+    } catch (error) {
+      refuse(response, error, deps.log);
+    }
+  };
+}
+
+async function limit(operation: Operation, request: Request, response: Response, deps: EdgeDeps): Promise<void> {
+  if (operation.unlimited === true) return;
+  const { headers, refused } = await deps.rateLimit(request);
+  response.set(headers);
+  if (refused !== undefined) throw refused;
+}
+
+async function serve(operation: Operation, handler: Handler, deps: EdgeDeps, request: Request, response: Response) {
+  const client = request.socket.remoteAddress ?? 'unknown';
+  const caller = await authenticate(operation, { headers: request.headers, client }, deps.credentials);
+  const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
+  const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
+  const key = requestKey(operation, request, caller, rawBody);
+  const known = key === undefined ? undefined : await deps.idempotency.find(key);
+  if (known !== undefined) return replay(response, known);
+
+  const input = validate(operation, request, json, rawBody);
+  if (key === undefined)
+    return answer(operation, response, await run(operation, handler, deps, request, caller, input));
+
+  const reservation = await deps.idempotency.reserve(key);
+  if (reservation.kind === 'replay') return replay(response, reservation);
+  let done: Answer;
+  try {
+    done = await run(operation, handler, deps, request, caller, input, reservation);
+  } catch (error) {
+    await (refusalOf(error).status < 500 ? deps.idempotency.drop(key) : deps.idempotency.release(key));
+    throw error;
+  }
+  const body = JSON.stringify(done.body ?? null);
+  await deps.idempotency.keep(key, { status: done.status, body, isSecret: operation.secret === true });
+  answer(operation, response, done);
+}
+
+type Answer = { readonly status: number; readonly body: unknown };
+
+async function run(
+  operation: Operation,
+  handler: Handler,
+  deps: EdgeDeps,
+  request: Request,
+  caller: Caller,
+  input: Input<Operation>,
+  seed: { seed: string; seedMs: number } = { seed: uuidv7(), seedMs: Date.now() },
+): Promise<Answer> {
+  const call = await callOf(operation, request, caller, deps, seed);
+  const result = await handler(input, call);
+  const { status, body } = result instanceof Reply ? result : { status: operation.success.status, body: result };
+  if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body };
+  return { status, body: checked(operation.success.body, body) };
+}
+
+function checked(schema: z.ZodType, body: unknown): unknown {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw new Error(`the answer breaks its contract: ${parsed.error.message}`);
+  return body;
+}
+
+async function callOf(
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+  deps: EdgeDeps,
+  { seed, seedMs }: { seed: string; seedMs: number },
+): Promise<Call> {
+  const requestId = requestIdOf(request);
+  const runId = headerOf(request, 'x-service-run-id');
+  const at = operation.method === 'get' ? new Date(0) : await deps.clock.now();
+  let minted = 0;
+  return {
+    caller,
+    requestId,
+    runId,
+    idempotencyKey: headerOf(request, 'idempotency-key'),
+    cause: { causeId: `call:${seed}`, requestId, runId, actor: actorOf(caller), at },
+    newId: (kind) => newId(kind, uuidv7Bytes(seedMs, randomFrom(seed, minted++))),
+    now: () => deps.clock.now(),
+  };
+}
+
+const randomFrom = (seed: string, index: number): Uint8Array =>
+  createHash('sha256').update(`${seed}/${index}`).digest().subarray(0, 10);
+
+function requestKey(
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+  rawBody: Uint8Array,
+): RequestKey | undefined {
+  if (operation.method !== 'post' || !('ownerId' in caller)) return undefined;
+  const key = headerOf(request, 'idempotency-key');
+  if (key === undefined) {
+    if (operation.idempotency !== 'required') return undefined;
+    throw new DomainError('invalid_request', 'send an Idempotency-Key header: this operation needs one');
+  }
+  if (key.length < 1 || key.length > 255 || !/^[\x21-\x7e]+$/.test(key)) {
+    throw new DomainError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters without spaces');
+  }
+  const agentId = caller.kind === 'agent' ? caller.agentId : '';
+  return { ownerId: caller.ownerId ?? '', agentId, key, method: request.method, path: request.path, rawBody };
+}
+
+function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
+  const part = (schema: z.ZodType | undefined, where: string, value: unknown) => {
+    if (schema === undefined) return {};
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) throw invalid(where, parsed.error);
+    return parsed.data;
+  };
+  // A path parameter that cannot be an id names nothing: 404 as for an unknown one would hide a typing error.
+  const params = part(operation.params, 'path', request.params);
+  const query = part(operation.query, 'query', request.query);
+  const network = operation.auth.includes('network');
+  const body = network || operation.body === undefined ? undefined : part(operation.body, 'body', json ?? {});
+  return { params, query, body, rawBody, headers: request.headers } as Input<Operation>;
+}
+
+function answer(operation: Operation, response: Response, { status, body }: Answer): void {
+  if (operation.secret === true) response.set('Cache-Control', 'no-store');
+  response.status(status);
+  if (status === 204) response.end();
+  else response.json(body);
+}
+
+function replay(response: Response, { status, body }: { status: number; body: string }): void {
+  response.status(status).set('Idempotent-Replayed', 'true');
+  if (status === 204) response.end();
+  else response.type('application/json').send(body);
+}
+
+/** Ends a request with `{error}`; shared with the edge's own refusals. */
+export function refuse(response: Response, error: unknown, log: Logger): void {
+  const refusal = refusalOf(error);
+  if (refusal.bug !== undefined) log.error({ err: refusal.bug, requestId: response.get('X-Request-Id') }, 'bug');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
+  response.status(refusal.status).set('X-Service-Error-Code', refusal.label).json({ error: refusal.message });
+}
+
+const headerOf = (request: IncomingMessage, name: string): string | undefined => {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+};
+
+const requestIds = new WeakMap<IncomingMessage, string>();
+
+/** One id per request, a UUIDv7 of ours: a caller's own value is not trusted to be unique. */
+export function requestIdOf(request: IncomingMessage): string {
+  const known = requestIds.get(request);
+  if (known !== undefined) return known;
+  const id = uuidv7();
+  requestIds.set(request, id);
+  return id;
+}

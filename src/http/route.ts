@@ -1,0 +1,103 @@
+/**
+ * What an operation is: one declaration from which come validation, routing, aliases, callers, OpenAPI, the typed
+ * client and the coverage test. An area without a handler for each of its operations does not compile.
+ * @module
+ */
+import type * as z from 'zod';
+import type { EventName } from '../events/catalog.ts';
+import type { Call } from './caller.ts';
+import type { Scope } from './scopes.ts';
+
+export type AuthKind = 'key' | 'agent' | 'dashboard' | 'merchant' | 'network' | 'public';
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+export type Operation = {
+  readonly method: Method;
+  /** Below the area's base, parameters in braces: `/{id}/approve`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Who may call. `scope` is given exactly when `agent` is among them. */
+  readonly auth: readonly [AuthKind, ...AuthKind[]];
+  readonly scope?: Scope;
+  readonly params?: z.ZodObject;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** `also`: another status with the same body, such as 200 for a record that was there already. */
+  readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
+  /** Statuses of refusals beyond what the edge itself answers (401, 429 and 400 for bad input). */
+  readonly refusals: readonly number[];
+  /** Every operation that is not a GET fires an event, or says that it changes nothing. */
+  readonly fires?: readonly [EventName, ...EventName[]];
+  readonly pure?: true;
+  /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */
+  readonly secret?: true;
+  readonly idempotency?: 'required';
+  readonly bodyLimitBytes?: number;
+  /** Exempt from the rate limit: health, and what has a ceiling of its own. */
+  readonly unlimited?: true;
+  /** Present only in a sandbox deployment. */
+  readonly sandboxOnly?: true;
+};
+
+export type Area = {
+  readonly tag: string;
+  /** Canonical base path, with `/v1` where the specification has it. */
+  readonly base: string;
+  readonly aliases: readonly string[];
+  readonly description: string;
+  readonly operations: Readonly<Record<string, Operation>>;
+};
+
+export const defineArea = <const A extends Area>(area: A): A => area;
+
+type Parsed<Schema, Otherwise> = Schema extends z.ZodType ? z.output<Schema> : Otherwise;
+type None = Record<string, never>;
+
+export type Input<O extends Operation> = {
+  readonly params: Parsed<O['params'], None>;
+  readonly query: Parsed<O['query'], None>;
+  readonly body: Parsed<O['body'], undefined>;
+  /** The bytes as received; signatures are over these. */
+  readonly rawBody: Uint8Array;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
+
+export type Output<O extends Operation> = O['success'] extends { body: infer B extends z.ZodType }
+  ? z.input<B>
+  : undefined;
+
+/** An answer with another status than the usual one, or with headers of its own. */
+export class Reply<Body> {
+  readonly status: number;
+  readonly body: Body;
+  constructor(status: number, body: Body) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+export type Handlers<A extends Area> = {
+  readonly [K in keyof A['operations']]: (
+    input: Input<A['operations'][K]>,
+    call: Call,
+  ) => Promise<Output<A['operations'][K]> | Reply<Output<A['operations'][K]>>>;
+};
+
+/** An area with its handlers, types forgotten: what the mount and the document work on. */
+export type Mounted = {
+  readonly area: Area;
+  readonly handlers: Readonly<Record<string, (input: Input<Operation>, call: Call) => Promise<unknown>>>;
+};
+
+export const mounted = <A extends Area>(area: A, handlers: Handlers<A>): Mounted => ({
+  area,
+  handlers: handlers as unknown as Mounted['handlers'],
+});
+
+/** Every path under which an operation is served: canonical and aliases, each with and without `/v1`. */
+export function pathsOf(area: Area, operation: Operation): string[] {
+  const bases = [area.base, ...area.aliases].map((base) => base.replace(/^\/v1(?=\/)/, ''));
+  const paths = bases.flatMap((base) => [`${base}${operation.path}`, `/v1${base}${operation.path}`]);
+  return paths.map((path) => (path.length > 1 ? path.replace(/\/$/, '') : path));
+}

@@ -1,0 +1,52 @@
+/** The closed list of agent-token scopes, and what `*` stands for. @module */
+export const scopes = [
+  'agents.read',
+  'wallets.read',
+  'policies.read',
+  'intents.read',
+  'intents.write',
+  'evidence.read',
+  'evidence.write',
+  'cards.read',
+  'cards.write',
+  'cards.reveal',
+  'checkout.write',
+  'credentials.write',
+  'transactions.read',
+  'transactions.write',
+  'ledger.read',
+  'transfers.read',
+  'transfers.write',
+  'beneficiaries.read',
+  'refunds.read',
+  'receipts.read',
+  'receipts.write',
+  'disputes.read',
+  'disputes.write',
+  'mpp.read',
+  'mpp.write',
+  'collect.read',
+  'collect.write',
+  'collect.pay',
+  'merchants.read',
+  'access.read',
+  'risk.read',
+  'analytics.read',
+  'outcomes.read',
+  'outcomes.write',
+  'runs.read',
+  'runs.write',
+  'events.read',
+  'canvas.use',
+  'delegations.write',
+] as const;
+export type Scope = (typeof scopes)[number];
+
+/** Scopes that must be named one by one: they show card numbers, move money out, or hand authority on. */
+const neverImplied: readonly Scope[] = ['cards.reveal', 'transfers.write', 'collect.pay', 'delegations.write'];
+
+export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
+
+export function grants(held: readonly string[], wanted: Scope): boolean {
+  return held.includes(wanted) || (held.includes('*') && !neverImplied.includes(wanted));
+}

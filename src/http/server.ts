@@ -1,0 +1,104 @@
+/**
+ * The Express application and its server: headers that every answer carries, whatever went wrong, the mounted areas,
+ * the document and its page. Decides nothing about money.
+ * @module
+ */
+
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
+import path from 'node:path';
+import express, { type Express } from 'express';
+import helmet from 'helmet';
+import { DomainError } from '../kernel/errors.ts';
+import { uuidv7 } from '../kernel/ids.ts';
+import type { Mode } from '../platform/mode.ts';
+import { docsPage, docsScript } from './docs-page.ts';
+import { type EdgeDeps, mount, refuse, requestIdOf } from './mount.ts';
+import { openApiOf } from './openapi.ts';
+import { type Mounted, pathsOf } from './route.ts';
+
+export type ServerOptions = {
+  readonly areas: readonly Mounted[];
+  readonly edge: EdgeDeps;
+  readonly mode: Mode;
+  readonly version: string;
+  readonly publicUrl: string;
+};
+
+export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptions): Express {
+  const present = areas.map(({ area, handlers }) => ({ handlers, area: withoutAbsent(area, mode) }));
+  const app = express();
+  app.disable('x-powered-by');
+  app.set('etag', false);
+  app.set('query parser', 'simple');
+  app.use((request, response, next) => {
+    everyAnswer(response, requestIdOf(request));
+    const runId = request.headers['x-service-run-id'];
+    if (typeof runId === 'string' && /^[\w-]{1,64}$/.test(runId)) response.set('X-Service-Run-Id', runId);
+    next();
+  });
+  app.use(helmet({ contentSecurityPolicy: { useDefaults: true, directives: { 'upgrade-insecure-requests': null } } }));
+
+  const openapi = openApiOf(
+    present.map(({ area }) => area),
+    { version, mode, serverUrl: publicUrl },
+  );
+  app.get('/openapi.json', (_request, response) => void response.json(openapi));
+  const swagger = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  app.get('/docs', (_request, response) => void response.type('html').send(docsPage));
+  app.get('/docs/start.js', (_request, response) => void response.type('js').send(docsScript));
+  app.use('/docs/assets', express.static(swagger, { index: false }));
+
+  mount(app, present, edge);
+  app.use((request, response) => refuse(response, unknownPath(present, request.method, request.path), edge.log));
+  app.use(((error, _request, response, _next) =>
+    refuse(response, asRefusal(error), edge.log)) as express.ErrorRequestHandler);
+  return app;
+}
+
+/** A server whose protocol errors carry the headers too. `listen` and `close` are the caller's. */
+export function createHttpServer(app: Express): Server {
+  const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 }, app);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    const body = JSON.stringify({ error: 'this is not a well-formed HTTP request' });
+    socket.end(
+      `HTTP/1.1 ${status}\r\nX-Data-Residency: EU\r\nX-Request-Id: ${uuidv7()}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  });
+  return server;
+}
+
+function everyAnswer(response: ServerResponse, requestId: string): void {
+  response.setHeader('X-Data-Residency', 'EU');
+  response.setHeader('X-Request-Id', requestId);
+}
+
+function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
+  if (mode === 'sandbox') return area;
+  const kept = Object.entries(area.operations).filter(([, operation]) => operation.sandboxOnly !== true);
+  return { ...area, operations: Object.fromEntries(kept) };
+}
+
+function unknownPath(areas: readonly Mounted[], method: string, requested: string): DomainError {
+  const matches = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i').test(requested);
+  const methods = areas.flatMap(({ area }) =>
+    Object.values(area.operations)
+      .filter((operation) => pathsOf(area, operation).some(matches))
+      .map((operation) => operation.method.toUpperCase()),
+  );
+  if (methods.length === 0)
+    return new DomainError('not_found', `nothing is served at ${method} ${requested.slice(0, 200)}`);
+  return new DomainError('method_not_allowed', `${method} is not served here; use ${[...new Set(methods)].join(', ')}`);
+}
+
+/** Express' own errors (a malformed percent escape, for one) carry a status. */
+function asRefusal(error: unknown): unknown {
+  const status = (error as { status?: unknown }).status;
+  return typeof status === 'number' && status < 500
+    ? new DomainError('invalid_request', 'malformed request', { cause: error })
+    : error;
+}

@@ -1,0 +1,44 @@
+/**
+ * Every way an operation may refuse, as one closed union. Exactly two places translate it: http/errors.ts into a
+ * status, activities/lib/refusals.ts into a workflow failure. Anything else that is thrown is a bug: 500.
+ * @module
+ */
+export const errorCodes = [
+  'invalid_request',
+  'invalid_state',
+  'insufficient_funds',
+  'unauthenticated',
+  'forbidden',
+  'insufficient_scope',
+  'agent_isolation',
+  'plan_limit_exceeded',
+  'policy_denied',
+  'not_found',
+  'method_not_allowed',
+  'idempotency_conflict',
+  'gone',
+  'too_large',
+  'rate_limited',
+  'unavailable',
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
+export class DomainError extends Error {
+  override readonly name = 'DomainError';
+  readonly code: ErrorCode;
+  /** Seconds after which repeating makes sense; sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** The standard 503: the caller repeats with the same key and finds the same records. */
+export const unavailable = (what: string, cause?: unknown): DomainError =>
+  new DomainError('unavailable', `${what}; repeat with the same Idempotency-Key`, { retryAfterSeconds: 5, cause });
+
+/** Unknown ids and other owners' ids read alike, so that ids do not leak. */
+export const notFound = (noun: string, id: string): DomainError => new DomainError('not_found', `no ${noun} ${id}`);

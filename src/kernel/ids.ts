@@ -1,0 +1,77 @@
+/**
+ * Every kind of record id: its prefix, its type and how one is minted. Ids are random (UUIDv7), never computed
+ * from input; a template literal type is a brand that survives JSON.
+ * @module
+ */
+export const idPrefixes = {
+  owner: 'own',
+  customer: 'cus',
+  key: 'key',
+  agent: 'ag',
+  token: 'tok',
+  policy: 'po',
+  intent: 'int',
+  card: 'ca',
+  checkout: 'chk',
+  transaction: 'tx',
+  wallet: 'wal',
+  funding: 'fnd',
+  journal: 'jr',
+  entry: 'le',
+  event: 'ev',
+  webhook: 'wh',
+  delivery: 'whd',
+  audit: 'aud',
+  request: 'req',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+export type Id<K extends IdKind> = `${(typeof idPrefixes)[K]}_${string}`;
+
+/** Mints an id of `kind` from 16 bytes; without them from a fresh UUIDv7. Lower-case Crockford, 26 characters. */
+export function newId<K extends IdKind>(kind: K, bytes: Uint8Array = uuidv7Bytes()): Id<K> {
+  return `${idPrefixes[kind]}_${crockford(bytes)}`;
+}
+
+/** True for any well-formed id of the kind; an unknown one is a 404, not a 400. */
+export function isId<K extends IdKind>(kind: K, text: string): text is Id<K> {
+  return idPattern(kind).test(text);
+}
+
+export const idPattern = (kind: IdKind): RegExp => new RegExp(`^${idPrefixes[kind]}_[a-z0-9]{8,64}$`);
+
+/** 16 bytes of a UUIDv7: 48 bits of milliseconds, then random bits. `random` must be 10 bytes. */
+export function uuidv7Bytes(
+  ms: number = Date.now(),
+  random: Uint8Array = crypto.getRandomValues(new Uint8Array(10)),
+): Uint8Array {
+  const bytes = new Uint8Array(16);
+  let rest = ms;
+  for (let i = 5; i >= 0; i--) {
+    bytes[i] = rest % 256;
+    rest = Math.floor(rest / 256);
+  }
+  bytes.set(random, 6);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  return bytes;
+}
+
+/** A UUIDv7 in its usual form, for request ids. */
+export function uuidv7(): string {
+  const hex = Array.from(uuidv7Bytes(), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+function crockford(bytes: Uint8Array): string {
+  let value = 0n;
+  for (const byte of bytes) value = (value << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < 26; i++) {
+    text = alphabet[Number(value & 31n)] + text;
+    value >>= 5n;
+  }
+  return text;
+}

@@ -1,0 +1,18 @@
+/** Points in time and lengths of it. Rules are given `now`; nothing here reads a clock. @module */
+export const second = 1_000;
+export const minute = 60 * second;
+export const hour = 60 * minute;
+export const day = 24 * hour;
+
+export const later = (from: Date, ms: number): Date => new Date(from.getTime() + ms);
+
+/** Longest wait a workflow timer is given at once; a longer one is asked for again. */
+export const longestWaitMs = 30 * day;
+
+/** `3 days 4 h`, `12 min`, `8 s`: for people reading current details. */
+export function lengthInWords(ms: number): string {
+  if (ms >= day) return `${Math.floor(ms / day)} d ${Math.floor((ms % day) / hour)} h`;
+  if (ms >= hour) return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`;
+  if (ms >= minute) return `${Math.floor(ms / minute)} min`;
+  return `${Math.max(0, Math.ceil(ms / second))} s`;
+}

@@ -1,0 +1,8 @@
+/**
+ * Names of workflow messages with their payload and answer types; the wire between API, worker and workflows.
+ * Payloads carry ids, amounts, states and codes only.
+ * @module
+ */
+export type Message<Answer, Payload> = { readonly name: string; readonly _types?: (payload: Payload) => Answer };
+
+export const message = <Answer, Payload>(name: string): Message<Answer, Payload> => ({ name });

@@ -1,0 +1,38 @@
+/**
+ * The only place where euros become cents and back, and where cents are multiplied. EUR only, so a safe integer is
+ * enough (90 trillion). `…Euros` exists on the wire, `…Cents` inside.
+ * @module
+ */
+declare const centsBrand: unique symbol;
+export type Cents = number & { readonly [centsBrand]: true };
+
+export const zero = 0 as Cents;
+
+/** Asserts that a number is whole cents within the safe range. */
+export function cents(value: number): Cents {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`not whole cents: ${value}`);
+  return value as Cents;
+}
+
+const wireForm = /^\d{1,9}(\.\d{1,2})?$/;
+
+/** A wire amount whose shortest decimal form has at most nine digits and two decimals; otherwise undefined. */
+export function centsFromEuros(euros: number): Cents | undefined {
+  const text = String(euros);
+  if (!wireForm.test(text)) return undefined;
+  const [whole = '0', fraction = ''] = text.split('.');
+  return cents(Number(whole) * 100 + Number(fraction.padEnd(2, '0')));
+}
+
+/** The wire form: a JSON number with at most two decimals. */
+export const eurosFromCents = (amount: number): number => Number((cents(amount) / 100).toFixed(2));
+
+/** For people: `12.50`. The currency is said by the sentence around it. */
+export const inWords = (amount: number): string => (amount / 100).toFixed(2);
+
+export const add = (...amounts: readonly number[]): Cents => cents(amounts.reduce((sum, amount) => sum + amount, 0));
+export const subtract = (from: number, amount: number): Cents => cents(from - amount);
+export const least = (...amounts: readonly number[]): Cents => cents(Math.min(...amounts));
+
+/** Percent of an amount, rounded down: a tolerance never grows by rounding. */
+export const percentOf = (amount: number, percent: number): Cents => cents(Math.floor((amount * percent) / 100 + 1e-9));

@@ -1,0 +1,58 @@
+/**
+ * Which durable workflows should exist, kept beside the rows they serve. Services write here inside their
+ * transaction; the relay and the gateway make Temporal agree with it. No decision is made here.
+ * @module
+ */
+import { rows, type Tx } from '../db/tx.ts';
+
+export type Process = {
+  /** Workflow id, `noun/{id}`. */
+  readonly id: string;
+  /** Workflow type. */
+  readonly workflow: string;
+  readonly subjectId: string;
+  readonly ownerId: string;
+  readonly agentId: string | null;
+  /** Search attribute `BursarStage` at the start. */
+  readonly stage: string;
+};
+
+/** The process exists from this transaction on. `dueAt`: when it must act next, in business time. */
+export async function openProcess(tx: Tx, process: Process & { dueAt: Date | null; at: Date }): Promise<void> {
+  await rows(
+    tx,
+    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing`,
+    [
+      process.id,
+      process.workflow,
+      process.subjectId,
+      process.ownerId,
+      process.agentId,
+      process.stage,
+      process.dueAt,
+      process.at,
+    ],
+  );
+}
+
+/** The row changed: the process should look at it soon. `dueAt` undefined leaves the deadline as it is. */
+export async function wakeProcess(tx: Tx, id: string, dueAt?: Date | null): Promise<void> {
+  await (dueAt === undefined
+    ? rows(tx, 'update processes set wanted_wake = true where id = $1 and is_open', [id])
+    : rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = $1 and is_open', [id, dueAt]));
+}
+
+/** Moves only the deadline; for the process's own steps, which need no wake. */
+export async function dueProcess(tx: Tx, id: string, dueAt: Date | null): Promise<void> {
+  await rows(tx, 'update processes set due_at = $2 where id = $1 and is_open', [id, dueAt]);
+}
+
+/** The row is final: the process is woken one last time and ends by itself. */
+export async function closeProcess(tx: Tx, id: string): Promise<void> {
+  await rows(
+    tx,
+    'update processes set is_open = false, wanted_wake = started_epoch is not null, due_at = null where id = $1 and is_open',
+    [id],
+  );
+}

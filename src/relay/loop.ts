@@ -1,0 +1,68 @@
+/**
+ * A loop that runs a pass when told that there is work, and every so often in any case; a pass that fails is logged
+ * and repeated with backoff. Every background loop of the worker process is one of these.
+ * @module
+ */
+import type { Logger } from '../platform/log.ts';
+
+export type Loop = {
+  /** There is work now. */
+  nudge(): void;
+  /** Finishes the pass under way and ends. */
+  stop(): Promise<void>;
+  /** For health: when the last pass ended well, and what is wrong now. */
+  state(): { lastSuccessAt: number | undefined; failing: boolean };
+};
+
+type Options = { name: string; everyMs: number; pass: () => Promise<unknown>; log: Logger };
+
+const firstBackoffMs = 250;
+
+export function startLoop({ name, everyMs, pass, log }: Options): Loop {
+  let wake: (() => void) | undefined;
+  let nudged = true;
+  let stopping = false;
+  let lastSuccessAt: number | undefined;
+  let failures = 0;
+
+  const sleep = (ms: number): Promise<void> =>
+    new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+
+  const run = async (): Promise<void> => {
+    while (!stopping) {
+      nudged = false;
+      try {
+        await pass();
+        lastSuccessAt = Date.now();
+        failures = 0;
+      } catch (error) {
+        failures += 1;
+        log.warn({ err: error, loop: name }, 'pass failed; it is repeated');
+      }
+      if (stopping) return;
+      // While failing, nudges do not shorten the wait: what is away is not asked at the rate of the traffic.
+      if (failures > 0) await sleep(Math.min(everyMs, firstBackoffMs * 2 ** Math.min(failures, 6)));
+      else if (!nudged) await sleep(everyMs);
+    }
+  };
+
+  const ended = run();
+  return {
+    nudge: () => {
+      nudged = true;
+      if (failures === 0) wake?.();
+    },
+    stop: async () => {
+      stopping = true;
+      wake?.();
+      await ended;
+    },
+    state: () => ({ lastSuccessAt, failing: failures > 0 }),
+  };
+}

@@ -1,0 +1,74 @@
+/**
+ * A client connection that may start before Temporal does: it is made on first use, remade after a failure, and its
+ * epoch (the namespace's id) tells whether the server still has the history that PostgreSQL believes in.
+ * @module
+ */
+import { Client, Connection } from '@temporalio/client';
+
+export type TemporalOptions = { readonly address: string; readonly namespace: string };
+
+export type Temporal = {
+  /** Throws when the server cannot be reached within a few seconds. */
+  client(): Promise<Client>;
+  /** The namespace's id; another one means an empty server. */
+  epoch(): Promise<string>;
+  isReachable(): Promise<boolean>;
+  close(): Promise<void>;
+};
+
+const connectTimeoutMs = 3_000;
+const epochLivesMs = 5_000;
+
+export function createTemporal({ address, namespace }: TemporalOptions): Temporal {
+  let opening: Promise<Connection> | undefined;
+  let known: { epoch: string; until: number } | undefined;
+
+  const open = async (): Promise<Connection> => {
+    opening ??= Connection.connect({ address, connectTimeout: connectTimeoutMs });
+    try {
+      return await opening;
+    } catch (error) {
+      opening = undefined;
+      throw error;
+    }
+  };
+
+  const describe = async (): Promise<string> => {
+    const connection = await open();
+    const answer = await connection.withDeadline(Date.now() + connectTimeoutMs, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+    return answer.namespaceInfo?.id ?? namespace;
+  };
+
+  return {
+    client: async () =>
+      new Client({
+        connection: await open(),
+        namespace,
+        dataConverter: { payloadConverterPath: converterPath },
+      }),
+    epoch: async () => {
+      if (known !== undefined && known.until > Date.now()) return known.epoch;
+      known = undefined;
+      const epoch = await describe();
+      known = { epoch, until: Date.now() + epochLivesMs };
+      return epoch;
+    },
+    isReachable: async () => {
+      try {
+        await describe();
+        return true;
+      } catch (_unreachable) {
+        known = undefined; // Away is an answer here, not a failure; whoever needs the server gets the error itself.
+        return false;
+      }
+    },
+    close: async () => {
+      const connection = await opening?.catch(() => undefined);
+      await connection?.close();
+    },
+  };
+}
+
+export const converterPath = new URL('./data-converter.ts', import.meta.url).pathname;

@@ -1,0 +1,167 @@
+/**
+ * The only door from HTTP and the relay to workflows: start by id, wake, and ask for an answer. All are idempotent;
+ * none decides anything. Temporal away is `unavailable`, never a lost request.
+ * @module
+ */
+import {
+  type Client,
+  isGrpcServiceError,
+  WithStartWorkflowOperation,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from '@temporalio/client';
+import {
+  ApplicationFailure,
+  defineSearchAttributeKey,
+  SearchAttributeType,
+  TypedSearchAttributes,
+} from '@temporalio/common';
+import type { Database } from '../db/database.ts';
+import { rows } from '../db/tx.ts';
+import { DomainError, type ErrorCode, errorCodes, unavailable } from '../kernel/errors.ts';
+import type { Message } from '../kernel/message.ts';
+import type { Logger } from '../platform/log.ts';
+import type { Process } from '../platform/processes.ts';
+import type { Temporal } from './connection.ts';
+import { queueOf } from './task-queues.ts';
+
+export type WorkflowGateway = {
+  /** Starts the process' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
+  start(process: Process): Promise<void>;
+  /** The same without waiting; the relay makes sure of it. */
+  startSoon(processId: string): void;
+  /** Tells a running workflow to look at its row; starts it if it is not there. */
+  wake(process: Process): Promise<void>;
+  /** Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. */
+  ask<Answer, Payload>(
+    processId: string,
+    update: Message<Answer, Payload>,
+    payload: Payload,
+    updateId: string,
+  ): Promise<Answer>;
+};
+
+const askTimeoutMs = 10_000;
+const startTimeoutMs = 5_000;
+
+export const searchAttributes = {
+  ownerId: defineSearchAttributeKey('BursarOwnerId', SearchAttributeType.KEYWORD),
+  agentId: defineSearchAttributeKey('BursarAgentId', SearchAttributeType.KEYWORD),
+  subjectId: defineSearchAttributeKey('BursarSubjectId', SearchAttributeType.KEYWORD),
+  stage: defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD),
+};
+
+type Deps = { database: Database; temporal: Temporal; log: Logger };
+
+export function createGateway({ database, temporal, log }: Deps): WorkflowGateway {
+  const noteStarted = async (processId: string): Promise<void> => {
+    const epoch = await temporal.epoch();
+    await rows(database.read(), 'update processes set started_epoch = $2, retry_at = null where id = $1', [
+      processId,
+      epoch,
+    ]);
+  };
+
+  const start = async (process: Process): Promise<void> => {
+    const client = await temporal.client();
+    await withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, startOptions(process)));
+    await noteStarted(process.id);
+  };
+
+  return {
+    start,
+    startSoon: (processId) => {
+      findProcess(database, processId)
+        .then((process) => (process === undefined ? undefined : start(process)))
+        .catch((error: unknown) => log.debug({ err: error, processId }, 'not started yet; the relay repeats it'));
+    },
+    wake: async (process) => {
+      const client = await temporal.client();
+      await withinDeadline(client, startTimeoutMs, () =>
+        client.workflow.signalWithStart(process.workflow, { ...startOptions(process), signal: 'wake' }),
+      );
+      await noteStarted(process.id);
+    },
+    ask: async (processId, update, payload, updateId) => {
+      const process = await findProcess(database, processId);
+      if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
+      try {
+        const client = await temporal.client();
+        const operation = new WithStartWorkflowOperation(process.workflow, {
+          ...startOptions(process),
+          workflowIdConflictPolicy: 'USE_EXISTING',
+        });
+        const answer = await withinDeadline(client, askTimeoutMs, () =>
+          client.workflow.executeUpdateWithStart(update.name, {
+            startWorkflowOperation: operation,
+            args: [payload],
+            updateId,
+          }),
+        );
+        await noteStarted(processId);
+        return answer as never;
+      } catch (error) {
+        throw refusalFrom(error) ?? error;
+      }
+    },
+  };
+}
+
+export async function findProcess(database: Database, processId: string): Promise<Process | undefined> {
+  const [process] = await rows<Process>(
+    database.read(),
+    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage
+     from processes where id = $1`,
+    [processId],
+  );
+  return process;
+}
+
+function startOptions(process: Process) {
+  return {
+    workflowId: process.id,
+    taskQueue: queueOf(process.workflow),
+    args: [{ id: process.subjectId }],
+    workflowIdReusePolicy: 'ALLOW_DUPLICATE',
+    workflowIdConflictPolicy: 'USE_EXISTING',
+    staticSummary: summaryOf(process),
+    typedSearchAttributes: new TypedSearchAttributes([
+      { key: searchAttributes.ownerId, value: process.ownerId },
+      { key: searchAttributes.subjectId, value: process.subjectId },
+      { key: searchAttributes.stage, value: process.stage },
+      ...(process.agentId === null ? [] : [{ key: searchAttributes.agentId, value: process.agentId }]),
+    ]),
+  } as const;
+}
+
+/** `intent of ag_… · int_…`: one line for the list; ids only. */
+const summaryOf = ({ id, agentId, subjectId }: Process): string =>
+  `${id.slice(0, id.indexOf('/')).replaceAll('-', ' ')}${agentId === null ? '' : ` of ${agentId}`} · ${subjectId}`;
+
+const withinDeadline = <T>(client: Client, ms: number, call: () => Promise<T>): Promise<T> =>
+  client.connection.withDeadline(Date.now() + ms, call);
+
+/** What a workflow's refusal, or Temporal's absence, means to the caller. */
+function refusalFrom(error: unknown): DomainError | undefined {
+  if (error instanceof WorkflowUpdateFailedError) {
+    const failure = error.cause;
+    const code = failure instanceof ApplicationFailure ? failure.type : undefined;
+    if (isErrorCode(code)) return new DomainError(code, failure?.message ?? 'refused');
+    return new DomainError('unavailable', 'the workflow did not answer; repeat with the same Idempotency-Key', {
+      cause: error,
+    });
+  }
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
+    return unavailable('no answer within 10 s: this may still take effect', error);
+  }
+  if (isGrpcServiceError(error) || error instanceof WorkflowNotFoundError || isConnectFailure(error)) {
+    return unavailable('Temporal cannot be reached, and this needs it', error);
+  }
+  return undefined;
+}
+
+const isErrorCode = (code: unknown): code is ErrorCode => (errorCodes as readonly unknown[]).includes(code);
+
+const isConnectFailure = (error: unknown): boolean =>
+  error instanceof Error && (error.name === 'ServiceError' || /connect|deadline|UNAVAILABLE/i.test(error.message));

@@ -1,0 +1,29 @@
+/** What an operator reads at the top of a run: one sentence on what it waits for, and what was ignored. @module */
+import { setCurrentDetails } from '@temporalio/workflow';
+
+export type Details = {
+  /** Replaces the sentence about the present. */
+  say(sentence: string): void;
+  /** Adds a note about something that was refused or could not be read; the last few are kept. */
+  note(sentence: string): void;
+};
+
+const notesKept = 5;
+
+export function currentDetails(first: string): Details {
+  let present = first;
+  const notes: string[] = [];
+  const show = (): void => setCurrentDetails([present, ...notes.map((note) => `- ${note}`)].join('\n'));
+  show();
+  return {
+    say: (sentence) => {
+      present = sentence;
+      show();
+    },
+    note: (sentence) => {
+      notes.push(sentence);
+      if (notes.length > notesKept) notes.shift();
+      show();
+    },
+  };
+}

@@ -1,0 +1,4 @@
+/** The signal that every workflow understands: the row has changed, look at it. @module */
+import { defineSignal } from '@temporalio/workflow';
+
+export const wakeSignal = defineSignal<unknown[]>('wake');
