@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { hasExited, type Launch, runToEnd, type StopSteps, spawnLogged, stopChild, waitUntil } from './launch.ts';
+import { signalIfThere } from './pids.ts';
 import { type PostgresPlace, placePostgres } from './postgres-place.ts';
 
 export type PostgresOptions = {
@@ -127,14 +128,6 @@ async function endFormerServer(dataDir: string): Promise<void> {
 function isServerOver(pid: number, dataDir: string): boolean {
   const { stdout } = spawnSync('ps', ['-ww', '-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
   return stdout?.includes(`-D ${dataDir} `) ?? false;
-}
-
-function signalIfThere(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
 
 /** Waits until the server answers (after a crash it recovers first) and makes the database where it is missing. */

@@ -152,6 +152,8 @@ function goInstall(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
       env: { ...env, GOBIN: folder },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
+    const endGo = () => go.kill();
+    process.once('exit', endGo);
     let output = '';
     go.stderr.on('data', (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-2_000);
@@ -159,7 +161,11 @@ function goInstall(folder: string, env: NodeJS.ProcessEnv): Promise<void> {
     go.once('error', (error: NodeJS.ErrnoException) =>
       reject(new Error(error.code === 'ENOENT' ? 'go install: Go is not on PATH' : `go install: ${error.message}`)),
     );
-    go.once('close', (code) => (code === 0 ? resolve() : reject(new Error(`go install ${module}: ${output.trim()}`))));
+    go.once('close', (code) => {
+      process.off('exit', endGo);
+      if (code === 0) resolve();
+      else reject(new Error(`go install ${module}: ${output.trim()}`));
+    });
   });
 }
 

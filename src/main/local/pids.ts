@@ -1,0 +1,148 @@
+/**
+ * Who runs over a data folder: one supervisor at a time, and the programs it started, kept in pids.json. A process is
+ * the one written down only if its start time matches too; another one is never signalled.
+ * @module
+ */
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeAtomically, writeOnce } from './atomic-file.ts';
+import type { StopSteps } from './launch.ts';
+
+export type ProcessMark = { pid: number; startedAt: string };
+export type ChildMark = ProcessMark & { name: string };
+type PidsFile = { supervisor: ProcessMark; children: ChildMark[] };
+
+/** The right to run over a folder, and the list of what runs. */
+export type Claim = {
+  /** Left over by supervisors that died; they may still run. */
+  orphans: ChildMark[];
+  orphansStopped(): Promise<void>;
+  started(name: string, pid: number): Promise<void>;
+  release(): Promise<void>;
+};
+
+export class AlreadyRunningError extends Error {
+  readonly pid: number;
+  constructor(dir: string, pid: number) {
+    super(`Bursar runs already over ${dir}, as process ${pid}`);
+    this.pid = pid;
+  }
+}
+
+export async function claimDataDir(dir: string): Promise<Claim> {
+  const path = join(dir, 'pids.json');
+  const supervisor = processMark(process.pid);
+  if (!supervisor) throw new Error('the start time of this very process cannot be read');
+  while (!(await writeOnce(path, text({ supervisor, children: [] })))) await retireDead(dir, path);
+
+  const dead = (await readdir(dir)).filter((name) => name.startsWith('pids.json.dead-'));
+  const files = await Promise.all(dead.map(async (name) => parse(await readFile(join(dir, name), 'utf8'))));
+  const children = new Map<string, ChildMark>();
+  let writing: Promise<void> = Promise.resolve();
+  return {
+    orphans: files.flatMap((file) => file?.children ?? []),
+    async orphansStopped() {
+      for (const name of dead) await rm(join(dir, name), { force: true });
+    },
+    started(name, pid) {
+      const mark = processMark(pid);
+      if (mark) children.set(name, { name, ...mark });
+      writing = writing.then(() => writeAtomically(path, text({ supervisor, children: [...children.values()] })));
+      return writing;
+    },
+    async release() {
+      await writing;
+      await rm(path, { force: true });
+    },
+  };
+}
+
+/** The live supervisor's process id, if there is one. */
+export async function runningSupervisor(dir: string): Promise<number | undefined> {
+  const file = parse(await readFile(join(dir, 'pids.json'), 'utf8').catch(() => ''));
+  return file && isAlive(file.supervisor) ? file.supervisor.pid : undefined;
+}
+
+/** Stops what still runs of them, in the order given; answers the names of those that were running. */
+export async function stopOrphans(orphans: ChildMark[], stepsOf: (name: string) => StopSteps): Promise<string[]> {
+  const alive = orphans.filter(isAlive);
+  for (const orphan of alive) {
+    for (const { signal, withinMs } of stepsOf(orphan.name)) {
+      if (!isAlive(orphan)) break;
+      signalIfThere(orphan.pid, signal);
+      for (let waited = 0; waited < withinMs && isAlive(orphan); waited += 25) await sleep(25);
+    }
+    if (isAlive(orphan)) throw new Error(`${orphan.name} (process ${orphan.pid}) of an earlier start does not stop`);
+  }
+  return alive.map(({ name }) => name);
+}
+
+/** It may end by itself between being looked at and being signalled. */
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export function isAlive({ pid, startedAt }: ProcessMark): boolean {
+  return processMark(pid)?.startedAt === startedAt;
+}
+
+/** Undefined where there is no such process, or only its remains that nobody has waited for. */
+export function processMark(pid: number): ProcessMark | undefined {
+  if (process.platform === 'linux') return markFromProc(pid);
+  const { status, stdout } = spawnSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
+    encoding: 'utf8',
+    env: { ...process.env, LC_ALL: 'C', TZ: 'UTC' },
+  });
+  const [, state, startedAt] = /^\s*(\S+)\s+(.+?)\s*$/.exec(stdout ?? '') ?? [];
+  return status !== 0 || !startedAt || state?.startsWith('Z') ? undefined : { pid, startedAt };
+}
+
+/** Ticks since boot are unique for one boot only, hence the boot's id. */
+function markFromProc(pid: number): ProcessMark | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // the name in parentheses may hold anything, so fields are counted behind its end
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return ['Z', 'X'].includes(fields[0] as string) ? undefined : { pid, startedAt: `${boot}/${fields[19]}` };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Moves a dead supervisor's file aside; what was judged dead and what is moved must be the same file. */
+async function retireDead(dir: string, path: string): Promise<void> {
+  const judged = await readFile(path, 'utf8').catch(() => undefined);
+  if (judged === undefined) return;
+  const file = parse(judged);
+  if (file && isAlive(file.supervisor)) throw new AlreadyRunningError(dir, file.supervisor.pid);
+  const aside = join(dir, `pids.json.dead-${process.pid}-${Math.random().toString(36).slice(2)}`);
+  try {
+    await rename(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if ((await readFile(aside, 'utf8')) === judged) return;
+  await link(aside, path);
+  await rm(aside);
+}
+
+function parse(content: string): PidsFile | undefined {
+  try {
+    return JSON.parse(content) as PidsFile;
+  } catch {
+    return undefined;
+  }
+}
+
+function text(file: PidsFile): string {
+  return `${JSON.stringify(file, null, 2)}\n`;
+}

@@ -1,0 +1,54 @@
+/**
+ * The two servers Bursar stands on, as plans for the supervisor, unless the environment names servers of its own.
+ * @module
+ */
+import { join } from 'node:path';
+import { preparePostgres, stopPostgres } from './postgres.ts';
+import type { Plan } from './supervisor.ts';
+import { presentTemporal, temporalBinary } from './temporal-binary.ts';
+import { stopTemporal, temporalAnswers, temporalLaunch } from './temporal-server.ts';
+
+type PostgresNeeds = { dir: string; port: number; password: string; say(line: string): void };
+
+/** `databaseUrl` is known once the plan was ready. */
+export function postgresPlan({ dir, port, password, say }: PostgresNeeds): Plan & { databaseUrl(): string } {
+  let prepared: Awaited<ReturnType<typeof preparePostgres>> | undefined;
+  let url = '';
+  return {
+    name: 'postgres',
+    async launch() {
+      const isFirst = !prepared;
+      prepared = await preparePostgres({ dir, port, password, database: 'bursar' });
+      if (isFirst && !prepared.place.dataDir.startsWith(dir)) {
+        say(`the database lies in ${prepared.place.dataDir}, where the system user postgres can reach it`);
+      }
+      return prepared.launch;
+    },
+    async ready(alive) {
+      if (prepared) url = await prepared.ready(alive);
+    },
+    stop: stopPostgres,
+    kill: 'SIGQUIT',
+    databaseUrl: () => url,
+  };
+}
+
+type TemporalNeeds = { dir: string; binary: string; port: number; uiPort: number; namespace: string };
+
+export function temporalPlan({ dir, ...options }: TemporalNeeds): Plan {
+  return {
+    name: 'temporal',
+    launch: async () => temporalLaunch({ ...options, dbFile: join(dir, 'temporal.db') }),
+    ready: (alive) => temporalAnswers(options, alive),
+    stop: stopTemporal,
+  };
+}
+
+/** Only who starts a server has to have the program; others are told it when there is one. */
+export async function temporalProgram(
+  { dir, env, say }: { dir: string; env: NodeJS.ProcessEnv; say(line: string): void },
+  isNeeded: boolean,
+): Promise<string | undefined> {
+  if (isNeeded) return temporalBinary({ dir, env, say });
+  return presentTemporal({ dir, env }).catch(() => undefined);
+}

@@ -1,0 +1,78 @@
+/**
+ * `npm start`: everything up until a signal comes, then everything down. stdout gets the one line that begins with
+ * `ready `, stderr the progress.
+ * @module
+ */
+import { pathToFileURL } from 'node:url';
+import { type Running, type StartOptions, start } from './local/bring-up.ts';
+import { dataDirPath } from './local/data-dir.ts';
+import { AlreadyRunningError, runningSupervisor } from './local/pids.ts';
+import { type Ready, readReady } from './local/ready-file.ts';
+import { stopSignals } from './local/stop-signals.ts';
+
+export { type Running, type Starting, type StartOptions, start } from './local/bring-up.ts';
+export { AlreadyRunningError } from './local/pids.ts';
+export type { Ready } from './local/ready-file.ts';
+
+export type RunOptions = StartOptions & {
+  /** Done once, after the ready line; a number ends the run with that exit code. */
+  afterReady?: (running: Running) => Promise<number | undefined>;
+};
+
+/** Runs until a signal (or `afterReady`) ends it and answers the exit code; nothing it started is left then. */
+export async function runBursar({ afterReady, say = progress, ...options }: RunOptions = {}): Promise<number> {
+  const starting = start({ ...options, say });
+  const signals = stopSignals({
+    again: () => {
+      say('ending at once');
+      starting.kill();
+      setTimeout(() => process.exit(130), 1_000);
+    },
+  });
+  try {
+    const first = await Promise.race([starting.running, signals.came]);
+    const code = typeof first === 'string' ? 0 : await whileUp(first, signals.came, afterReady);
+    say('stopping');
+    await starting.stop();
+    return code;
+  } catch (error) {
+    await starting.stop();
+    say(await explained(error, options.env ?? process.env));
+    return 1;
+  } finally {
+    signals.release();
+  }
+}
+
+/** What runs over the data folder already, if anything does; `ready` is absent while it is still starting. */
+export async function runningBursar(env = process.env): Promise<{ pid: number; ready: Ready | undefined } | undefined> {
+  const dir = dataDirPath(env);
+  const pid = await runningSupervisor(dir);
+  return pid === undefined ? undefined : { pid, ready: await readReady(dir) };
+}
+
+async function whileUp(
+  running: Running,
+  signal: Promise<NodeJS.Signals>,
+  afterReady: RunOptions['afterReady'],
+): Promise<number> {
+  process.stdout.write(`${running.line}\n`);
+  const end = await Promise.race([signal, afterReady?.(running)]);
+  if (typeof end === 'number') return end;
+  await signal;
+  return 0;
+}
+
+async function explained(error: unknown, env: NodeJS.ProcessEnv): Promise<string> {
+  if (!(error instanceof AlreadyRunningError)) return `start failed: ${(error as Error).message}`;
+  const apiUrl = (await runningBursar(env))?.ready?.apiUrl ?? 'still starting';
+  return `${error.message} (${apiUrl}): stop it with Ctrl-C where it runs, or with \`kill ${error.pid}\``;
+}
+
+function progress(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  process.exit(await runBursar());
+}
