@@ -24,14 +24,29 @@ export type Pass = { started: number; woken: number; rescued: number };
 export async function reconcileProcesses(deps: Deps): Promise<Pass> {
   const epoch = await deps.temporal.epoch();
   return {
-    started: await drain(() => claimToStart(deps.database, epoch), deps, (process) => deps.gateway.start(process)),
-    woken: await drain(() => claimToWake(deps.database), deps, (process) => deps.gateway.wake(process)),
-    rescued: await drain(() => claimOverdue(deps), deps, (process) => deps.gateway.wake(process)),
+    started: await drain(
+      () => claimToStart(deps.database, epoch),
+      deps,
+      (process) => deps.gateway.start(process),
+    ),
+    woken: await drain(
+      () => claimToWake(deps.database),
+      deps,
+      (process) => deps.gateway.wake(process),
+    ),
+    rescued: await drain(
+      () => claimOverdue(deps),
+      deps,
+      (process) => deps.gateway.wake(process),
+    ),
   };
 }
 
 /** Wakes every open process that is due at business time `now`; answers how many accepted it. */
-export async function wakeDue({ database, gateway, log }: Pick<Deps, 'database' | 'gateway' | 'log'>, now: Date): Promise<number> {
+export async function wakeDue(
+  { database, gateway, log }: Pick<Deps, 'database' | 'gateway' | 'log'>,
+  now: Date,
+): Promise<number> {
   let woken = 0;
   let after = '';
   for (;;) {
@@ -82,7 +97,11 @@ async function claimOverdue({ database, clock }: Deps): Promise<Process[]> {
   );
 }
 
-async function drain(claim: () => Promise<Process[]>, { log }: Deps, act: (process: Process) => Promise<void>): Promise<number> {
+async function drain(
+  claim: () => Promise<Process[]>,
+  { log }: Deps,
+  act: (process: Process) => Promise<void>,
+): Promise<number> {
   let done = 0;
   for (;;) {
     const claimed = await claim();
@@ -92,7 +111,11 @@ async function drain(claim: () => Promise<Process[]>, { log }: Deps, act: (proce
 }
 
 /** Acts on all with bounded concurrency; one that fails is left to the next pass and does not stop the others. */
-async function each(processes: readonly Process[], act: (process: Process) => Promise<void>, log: Logger): Promise<number> {
+async function each(
+  processes: readonly Process[],
+  act: (process: Process) => Promise<void>,
+  log: Logger,
+): Promise<number> {
   const open = [...processes];
   let done = 0;
   const lane = async (): Promise<void> => {

@@ -24,7 +24,7 @@ import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Process } from '../platform/processes.ts';
 import type { Temporal } from './connection.ts';
-import { queueOf } from './task-queues.ts';
+import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
 
 export type WorkflowGateway = {
   /** Starts the process' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
@@ -52,9 +52,9 @@ export const searchAttributes = {
   stage: defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD),
 };
 
-type Deps = { database: Database; temporal: Temporal; log: Logger };
+type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: TaskQueues };
 
-export function createGateway({ database, temporal, log }: Deps): WorkflowGateway {
+export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
   const noteStarted = async (processId: string): Promise<void> => {
     const epoch = await temporal.epoch();
     await rows(database.read(), 'update processes set started_epoch = $2, retry_at = null where id = $1', [
@@ -65,7 +65,7 @@ export function createGateway({ database, temporal, log }: Deps): WorkflowGatewa
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
-    await withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, startOptions(process)));
+    await withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, startOptions(process, queues)));
     await noteStarted(process.id);
   };
 
@@ -79,7 +79,7 @@ export function createGateway({ database, temporal, log }: Deps): WorkflowGatewa
     wake: async (process) => {
       const client = await temporal.client();
       await withinDeadline(client, startTimeoutMs, () =>
-        client.workflow.signalWithStart(process.workflow, { ...startOptions(process), signal: 'wake' }),
+        client.workflow.signalWithStart(process.workflow, { ...startOptions(process, queues), signal: 'wake' }),
       );
       await noteStarted(process.id);
     },
@@ -89,7 +89,7 @@ export function createGateway({ database, temporal, log }: Deps): WorkflowGatewa
       try {
         const client = await temporal.client();
         const operation = new WithStartWorkflowOperation(process.workflow, {
-          ...startOptions(process),
+          ...startOptions(process, queues),
           workflowIdConflictPolicy: 'USE_EXISTING',
         });
         const answer = await withinDeadline(client, askTimeoutMs, () =>
@@ -118,10 +118,10 @@ export async function findProcess(database: Database, processId: string): Promis
   return process;
 }
 
-function startOptions(process: Process) {
+function startOptions(process: Process, queues: TaskQueues) {
   return {
     workflowId: process.id,
-    taskQueue: queueOf(process.workflow),
+    taskQueue: queueOf(queues, process.workflow),
     args: [{ id: process.subjectId }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',

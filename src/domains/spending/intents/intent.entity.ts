@@ -1,0 +1,41 @@
+/** The intents table. Persistence only: no rule is decided here. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { IntentStatus } from './intent.rules.ts';
+
+export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
+
+const IntentSchema = defineEntity({
+  name: 'Intent',
+  tableName: 'intents',
+  properties: {
+    id: p.string().primary().$type<`int_${string}`>(),
+    ownerId: p.string(),
+    agentId: p.string(),
+    clientIntentId: p.string().nullable(),
+    purpose: p.string(),
+    expectedAmountCents: p.bigint('number'),
+    expectedMerchant: p.string().nullable(),
+    cardId: p.string(),
+    status: p.string().$type<IntentStatus>(),
+    recurring: p.json<Record<string, unknown>>().nullable(),
+    expiresAt: p.datetime(),
+    policyCheck: p.json<PolicyCheck>(),
+    policyVersion: p.integer().nullable(),
+    needsAttestation: p.boolean(),
+    isAutoApproved: p.boolean(),
+    approvedBy: p.string().nullable(),
+    approvedAt: p.datetime().nullable(),
+    deniedReason: p.string().nullable(),
+    completedAt: p.datetime().nullable(),
+    matchedTransactionId: p.string().nullable(),
+    transactionId: p.string().nullable(),
+    verified: p.boolean(),
+    requestId: p.string(),
+    runId: p.string().nullable(),
+    version: p.integer().version(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+  },
+});
+export class IntentRow extends IntentSchema.class {}
+IntentSchema.setClass(IntentRow);

@@ -1,0 +1,60 @@
+/**
+ * What travels between the API, the worker and the intent workflow: names, ids and JSON-safe shapes; and the reading
+ * of a decision that a person typed into a signal.
+ * @module
+ */
+import type { Id } from '../../../kernel/ids.ts';
+import { type Message, message } from '../../../kernel/message.ts';
+import type { IntentStatus } from './intent.rules.ts';
+
+export type IntentView = {
+  readonly intentId: Id<'intent'>;
+  readonly status: IntentStatus;
+  readonly isMatched: boolean;
+  /** ISO 8601, business time. */
+  readonly expiresAt: string;
+  readonly amountCents: number;
+  readonly agentId: string;
+  /** Set by the approver; an actor in words. */
+  readonly approvedBy: string | null;
+};
+
+/** A decision as the workflow receives it from the API: who may decide was settled there. */
+export type IntentDecision = {
+  readonly decision: 'approve' | 'deny' | 'cancel';
+  readonly actor: 'key' | 'signal';
+  /** The approver's own id or name. */
+  readonly by: string;
+  readonly causeId: string;
+  readonly requestId: string;
+};
+
+export const intentProcessId = (id: Id<'intent'>): string => `intent/${id}`;
+export const intentWorkflow = 'intentLifecycle';
+
+/** The same name as update (the API's) and as signal (an approver's, from the Web UI or the CLI). */
+export const decideIntent: Message<IntentView, IntentDecision> = message('decide');
+
+export type TypedDecision =
+  | { readonly decision: 'approve' | 'deny' | 'cancel'; readonly by: string }
+  | { readonly ignored: string };
+
+const words = ['approve', 'deny', 'cancel'] as const;
+
+/**
+ * Reads what somebody typed: `"approve"`, `{"decision":"deny","by":"anna"}`. Anything else is named, never thrown.
+ */
+export function parseDecision(typed: unknown): TypedDecision {
+  const { decision, by } = typeof typed === 'object' && typed !== null ? (typed as Record<string, unknown>) : { decision: typed, by: undefined };
+  const word = typeof decision === 'string' ? decision.trim().toLowerCase() : undefined;
+  const known = words.find((candidate) => candidate === word);
+  if (known === undefined) return { ignored: 'a signal that is not approve, deny or cancel was ignored' };
+  return { decision: known, by: nameOf(by) };
+}
+
+/** A short printable name; free text does not enter a workflow. */
+function nameOf(by: unknown): string {
+  if (typeof by !== 'string') return 'unnamed';
+  const name = by.replace(/[^\p{L}\p{N} ._@+-]/gu, '').trim().slice(0, 60);
+  return name === '' ? 'unnamed' : name;
+}

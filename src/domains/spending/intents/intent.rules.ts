@@ -1,0 +1,98 @@
+/**
+ * What an intent may become, and when its process must act. Pure: time, policy and the current row come in as
+ * arguments.
+ * @module
+ */
+import type { Move } from '../../../kernel/move.ts';
+
+/** `pending_approval` waits for a person; `approved` for a payment; all others are final. */
+export const intentStatuses = [
+  'pending_approval',
+  'approved',
+  'denied',
+  'completed',
+  'failed',
+  'expired',
+  'cancelled',
+] as const;
+export type IntentStatus = (typeof intentStatuses)[number];
+
+export const intentCommands = ['approve', 'deny', 'cancel', 'expire', 'match', 'unmatch', 'complete', 'fail'] as const;
+export type IntentCommandKind = (typeof intentCommands)[number];
+
+/** The part of an intent that its rules look at. */
+export type IntentState = {
+  readonly status: IntentStatus;
+  /** Set from the approved authorization until it is fully reversed or its hold expires. */
+  readonly matchedTransactionId: string | null;
+  readonly isRecurring: boolean;
+};
+
+const leadsTo = {
+  approve: 'approved',
+  deny: 'denied',
+  cancel: 'cancelled',
+  expire: 'expired',
+  match: 'approved',
+  unmatch: 'approved',
+  complete: 'completed',
+  fail: 'failed',
+} as const satisfies Record<IntentCommandKind, IntentStatus>;
+
+const mayReceive: Record<IntentStatus, readonly IntentCommandKind[]> = {
+  pending_approval: ['approve', 'deny', 'cancel', 'expire'],
+  approved: ['cancel', 'expire', 'match', 'unmatch', 'complete', 'fail'],
+  denied: [],
+  completed: [],
+  failed: [],
+  expired: [],
+  cancelled: [],
+};
+
+/** Commands that only take authority away: on a row that is there already they change nothing and succeed. */
+const brakes: readonly IntentCommandKind[] = ['deny', 'cancel'];
+
+/**
+ * `seen`: this very cause has moved the row before. A different cause that meets the target state is a no-op for
+ * brakes and refused where money or a grant is involved; approve on approved answers with the first approver.
+ */
+export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boolean): Move<IntentStatus> {
+  if (seen) return { outcome: 'already', next: from.status };
+  const next = leadsTo[kind];
+  if (from.status === next && (brakes.includes(kind) || kind === 'approve')) return { outcome: 'already', next };
+  if (!mayReceive[from.status].includes(kind)) {
+    return { outcome: 'refused', why: `cannot ${kind} an intent that is ${from.status}` };
+  }
+  const why = refusedWhileMatched(from, kind);
+  if (why !== undefined) return { outcome: 'refused', why };
+  return { outcome: 'moved', next: kind === 'complete' && from.isRecurring ? 'approved' : next };
+}
+
+function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: IntentCommandKind): string | undefined {
+  const isMatched = matchedTransactionId !== null;
+  if (isMatched && (kind === 'expire' || kind === 'cancel')) {
+    return `cannot ${kind} an intent while transaction ${matchedTransactionId} is paying for it`;
+  }
+  if (isMatched && kind === 'match') return `the intent is already paid for by transaction ${matchedTransactionId}`;
+  if (!isMatched && kind === 'unmatch') return 'no transaction is matched to this intent';
+  return undefined;
+}
+
+export const isFinalIntent = (status: IntentStatus): boolean => mayReceive[status].length === 0;
+
+export type IntentStep =
+  | { readonly kind: 'final' }
+  | { readonly kind: 'expire' }
+  | { readonly kind: 'wait'; readonly waitMs: number };
+
+/** What the intent's process does now. A matched intent waits for its clearing: its deadline does not count. */
+export function nextIntentStep(state: IntentState & { expiresAt: Date }, now: Date, longestMs: number): IntentStep {
+  if (isFinalIntent(state.status)) return { kind: 'final' };
+  if (state.matchedTransactionId !== null) return { kind: 'wait', waitMs: longestMs };
+  const leftMs = state.expiresAt.getTime() - now.getTime();
+  return leftMs <= 0 ? { kind: 'expire' } : { kind: 'wait', waitMs: Math.min(leftMs, longestMs) };
+}
+
+/** Everything with an expiry is refused at use, whatever its stored state. */
+export const isPastDeadline = (state: { expiresAt: Date; matchedTransactionId: string | null }, now: Date): boolean =>
+  state.matchedTransactionId === null && state.expiresAt.getTime() <= now.getTime();

@@ -1,0 +1,198 @@
+/**
+ * Intent writes: lock the row, decide by the rules, save, record transition, event and process, all in the caller's
+ * transaction. The only way an intent changes; who may ask is settled before.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { EventName } from '../../../events/catalog.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { actorInWords, type Cause } from '../../../platform/cause.ts';
+import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../platform/processes.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { IntentRow, type PolicyCheck } from './intent.entity.ts';
+import { intentProcessId, intentWorkflow } from './intent.messages.ts';
+import { type IntentCommandKind, type IntentState, type IntentStatus, isFinalIntent, isPastDeadline, moveIntent } from './intent.rules.ts';
+import { intentWire } from './intent.wire.ts';
+
+export type IntentCommand =
+  | { readonly kind: 'approve' | 'cancel' | 'expire' | 'unmatch' }
+  | { readonly kind: 'deny'; readonly reason?: string | undefined }
+  | { readonly kind: 'match' | 'complete'; readonly transactionId: string }
+  | { readonly kind: 'fail'; readonly reason: string };
+
+export type NewIntent = {
+  readonly id: `int_${string}`;
+  readonly ownerId: string;
+  readonly agentId: string;
+  readonly clientIntentId: string | null;
+  readonly purpose: string;
+  readonly expectedAmountCents: number;
+  readonly expectedMerchant: string | null;
+  readonly cardId: string;
+  readonly expiresAt: Date;
+  readonly policyCheck: PolicyCheck;
+  readonly policyVersion: number | null;
+  readonly needsAttestation: boolean;
+  readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
+};
+
+/** Inserts a judged intent with its events; one that is not final gets its process. */
+export async function insertIntent(tx: Tx, fresh: NewIntent, cause: Cause): Promise<IntentRow> {
+  const isApproved = fresh.status === 'approved';
+  const row = tx.create(IntentRow, {
+    ...fresh,
+    recurring: null,
+    isAutoApproved: isApproved,
+    approvedBy: isApproved ? 'policy' : null,
+    approvedAt: isApproved ? cause.at : null,
+    deniedReason: fresh.status === 'denied' ? fresh.policyCheck.reason : null,
+    completedAt: null,
+    matchedTransactionId: null,
+    transactionId: null,
+    verified: false,
+    requestId: cause.requestId,
+    runId: cause.runId ?? null,
+    version: 1,
+    createdAt: cause.at,
+    updatedAt: cause.at,
+  });
+  await tx.flush();
+  await recordTransition(tx, 'intent', row.id, { from: null, to: row.status }, cause);
+  const verdict = verdictEvent[fresh.status];
+  await recordChanges(tx, cause, [
+    changeOf(row, 'intent.created', { verdict: row.status, rule: row.policyCheck.reason }),
+    ...(verdict === undefined ? [] : [{ ...changeOf(row, verdict), audited: false }]),
+  ]);
+  if (!isFinalIntent(row.status)) await openProcess(tx, processOf(row, cause.at));
+  return row;
+}
+
+const verdictEvent: Partial<Record<IntentStatus, EventName>> = { approved: 'intent.approved', denied: 'intent.denied' };
+
+/** Where the caller stands: its own workflow needs no wake. */
+export type ApplyOptions = { readonly isOwnProcess?: boolean };
+
+/** Moves one intent. `already` and `moved` return the row; `refused` throws `invalid_state`. */
+export async function applyToIntent(
+  tx: Tx,
+  id: string,
+  command: IntentCommand,
+  cause: Cause,
+  options: ApplyOptions = {},
+): Promise<IntentRow> {
+  const row = await lockIntent(tx, id);
+  const seen = await hasMoved(tx, 'intent', id, cause.causeId);
+  const move = moveIntent(stateOf(row), command.kind, seen);
+  if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+  if (move.outcome === 'already') return row;
+  if (command.kind === 'approve') refuseLateApproval(row, cause);
+  const from = row.status;
+  row.status = move.next;
+  row.updatedAt = cause.at;
+  write[command.kind](row, command, cause);
+  await tx.flush();
+  await recordTransition(tx, 'intent', id, { from, to: row.status }, cause);
+  const event = eventOf[command.kind];
+  if (event !== undefined) await recordChanges(tx, cause, [changeOf(row, event, detailsOf(command))]);
+  await followUp(tx, row, options);
+  return row;
+}
+
+export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
+  const row = await tx.findOne(IntentRow, { id: id as IntentRow['id'] }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (row === null) throw notFound('intent', id);
+  return row;
+}
+
+/** Cancels every open intent of an agent that nothing is paying for; part of the brake that closes an agent. */
+export async function cancelIntentsOf(tx: Tx, agentId: string, cause: Cause): Promise<number> {
+  const open = await rows<{ id: string }>(
+    tx,
+    `select id from intents where agent_id = $1 and status in ('pending_approval', 'approved')
+       and matched_transaction_id is null order by id for update`,
+    [agentId],
+  );
+  for (const { id } of open) await applyToIntent(tx, id, { kind: 'cancel' }, cause);
+  return open.length;
+}
+
+export const stateOf = (row: IntentRow): IntentState => ({
+  status: row.status,
+  matchedTransactionId: row.matchedTransactionId ?? null,
+  isRecurring: (row.recurring ?? null) !== null,
+});
+
+function refuseLateApproval(row: IntentRow, { at, actor }: Cause): void {
+  if (isPastDeadline({ ...stateOf(row), expiresAt: row.expiresAt }, at)) {
+    throw new DomainError('invalid_state', `the intent expired at ${row.expiresAt.toISOString()}`);
+  }
+  if (row.needsAttestation && actor.kind === 'signal') {
+    throw new DomainError('invalid_state', 'its policy demands a passkey attestation; a signal cannot approve it');
+  }
+}
+
+type Write = (row: IntentRow, command: IntentCommand, cause: Cause) => void;
+
+const write: Record<IntentCommandKind, Write> = {
+  approve: (row, _command, { at, actor }) => {
+    row.approvedBy = actorInWords(actor);
+    row.approvedAt = at;
+  },
+  deny: (row, command) => {
+    row.deniedReason = command.kind === 'deny' ? (command.reason ?? null) : null;
+  },
+  cancel: () => undefined,
+  expire: () => undefined,
+  match: (row, command) => {
+    row.matchedTransactionId = 'transactionId' in command ? command.transactionId : null;
+    row.transactionId = row.matchedTransactionId;
+  },
+  unmatch: (row) => {
+    row.matchedTransactionId = null;
+    row.transactionId = null;
+  },
+  complete: (row, command, { at }) => {
+    row.transactionId = 'transactionId' in command ? command.transactionId : row.transactionId;
+    row.completedAt = at;
+  },
+  fail: (row, command) => {
+    row.deniedReason = 'reason' in command ? (command.reason ?? null) : null;
+  },
+};
+
+const eventOf: Record<IntentCommandKind, EventName | undefined> = {
+  approve: 'intent.approved',
+  deny: 'intent.denied',
+  cancel: 'intent.cancelled',
+  expire: 'intent.expired',
+  match: 'intent.matched',
+  unmatch: undefined, // The reversal's own event tells it.
+  complete: 'intent.completed',
+  fail: 'intent.failed',
+};
+
+const detailsOf = (command: IntentCommand): Record<string, unknown> => ({ ...command });
+
+function changeOf(row: IntentRow, event: EventName, details: Record<string, unknown> = {}) {
+  return { event, ownerId: row.ownerId, agentId: row.agentId, subjectId: row.id, data: intentWire(row), details };
+}
+
+async function followUp(tx: Tx, row: IntentRow, { isOwnProcess = false }: ApplyOptions): Promise<void> {
+  const id = intentProcessId(row.id);
+  const dueAt = stateOf(row).matchedTransactionId === null ? row.expiresAt : null;
+  if (isFinalIntent(row.status)) await closeProcess(tx, id);
+  else await (isOwnProcess ? dueProcess(tx, id, dueAt) : wakeProcess(tx, id, dueAt));
+}
+
+const processOf = (row: IntentRow, at: Date) => ({
+  id: intentProcessId(row.id),
+  workflow: intentWorkflow,
+  subjectId: row.id,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  stage: row.status,
+  dueAt: row.expiresAt,
+  at,
+});

@@ -1,0 +1,60 @@
+/**
+ * The sandbox's movable business clock. Forward only; what became due is woken before the answer. Absent in live.
+ * @module
+ */
+import * as z from 'zod';
+import { day } from '../kernel/instant.ts';
+import { defineArea, type Handlers } from './route.ts';
+import { instantOut } from './schemas.ts';
+
+const clockAuth = ['dashboard'] as const;
+
+export const sandboxClockArea = defineArea({
+  tag: 'Sandbox',
+  base: '/sandbox/clock',
+  aliases: [],
+  description: 'Move business time, to see deadlines, holds and retries in seconds. Sandbox deployments only.',
+  operations: {
+    getSandboxClock: {
+      method: 'get',
+      path: '',
+      summary: 'Business time, and how far it is ahead of real time',
+      auth: clockAuth,
+      success: { status: 200, body: z.object({ now: instantOut, offsetMs: z.number().int() }).meta({ id: 'SandboxClock' }) },
+      refusals: [],
+      unlimited: true,
+      sandboxOnly: true,
+    },
+    advanceSandboxClock: {
+      method: 'post',
+      path: '/advance',
+      summary: 'Move business time forward',
+      description: 'Up to 400 days per call. Answers when every due workflow has taken its wake-up; `woken` is how many.',
+      auth: clockAuth,
+      body: z.strictObject({ ms: z.number().int().min(1).max(400 * day) }),
+      success: {
+        status: 200,
+        body: z.object({ now: instantOut, offsetMs: z.number().int(), woken: z.number().int() }).meta({ id: 'SandboxClockAdvanced' }),
+      },
+      refusals: [],
+      pure: true, // No owner's record changes by the call itself; what becomes due fires its own events.
+      sandboxOnly: true,
+    },
+  },
+});
+
+export type SandboxClockDeps = {
+  readonly read: () => Promise<{ now: Date; offsetMs: number }>;
+  readonly advance: (ms: number) => Promise<{ now: Date; offsetMs: number; woken: number }>;
+};
+
+export const sandboxClockHandlers = ({ read, advance }: SandboxClockDeps): Handlers<typeof sandboxClockArea> => ({
+  getSandboxClock: async () => {
+    const { now, offsetMs } = await read();
+    return { now: now.toISOString(), offsetMs };
+  },
+  advanceSandboxClock: async ({ body }) => {
+    const { now, offsetMs, woken } = await advance(body.ms);
+    return { now: now.toISOString(), offsetMs, woken };
+  },
+});

@@ -1,0 +1,86 @@
+/**
+ * The environment of the API and the worker, read once and checked as a whole: one error lists everything that is
+ * wrong. Secrets leave this module only inside the returned object.
+ * @module
+ */
+import ipaddr from 'ipaddr.js';
+import * as z from 'zod';
+
+const secret = z.string().min(32, 'must be at least 32 characters of randomness');
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+const port = z.coerce.number().int().min(0).max(65_535);
+const onOff = z.enum(['on', 'off', 'true', 'false', '']).transform((text) => text === 'on' || text === 'true');
+
+const origin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '');
+const network = (text: string): boolean => (text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text));
+
+const environment = z
+  .object({
+    BURSAR_MODE: z.enum(['sandbox', 'live']).default('sandbox'),
+    BURSAR_DATA_DIR: z.string().min(1).default('.bursar'),
+    HOST: z.string().min(1).default('127.0.0.1'),
+    PORT: port.default(8400),
+    BURSAR_PUBLIC_URL: z.url().optional(),
+    DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address'),
+    TEMPORAL_ADDRESS: z.string().regex(/^[^\s/]+:\d+$/, 'must be host:port').default('127.0.0.1:7233'),
+    TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    BURSAR_TASK_QUEUE_PREFIX: z.string().regex(/^[\w-]{1,60}$/).default('bursar'),
+    BURSAR_API_KEY: z.string().regex(/^sk_\w{20,}$/, 'must be an API key, sk_…').optional(),
+    BURSAR_DASHBOARD_SECRET: z.string().default('').transform((text) => text.split(',').filter((part) => part !== '')),
+    BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
+    BURSAR_NETWORK_KEY: secret.optional(),
+    BURSAR_SIGNING_KEY: z.string().includes('PRIVATE KEY', { message: 'must be an Ed25519 private key in PEM' }),
+    BURSAR_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
+    BURSAR_INSTANCES: z.coerce.number().int().min(1).default(1),
+    BURSAR_ALLOWED_ORIGINS: list.refine((origins) => origins.every(origin), 'must be origins such as http://127.0.0.1:8401'),
+    BURSAR_TRUSTED_PROXIES: list.refine((proxies) => proxies.every(network), 'must be addresses or networks'),
+    BURSAR_SANDBOX_URL: z.url().optional(),
+    BURSAR_ALLOW_SIMULATED: onOff.default(false),
+    BURSAR_SIGNAL_APPROVALS: onOff.optional(),
+    BURSAR_IBAN_BANK_CODE: z.string().regex(/^\d{8}$/).default('99999999'),
+    BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
+    LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  })
+  .superRefine((env, context) => {
+    const refuse = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message });
+    if (env.BURSAR_DASHBOARD_SECRET.some((text) => text.length < 32)) {
+      refuse('BURSAR_DASHBOARD_SECRET', 'must be at least 32 characters of randomness');
+    }
+    if (env.BURSAR_MODE === 'live' && env.BURSAR_SANDBOX_URL !== undefined && !env.BURSAR_ALLOW_SIMULATED) {
+      refuse('BURSAR_SANDBOX_URL', 'names a simulator; live refuses one unless BURSAR_ALLOW_SIMULATED=true');
+    }
+    if (env.BURSAR_MODE === 'sandbox' && env.BURSAR_SANDBOX_URL === undefined) {
+      refuse('BURSAR_SANDBOX_URL', 'is needed in sandbox mode: where the simulated outside world answers');
+    }
+  });
+
+export type Config = z.output<typeof environment> & {
+  readonly publicUrl: string;
+  /** This process' share of the rate limit. */
+  readonly ratePerMinute: number;
+  /** Live takes approvals by signal only when told so. */
+  readonly signalsMayApprove: boolean;
+};
+
+/** Throws one error that names every wrong or missing variable; values are never repeated. */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+  const parsed = environment.safeParse(given);
+  if (!parsed.success) {
+    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${sentence(issue)}`);
+    throw new Error(`the configuration is wrong:\n${lines.join('\n')}`);
+  }
+  const config = parsed.data;
+  return {
+    ...config,
+    publicUrl: config.BURSAR_PUBLIC_URL ?? `http://localhost:${config.PORT}`,
+    ratePerMinute: Math.max(1, Math.floor(config.BURSAR_RATE_LIMIT_PER_MINUTE / config.BURSAR_INSTANCES)),
+    signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? config.BURSAR_MODE === 'sandbox',
+  };
+}
+
+const sentence = (issue: z.core.$ZodIssue): string =>
+  issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;

@@ -1,0 +1,21 @@
+/** Bundles the workflows once, for every queue of a process and for tests. @module */
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
+import { converterPath } from './connection.ts';
+
+const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+
+export async function bundleWorkflows(): Promise<string> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath,
+    payloadConverterPath: converterPath,
+    logger: new DefaultLogger('ERROR'),
+  });
+  return code;
+}
+
+/** For test runs, which share one bundle between processes. */
+export async function bundleWorkflowsTo(path: string): Promise<void> {
+  await writeFile(path, await bundleWorkflows());
+}

@@ -1,0 +1,123 @@
+/** Goal: an intent ends once, obeys each cause once, and is never paid for twice. Method: properties. @module */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { parseDecision } from '../../../src/domains/spending/intents/intent.messages.ts';
+import {
+  type IntentState,
+  intentCommands,
+  intentStatuses,
+  isFinalIntent,
+  moveIntent,
+  nextIntentStep,
+} from '../../../src/domains/spending/intents/intent.rules.ts';
+import { day, later } from '../../../src/kernel/instant.ts';
+
+const kind = fc.constantFrom(...intentCommands);
+const state: fc.Arbitrary<IntentState> = fc.record({
+  status: fc.constantFrom(...intentStatuses),
+  matchedTransactionId: fc.option(fc.constant('tx_aaaaaaaa'), { nil: null }),
+  isRecurring: fc.constant(false),
+});
+const now = new Date('2026-03-01T12:00:00.000Z');
+
+/** The row after a move, as the service writes it. */
+const after = (from: IntentState, command: (typeof intentCommands)[number]): IntentState => {
+  const move = moveIntent(from, command, false);
+  if (move.outcome !== 'moved') return from;
+  const matched = { match: 'tx_bbbbbbbb', unmatch: null };
+  const matchedTransactionId =
+    command === 'match' || command === 'unmatch' ? matched[command] : from.matchedTransactionId;
+  return { ...from, status: move.next, matchedTransactionId };
+};
+
+test('a final intent is never moved', () => {
+  fc.assert(
+    fc.property(state, kind, (from, command) => {
+      if (!isFinalIntent(from.status)) return;
+      expect(moveIntent(from, command, false).outcome).not.toBe('moved');
+    }),
+  );
+});
+
+test('a cause that moved an intent never moves it again, whatever happened since', () => {
+  fc.assert(
+    fc.property(state, kind, (from, command) => {
+      expect(moveIntent(from, command, true)).toEqual({ outcome: 'already', next: from.status });
+    }),
+  );
+});
+
+test('two causes never both match or complete one intent', () => {
+  fc.assert(
+    fc.property(state, fc.constantFrom('match' as const, 'complete' as const), (from, command) => {
+      if (moveIntent(from, command, false).outcome !== 'moved') return;
+      expect(moveIntent(after(from, command), command, false).outcome).toBe('refused');
+    }),
+  );
+});
+
+test('a brake repeated by anyone changes nothing and succeeds', () => {
+  fc.assert(
+    fc.property(state, fc.constantFrom('deny' as const, 'cancel' as const), (from, command) => {
+      const once = after(from, command);
+      if (moveIntent(from, command, false).outcome !== 'moved') return;
+      expect(moveIntent(once, command, false).outcome).toBe('already');
+    }),
+  );
+});
+
+test('while a transaction pays for it, an intent neither expires nor is cancelled', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('expire' as const, 'cancel' as const), (command) => {
+      const paying: IntentState = { status: 'approved', matchedTransactionId: 'tx_aaaaaaaa', isRecurring: false };
+      expect(moveIntent(paying, command, false)).toMatchObject({
+        outcome: 'refused',
+        why: expect.stringMatching(/tx_aaaaaaaa/),
+      });
+    }),
+  );
+});
+
+test('any sequence of commands ends in at most one completion', () => {
+  fc.assert(
+    fc.property(fc.array(kind, { maxLength: 30 }), (commands) => {
+      let row: IntentState = { status: 'pending_approval', matchedTransactionId: null, isRecurring: false };
+      let completions = 0;
+      for (const command of commands) {
+        if (command === 'complete' && moveIntent(row, command, false).outcome === 'moved') completions += 1;
+        row = after(row, command);
+      }
+      expect(completions).toBeLessThanOrEqual(1);
+    }),
+  );
+});
+
+test('the process waits exactly until the deadline, and not at all while a transaction pays', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -5 * day, max: 60 * day }), (leftMs) => {
+      const open = {
+        status: 'approved' as const,
+        matchedTransactionId: null,
+        isRecurring: false,
+        expiresAt: later(now, leftMs),
+      };
+      const step = nextIntentStep(open, now, 30 * day);
+      if (leftMs <= 0) expect(step).toEqual({ kind: 'expire' });
+      else expect(step).toEqual({ kind: 'wait', waitMs: Math.min(leftMs, 30 * day) });
+      expect(nextIntentStep({ ...open, matchedTransactionId: 'tx_aaaaaaaa' }, now, 30 * day).kind).toBe('wait');
+    }),
+  );
+});
+
+test('whatever is typed into a signal is a decision or is named, and never throws', () => {
+  fc.assert(
+    fc.property(fc.anything(), (typed) => {
+      const parsed = parseDecision(typed);
+      expect('ignored' in parsed || ['approve', 'deny', 'cancel'].includes(parsed.decision)).toBe(true);
+    }),
+  );
+  expect(parseDecision('approve')).toEqual({ decision: 'approve', by: 'unnamed' });
+  expect(parseDecision({ decision: ' DENY ', by: 'Anna\n<b>' })).toEqual({ decision: 'deny', by: 'Annab' });
+  expect(parseDecision(undefined)).toHaveProperty('ignored');
+  expect(parseDecision({ unreadable: true })).toHaveProperty('ignored');
+});

@@ -1,0 +1,123 @@
+/**
+ * One intent from declaration to a final state: obeys people one at a time, and expires it at the deadline. Keeps
+ * nothing that the row lacks; lost and started again it goes on from the row.
+ * @module
+ */
+import { allHandlersFinished, condition, continueAsNew, defineSignal, defineUpdate, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import type { IntentActivities, IntentNext } from '../../activities/spending/intent.activities.ts';
+import { type IntentDecision, type IntentView, parseDecision } from '../../src/domains/spending/intents/intent.messages.ts';
+import { type IntentState, isFinalIntent, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
+import { lengthInWords } from '../../src/kernel/instant.ts';
+import { inWords } from '../../src/kernel/money.ts';
+import { databaseStep } from '../lib/activity-options.ts';
+import { currentDetails, type Details } from '../lib/current-details.ts';
+import { asRefusal, refusal, refusalIn } from '../lib/refusals.ts';
+import { oneAtATime } from '../lib/serially.ts';
+import { stageKeeper } from '../lib/stage.ts';
+import { wakeSignal } from '../lib/wake.ts';
+
+const { nextIntentStep, decideIntent, expireIntent } = proxyActivities<IntentActivities>(databaseStep);
+
+const decideUpdate = defineUpdate<IntentView, [IntentDecision]>('decide');
+const decideSignal = defineSignal<unknown[]>('decide');
+
+export async function intentLifecycle({ id: intentId }: { id: string }): Promise<IntentView> {
+  const details = currentDetails('Reading the intent.');
+  const showStage = stageKeeper();
+  const serially = oneAtATime();
+  let loaded: IntentView | undefined;
+  let woken = false;
+  let signals = 0;
+
+  const see = (view: IntentView): IntentView => {
+    loaded = view;
+    showStage(view.status);
+    return view;
+  };
+
+  const obey = (decision: IntentDecision): Promise<IntentView> =>
+    serially(async () => {
+      await condition(() => loaded !== undefined);
+      // The row decides; a refusal is the caller's answer.
+      return see(await decideIntent(intentId, decision));
+    });
+
+  setHandler(
+    decideUpdate,
+    async (decision) => {
+      try {
+        return await obey(decision);
+      } catch (error) {
+        throw asRefusal(error);
+      }
+    },
+    { validator: (decision) => refuseUnlessLegal(loaded, decision) },
+  );
+
+  // A signal has no caller to answer: whatever was typed, it is obeyed or named, and the run goes on.
+  setHandler(decideSignal, async (...typed) => {
+    const parsed = parseDecision(typed[0]);
+    if ('ignored' in parsed) return details.note(parsed.ignored);
+    signals += 1;
+    const causeId = `signal:${workflowInfo().runId}:${signals}`;
+    try {
+      await obey({ ...parsed, actor: 'signal', causeId, requestId: causeId });
+    } catch (error) {
+      details.note(`${parsed.decision} by ${parsed.by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);
+    }
+  });
+  setHandler(wakeSignal, () => {
+    woken = true;
+  });
+
+  for (;;) {
+    woken = false; // Before asking, so that a wake during the question is not lost.
+    const step: IntentNext = await nextIntentStep(intentId);
+    see(step.view);
+    sayWhatItWaitsFor(details, step);
+    if (step.kind === 'final') break;
+    if (step.kind === 'expire') await serially(() => expire(intentId, details, see));
+    else await condition(() => woken || isFinalIntent(loaded?.status ?? step.view.status) || hasMoved(step.view, loaded), step.waitMs);
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof intentLifecycle>({ id: intentId });
+    }
+  }
+  await condition(allHandlersFinished);
+  return loaded as IntentView;
+}
+
+async function expire(intentId: string, details: Details, see: (view: IntentView) => IntentView): Promise<void> {
+  try {
+    see(await expireIntent(intentId));
+  } catch (error) {
+    const why = refusalIn(error);
+    if (why === undefined) throw error;
+    details.note(why); // A payment or a person was faster; the row is asked again.
+  }
+}
+
+/** Before the row is loaded everything is let through: the activity decides in any case. */
+function refuseUnlessLegal(loaded: IntentView | undefined, decision: IntentDecision): void {
+  if (loaded === undefined) return;
+  const state: IntentState = {
+    status: loaded.status,
+    matchedTransactionId: loaded.isMatched ? 'a payment' : null,
+    isRecurring: false,
+  };
+  const move = moveIntent(state, decision.decision, false);
+  if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
+}
+
+const hasMoved = (before: IntentView, now: IntentView | undefined): boolean =>
+  now !== undefined && (now.status !== before.status || now.isMatched !== before.isMatched);
+
+function sayWhatItWaitsFor(details: Details, { kind, waitMs, view }: IntentNext): void {
+  const asked = `${inWords(view.amountCents)} EUR asked by ${view.agentId}`;
+  if (kind === 'final') return details.say(`Done: ${view.status}. ${asked}.`);
+  if (kind === 'expire') return details.say(`The deadline has passed. ${asked}.`);
+  if (view.isMatched) return details.say(`Paid for, waiting for the clearing. ${asked}.`);
+  const until = `expires in ${lengthInWords(waitMs)} of business time, at ${view.expiresAt}`;
+  if (view.status === 'approved') return details.say(`Approved, waiting for the payment; ${until}. ${asked}.`);
+  details.say(`Waiting for a person to approve or deny; ${until}. ${asked}.`);
+}
