@@ -1,0 +1,86 @@
+/**
+ * Which declared intent a charge belongs to: by amount (at or below always fits, above only within the tolerance) and
+ * by merchant. Pure; which intents are open, and for which card, is the caller's question.
+ * @module
+ */
+import { inWords, percentOf } from '../../../kernel/money.ts';
+import { isKnown, isSameMerchant, type MerchantFacts, merchantInWords, resembles } from './merchant-match.rules.ts';
+
+export type MatchableIntent = {
+  readonly id: string;
+  readonly expectedAmountCents: number;
+  readonly expectedMerchant?: string | null | undefined;
+  /** Of its own, where it is recurring; otherwise the policy's counts. */
+  readonly tolerancePercent?: number | null | undefined;
+};
+export type Charge = { readonly amountCents: number; readonly merchant?: MerchantFacts | undefined };
+
+export type IntentMatch<I> =
+  | { readonly outcome: 'matched'; readonly intent: I; readonly reason: string }
+  /** `intent` is the nearest one, and `misfits` say why it does not fit. */
+  | { readonly outcome: 'mismatched'; readonly intent: I; readonly misfits: readonly Misfit[]; readonly reason: string }
+  | { readonly outcome: 'none'; readonly reason: string };
+
+export type Misfit = { readonly field: 'amount' | 'merchant'; readonly reason: string };
+
+/** The fitting intent with the surest merchant, then the nearest amount; ties go to the first given. */
+export function matchIntent<I extends MatchableIntent>(
+  intents: readonly I[],
+  charge: Charge,
+  tolerancePercent: number | null | undefined,
+): IntentMatch<I> {
+  const judged = intents.map((intent) => ({
+    intent,
+    misfits: misfitsOf(intent, charge, tolerancePercent),
+    isSure: isSurelyThere(intent, charge),
+    gapCents: Math.abs(intent.expectedAmountCents - charge.amountCents),
+  }));
+  const byNearness = (a: (typeof judged)[number], b: (typeof judged)[number]): number =>
+    Number(b.isSure) - Number(a.isSure) || a.gapCents - b.gapCents;
+  const [fit] = judged.filter(({ misfits }) => misfits.length === 0).sort(byNearness);
+  if (fit !== undefined) {
+    return {
+      outcome: 'matched',
+      intent: fit.intent,
+      reason: `${inWords(charge.amountCents)} fits intent ${fit.intent.id}`,
+    };
+  }
+  const halfFits = judged.filter(({ misfits }) => misfits.length === 1).sort(byNearness);
+  const nearest = halfFits.find(({ misfits }) => misfits[0]?.field === 'amount') ?? halfFits[0];
+  if (nearest === undefined) return { outcome: 'none', reason: 'no open intent has this amount or merchant' };
+  const reason = nearest.misfits.map((misfit) => misfit.reason).join('; ');
+  return { outcome: 'mismatched', intent: nearest.intent, misfits: nearest.misfits, reason };
+}
+
+/** Why a charge does not fit an intent, in words with figures; empty when it fits. */
+export function misfitsOf(
+  intent: MatchableIntent,
+  { amountCents, merchant }: Charge,
+  tolerancePercent: number | null | undefined,
+): Misfit[] {
+  const misfits: Misfit[] = [];
+  const mostCents = mostFor(intent, tolerancePercent);
+  if (amountCents > mostCents) {
+    const upTo = mostCents === intent.expectedAmountCents ? '' : ` (with tolerance ${inWords(mostCents)})`;
+    const reason = `intent ${intent.id} expects ${inWords(intent.expectedAmountCents)}${upTo}, asked ${inWords(amountCents)}`;
+    misfits.push({ field: 'amount', reason });
+  }
+  if (given(intent.expectedMerchant) && merchant !== undefined && isKnown(merchant)) {
+    if (!resembles(intent.expectedMerchant, merchant)) {
+      const reason = `intent ${intent.id} expects ${intent.expectedMerchant}, asked by ${merchantInWords(merchant)}`;
+      misfits.push({ field: 'merchant', reason });
+    }
+  }
+  return misfits;
+}
+
+/** The most an intent lets through: its amount and the tolerance, rounded down. */
+export function mostFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): number {
+  const percent = intent.tolerancePercent ?? tolerancePercent ?? 0;
+  return intent.expectedAmountCents + percentOf(intent.expectedAmountCents, percent);
+}
+
+const isSurelyThere = ({ expectedMerchant }: MatchableIntent, { merchant }: Charge): boolean =>
+  given(expectedMerchant) && merchant !== undefined && isSameMerchant(expectedMerchant, merchant);
+
+const given = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';

@@ -1,0 +1,75 @@
+/**
+ * Whether money may be spent: the one pure judgement behind declaration, the re-check at approval, execute, the
+ * network's authorization and `simulate`. Time, policy and sums come in as facts.
+ * @module
+ */
+import { inWords } from '../../../kernel/money.ts';
+import { type Finding, holderChecks, policyChecks } from './spending-checks.rules.ts';
+import type { SpendingFacts, TraceEntry, Verdict } from './spending-facts.rules.ts';
+
+export {
+  type IntentMatch,
+  type MatchableIntent,
+  type Misfit,
+  matchIntent,
+  misfitsOf,
+  mostFor,
+} from './intent-match.rules.ts';
+export { isSameMerchant, type MerchantFacts, normalised, resembles } from './merchant-match.rules.ts';
+export { expiryOf } from './spending-checks.rules.ts';
+export {
+  type CardFacts,
+  type CounterFacts,
+  type ExpirationAction,
+  expirationActions,
+  type Figures,
+  type HolderStatus,
+  type IntentFacts,
+  noSpending,
+  type Policy,
+  type PolicyTerms,
+  type RequestFacts,
+  type RiskFacts,
+  type SpendingFacts,
+  type TraceEntry,
+  type Verdict,
+} from './spending-facts.rules.ts';
+
+/** The first refusal decides; without one the first rule that wants a person does; otherwise it is allowed. */
+export function judgeSpending(facts: SpendingFacts): Verdict {
+  const trace: TraceEntry[] = [];
+  let asking: Finding | undefined;
+  for (const finding of findings(facts)) {
+    const { reason: _words, ...entry } = finding;
+    trace.push(entry);
+    if (finding.outcome === 'deny') return { outcome: 'deny', rule: finding.rule, reason: finding.reason, trace };
+    if (finding.outcome === 'needs_approval') asking ??= finding;
+  }
+  if (asking !== undefined) return { outcome: 'needs_approval', rule: asking.rule, reason: asking.reason, trace };
+  const reason = `${inWords(facts.request.amountCents)} is within all rules`;
+  return { outcome: 'allow', rule: 'within_rules', reason, trace };
+}
+
+function* findings(facts: SpendingFacts): Generator<Finding> {
+  const holder = holderChecks(facts);
+  if (holder !== undefined) yield holder;
+  if (holder !== undefined || facts.policy === null) return;
+  for (const check of policyChecks) {
+    const finding = check(facts, facts.policy);
+    if (finding !== undefined) yield finding;
+  }
+}
+
+/** The short form that intents and `simulate` show. */
+export const policyCheckOf = ({ outcome, reason }: Verdict): PolicyCheck => ({
+  allowed: outcome !== 'deny',
+  requiresApproval: outcome === 'needs_approval',
+  reason: outcome === 'allow' ? null : reason,
+});
+export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
+
+/** Where the sums of a decision at `at` begin: the UTC day and the UTC month. */
+export const spendingWindows = (at: Date): { dayStart: Date; monthStart: Date } => ({
+  dayStart: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())),
+  monthStart: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1)),
+});

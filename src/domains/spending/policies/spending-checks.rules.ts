@@ -1,0 +1,235 @@
+/**
+ * The rules of a spending decision, one function each, in the order in which they are asked. A rule that does not
+ * apply says nothing; one that applies says how it went, with its figures.
+ * @module
+ */
+import { lengthInWords, minute } from '../../../kernel/instant.ts';
+import { inWords } from '../../../kernel/money.ts';
+import { misfitsOf } from './intent-match.rules.ts';
+import { isInCategory } from './mcc-groups.rules.ts';
+import { isKnown, isSameMerchant, merchantInWords, resembles } from './merchant-match.rules.ts';
+import type { Figures, Policy, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
+
+export type Finding = TraceEntry & { readonly reason: string };
+type Check = (facts: SpendingFacts, policy: Policy) => Finding | undefined;
+
+/** Before any policy is needed. */
+export function holderChecks({ agent, card, policy }: SpendingFacts): Finding | undefined {
+  if (agent.status !== 'active') return deny('agent_status', `the agent is ${agent.status}`, { status: agent.status });
+  if (card?.isProvisioning) return deny('card_status', 'the card is not issued yet', { status: 'provisioning' });
+  if (card !== undefined && card.status !== 'active') {
+    return deny('card_status', `the card is ${card.status}`, { status: card.status });
+  }
+  return policy === null ? deny('no_policy', 'the agent has no policy, so nothing may be spent', {}) : undefined;
+}
+
+const policyExpiry: Check = ({ at }, policy) => {
+  const expiresAt = expiryOf(policy);
+  if (expiresAt === null) return undefined;
+  const figures = { expiresAt: expiresAt.toISOString() };
+  if (at < expiresAt) return pass('policy_expiry', figures);
+  return deny('policy_expiry', `the policy expired at ${figures.expiresAt}`, figures);
+};
+
+const blocklist: Check = ({ request: { merchant } }, { merchantBlocklist }) => {
+  if (merchantBlocklist.length === 0 || merchant === undefined || !isKnown(merchant)) return undefined;
+  const entry = merchantBlocklist.find((blocked) => resembles(blocked, merchant));
+  const figures = { merchant: merchantInWords(merchant), ...(entry === undefined ? {} : { entry }) };
+  if (entry === undefined) return pass('merchant_blocklist', figures);
+  return deny('merchant_blocklist', `merchant ${figures.merchant} is blocked by the entry ${entry}`, figures);
+};
+
+const allowlist: Check = ({ request: { merchant }, phase }, { merchantAllowlist }) => {
+  if (merchantAllowlist.length === 0) return undefined;
+  if (merchant === undefined || !isKnown(merchant)) return unknown('merchant_allowlist', 'merchant', phase);
+  const figures = { merchant: merchantInWords(merchant), entries: merchantAllowlist.length };
+  if (merchantAllowlist.some((allowed) => isSameMerchant(allowed, merchant)))
+    return pass('merchant_allowlist', figures);
+  const reason = `merchant ${figures.merchant} is none of the ${figures.entries} allowed merchants`;
+  return deny('merchant_allowlist', reason, figures);
+};
+
+const firstMerchant: Check = ({ request: { merchant }, counters, phase }, { lockToFirstMerchant }) => {
+  const first = counters.firstMerchant;
+  if (!lockToFirstMerchant || first === null) return undefined;
+  if (merchant === undefined || !isKnown(merchant)) return unknown('first_merchant', 'merchant', phase);
+  const figures = { first: merchantInWords(first), merchant: merchantInWords(merchant) };
+  const spellings = [first.id, first.domain, first.name].filter((text) => typeof text === 'string' && text !== '');
+  if (spellings.some((spelling) => isSameMerchant(spelling as string, merchant)))
+    return pass('first_merchant', figures);
+  return deny('first_merchant', `locked to its first merchant ${figures.first}, asked by ${figures.merchant}`, figures);
+};
+
+const mccBlocklist: Check = ({ request: { mcc } }, { blockedMccs }) => {
+  if (blockedMccs.length === 0 || !mcc) return undefined;
+  if (!blockedMccs.includes(mcc)) return pass('mcc_blocklist', { mcc });
+  return deny('mcc_blocklist', `merchant category ${mcc} is blocked`, { mcc });
+};
+
+const mccAllowlist: Check = ({ request: { mcc }, phase }, { allowedMccs, mccCategories }) => {
+  if (allowedMccs.length === 0 && mccCategories.length === 0) return undefined;
+  if (!mcc) return unknown('mcc_allowlist', 'merchant category', phase);
+  const isAllowed = allowedMccs.includes(mcc) || mccCategories.some((category) => isInCategory(mcc, category));
+  if (isAllowed) return pass('mcc_allowlist', { mcc });
+  const allowed = [...mccCategories, ...allowedMccs].join(', ');
+  return deny('mcc_allowlist', `merchant category ${mcc} is not among the allowed ${allowed}`, { mcc, allowed });
+};
+
+const country: Check = ({ request: { country: asked }, phase }, { allowedCountries }) => {
+  if (allowedCountries.length === 0) return undefined;
+  if (!asked) return unknown('country', 'merchant country', phase);
+  const allowed = allowedCountries.join(', ');
+  const figures = { country: asked, allowed };
+  if (allowedCountries.includes(asked.toUpperCase())) return pass('country', figures);
+  return deny('country', `country ${asked} is not among the allowed ${allowed}`, figures);
+};
+
+const activeHours: Check = ({ at }, { activeHoursStart, activeHoursEnd }) => {
+  if (activeHoursStart === null && activeHoursEnd === null) return undefined;
+  const [start, end, hour] = [activeHoursStart ?? 0, activeHoursEnd ?? 24, at.getUTCHours()];
+  const isInside = start < end ? hour >= start && hour < end : start === end || hour >= start || hour < end;
+  const figures = { start, end, hour };
+  if (isInside) return pass('active_hours', figures);
+  const reason = `active hours are ${start}:00 to ${end}:00 UTC, it is ${at.toISOString().slice(11, 16)}`;
+  return deny('active_hours', reason, figures);
+};
+
+const cooldown: Check = ({ at, counters: { lastPaymentAt }, request }, { cooldownMinutes }) => {
+  if (!cooldownMinutes || lastPaymentAt === null || request.recurring || isVerification(request)) return undefined;
+  const passedMs = at.getTime() - lastPaymentAt.getTime();
+  const figures = { cooldownMinutes, passedMinutes: Math.max(0, Math.floor(passedMs / minute)) };
+  const leftMs = cooldownMinutes * minute - passedMs;
+  if (leftMs <= 0) return pass('cooldown', figures);
+  const reason = `${cooldownMinutes} min must lie between payments, ${lengthInWords(leftMs)} are left`;
+  return deny('cooldown', reason, figures);
+};
+
+const singleUse: Check = ({ card, counters: { usageCount }, request }) => {
+  if (card?.usage !== 'single' || isVerification(request)) return undefined;
+  if (usageCount === 0) return pass('single_use', { usageCount });
+  return deny('single_use', 'the card is for one payment and has been used', { usageCount });
+};
+
+const usageCount: Check = ({ counters, request }, { maxUsageCount }) => {
+  if (maxUsageCount === null || isVerification(request)) return undefined;
+  const figures = { maxUsageCount, usageCount: counters.usageCount };
+  if (counters.usageCount < maxUsageCount) return pass('usage_count', figures);
+  return deny('usage_count', `usage count ${maxUsageCount}, used ${counters.usageCount}`, figures);
+};
+
+const intentStands: Check = ({ intent, request, phase }, policy) => {
+  if (phase === 'declare' || isVerification(request)) return undefined;
+  if (intent === undefined) {
+    return policy.requireIntent ? deny('require_intent', 'no approved intent fits this charge', {}) : undefined;
+  }
+  const figures = { intentId: intent.id, status: intent.status, expectedCents: intent.expectedAmountCents };
+  if (intent.status !== 'approved') return deny('intent', `intent ${intent.id} is ${intent.status}`, figures);
+  const [misfit] = misfitsOf(intent, request, policy.amountTolerancePercent);
+  return misfit === undefined ? pass('intent', figures) : deny('intent', misfit.reason, figures);
+};
+
+const defaultAttestationWindowMinutes = 15;
+
+const attestation: Check = ({ intent, request, phase, at }, policy) => {
+  if (!policy.requireAttestation || phase === 'declare' || isVerification(request)) return undefined;
+  const windowMinutes = policy.attestationWindowMinutes ?? defaultAttestationWindowMinutes;
+  const attestedAt = intent?.attestedAt ?? null;
+  const figures = { windowMinutes, attestedAt: attestedAt?.toISOString() ?? null };
+  const ageMs = attestedAt === null ? Number.POSITIVE_INFINITY : at.getTime() - attestedAt.getTime();
+  if (ageMs <= windowMinutes * minute) return pass('attestation', figures);
+  const seen = attestedAt === null ? 'there is none' : `the last was at ${figures.attestedAt}`;
+  return deny('attestation', `needs an attestation no older than ${windowMinutes} min, ${seen}`, figures);
+};
+
+const autoApprove: Check = ({ request, intent, phase }, { autoApproveLimitCents }) => {
+  if (autoApproveLimitCents === null || isVerification(request)) return undefined;
+  const figures = { limitCents: autoApproveLimitCents, askedCents: request.amountCents };
+  const isApprovedByPerson = phase === 'charge' && intent !== undefined && !intent.autoApproved;
+  if (isApprovedByPerson) return pass('auto_approve_limit', { ...figures, approvedByPerson: true });
+  if (autoApproveLimitCents > 0 && request.amountCents <= autoApproveLimitCents)
+    return pass('auto_approve_limit', figures);
+  const reason = `auto-approve limit ${inWords(autoApproveLimitCents)}, asked ${inWords(request.amountCents)}: a person has to approve`;
+  return { rule: 'auto_approve_limit', outcome: 'needs_approval', reason, figures };
+};
+
+const risk: Check = ({ risk: { outcome, signals }, intent, phase }) => {
+  const figures = { outcome, signals: signals.join(', ') };
+  const why = signals.length === 0 ? 'no signal named' : figures.signals;
+  if (outcome === 'deny') return deny('risk', `refused as too risky: ${why}`, figures);
+  const isApprovedByPerson = phase === 'charge' && intent !== undefined && !intent.autoApproved;
+  if (outcome === 'allow' || isApprovedByPerson) return pass('risk', figures);
+  return { rule: 'risk', outcome: 'needs_approval', reason: `risk asks for a review: ${why}`, figures };
+};
+
+const limits: readonly Check[] = [
+  (facts, { maxTransactionCents }) => cap('max_transaction', 'transaction limit', maxTransactionCents, facts),
+  (facts) => cap('card_max_transaction', 'card transaction limit', facts.card?.limits.maxTransactionCents, facts),
+  (facts) =>
+    sum(
+      'card_daily_limit',
+      'card daily limit',
+      facts.card?.limits.dailyLimitCents,
+      facts.counters.cardSpentTodayCents,
+      facts,
+    ),
+  (facts) =>
+    sum(
+      'card_monthly_limit',
+      'card monthly limit',
+      facts.card?.limits.monthlyLimitCents,
+      facts.counters.cardSpentThisMonthCents,
+      facts,
+    ),
+  (facts, { dailyLimitCents }) =>
+    sum('daily_limit', 'daily limit', dailyLimitCents, facts.counters.spentTodayCents, facts),
+  (facts, { monthlyLimitCents }) =>
+    sum('monthly_limit', 'monthly limit', monthlyLimitCents, facts.counters.spentThisMonthCents, facts),
+];
+
+/** The order of judging. */
+export const policyChecks: readonly Check[] = [
+  ...[policyExpiry, blocklist, allowlist, firstMerchant, mccBlocklist, mccAllowlist, country, activeHours],
+  ...[cooldown, singleUse, usageCount, ...limits, intentStands, attestation, autoApprove, risk],
+];
+
+/** When a policy lapses; null = never. */
+export const expiryOf = ({
+  expiresAfterMinutes,
+  updatedAt,
+}: Pick<Policy, 'expiresAfterMinutes' | 'updatedAt'>): Date | null =>
+  expiresAfterMinutes === null ? null : new Date(updatedAt.getTime() + expiresAfterMinutes * minute);
+
+const isVerification = ({ kind }: SpendingFacts['request']): boolean => kind === 'verification';
+
+function cap(
+  rule: string,
+  name: string,
+  limitCents: number | null | undefined,
+  { request }: SpendingFacts,
+): Finding | undefined {
+  if (limitCents === null || limitCents === undefined || isVerification(request)) return undefined;
+  const figures = { limitCents, askedCents: request.amountCents };
+  if (request.amountCents <= limitCents) return pass(rule, figures);
+  return deny(rule, `${name} ${inWords(limitCents)}, asked ${inWords(request.amountCents)}`, figures);
+}
+
+function sum(
+  rule: string,
+  name: string,
+  limitCents: number | null | undefined,
+  spentCents: number,
+  { request }: SpendingFacts,
+): Finding | undefined {
+  if (limitCents === null || limitCents === undefined || isVerification(request)) return undefined;
+  const figures = { limitCents, spentCents, askedCents: request.amountCents };
+  if (spentCents + request.amountCents <= limitCents) return pass(rule, figures);
+  const reason = `${name} ${inWords(limitCents)}, spent ${inWords(spentCents)}, asked ${inWords(request.amountCents)}`;
+  return deny(rule, reason, figures);
+}
+
+/** A declaration may leave it open, because the charge is judged again; a charge may not. */
+const unknown = (rule: string, what: string, phase: SpendingFacts['phase']): Finding | undefined =>
+  phase === 'declare' ? undefined : deny(rule, `the policy restricts the ${what}, and none was named`, {});
+
+const pass = (rule: string, figures: Figures): Finding => ({ rule, outcome: 'pass', reason: '', figures });
+const deny = (rule: string, reason: string, figures: Figures): Finding => ({ rule, outcome: 'deny', reason, figures });

@@ -1,0 +1,124 @@
+/** What a spending decision looks at, and what it says: the words shared by whoever asks and whoever judges. @module */
+import type { MerchantFacts } from './merchant-match.rules.ts';
+
+/** An owner's rules for one agent, or a template of them. Null and empty lists mean "no such rule". */
+export type PolicyTerms = {
+  readonly name: string;
+  readonly maxTransactionCents: number | null;
+  readonly dailyLimitCents: number | null;
+  readonly monthlyLimitCents: number | null;
+  /** Up to this no person is asked; null = never ask, 0 = always ask. */
+  readonly autoApproveLimitCents: number | null;
+  readonly merchantAllowlist: readonly string[];
+  readonly merchantBlocklist: readonly string[];
+  readonly mccCategories: readonly string[];
+  readonly allowedMccs: readonly string[];
+  readonly blockedMccs: readonly string[];
+  readonly allowedCountries: readonly string[];
+  readonly lockToFirstMerchant: boolean;
+  readonly cooldownMinutes: number | null;
+  readonly requireIntent: boolean;
+  readonly requireAttestation: boolean;
+  readonly attestationWindowMinutes: number | null;
+  readonly expiresAfterMinutes: number | null;
+  readonly expirationAction: ExpirationAction;
+  readonly activeHoursStart: number | null;
+  readonly activeHoursEnd: number | null;
+  readonly maxUsageCount: number | null;
+  readonly amountTolerancePercent: number | null;
+};
+export const expirationActions = ['freeze', 'close', 'notify'] as const;
+export type ExpirationAction = (typeof expirationActions)[number];
+
+/** `updatedAt` is where its expiry counts from. */
+export type Policy = PolicyTerms & { readonly id: string; readonly version: number; readonly updatedAt: Date };
+
+export type HolderStatus = 'active' | 'frozen' | 'closed';
+export type CardFacts = {
+  readonly status: HolderStatus;
+  readonly usage: 'single' | 'multi';
+  readonly limits: {
+    readonly maxTransactionCents: number | null;
+    readonly dailyLimitCents: number | null;
+    readonly monthlyLimitCents: number | null;
+  };
+  readonly isProvisioning: boolean;
+};
+
+export type RequestFacts = {
+  readonly amountCents: number;
+  readonly merchant?: MerchantFacts | undefined;
+  readonly mcc?: string | null | undefined;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string | null | undefined;
+  /** `verification`: 0.00, to see whether the card lives; uses nothing up. */
+  readonly kind?: 'purchase' | 'verification' | undefined;
+  /** Initiated by the merchant under a standing agreement. */
+  readonly recurring?: boolean | undefined;
+};
+
+export type IntentFacts = {
+  readonly id: string;
+  readonly expectedAmountCents: number;
+  readonly expectedMerchant: string | null;
+  readonly status: string;
+  /** Approved by the policy alone, not by a person. */
+  readonly autoApproved: boolean;
+  readonly attestedAt?: Date | null | undefined;
+  readonly tolerancePercent?: number | null | undefined;
+};
+
+/** Sums are over approved authorizations of the UTC day and month at max(hold, cleared), without this request. */
+export type CounterFacts = {
+  readonly spentTodayCents: number;
+  readonly spentThisMonthCents: number;
+  readonly cardSpentTodayCents: number;
+  readonly cardSpentThisMonthCents: number;
+  readonly lastPaymentAt: Date | null;
+  /** Approved payments with this card; of the agent where no card is named. */
+  readonly usageCount: number;
+  /** The merchant of the first approved payment. */
+  readonly firstMerchant: MerchantFacts | null;
+};
+export const noSpending: CounterFacts = {
+  spentTodayCents: 0,
+  spentThisMonthCents: 0,
+  cardSpentTodayCents: 0,
+  cardSpentThisMonthCents: 0,
+  lastPaymentAt: null,
+  usageCount: 0,
+  firstMerchant: null,
+};
+
+export type RiskFacts = { readonly outcome: 'allow' | 'review' | 'deny'; readonly signals: readonly string[] };
+
+export type SpendingFacts = {
+  /** Business time of the decision. */
+  readonly at: Date;
+  /** None means no. */
+  readonly policy: Policy | null;
+  readonly agent: { readonly status: HolderStatus };
+  readonly card?: CardFacts | undefined;
+  readonly request: RequestFacts;
+  readonly intent?: IntentFacts | undefined;
+  readonly counters: CounterFacts;
+  /** What is unknown yet may pass a declaration; a charge must know it. */
+  readonly phase: 'declare' | 'charge';
+  readonly risk: RiskFacts;
+};
+
+export type Figures = Readonly<Record<string, string | number | boolean | null>>;
+export type TraceEntry = {
+  readonly rule: string;
+  readonly outcome: 'pass' | 'needs_approval' | 'deny';
+  readonly figures: Figures;
+};
+export type Verdict = {
+  readonly outcome: 'allow' | 'needs_approval' | 'deny';
+  /** Stable code of the rule that decided: `daily_limit`; `within_rules` when none objected. */
+  readonly rule: string;
+  /** In words, with figures. */
+  readonly reason: string;
+  /** Every rule that applied, in the order of judging, up to the first refusal. */
+  readonly trace: readonly TraceEntry[];
+};

@@ -1,0 +1,98 @@
+/** When two spellings are one merchant: strict for allowing, lenient for blocking. @module */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { isInCategory, isMccCategory, mccCategories } from '../../../src/domains/spending/policies/mcc-groups.rules.ts';
+import {
+  domainIn,
+  isSameMerchant,
+  type MerchantFacts,
+  normalised,
+  resembles,
+} from '../../../src/domains/spending/policies/merchant-match.rules.ts';
+import { merchant as anyMerchant } from './spending.arbitraries.ts';
+
+describe('allowing', () => {
+  test.each<[entry: string, merchant: MerchantFacts]>([
+    ['sandbox shop', { name: 'Sandbox-Shop' }],
+    ['Café Müller', { name: 'CAFE MULLER' }],
+    ['sandbox-shop', { id: 'Sandbox-Shop', name: 'Something else' }],
+    ['example.com', { domain: 'example.com' }],
+    ['example.com', { domain: 'shop.example.com' }],
+    ['https://www.example.com/path', { domain: 'EXAMPLE.com' }],
+    ['example.com', { name: 'shop.example.com' }],
+    ['müller.example', { domain: 'xn--mller-kva.example' }],
+    ['书店', { name: '书店' }],
+  ])('%s is %j', (entry, merchant) => expect(isSameMerchant(entry, merchant)).toBe(true));
+
+  test.each<[entry: string, merchant: MerchantFacts]>([
+    ['sandbox shop', { name: 'Sandbox Shops' }],
+    ['example.com', { domain: 'badexample.com' }],
+    ['example.com', { domain: 'example.com.bad.test' }],
+    ['shop.example.com', { domain: 'example.com' }],
+    ['Shop', { name: 'Sandbox Shop' }],
+    ['', { name: '' }],
+    ['!!', { name: '??' }],
+    ['书店', { name: '书' }],
+    ['anything', {}],
+  ])('%s is not %j', (entry, merchant) => expect(isSameMerchant(entry, merchant)).toBe(false));
+});
+
+describe('blocking', () => {
+  test.each<[entry: string, merchant: MerchantFacts]>([
+    ['Sandbox Casino', { name: 'SANDBOX*CASINO BERLIN' }],
+    ['Sandbox Casino', { name: 'Sandbox Casino GmbH' }],
+    ['Sandbox Casino GmbH', { name: 'sandbox casino' }],
+    ['Sandbox Casino', { name: 'Sandbx Casino' }],
+    ['Sandbox Casino', { domain: 'pay.sandbox-casino.com' }],
+    ['sandbox-casino.com', { name: 'Sandbox Casino' }],
+    ['casino', { name: 'PAYPAL *CASINO' }],
+    ['SandboxCasino', { name: 'Sandbox Casino' }],
+  ])('%s covers %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(true));
+
+  test.each<[entry: string, merchant: MerchantFacts]>([
+    ['Sandbox Casino', { name: 'Sandbox Shop' }],
+    ['ab', { name: 'AB Example Shop' }],
+    ['Aldi', { name: 'Lidl' }],
+    ['visa', { name: 'Provisalon' }],
+    ['example.com', { domain: 'shop.test' }],
+  ])('%s does not cover %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(false));
+
+  test('covers at least what allowing accepts, for any text', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.domain(), fc.constantFrom('Sandbox Shop', 'example.com')),
+        anyMerchant,
+        (entry, merchant) => {
+          if (isSameMerchant(entry, merchant)) expect(resembles(entry, merchant)).toBe(true);
+          if (normalised(entry) !== '') expect(resembles(entry, { name: entry })).toBe(true);
+        },
+      ),
+    );
+  });
+
+  test('never throws, whatever was typed', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        fc.string({ unit: 'binary', maxLength: 60 }),
+        (entry, name) => {
+          expect(typeof resembles(entry, { name, domain: name, id: name })).toBe('boolean');
+          expect(domainIn(entry) ?? '').not.toMatch(/\s/);
+        },
+      ),
+    );
+  });
+});
+
+describe('category groups', () => {
+  test('contain their codes and nothing malformed', () => {
+    expect(isInCategory('7995', 'gambling')).toBe(true);
+    expect(isInCategory('7994', 'gambling')).toBe(false);
+    expect(isInCategory('3500', 'car_hire')).toBe(true);
+    expect(isInCategory('3501', 'car_hire')).toBe(false);
+    expect(isInCategory('079950', 'gambling')).toBe(false);
+    expect(isInCategory('7995', 'toString')).toBe(false);
+    expect(isMccCategory('constructor')).toBe(false);
+    expect(mccCategories.length).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,308 @@
+/** The spending decision: its order, its edges and what can never happen whatever the facts are. @module */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  judgeSpending,
+  type Policy,
+  policyCheckOf,
+  type SpendingFacts,
+  spendingWindows,
+} from '../../../src/domains/spending/policies/policy.rules.ts';
+import { facts as anyFacts, harmless } from './spending.arbitraries.ts';
+
+const with_ = (policy: Partial<Policy>, more: Partial<SpendingFacts> = {}): SpendingFacts => ({
+  ...harmless,
+  ...more,
+  policy: { ...(harmless.policy as Policy), ...policy },
+});
+const asking = (more: Partial<SpendingFacts['request']>) => ({ request: { ...harmless.request, ...more } });
+const counting = (more: Partial<SpendingFacts['counters']>) => ({ counters: { ...harmless.counters, ...more } });
+const card = {
+  status: 'active',
+  usage: 'multi',
+  isProvisioning: false,
+  limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
+} as const;
+const intent = {
+  id: 'int_aaaaaaaa',
+  expectedAmountCents: 1200,
+  expectedMerchant: 'sandbox-shop',
+  status: 'approved',
+  autoApproved: true,
+};
+const rank = { allow: 0, needs_approval: 1, deny: 2 } as const;
+
+describe('whatever the facts are', () => {
+  test('every verdict has a rule and a reason, and its last trace entry is the rule that refused', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const verdict = judgeSpending(facts);
+        expect(verdict.reason).not.toBe('');
+        expect(verdict.rule).toMatch(/^[a-z_]+$/);
+        if (verdict.outcome === 'deny')
+          expect(verdict.trace.at(-1)).toMatchObject({ rule: verdict.rule, outcome: 'deny' });
+        expect(verdict.trace.filter(({ outcome }) => outcome === 'deny')).toHaveLength(
+          verdict.outcome === 'deny' ? 1 : 0,
+        );
+        if (verdict.outcome === 'needs_approval') {
+          expect(verdict.trace.find(({ outcome }) => outcome !== 'pass')?.rule).toBe(verdict.rule);
+        }
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('asking for less is never judged harder', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.nat(500), (facts, less) => {
+        const smaller = {
+          ...facts,
+          request: { ...facts.request, amountCents: Math.max(0, facts.request.amountCents - less) },
+        };
+        expect(rank[judgeSpending(smaller).outcome]).toBeLessThanOrEqual(rank[judgeSpending(facts).outcome]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('nothing is spent by a frozen or closed agent or card, or without a policy', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const isAble = facts.agent.status === 'active' && facts.policy !== null;
+        const cardIsAble = facts.card === undefined || (facts.card.status === 'active' && !facts.card.isProvisioning);
+        if (!isAble || !cardIsAble) expect(judgeSpending(facts).outcome).toBe('deny');
+      }),
+    );
+  });
+
+  test('a merchant that is both blocked and allowed is refused', () => {
+    fc.assert(
+      fc.property(anyFacts, fc.constantFrom('Sandbox Shop', 'shop.example.com', 'Café'), (facts, name) => {
+        if (facts.policy === null) return;
+        const policy = { ...facts.policy, merchantAllowlist: [name], merchantBlocklist: [name] };
+        const verdict = judgeSpending({ ...facts, policy, request: { ...facts.request, merchant: { name } } });
+        expect(verdict.outcome).toBe('deny');
+      }),
+    );
+  });
+
+  test('the same facts give the same verdict, and simulate shows exactly that verdict', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const [one, two] = [judgeSpending(facts), judgeSpending(structuredClone(facts))];
+        expect(two).toEqual(one);
+        const shown = policyCheckOf(two);
+        expect(shown.allowed).toBe(one.outcome !== 'deny');
+        expect(shown.requiresApproval).toBe(one.outcome === 'needs_approval');
+        expect(shown.reason).toBe(one.outcome === 'allow' ? null : one.reason);
+      }),
+    );
+  });
+
+  test('rules are asked in their published order', () => {
+    const order = [
+      ...['agent_status', 'card_status', 'no_policy', 'policy_expiry', 'merchant_blocklist', 'merchant_allowlist'],
+      ...['first_merchant', 'mcc_blocklist', 'mcc_allowlist', 'country', 'active_hours', 'cooldown', 'single_use'],
+      ...['usage_count', 'max_transaction', 'card_max_transaction', 'card_daily_limit', 'card_monthly_limit'],
+      ...['daily_limit', 'monthly_limit', 'require_intent', 'intent', 'attestation', 'auto_approve_limit', 'risk'],
+    ];
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const places = judgeSpending(facts).trace.map(({ rule }) => order.indexOf(rule));
+        expect(places).not.toContain(-1);
+        expect(places).toEqual([...places].sort((a, b) => a - b));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('an account verification uses no limit up', () => {
+    const verdict = judgeSpending(
+      with_(
+        { maxUsageCount: 1, cooldownMinutes: 60, dailyLimitCents: 0, requireIntent: true, autoApproveLimitCents: 0 },
+        {
+          ...asking({ amountCents: 0, kind: 'verification' }),
+          ...counting({ usageCount: 3, spentTodayCents: 9, lastPaymentAt: harmless.at }),
+        },
+      ),
+    );
+    expect(verdict.outcome).toBe('allow');
+  });
+});
+
+const refusals: [rule: string, reason: RegExp, facts: SpendingFacts][] = [
+  ['agent_status', /the agent is frozen/, { ...harmless, agent: { status: 'frozen' } }],
+  ['agent_status', /the agent is closed/, { ...harmless, agent: { status: 'closed' } }],
+  ['card_status', /the card is frozen/, { ...harmless, card: { ...card, status: 'frozen' } }],
+  ['card_status', /not issued yet/, { ...harmless, card: { ...card, isProvisioning: true } }],
+  ['no_policy', /no policy/, { ...harmless, policy: null }],
+  ['policy_expiry', /expired at 2026-05-01T01:00/, with_({ expiresAfterMinutes: 60 })],
+  [
+    'merchant_blocklist',
+    /Sandbox Shop is blocked by the entry SANDBOX SHOP GmbH/,
+    with_({ merchantBlocklist: ['SANDBOX SHOP GmbH'] }),
+  ],
+  ['merchant_allowlist', /Sandbox Shop is none of the 1 allowed/, with_({ merchantAllowlist: ['Sandbox Shops'] })],
+  ['merchant_allowlist', /none was named/, with_({ merchantAllowlist: ['a'] }, asking({ merchant: undefined }))],
+  [
+    'first_merchant',
+    /locked to its first merchant Other/,
+    with_({ lockToFirstMerchant: true }, counting({ firstMerchant: { name: 'Other' } })),
+  ],
+  ['mcc_blocklist', /5734 is blocked/, with_({ blockedMccs: ['5734'], allowedMccs: ['5734'] })],
+  [
+    'mcc_allowlist',
+    /5734 is not among the allowed lodging, 5942/,
+    with_({ allowedMccs: ['5942'], mccCategories: ['lodging'] }),
+  ],
+  ['mcc_allowlist', /none was named/, with_({ allowedMccs: ['5942'] }, asking({ mcc: null }))],
+  ['country', /DE is not among the allowed FR/, with_({ allowedCountries: ['FR'] })],
+  ['active_hours', /13:00 to 18:00 UTC, it is 12:00/, with_({ activeHoursStart: 13, activeHoursEnd: 18 })],
+  [
+    'cooldown',
+    /30 min must lie between payments, 29 min are left/,
+    with_({ cooldownMinutes: 30 }, counting({ lastPaymentAt: new Date('2026-05-04T11:59:30.000Z') })),
+  ],
+  ['single_use', /has been used/, { ...harmless, card: { ...card, usage: 'single' }, ...counting({ usageCount: 1 }) }],
+  ['usage_count', /usage count 2, used 2/, with_({ maxUsageCount: 2 }, counting({ usageCount: 2 }))],
+  ['max_transaction', /transaction limit 11\.99, asked 12\.00/, with_({ maxTransactionCents: 1199 })],
+  [
+    'card_max_transaction',
+    /card transaction limit 10\.00, asked 12\.00/,
+    { ...harmless, card: { ...card, limits: { ...card.limits, maxTransactionCents: 1000 } } },
+  ],
+  [
+    'card_daily_limit',
+    /card daily limit 20\.00, spent 8\.01, asked 12\.00/,
+    {
+      ...harmless,
+      card: { ...card, limits: { ...card.limits, dailyLimitCents: 2000 } },
+      ...counting({ cardSpentTodayCents: 801 }),
+    },
+  ],
+  [
+    'card_monthly_limit',
+    /card monthly limit 20\.00, spent 9\.00/,
+    {
+      ...harmless,
+      card: { ...card, limits: { ...card.limits, monthlyLimitCents: 2000 } },
+      ...counting({ cardSpentThisMonthCents: 900 }),
+    },
+  ],
+  [
+    'daily_limit',
+    /^daily limit 100\.00, spent 92\.50, asked 12\.00$/,
+    with_({ dailyLimitCents: 10_000 }, counting({ spentTodayCents: 9250 })),
+  ],
+  [
+    'monthly_limit',
+    /^monthly limit 100\.00, spent 92\.50, asked 12\.00$/,
+    with_({ monthlyLimitCents: 10_000 }, counting({ spentThisMonthCents: 9250 })),
+  ],
+  ['require_intent', /no approved intent/, with_({ requireIntent: true })],
+  ['intent', /is pending_approval/, { ...harmless, intent: { ...intent, status: 'pending_approval' } }],
+  ['intent', /expects 11\.99, asked 12\.00/, { ...harmless, intent: { ...intent, expectedAmountCents: 1199 } }],
+  [
+    'intent',
+    /expects Other Shop, asked by Sandbox Shop/,
+    { ...harmless, intent: { ...intent, expectedMerchant: 'Other Shop' } },
+  ],
+  ['attestation', /no older than 15 min, there is none/, with_({ requireAttestation: true }, { intent })],
+  [
+    'attestation',
+    /no older than 10 min, the last was at 2026-05-04T11:49/,
+    with_(
+      { requireAttestation: true, attestationWindowMinutes: 10 },
+      { intent: { ...intent, attestedAt: new Date('2026-05-04T11:49:59.000Z') } },
+    ),
+  ],
+  ['risk', /too risky: velocity/, { ...harmless, risk: { outcome: 'deny', signals: ['velocity'] } }],
+];
+
+test.each(refusals)('%s refuses: %s', (rule, reason, facts) => {
+  const verdict = judgeSpending(facts);
+  expect(verdict).toMatchObject({ outcome: 'deny', rule });
+  expect(verdict.reason).toMatch(reason);
+});
+
+test('a refusal beats a wish for approval that came before it', () => {
+  const facts = with_({ autoApproveLimitCents: 0 }, { risk: { outcome: 'deny', signals: [] } });
+  expect(judgeSpending(facts)).toMatchObject({ outcome: 'deny', rule: 'risk' });
+});
+
+describe('edges', () => {
+  const outcome = (facts: SpendingFacts) => judgeSpending(facts).outcome;
+
+  test('exactly the limit is allowed', () => {
+    expect(outcome(with_({ maxTransactionCents: 1200, autoApproveLimitCents: 1200 }))).toBe('allow');
+    expect(outcome(with_({ dailyLimitCents: 1300 }, counting({ spentTodayCents: 100 })))).toBe('allow');
+    expect(
+      outcome(with_({ cooldownMinutes: 30 }, counting({ lastPaymentAt: new Date('2026-05-04T11:30:00.000Z') }))),
+    ).toBe('allow');
+  });
+
+  test('a policy is over at its expiry, not after it', () => {
+    const updatedAt = new Date('2026-05-04T11:00:00.000Z');
+    expect(outcome(with_({ expiresAfterMinutes: 60, updatedAt }))).toBe('deny');
+    expect(outcome(with_({ expiresAfterMinutes: 61, updatedAt }))).toBe('allow');
+  });
+
+  test('auto-approve: none never asks, zero always asks, above asks', () => {
+    expect(outcome(with_({ autoApproveLimitCents: null }))).toBe('allow');
+    expect(outcome(with_({ autoApproveLimitCents: 0 }, asking({ amountCents: 0 })))).toBe('needs_approval');
+    expect(outcome(with_({ autoApproveLimitCents: 1199 }))).toBe('needs_approval');
+  });
+
+  test("a person's approval answers the limit and the review; the policy's own does not", () => {
+    const facts = with_({ autoApproveLimitCents: 1199 }, { risk: { outcome: 'review', signals: [] } });
+    expect(outcome({ ...facts, intent: { ...intent, autoApproved: false } })).toBe('allow');
+    expect(outcome({ ...facts, intent })).toBe('needs_approval');
+    expect(outcome({ ...facts, intent: { ...intent, autoApproved: false }, phase: 'declare' })).toBe('needs_approval');
+  });
+
+  test('active hours may wrap midnight; equal hours mean the whole day', () => {
+    fc.assert(
+      fc.property(fc.nat(23), fc.nat(23), fc.nat(23), fc.nat(59), (start, end, hour, minute) => {
+        const at = new Date(Date.UTC(2026, 4, 4, hour, minute));
+        const hours = new Set<number>();
+        for (let h = start; h !== end || hours.size === 0; h = (h + 1) % 24) {
+          if (hours.has(h)) break;
+          hours.add(h);
+        }
+        const isInside = start === end || hours.has(hour);
+        expect(outcome(with_({ activeHoursStart: start, activeHoursEnd: end }, { at }))).toBe(
+          isInside ? 'allow' : 'deny',
+        );
+      }),
+    );
+    expect(outcome(with_({ activeHoursStart: 12 }))).toBe('allow');
+    expect(outcome(with_({ activeHoursEnd: 12 }))).toBe('deny');
+  });
+
+  test('a recurring charge needs no cooldown', () => {
+    const facts = with_(
+      { cooldownMinutes: 30 },
+      { ...counting({ lastPaymentAt: harmless.at }), ...asking({ recurring: true }) },
+    );
+    expect(outcome(facts)).toBe('allow');
+  });
+
+  test('a declaration may leave open what the charge must know', () => {
+    const open = { ...asking({ merchant: undefined, mcc: null, country: null }), phase: 'declare' as const };
+    const restricted = {
+      merchantAllowlist: ['a'],
+      allowedMccs: ['5942'],
+      allowedCountries: ['FR'],
+      requireIntent: true,
+    };
+    expect(outcome(with_(restricted, open))).toBe('allow');
+    expect(outcome(with_(restricted, { ...open, phase: 'charge' }))).toBe('deny');
+  });
+
+  test('windows are the UTC day and month', () => {
+    expect(spendingWindows(new Date('2026-03-31T23:59:59.999Z'))).toEqual({
+      dayStart: new Date('2026-03-31T00:00:00.000Z'),
+      monthStart: new Date('2026-03-01T00:00:00.000Z'),
+    });
+  });
+});
