@@ -18,3 +18,12 @@ export type Merchant = { id: string; name: string; mcc: string; country: string 
 
 export const newReference = (prefix: string): string => `${prefix}_${randomBytes(12).toString('hex')}`;
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+/** Undefined for what is not JSON: the schema that reads it says so. */
+export function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -7,7 +7,7 @@ import type { pino } from 'pino';
 import { z } from 'zod';
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
-import { type Merchant, newReference, sha256 } from '../wire.ts';
+import { type Merchant, newReference, parsedJson, sha256 } from '../wire.ts';
 import type { BursarApi, NetworkAnswer } from './bursar-api.ts';
 import type { Outgoing } from './outgoing.ts';
 
@@ -174,12 +174,4 @@ function readDecision(answer: NetworkAnswer | undefined, asked: AuthorizationBod
     declined: approvedCents === 0,
   }[decision];
   return isSound ? result.data : undefined;
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Not JSON is not a decision; the schema says so.
-  }
 }

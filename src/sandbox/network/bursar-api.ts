@@ -5,7 +5,9 @@
  */
 import type { pino } from 'pino';
 import { z } from 'zod';
-import type { Outbound } from '../../outbound/outbound.ts';
+import type { Outbound, OutboundRequest } from '../../outbound/outbound.ts';
+import { OutboundError } from '../../outbound/outbound-error.ts';
+import { parsedJson } from '../wire.ts';
 import { networkSignature } from './network-signature.ts';
 
 export type NetworkAnswer = { status: number; text: string };
@@ -33,52 +35,36 @@ const maxBytes = 64 * 1024;
 
 export function createBursarApi({ apiUrl, networkKey, dashboardSecret, outbound, log }: BursarApiOptions): BursarApi {
   let lastRead = { offsetMs: 0, atMs: 0 };
-  const remember = ({ offsetMs }: { offsetMs: number }): number => {
-    lastRead = { offsetMs, atMs: Date.now() };
-    return offsetMs;
+  /** Undefined when no answer came; whatever else goes wrong is a bug and stays one. */
+  const ask = async (path: string, request: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'>) => {
+    const url = new URL(path, apiUrl).href;
+    return outbound.request(url, { ...request, maxBytes, isRepeatable: true }).catch((error: unknown) => {
+      if (!(error instanceof OutboundError)) throw error;
+      log.warn({ path, kind: error.kind, error: error.message }, 'Bursar did not answer');
+      return undefined;
+    });
   };
 
   return {
     async send(kind, rawBody, timeoutMs) {
       const signature = networkSignature(networkKey, rawBody, Math.floor(Date.now() / 1000));
       const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
-      try {
-        const url = new URL(`/network/${kind}`, apiUrl).href;
-        return await outbound.request(url, {
-          method: 'POST',
-          headers,
-          body: rawBody,
-          timeoutMs,
-          maxBytes,
-          isRepeatable: true,
-        });
-      } catch (error) {
-        log.info({ kind, error: messageOf(error) }, 'Bursar did not answer');
-        return undefined;
-      }
+      return ask(`/network/${kind}`, { method: 'POST', headers, body: rawBody, timeoutMs });
     },
 
     async businessNowMs(maxAgeMs = 0) {
       if (maxAgeMs > 0 && Date.now() - lastRead.atMs < maxAgeMs) return Date.now() + lastRead.offsetMs;
-      try {
-        const url = new URL('/sandbox/clock', apiUrl).href;
-        const headers = { 'X-Dashboard-Secret': dashboardSecret };
-        const answer = await outbound.request(url, {
-          method: 'GET',
-          headers,
-          timeoutMs: 1_000,
-          maxBytes,
-          isRepeatable: true,
-        });
-        if (answer.status === 404) return Date.now(); // A deployment without a movable clock runs on real time.
-        if (answer.status === 200) return Date.now() + remember(ClockAnswer.parse(JSON.parse(answer.text)));
-        log.warn({ status: answer.status }, 'Bursar refused to tell its business time');
-      } catch (error) {
-        log.info({ error: messageOf(error) }, 'Bursar did not tell its business time');
+      const headers = { 'X-Dashboard-Secret': dashboardSecret };
+      const answer = await ask('/sandbox/clock', { method: 'GET', headers, timeoutMs: 1_000 });
+      if (answer === undefined) return undefined;
+      if (answer.status === 404) return Date.now(); // A deployment without a movable clock runs on real time.
+      const told = answer.status === 200 ? ClockAnswer.safeParse(parsedJson(answer.text)) : undefined;
+      if (told?.success) {
+        lastRead = { offsetMs: told.data.offsetMs, atMs: Date.now() };
+        return Date.now() + lastRead.offsetMs;
       }
+      log.warn({ status: answer.status }, 'Bursar did not tell its business time');
       return undefined;
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

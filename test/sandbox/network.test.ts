@@ -1,0 +1,257 @@
+/** The card network driven by hand: purchases, clearings, reversals, stand-in, and messages Bursar does not take. @module */
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { approves, type NetworkMessage } from './fake-bursar.ts';
+import { type Answered, eventually, startWorld, type World } from './world.ts';
+
+let world: World;
+let cardRef: string;
+beforeEach(async () => {
+  world = await startWorld();
+  cardRef = await world.issue('ca_known');
+});
+afterEach(() => world.stop());
+
+const purchase = (fields: object = {}, key?: string): Promise<Answered> =>
+  world.send('POST', '/network/purchases', { cardRef, amountCents: 2_000, merchant: 'sandbox-shop', ...fields }, key);
+const messages = async (state: string) =>
+  (await world.send('GET', `/network/messages?state=${state}`)).body.messages as Record<string, unknown>[];
+const only = (kind: string, answer: ReturnType<World['bursar']['answering']>) => (message: NetworkMessage) =>
+  message.kind === kind ? answer : undefined;
+
+describe('purchases', () => {
+  test('an approved one is cleared before the answer', async () => {
+    const { status, body } = await purchase();
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      authorizationId: expect.stringMatching(/^auth_/),
+      decision: 'approved',
+      approvedCents: 2_000,
+      transactionId: expect.stringMatching(/^tx_/),
+      clearingId: expect.stringMatching(/^clr_/),
+    });
+    expect(world.bursar.of('clearings').map(({ body: sent }) => sent.id)).toEqual([body.clearingId]);
+    expect('token' in (world.bursar.of('authorizations')[0]?.body ?? {})).toBe(false);
+  });
+
+  test('by cardId, anywhere, with everything a message can say, and without clearing', async () => {
+    const merchant = { name: 'Café Zürich', mcc: '5812', country: 'CH' };
+    const foreign = { merchantAmount: 18.5, merchantCurrency: 'CHF', recurring: true, partialSupported: true };
+    const { body } = await world.send('POST', '/network/purchases', {
+      cardId: 'ca_known',
+      amountCents: 1_990,
+      merchant,
+      clear: false,
+      ...foreign,
+    });
+    expect(body).not.toHaveProperty('clearingId');
+    expect(world.bursar.messages.map(({ kind }) => kind)).toEqual(['authorizations']);
+    expect(world.bursar.messages[0]?.body).toMatchObject({
+      cardRef,
+      merchant: { ...merchant, id: 'm_caf_z_rich' },
+      ...foreign,
+    });
+  });
+
+  test('a partial approval clears its part; a terminal that does not take it has it reversed', async () => {
+    const partial = { status: 200, body: { decision: 'partial', approvedCents: 500 } };
+    world.bursar.answering = only('authorizations', partial);
+    expect((await purchase({ partialSupported: true })).body).toMatchObject({
+      decision: 'partial',
+      approvedCents: 500,
+    });
+    expect(world.bursar.of('clearings')[0]?.body).toMatchObject({ amountCents: 500 });
+    expect((await purchase()).body).toMatchObject({ decision: 'declined', approvedCents: 0, rule: 'stand_in' });
+    await eventually(
+      () => world.bursar.of('reversals').length,
+      (count) => count === 1,
+    );
+    expect(world.bursar.of('clearings')).toHaveLength(1);
+  });
+
+  test('a verification holds nothing and clears nothing', async () => {
+    const { body } = await purchase({ amountCents: 0, kind: 'verification' });
+    expect(body).toMatchObject({ decision: 'approved', approvedCents: 0 });
+    expect(world.bursar.messages.map(({ kind }) => kind)).toEqual(['authorizations']);
+  });
+
+  test('with a key a repeat is the same purchase, another one is refused', async () => {
+    const [first, again] = await Promise.all([purchase({}, 'k'), purchase({}, 'k')]);
+    expect(again).toEqual(first);
+    expect(await purchase({}, 'k')).toEqual(first);
+    expect((await purchase({ amountCents: 1 }, 'k')).status).toBe(422);
+    expect([world.bursar.of('authorizations').length, world.bursar.of('clearings').length]).toEqual([1, 1]);
+  });
+
+  test.each([
+    ['an unknown card', { cardRef: 'pc_nothing' }, 404],
+    ['an unknown cardId', { cardRef: undefined, cardId: 'ca_nothing' }, 404],
+    ['both names', { cardId: 'ca_known' }, 400],
+    ['neither name', { cardRef: undefined }, 400],
+    ['an unknown shop', { merchant: 'corner-shop' }, 400],
+    ['a merchant without a name', { merchant: { mcc: '5812' } }, 400],
+    ['a negative amount', { amountCents: -1 }, 400],
+    ['a broken amount', { amountCents: 1.5 }, 400],
+    ['nothing', { amountCents: 0 }, 400],
+    ['an amount to verify', { kind: 'verification' }, 400],
+    ['an unknown field', { colour: 'red' }, 400],
+  ])('%s is refused and nothing is sent', async (_what, fields, status) => {
+    const answer = await purchase(fields);
+    expect(answer).toMatchObject({ status, body: { error: expect.any(String) } });
+    expect(world.bursar.messages).toEqual([]);
+  });
+});
+
+describe('clearings and reversals by hand', () => {
+  const held = async () => (await purchase({ clear: false })).body.authorizationId;
+  const clear = (body: object) => world.send('POST', '/network/clear', body);
+  const reverse = (body: object) => world.send('POST', '/network/reverse', body);
+
+  test('in parts, the rest by default, each under its own id', async () => {
+    const authorizationId = await held();
+    const part = await clear({ authorizationId, amountCents: 700, final: false });
+    const rest = await clear({ authorizationId });
+    expect(part).toMatchObject({ status: 200, body: { state: 'acknowledged', status: 200 } });
+    expect(world.bursar.of('clearings').map(({ body }) => [body.id, body.amountCents, body.final])).toEqual([
+      [part.body.clearingId, 700, false],
+      [rest.body.clearingId, 1_300, true],
+    ]);
+    expect((await clear({ authorizationId })).status).toBe(409);
+    expect((await clear({ authorizationId, amountCents: 1 })).status).toBe(200);
+  });
+
+  test('in part or whole reversed', async () => {
+    const authorizationId = await held();
+    await reverse({ authorizationId, amountCents: 500 });
+    expect((await clear({ authorizationId, final: false })).status).toBe(200);
+    const whole = await reverse({ authorizationId });
+    expect(world.bursar.of('clearings')[0]?.body.amountCents).toBe(1_500);
+    expect(world.bursar.of('reversals').map(({ body }) => body)).toEqual([
+      { id: expect.any(String), authorizationId, cardRef, amountCents: 500 },
+      { id: whole.body.reversalId, authorizationId, cardRef },
+    ]);
+  });
+
+  test('a whole reversal before the hotel’s day: its clearing is not sent any more', async () => {
+    const { body } = await purchase({ merchant: 'sandbox-hotel' });
+    await reverse({ authorizationId: body.authorizationId });
+    expect(await messages('withdrawn')).toMatchObject([{ id: body.clearingId }]);
+    world.bursar.offsetMs = 48 * 3_600_000;
+    await world.send('POST', '/network/purchases', { cardRef, amountCents: 1, merchant: 'sandbox-shop' });
+    expect(world.bursar.of('clearings').map(({ body: sent }) => sent.amountCents)).toEqual([1]);
+  });
+
+  test('only for what was approved', async () => {
+    world.bursar.answering = only('authorizations', { status: 200, body: { decision: 'declined', approvedCents: 0 } });
+    const authorizationId = await held();
+    expect((await clear({ authorizationId })).status).toBe(409);
+    expect((await reverse({ authorizationId })).status).toBe(409);
+    expect((await clear({ authorizationId: 'auth_unknown' })).status).toBe(404);
+    expect((await reverse({ authorizationId: 'auth_unknown' })).status).toBe(404);
+    expect((await world.send('GET', '/network/authorizations/auth_unknown')).status).toBe(404);
+    expect((await clear({})).status).toBe(400);
+    expect((await reverse({ authorizationId, amountCents: 0 })).status).toBe(400);
+    expect((await world.send('GET', '/network/messages?state=lost')).status).toBe(400);
+  });
+});
+
+describe('stand-in', () => {
+  test.each([
+    ['is slow', { status: 200, body: {}, afterMs: 600 }],
+    ['hangs up', { status: 200, hangUp: true }],
+    ['answers 500', { status: 500 }],
+    ['answers 401', { status: 401 }],
+    ['answers nonsense', { status: 200, body: { decision: 'perhaps' } }],
+    ['approves another amount', { status: 200, body: { decision: 'approved', approvedCents: 1 } }],
+    ['declines with an amount', { status: 200, body: { decision: 'declined', approvedCents: 2_000 } }],
+  ])('where Bursar %s the network declines, and reverses what may be held', async (_what, answer) => {
+    world.bursar.answering = only('authorizations', answer);
+    const { body } = await purchase();
+    expect(body).toMatchObject({ decision: 'declined', approvedCents: 0, rule: 'stand_in' });
+    expect(body).not.toHaveProperty('clearingId');
+    await eventually(
+      () => messages('acknowledged'),
+      (sent) => sent.length === 1,
+    );
+    expect(world.bursar.of('reversals').map(({ body: sent }) => sent)).toEqual([
+      { id: expect.stringMatching(/^rev_/), authorizationId: body.authorizationId, cardRef },
+    ]);
+    expect(world.bursar.of('clearings')).toEqual([]);
+  });
+
+  test('with Bursar away the reversal is repeated under one id until Bursar is back', async () => {
+    await world.bursar.stop();
+    const { body } = await purchase();
+    expect(body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
+    await eventually(
+      () => messages('queued'),
+      ([reversal]) => Number(reversal?.attempts) >= 2,
+    );
+    await world.bursar.start();
+    await eventually(
+      () => messages('acknowledged'),
+      (sent) => sent.length === 1,
+    );
+    expect(world.bursar.of('reversals').map(({ body: sent }) => sent.authorizationId)).toEqual([body.authorizationId]);
+  });
+
+  test('an approval that comes too late is an authorization declined at the shop', async () => {
+    world.bursar.answering = (message) =>
+      message.kind === 'authorizations' ? { ...approves(message), afterMs: 600 } : undefined;
+    const { order, token } = await world.ready();
+    expect((await world.pay(order, token, 'k')).body.status).toBe('declined');
+    await eventually(
+      () => world.bursar.of('reversals').length,
+      (count) => count === 1,
+    );
+    expect((await world.pay(order, token, 'k')).body.status).toBe('declined');
+    expect([world.bursar.of('authorizations').length, world.bursar.of('clearings').length]).toEqual([1, 0]);
+  });
+});
+
+describe('messages until they are acknowledged', () => {
+  test.each([500, 503, 401, 408, 429])('after %i the same message comes again', async (status) => {
+    let refusals = 2;
+    world.bursar.answering = ({ kind }) => (kind === 'clearings' && refusals-- > 0 ? { status } : undefined);
+    const { body } = await purchase();
+    await eventually(
+      () => messages('acknowledged'),
+      (sent) => sent.length === 1,
+    );
+    const sent = world.bursar.of('clearings');
+    expect(sent).toHaveLength(3);
+    expect(new Set(sent.map(({ raw }) => raw)).size).toBe(1);
+    expect(sent[0]?.body.id).toBe(body.clearingId);
+  });
+
+  test.each([400, 404, 409, 422])('%i is a refusal for good, and shown', async (status) => {
+    world.bursar.answering = only('clearings', { status, body: { error: 'no such card' } });
+    const { body } = await purchase();
+    expect(await messages('refused')).toEqual([
+      {
+        id: body.clearingId,
+        kind: 'clearings',
+        authorizationId: body.authorizationId,
+        state: 'refused',
+        attempts: 1,
+        lastStatus: status,
+        lastAnswer: '{"error":"no such card"}',
+      },
+    ]);
+    expect(world.bursar.of('clearings')).toHaveLength(1);
+  });
+
+  test('one authorization’s messages keep their order while the first is not taken', async () => {
+    let isTaken = false;
+    world.bursar.answering = ({ kind }) => (kind === 'clearings' && !isTaken ? { status: 503 } : undefined);
+    const { body } = await purchase();
+    const reversal = await world.send('POST', '/network/reverse', { authorizationId: body.authorizationId });
+    expect(reversal.body.state).toBe('queued');
+    expect(world.bursar.of('reversals')).toEqual([]);
+    isTaken = true;
+    await eventually(
+      () => messages('acknowledged'),
+      (sent) => sent.length === 2,
+    );
+    expect(world.bursar.messages.at(-1)?.kind).toBe('reversals');
+  });
+});
