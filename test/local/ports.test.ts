@@ -1,0 +1,61 @@
+/** Which ports a start takes. @module */
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { choosePorts, defaultPorts, freePort } from '../../src/main/local/ports.ts';
+import { testFolder } from './folder.ts';
+
+const open: Server[] = [];
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => new Promise((closed) => server.close(closed))));
+});
+
+async function occupy(port: number): Promise<void> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', () => resolve()));
+  open.push(server);
+}
+
+describe('ports', () => {
+  test('PORT=0 takes free ones, all different, and the next start takes the same', async () => {
+    const dir = await testFolder();
+    const { ports, moved } = await choosePorts({ dir, port: 0 });
+    expect(new Set(Object.values(ports)).size).toBe(5);
+    expect(Object.values(ports).some((port) => Object.values(defaultPorts).includes(port))).toBe(false);
+    expect(moved).toEqual([]);
+    expect((await choosePorts({ dir, port: 0 })).ports).toEqual(ports);
+    expect((await choosePorts({ dir })).ports).toEqual(ports);
+  });
+
+  test('a kept port that is taken by now moves, and that is said', async () => {
+    const dir = await testFolder();
+    const { ports } = await choosePorts({ dir, port: 0 });
+    await occupy(ports.api);
+    const again = await choosePorts({ dir });
+    expect(again.ports.api).not.toBe(ports.api);
+    expect({ ...again.ports, api: 0 }).toEqual({ ...ports, api: 0 });
+    expect(again.moved).toEqual([expect.stringContaining(`api ${ports.api} is taken`)]);
+  });
+
+  test('a named PORT that is taken is an error, and it is never kept for starts that name none', async () => {
+    const dir = await testFolder();
+    const named = await freePort();
+    await choosePorts({ dir, port: 0 });
+    const before = JSON.parse(await readFile(join(dir, 'ports.json'), 'utf8'));
+    expect((await choosePorts({ dir, port: named })).ports.api).toBe(named);
+    expect(JSON.parse(await readFile(join(dir, 'ports.json'), 'utf8'))).toEqual(before);
+    await occupy(named);
+    await expect(choosePorts({ dir, port: named })).rejects.toThrow(`PORT ${named} is taken`);
+  });
+
+  test('what this start does not run itself takes no port, and an unreadable ports.json is made anew', async () => {
+    const dir = await testFolder();
+    await writeFile(join(dir, 'ports.json'), '{ half');
+    await occupy(await freePort());
+    const { ports } = await choosePorts({ dir, port: 0, without: ['postgres', 'temporal', 'temporalUi'] });
+    expect(ports.postgres).toBe(defaultPorts.postgres);
+    expect(ports.api).not.toBe(defaultPorts.api);
+  });
+});

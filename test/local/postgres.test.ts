@@ -1,0 +1,119 @@
+/** A real PostgreSQL over a folder: made once, kept, and reachable by whoever has to run it. @module */
+
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { freePort } from '../../src/main/local/ports.ts';
+import { type Postgres, startPostgres } from '../../src/main/local/postgres.ts';
+import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
+import { testFolder } from './folder.ts';
+
+const running: Postgres[] = [];
+afterAll(async () => {
+  await Promise.all(running.map((postgres) => postgres.stop()));
+});
+
+async function startIn(dir: string, password = 'a p/ss'): Promise<Postgres> {
+  const postgres = await startPostgres({ dir, port: await freePort(), password, database: 'bursar' });
+  running.push(postgres);
+  return postgres;
+}
+
+async function ask(url: string, text: string): Promise<unknown[][]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query({ text, rowMode: 'array' })).rows as unknown[][];
+  } finally {
+    await client.end();
+  }
+}
+
+describe('postgres', () => {
+  test('keeps committed rows over a stop and over kill -9, with safe settings and password login only', async () => {
+    const dir = await testFolder();
+    const first = await startIn(dir);
+    await ask(first.url, 'create table kept (n int)');
+    expect(await ask(first.url, 'show fsync')).toEqual([['on']]);
+    expect(await ask(first.url, 'show unix_socket_directories')).toEqual([['']]);
+    expect(await ask(first.url, 'show listen_addresses')).toEqual([['127.0.0.1']]);
+    expect(await ask(first.url, 'select distinct auth_method from pg_hba_file_rules')).toEqual([['scram-sha-256']]);
+    await expect(ask(first.url.replace('a%20p%2Fss', 'wrong'), 'select 1')).rejects.toMatchObject({ code: '28P01' });
+    await ask(first.url, 'insert into kept values (1)');
+    await first.stop();
+
+    const second = await startIn(dir);
+    await ask(second.url, 'insert into kept values (2)');
+    process.kill(second.pid, 'SIGKILL');
+
+    const third = await startIn(dir);
+    expect(await ask(third.url, 'select n from kept order by n')).toEqual([[1], [2]]);
+    expect((await readdir(dir)).filter((name) => name !== 'postgres.log')).toEqual(['pg']);
+    expect(((await stat(join(dir, 'pg'))).mode & 0o777).toString(8)).toBe('700');
+
+    // one more start over data that a server left by a dead supervisor still serves
+    const fourth = await startIn(dir);
+    expect(await ask(fourth.url, 'select count(*)::int from kept')).toEqual([[2]]);
+    await expect(ask(third.url, 'select 1')).rejects.toThrow();
+    await fourth.stop();
+  });
+
+  test('a cluster that was made only in part is made again, and a lock file of a stranger does not stop it', async () => {
+    const dir = await testFolder();
+    await mkdir(join(dir, 'pg.new', 'pg'), { recursive: true });
+    await writeFile(join(dir, 'pg.new', 'pg', 'PG_VERSION'), '18\n');
+    const first = await startIn(dir);
+    await first.stop();
+    await writeFile(join(first.place.dataDir, 'postmaster.pid'), `${process.pid}\n${first.place.dataDir}\n`);
+    const second = await startIn(dir);
+    expect(await ask(second.url, 'select 1')).toEqual([[1]]);
+    await second.stop();
+  });
+
+  test('a wrong password is said at once', async () => {
+    const dir = await testFolder();
+    await (await startIn(dir)).stop();
+    await expect(startIn(dir, 'another')).rejects.toThrow(/password authentication failed/);
+  });
+});
+
+const describeAsRoot = process.getuid?.() === 0 ? describe : describe.skip;
+describeAsRoot('as root under a home that is closed to others', () => {
+  test('the data lies under /var/lib, works, and stays there when the home is opened', async () => {
+    const home = await testFolder();
+    const dir = join(home, '.bursar');
+    await mkdir(dir);
+    await chmod(home, 0o700);
+    const elsewhere = await folderElsewhere(dir);
+    expect(elsewhere).toMatch(/^\/var\/lib\/bursar-[0-9a-f]{8}$/);
+    try {
+      const first = await startIn(dir);
+      expect(first.place.dataDir).toBe(`${elsewhere}/pg`);
+      expect(existsSync(join(dir, 'pg'))).toBe(false);
+      await ask(first.url, 'create table kept (n int)');
+      await first.stop();
+      await chmod(home, 0o711);
+      const second = await startIn(dir);
+      expect(await ask(second.url, 'select * from kept')).toEqual([]);
+      await second.stop();
+
+      // data that lies here, in a home that is closed afterwards, is neither moved nor forgotten
+      await rename(`${elsewhere}/pg`, join(dir, 'pg'));
+      await chmod(home, 0o700);
+      await expect(startIn(dir)).rejects.toThrow(`the database in ${join(dir, 'pg')} cannot be reached`);
+    } finally {
+      await rm(elsewhere, { recursive: true, force: true });
+    }
+  });
+
+  test('the server runs as the system user postgres', async () => {
+    const dir = await testFolder();
+    const postgres = await startIn(dir);
+    const { stdout } = spawnSync('ps', ['-o', 'user=', '-p', String(postgres.pid)], { encoding: 'utf8' });
+    expect(stdout.trim()).toBe('postgres');
+    await postgres.stop();
+  });
+});
