@@ -1,0 +1,47 @@
+/**
+ * How ledger accounts are named, and what a name says: whose money it is, and whether it has a running balance that
+ * never falls below zero (accounts of owners) or is only the sum of its entries (contra accounts). Pure.
+ * @module
+ */
+export type OwnerAccount =
+  | `wallet:wal_${string}:${'available' | 'held'}`
+  | `agent:ag_${string}:${'available' | 'held'}`
+  | `owner:own_${string}:receivable`;
+export type ContraAccount =
+  | `external:${'cards' | 'sepa' | 'processor'}:own_${string}`
+  | `${'suspense' | 'fees' | 'interowner'}:own_${string}`;
+export type Account = OwnerAccount | ContraAccount;
+
+/** Where money is drawn from and held: a wallet, or the budget of an agent. */
+export type Purse = { readonly kind: 'wallet' | 'agent'; readonly id: string };
+
+export const available = ({ kind, id }: Purse): OwnerAccount => `${kind}:${id}:available` as OwnerAccount;
+export const held = ({ kind, id }: Purse): OwnerAccount => `${kind}:${id}:held` as OwnerAccount;
+/** What the owner owes us: its balance rises by debits, unlike that of any other account. */
+export const receivable = (ownerId: string): OwnerAccount => `owner:${ownerId}:receivable` as OwnerAccount;
+export const external = (rail: 'cards' | 'sepa' | 'processor', ownerId: string): ContraAccount =>
+  `external:${rail}:${ownerId}` as ContraAccount;
+export const suspense = (ownerId: string): ContraAccount => `suspense:${ownerId}` as ContraAccount;
+export const fees = (ownerId: string): ContraAccount => `fees:${ownerId}` as ContraAccount;
+
+export const wallet = (id: string): Purse => ({ kind: 'wallet', id });
+export const agentBudget = (id: string): Purse => ({ kind: 'agent', id });
+
+export const hasRunningBalance = (account: string): boolean => /^(wallet|agent|owner):/.test(account);
+
+/** By how much a posting moves the account's balance. */
+export const balanceChange = (account: string, amountCents: number): number =>
+  account.startsWith('owner:') ? -amountCents : amountCents;
+
+/** The wallet that an account belongs to, for people who look at entries. */
+export function walletOf(account: string): string | null {
+  const [noun, id] = account.split(':');
+  return noun === 'wallet' && id !== undefined ? id : null;
+}
+
+/** `wallet wal_…`, `agent ag_…`: the beginning of a sentence about an account. */
+export function accountInWords(account: string): string {
+  const [noun, id, part] = account.split(':');
+  const name = `${noun} ${id}`;
+  return part === 'available' ? name : `${name} (${part})`;
+}

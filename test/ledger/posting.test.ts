@@ -1,0 +1,327 @@
+/** Posting against a real PostgreSQL: atomic, once per cause, never below zero, exact under contention. @module */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { rows } from '../../src/db/tx.ts';
+import { available, external, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
+import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
+import {
+  authorization,
+  clearing,
+  internalTransfer,
+  type Posting,
+  refund,
+} from '../../src/domains/treasury/ledger/ledger.rules.ts';
+import { lockAccounts, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
+import { newId } from '../../src/kernel/ids.ts';
+import { cents } from '../../src/kernel/money.ts';
+import { at, type Book, because, draft, openBook } from './book.ts';
+
+let book: Book;
+beforeAll(async () => {
+  book = await openBook();
+});
+afterAll(() => book.close());
+
+const balance = async (account: string): Promise<number | undefined> =>
+  (await balancesOf(book.database.read(), [account]))[account];
+
+test('a purchase goes from available to held to the cards, and each entry tells the balance before and after', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const from = wallet(walletId);
+  await book.fund(ownerId, walletId, 10_000);
+  await book.post(ownerId, 'authorization', authorization({ ownerId, from, amountCents: 3_000 }));
+  const cleared = await book.post(
+    ownerId,
+    'clearing',
+    clearing({
+      ownerId,
+      from,
+      amountCents: 2_500,
+      heldCents: 3_000,
+      availableCents: 7_000,
+      receivableCents: 0,
+      isFinal: true,
+    }),
+  );
+  expect(cleared.balances).toEqual({ [available(from)]: 7_500, [held(from)]: 0 });
+  const entries = await rows(
+    book.database.read(),
+    `select account, amount_cents, balance_before_cents, balance_after_cents, account_version
+     from ledger_entries where journal_id = $1 order by line`,
+    [cleared.journalId],
+  );
+  expect(entries).toEqual([
+    {
+      account: held(from),
+      amount_cents: -3_000,
+      balance_before_cents: 3_000,
+      balance_after_cents: 0,
+      account_version: 2,
+    },
+    {
+      account: available(from),
+      amount_cents: 500,
+      balance_before_cents: 7_000,
+      balance_after_cents: 7_500,
+      account_version: 3,
+    },
+    {
+      account: external('cards', ownerId),
+      amount_cents: 2_500,
+      balance_before_cents: null,
+      balance_after_cents: null,
+      account_version: null,
+    },
+  ]);
+});
+
+test('what a clearing takes beyond hold and wallet is owed, and the next credit settles it in its own journal', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const from = wallet(walletId);
+  await book.fund(ownerId, walletId, 1_000);
+  const over = {
+    ownerId,
+    from,
+    amountCents: 1_700,
+    heldCents: 0,
+    availableCents: 1_000,
+    receivableCents: 0,
+    isFinal: true,
+  };
+  await book.post(ownerId, 'clearing', clearing(over));
+  expect(await balance(receivable(ownerId))).toBe(700);
+  const back = await book.post(
+    ownerId,
+    'refund',
+    refund({ ownerId, to: from, amountCents: 900, receivableCents: 700 }),
+  );
+  expect(back.balances).toEqual({ [receivable(ownerId)]: 0, [available(from)]: 200 });
+});
+
+test('the same cause posts once, whoever asks again and however often, and answers with the same journal', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const first = await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 500), 'top-up');
+  const again = await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 500), 'top-up');
+  expect([first.outcome, again.outcome]).toEqual(['posted', 'already']);
+  expect(again).toEqual({ ...first, outcome: 'already' });
+  const twice = await book.database.write((tx) =>
+    postJournals(tx, because('twice'), [
+      draft(ownerId, 'fund', fundLines(ownerId, walletId, 1), 'twice'),
+      draft(ownerId, 'fund', fundLines(ownerId, walletId, 1), 'twice'),
+    ]),
+  );
+  expect(twice.map(({ outcome }) => outcome)).toEqual(['posted', 'already']);
+  const parallel = await Promise.all(
+    Array.from({ length: 12 }, () => book.post(ownerId, 'fund', fundLines(ownerId, walletId, 7), 'parallel')),
+  );
+  expect(parallel.filter(({ outcome }) => outcome === 'posted')).toHaveLength(1);
+  expect(new Set(parallel.map(({ journalId }) => journalId)).size).toBe(1);
+  expect(await balance(available(wallet(walletId)))).toBe(508);
+});
+
+test('the same cause of another owner is another cause', async () => {
+  const [one, two] = [await book.owner(), await book.owner()];
+  const posted = [
+    await book.post(one.ownerId, 'fund', fundLines(one.ownerId, one.walletId, 5), 'shared-name'),
+    await book.post(two.ownerId, 'fund', fundLines(two.ownerId, two.walletId, 5), 'shared-name'),
+  ];
+  expect(posted.map(({ outcome }) => outcome)).toEqual(['posted', 'posted']);
+});
+
+test('a shortage is refused with the figures and nothing of the call is written', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 1_200);
+  const twoSteps = book.database.write((tx) =>
+    postJournals(tx, because('two-steps'), [
+      draft(ownerId, 'internal_transfer', transfer(walletId, other, 700), 'step-1'),
+      draft(ownerId, 'internal_transfer', transfer(walletId, other, 5_000), 'step-2'),
+    ]),
+  );
+  await expect(twoSteps).rejects.toMatchObject({
+    code: 'insufficient_funds',
+    message: `wallet ${walletId} has 5.00 euros available, 50.00 asked: fund it, or ask for less`,
+  });
+  expect(await balance(available(wallet(walletId)))).toBe(1_200);
+  expect(await balance(available(wallet(other)))).toBe(0);
+});
+
+test('money may pass through an account within one call, in the order of the journals', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const [second, third] = [await book.wallet(ownerId), await book.wallet(ownerId)];
+  await book.fund(ownerId, walletId, 100);
+  await book.database.write((tx) =>
+    postJournals(tx, because('through'), [
+      draft(ownerId, 'internal_transfer', transfer(walletId, second, 100), 'through-1'),
+      draft(ownerId, 'internal_transfer', transfer(second, third, 100), 'through-2'),
+    ]),
+  );
+  expect(await balance(available(wallet(third)))).toBe(100);
+});
+
+test.each([
+  [
+    'lines that do not sum to zero',
+    (o: Owner) => [line(available(wallet(o.walletId)), 5), line(external('cards', o.ownerId), -4)],
+  ],
+  ['a single line', (o: Owner) => [line(available(wallet(o.walletId)), 0)]],
+  ['no line', () => []],
+  ['an account of no known kind', (o: Owner) => [line('pocket:1', 5), line(external('cards', o.ownerId), -5)]],
+  [
+    'a wallet that does not exist',
+    (o: Owner) => [line(available(wallet(newId('wallet'))), 5), line(external('cards', o.ownerId), -5)],
+  ],
+  [
+    'a contra account of somebody else',
+    (o: Owner) => [line(available(wallet(o.walletId)), 5), line(external('cards', newId('owner')), -5)],
+  ],
+  [
+    'a receivable of somebody else',
+    (o: Owner) => [line(receivable(newId('owner')), -5), line(external('cards', o.ownerId), 5)],
+  ],
+])('a journal with %s is a bug and is not written', async (_what, lines) => {
+  const owner = await book.owner();
+  const posted = book.post(owner.ownerId, 'adjustment', lines(owner), 'bad');
+  await expect(posted).rejects.toMatchObject({ code: expect.stringMatching(/^BL00[23]$/) });
+  expect(await rows(book.database.read(), 'select 1 from journals where owner_id = $1', [owner.ownerId])).toEqual([]);
+});
+
+test("another owner's wallet is never posted to, whether its account exists yet or not", async () => {
+  const [one, two] = [await book.owner(), await book.owner()];
+  const steal = [line(available(wallet(two.walletId)), -5), line(available(wallet(one.walletId)), 5)];
+  await expect(book.post(one.ownerId, 'adjustment', steal, 'steal-1')).rejects.toMatchObject({ code: 'BL003' });
+  await book.fund(two.ownerId, two.walletId, 100);
+  await expect(book.post(one.ownerId, 'adjustment', steal, 'steal-2')).rejects.toMatchObject({ code: 'BL003' });
+  const lock = book.database.write((tx) =>
+    lockAccounts(tx, because('lock'), one.ownerId, [available(wallet(two.walletId))]),
+  );
+  await expect(lock).rejects.toMatchObject({ code: 'BL003' });
+  expect(await balance(available(wallet(two.walletId)))).toBe(100);
+});
+
+test('50 parallel postings on one hot account from several pools end exact, without a deadlock', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const others = await Promise.all(Array.from({ length: 5 }, () => book.wallet(ownerId)));
+  await book.fund(ownerId, walletId, 40 * 10);
+  const pools = [book.database, await book.elsewhere(), await book.elsewhere()];
+  const before = await deadlocks();
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 50 }, async (_, n) => {
+      const database = pools[n % pools.length] ?? book.database;
+      const there = others[n % others.length] as string;
+      return database.write((tx) =>
+        postJournals(tx, because(`hot-${n}`), [
+          draft(ownerId, 'internal_transfer', transfer(walletId, there, 10), `hot-${n}`),
+        ]),
+      );
+    }),
+  );
+  expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(40);
+  for (const outcome of outcomes) {
+    if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'insufficient_funds' });
+  }
+  expect(await balance(available(wallet(walletId)))).toBe(0);
+  const all = await balancesOf(
+    book.database.read(),
+    others.map((id) => available(wallet(id))),
+  );
+  expect(Object.values(all).reduce((sum, part) => sum + part, 0)).toBe(400);
+  expect(await deadlocks()).toBe(before);
+});
+
+test('transfers in both directions between the same two wallets never deadlock', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 10_000);
+  await book.fund(ownerId, other, 10_000);
+  const before = await deadlocks();
+  await Promise.all(
+    Array.from({ length: 60 }, (_, n) =>
+      book.post(ownerId, 'internal_transfer', n % 2 ? transfer(walletId, other, 10) : transfer(other, walletId, 10)),
+    ),
+  );
+  expect(await balance(available(wallet(walletId)))).toBe(10_000);
+  expect(await deadlocks()).toBe(before);
+});
+
+test('a transaction that dies after posting leaves nothing behind, and its cause can be posted again', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const died = book.database.write(async (tx) => {
+    await postJournals(tx, because('dies'), [draft(ownerId, 'fund', fundLines(ownerId, walletId, 100), 'dies')]);
+    throw new Error('the process died here');
+  });
+  await expect(died).rejects.toThrow('died here');
+  expect(await balance(available(wallet(walletId)))).toBe(0);
+  const again = await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 100), 'dies');
+  expect(again.outcome).toBe('posted');
+});
+
+test('locked balances stay as they were read until the transaction ends', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const name = available(wallet(walletId));
+  const other = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 100);
+  let rival: Promise<unknown> = Promise.resolve();
+  const seen = await book.database.write(async (tx) => {
+    const locked = await lockAccounts(tx, because('locking'), ownerId, [name, receivable(ownerId)]);
+    rival = book.post(ownerId, 'internal_transfer', transfer(walletId, other, 60));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    return [locked, await balancesOf(tx, [name])];
+  });
+  expect(seen).toEqual([{ [name]: 100, [receivable(ownerId)]: 0 }, { [name]: 100 }]);
+  await rival;
+  expect(await balance(name)).toBe(40);
+});
+
+test.each([
+  'update journals set kind = $$fund$$',
+  'delete from journals',
+  'update ledger_entries set amount_cents = amount_cents * 2',
+  'delete from ledger_entries',
+  'truncate ledger_entries',
+  'truncate journals cascade',
+  'truncate journal_seals',
+])('the book is append-only: %s', async (statement) => {
+  const { ownerId, walletId } = await book.owner();
+  await book.fund(ownerId, walletId, 1);
+  await expect(rows(book.database.read(), statement)).rejects.toThrow(/append-only/);
+});
+
+test('a text can be erased, its journal cannot', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const id = newId('journal');
+  await book.database.write((tx) =>
+    postJournals(tx, because('memo', at), [
+      { ...draft(ownerId, 'fund', fundLines(ownerId, walletId, 1), 'memo'), id, memo: 'Dinner with Anna' },
+    ]),
+  );
+  await rows(book.database.read(), 'delete from journal_texts where journal_id = $1', [id]);
+  const dump = await rows(
+    book.database.read(),
+    'select row_to_json(journals)::text as row from journals where id = $1',
+    [id],
+  );
+  expect(JSON.stringify(dump)).not.toContain('Anna');
+});
+
+type Owner = { ownerId: string; walletId: string };
+
+const line = (account: string, amountCents: number): Posting => ({
+  account: account as Posting['account'],
+  amountCents: cents(amountCents),
+});
+
+const fundLines = (ownerId: string, walletId: string, amountCents: number): Posting[] => [
+  line(external('processor', ownerId), -amountCents),
+  line(available(wallet(walletId)), amountCents),
+];
+
+const transfer = (fromWalletId: string, toWalletId: string, amountCents: number): Posting[] =>
+  internalTransfer({ fromWalletId, toWalletId, amountCents });
+
+async function deadlocks(): Promise<number> {
+  const [row] = await rows<{ deadlocks: number }>(
+    book.database.read(),
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  );
+  return row?.deadlocks ?? 0;
+}
