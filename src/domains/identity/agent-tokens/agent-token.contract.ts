@@ -1,0 +1,81 @@
+/** The agent token operations as published. Wire shapes only; the rules live in agent-token.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { id, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { scopes } from '../../../http/scopes.ts';
+import { longestTokenDays } from './agent-token.rules.ts';
+
+const scope = z.enum(['*', ...scopes], { error: ({ input }) => `unknown scope ${JSON.stringify(input)}` });
+
+const known = {
+  id: idOut('token'),
+  agentId: idOut('agent'),
+  label: z.string().nullable(),
+  scopes: z.array(z.string()),
+  expiresAt: instantOut.nullable(),
+  hint: z.string(),
+};
+
+const NewToken = z
+  .object({ ...known, token: z.string().meta({ description: 'the secret; shown only here' }) })
+  .meta({ id: 'NewAgentToken' });
+
+const listed = { ...known, createdAt: instantOut, lastUsedAt: instantOut.nullable(), revokedAt: instantOut.nullable() };
+const Token = z.object(listed).meta({ id: 'AgentToken' });
+const NamedToken = z.object({ ...listed, agentName: z.string() }).meta({ id: 'NamedAgentToken' });
+
+export const agentTokensArea = defineArea({
+  tag: 'Agent Tokens',
+  base: '/agents',
+  aliases: [],
+  description: 'Scoped tokens, so that an autonomous runtime never holds the owner’s key.',
+  operations: {
+    createAgentToken: {
+      method: 'post',
+      path: '/{id}/tokens',
+      summary: 'Create an agent token',
+      description: '`*` grants every scope but cards.reveal, transfers.write, collect.pay and delegations.write.',
+      auth: ['key'],
+      params: z.strictObject({ id: id('agent') }),
+      body: z.strictObject({
+        label: text(100).optional(),
+        scopes: z.array(scope).min(1).max(scopes.length).default(['*']),
+        expiresInDays: z.int().min(1).max(longestTokenDays).optional(),
+      }),
+      success: { status: 201, body: NewToken },
+      refusals: [400, 404, 409],
+      fires: ['agent_token.created'],
+      secret: true,
+    },
+    listAgentTokens: {
+      method: 'get',
+      path: '/{id}/tokens',
+      summary: 'List the tokens of an agent',
+      auth: ['key'],
+      params: z.strictObject({ id: id('agent') }),
+      success: { status: 200, body: z.array(Token) },
+      refusals: [400, 404],
+    },
+    listOwnerTokens: {
+      method: 'get',
+      path: '/tokens',
+      summary: 'List the tokens of all agents',
+      auth: ['key'],
+      success: { status: 200, body: z.array(NamedToken) },
+      refusals: [],
+    },
+    revokeAgentToken: {
+      method: 'delete',
+      path: '/{id}/tokens/{tokenId}',
+      summary: 'Revoke an agent token',
+      auth: ['key'],
+      params: z.strictObject({ id: id('agent'), tokenId: id('token') }),
+      success: {
+        status: 200,
+        body: z.object({ id: idOut('token'), revoked: z.literal(true) }).meta({ id: 'RevokedAgentToken' }),
+      },
+      refusals: [400, 404],
+      fires: ['agent_token.revoked'],
+    },
+  },
+});

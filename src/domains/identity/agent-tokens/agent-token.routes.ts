@@ -1,0 +1,65 @@
+/** Answers the agent token operations: ask the service, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import type { agentTokensArea } from './agent-token.contract.ts';
+import { type ListedToken, tokensOfAgent, tokensOfOwner } from './agent-token.queries.ts';
+import { createAgentToken, type LockAgent, revokeAgentToken } from './agent-token.service.ts';
+
+export type AgentTokenDeps = {
+  readonly database: Database;
+  readonly mode: Mode;
+  readonly lockAgent: LockAgent;
+  /** Names of these agents, closed ones too; absent: the owner has no such agent. */
+  readonly agentNames: (tx: Tx, ownerId: string, agentIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
+  readonly forgetCredentials: () => void;
+};
+
+export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentTokensArea> => {
+  const { database, agentNames } = deps;
+  return {
+    createAgentToken: async ({ params, body }, call) => {
+      const order = { tokenId: call.newId('token'), ownerId: ownerOf(call), agentId: params.id, mode: deps.mode };
+      const { label, scopes, expiresInDays } = body;
+      const { row, secret } = await createAgentToken(deps, { ...order, label, scopes, expiresInDays }, call.cause);
+      return {
+        id: row.id,
+        token: secret,
+        agentId: row.agentId,
+        label: row.label ?? null,
+        scopes: row.scopes,
+        expiresAt: row.expiresAt?.toISOString() ?? null,
+        hint: row.hint,
+      };
+    },
+    listAgentTokens: async ({ params }, call) => {
+      const ownerId = ownerOf(call);
+      const names = await agentNames(database.read(), ownerId, [params.id]);
+      if (!names.has(params.id)) throw notFound('agent', params.id);
+      return (await tokensOfAgent(database.read(), ownerId, params.id)).map(wireOf);
+    },
+    listOwnerTokens: async (_input, call) => {
+      const tokens = await tokensOfOwner(database.read(), ownerOf(call));
+      const agentIds = [...new Set(tokens.map(({ agentId }) => agentId))];
+      const names = await agentNames(database.read(), ownerOf(call), agentIds);
+      return tokens.map((token) => ({ ...wireOf(token), agentName: names.get(token.agentId) ?? '' }));
+    },
+    revokeAgentToken: async ({ params }, call) => {
+      const name = { ownerId: ownerOf(call), agentId: params.id, tokenId: params.tokenId };
+      await revokeAgentToken(database, name, call.cause);
+      deps.forgetCredentials();
+      return { id: params.tokenId, revoked: true };
+    },
+  };
+};
+
+const wireOf = (token: ListedToken) => ({
+  ...token,
+  expiresAt: token.expiresAt?.toISOString() ?? null,
+  createdAt: token.createdAt.toISOString(),
+  lastUsedAt: token.lastUsedAt?.toISOString() ?? null,
+  revokedAt: token.revokedAt?.toISOString() ?? null,
+});

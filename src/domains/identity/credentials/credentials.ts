@@ -1,0 +1,65 @@
+/**
+ * Tells the edge who a bearer token or the dashboard's secret belongs to. A token of the other mode is unknown here.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import type { Credentials } from '../../../http/authenticate.ts';
+import { second } from '../../../kernel/instant.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { credentialKind, type Mode } from '../../../platform/mode.ts';
+import { hashSecret } from '../../../vault/secret-hash.ts';
+import { type Found, keyByHash, tokenByHash } from './credential.queries.ts';
+import { createCredentialCache } from './credential-cache.ts';
+import { listenForCredentials } from './credential-listener.ts';
+import { createDashboardSecret } from './dashboard-secret.ts';
+
+export type OpenCredentials = Credentials & {
+  /** After a revocation by this very process, so that it need not wait to hear of it. */
+  forget(): void;
+  close(): Promise<void>;
+};
+
+type Options = {
+  readonly database: Database;
+  /** For the one connection that hears of revocations. */
+  readonly databaseUrl: string;
+  readonly mode: Mode;
+  readonly log: Logger;
+  /** BURSAR_DASHBOARD_SECRET as configured; undefined refuses every use. */
+  readonly dashboardSecret: string | undefined;
+};
+
+export function openCredentials({ database, databaseUrl, mode, log, dashboardSecret }: Options): OpenCredentials {
+  const cache = createCredentialCache<Found>();
+  const dashboard = createDashboardSecret(dashboardSecret);
+  const listener = listenForCredentials({
+    databaseUrl,
+    log,
+    onChange: cache.forget,
+    onListening: cache.listening,
+  });
+  const lookUp = (token: string, hash: string): Promise<Found | undefined> =>
+    credentialKind(token, mode) === 'agent'
+      ? tokenByHash(database.read(), hash, new Date())
+      : keyByHash(database.read(), hash);
+
+  return {
+    dashboard,
+    forget: cache.forget,
+    close: listener.close,
+    bearer: async (token) => {
+      if (credentialKind(token, mode) === undefined) return undefined;
+      const hash = hashSecret(token);
+      const recalled = cache.recall(hash);
+      if (recalled !== undefined) return recalled.caller;
+      const age = cache.age();
+      const found = await lookUp(token, hash);
+      if (found !== undefined && !expiresWithin(found, second)) cache.remember(hash, found, age);
+      return found?.caller;
+    },
+  };
+}
+
+/** What expires within the time it would be remembered is asked for again. */
+const expiresWithin = ({ expiresAt }: Found, ms: number): boolean =>
+  expiresAt !== null && expiresAt.getTime() - Date.now() <= ms;

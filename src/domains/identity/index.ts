@@ -1,0 +1,16 @@
+/** The public face of identity: who is calling, and how keys and agent tokens come and go. @module */
+import { AgentTokenRow } from './agent-tokens/agent-token.entity.ts';
+import { KeyRow } from './keys/key.entity.ts';
+
+export { agentTokensArea } from './agent-tokens/agent-token.contract.ts';
+export { type AgentTokenDeps, agentTokenHandlers } from './agent-tokens/agent-token.routes.ts';
+export { createAgentToken, type LockAgent, revokeTokensOf } from './agent-tokens/agent-token.service.ts';
+export { type OpenCredentials, openCredentials } from './credentials/credentials.ts';
+export { readDashboardSecrets } from './credentials/dashboard-secret.ts';
+export { recordDashboardUse } from './credentials/dashboard-use.service.ts';
+export { keysArea } from './keys/key.contract.ts';
+export { type KeyDeps, keyHandlers } from './keys/key.routes.ts';
+export { createKey, type EnsuredKey, ensureKey } from './keys/key.service.ts';
+export { AgentTokenRow, KeyRow };
+
+export const identityEntities = [KeyRow, AgentTokenRow] as const;

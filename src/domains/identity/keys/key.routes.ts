@@ -1,0 +1,61 @@
+/** Answers the API key operations: ask the service, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import { recordDashboardUse } from '../credentials/dashboard-use.service.ts';
+import type { keysArea } from './key.contract.ts';
+import { liveKeysOf } from './key.queries.ts';
+import { ownerOfNewKey } from './key.rules.ts';
+import { createKey, revokeKey } from './key.service.ts';
+
+export type KeyDeps = {
+  readonly database: Database;
+  readonly mode: Mode;
+  /** After a revocation: this process forgets at once, the others hear of it. */
+  readonly forgetCredentials: () => void;
+};
+
+export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Handlers<typeof keysArea> => {
+  const revoke = async ({ params }: { params: { id: Id<'key'> } }, call: Call) => {
+    await revokeKey(database, ownerOf(call), params.id, call.cause);
+    forgetCredentials();
+    return { id: params.id, revoked: true } as const;
+  };
+  return {
+    createKey: async ({ body }, call) => {
+      const keyId = call.newId('key');
+      const ownerId = chosenOwner(call, body.ownerId) ?? call.newId('owner');
+      const { row, secret } = await createKey(database, { keyId, ownerId, label: body.label, mode }, call.cause);
+      return { id: row.id, key: secret, ownerId, label: row.label ?? null, hint: row.hint };
+    },
+    listKeys: async ({ query }, call) => {
+      const ownerId = chosenOwner(call, query.ownerId) ?? ownerOf(call);
+      if (call.caller.kind === 'dashboard') {
+        const use = { ownerId, action: 'api_key.listed', subjectId: ownerId, requestId: call.requestId };
+        await recordDashboardUse(database, { ...use, at: await call.now() });
+      }
+      const current = call.caller.kind === 'key' ? call.caller.keyId : undefined;
+      const keys = await liveKeysOf(database.read(), ownerId);
+      return keys.map((key) => ({
+        id: key.id,
+        label: key.label,
+        createdAt: key.createdAt.toISOString(),
+        hint: key.hint,
+        isCurrent: key.id === current,
+      }));
+    },
+    deleteKey: revoke,
+    revokeKey: revoke,
+  };
+};
+
+/** Undefined: the dashboard named nobody. */
+function chosenOwner({ caller }: Call, wanted: Id<'owner'> | undefined): Id<'owner'> | undefined {
+  const acting = 'ownerId' in caller ? caller.ownerId : undefined;
+  const choice = ownerOfNewKey({ acting, isDashboard: caller.kind === 'dashboard', wanted });
+  if (choice.kind === 'refused') throw new DomainError(choice.code, choice.why);
+  return choice.kind === 'owner' ? choice.ownerId : undefined;
+}

@@ -1,0 +1,131 @@
+/** The customer operations as published. Wire shapes only; the rules live in customer.rules.ts and plan.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { customerStatuses, customerTypes } from './customer.rules.ts';
+import { plans } from './plan.rules.ts';
+
+const ceiling = z.number().nullable().meta({ description: 'null: none' });
+
+const Customer = z
+  .object({
+    id: idOut('customer'),
+    ownerId: idOut('owner'),
+    type: z.enum(customerTypes),
+    email: z.string().nullable(),
+    status: z.enum(customerStatuses),
+    plan: z.enum(plans),
+    walletBalanceEuros: eurosOut,
+    planLimits: z.object({
+      agents: ceiling,
+      cards: ceiling,
+      members: ceiling,
+      monthlyVolumeEuros: ceiling,
+      apiRequestsPerMonth: ceiling,
+      historyDays: z.number(),
+    }),
+    firstName: z.string().nullable(),
+    lastName: z.string().nullable(),
+    companyName: z.string().nullable(),
+    createdAt: instantOut,
+  })
+  .meta({ id: 'Customer' });
+
+const NewCustomer = z
+  .object({
+    id: idOut('customer'),
+    ownerId: idOut('owner'),
+    type: z.enum(customerTypes),
+    status: z.enum(customerStatuses),
+  })
+  .meta({ id: 'NewCustomer' });
+
+const email = z.email('must be an email address').max(254);
+const limit = euros().nullable().optional();
+const line = text(200).nullable().optional();
+
+const dateOfBirth = z.iso
+  .date('must be a date such as 1990-12-31')
+  .refine((date) => date >= '1900-01-01' && date < '2100-01-01', 'must be a date of birth');
+
+export const customersArea = defineArea({
+  tag: 'Customers',
+  base: '/customers',
+  aliases: [],
+  description: 'The account owner behind the API key: identity data, plan and the total of its wallets.',
+  operations: {
+    createCustomer: {
+      method: 'post',
+      path: '',
+      summary: 'Create the customer of this owner',
+      description: 'Once per owner; a default wallet comes with it. `policy` becomes the default for new agents.',
+      auth: ['key'],
+      body: z.strictObject({
+        type: z.enum(customerTypes).default('consumer'),
+        email: email.optional(),
+        name: z.strictObject({ first: text(100), last: text(100) }).optional(),
+        policy: z
+          .strictObject({
+            maxTransactionEuros: limit,
+            dailyLimitEuros: limit,
+            monthlyLimitEuros: limit,
+            autoApproveLimitEuros: limit,
+          })
+          .optional(),
+      }),
+      success: { status: 201, body: NewCustomer },
+      refusals: [400, 409],
+      fires: ['customer.created', 'wallet.created'],
+    },
+    readOwnCustomer: {
+      method: 'get',
+      path: '',
+      summary: 'Get the own customer',
+      description: 'Made on the first call of an API key where the owner has none yet.',
+      auth: ['key', 'agent'],
+      scope: 'wallets.read',
+      success: { status: 200, body: Customer },
+      refusals: [403, 404],
+    },
+    readCustomer: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get a customer',
+      auth: ['key'],
+      params: z.strictObject({ id: id('customer') }),
+      success: { status: 200, body: Customer },
+      refusals: [400, 404],
+    },
+    updateCustomer: {
+      method: 'patch',
+      path: '/{id}',
+      summary: 'Change a customer',
+      description: 'In live mode the plan changes only through billing or with the dashboard secret.',
+      auth: ['key', 'dashboard'],
+      params: z.strictObject({ id: id('customer') }),
+      body: z
+        .strictObject({
+          email: email.nullable().optional(),
+          plan: z.enum([...plans, 'personal']).optional(),
+          firstName: line,
+          lastName: line,
+          companyName: line,
+          dateOfBirth: dateOfBirth.nullable().optional(),
+          addressLine1: line,
+          addressCity: line,
+          addressPostcode: text(20).nullable().optional(),
+          addressCountry: z
+            .string()
+            .regex(/^[A-Z]{2}$/, 'must be a country of two capital letters, such as DE')
+            .nullable()
+            .optional(),
+        })
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+      success: { status: 200, body: Customer },
+      refusals: [400, 403, 404],
+      fires: ['customer.updated', 'cardholder.updated'],
+    },
+  },
+});
+
+export type CustomerRecord = z.infer<typeof Customer>;

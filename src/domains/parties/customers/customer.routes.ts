@@ -1,0 +1,98 @@
+/** Answers the customer operations: ask the service or the use case, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Handlers, Input } from '../../../http/route.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { eurosFromCents } from '../../../kernel/money.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import type { CustomerRecord, customersArea } from './customer.contract.ts';
+import { CustomerRow } from './customer.entity.ts';
+import type { DefaultPolicy } from './customer.rules.ts';
+import { type NewCustomer, updateCustomer } from './customer.service.ts';
+import { planLimits } from './plan.rules.ts';
+
+/** The customer with its default wallet, made where the owner has none; the use case ensure-customer. */
+export type EnsureCustomer = (
+  tx: Tx,
+  cause: Cause,
+  wanted: NewCustomer & { readonly walletId: Id<'wallet'> },
+) => Promise<{ readonly customerId: Id<'customer'>; readonly walletId: Id<'wallet'>; readonly isNew: boolean }>;
+
+export type CustomerDeps = {
+  readonly database: Database;
+  readonly mode: Mode;
+  readonly ensureCustomer: EnsureCustomer;
+  /** What the owner's wallets hold, all together. */
+  readonly walletTotalCents: (tx: Tx, ownerId: string) => Promise<number>;
+};
+
+export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersArea> => {
+  const { database, ensureCustomer, walletTotalCents } = deps;
+  const wireOf = async (row: CustomerRow): Promise<CustomerRecord> =>
+    recordOf(row, await walletTotalCents(database.read(), row.ownerId));
+
+  return {
+    createCustomer: async ({ body }, call) => {
+      const wanted = { ...newCustomer(call), ...fieldsOf(body) };
+      const { customerId } = await database.write((tx) => ensureCustomer(tx, call.cause, wanted));
+      if (customerId !== wanted.customerId) {
+        throw new DomainError('invalid_state', `this owner has the customer ${customerId}; change it with PATCH`);
+      }
+      const row = await database.read().findOneOrFail(CustomerRow, { id: customerId });
+      return { id: row.id, ownerId: row.ownerId, type: row.type, status: row.status };
+    },
+    readOwnCustomer: async (_input, call) => {
+      const ownerId = ownerOf(call);
+      const known = await database.read().findOne(CustomerRow, { ownerId });
+      if (known !== null) return wireOf(known);
+      if (call.caller.kind === 'agent') throw notFound('customer', `of ${ownerId}`);
+      const cause = { ...call.cause, at: await call.now() };
+      await database.write((tx) => ensureCustomer(tx, cause, newCustomer(call)));
+      return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }));
+    },
+    readCustomer: async ({ params: { id } }, call) => {
+      const row = await database.read().findOne(CustomerRow, { id, ownerId: ownerOf(call) });
+      if (row === null) throw notFound('customer', id);
+      return wireOf(row);
+    },
+    updateCustomer: async ({ params: { id }, body }, call) =>
+      wireOf(await updateCustomer(deps, { id, ownerId: ownerOf(call) }, body, call.cause)),
+  };
+};
+
+const newCustomer = (call: Call) => ({
+  customerId: call.newId('customer'),
+  walletId: call.newId('wallet'),
+  ownerId: ownerOf(call),
+});
+
+type Body = Input<(typeof customersArea)['operations']['createCustomer']>['body'];
+
+function fieldsOf({ type, email, name, policy }: Body): Omit<NewCustomer, 'customerId' | 'ownerId'> {
+  return { type, email, firstName: name?.first, lastName: name?.last, defaultPolicy: policy && defaultPolicyOf(policy) };
+}
+
+const defaultPolicyOf = (policy: NonNullable<Body['policy']>): DefaultPolicy => ({
+  maxTransactionCents: policy.maxTransactionEuros ?? null,
+  dailyLimitCents: policy.dailyLimitEuros ?? null,
+  monthlyLimitCents: policy.monthlyLimitEuros ?? null,
+  autoApproveLimitCents: policy.autoApproveLimitEuros ?? null,
+});
+
+const recordOf = (row: CustomerRow, walletTotal: number): CustomerRecord => ({
+  id: row.id,
+  ownerId: row.ownerId,
+  type: row.type,
+  email: row.email ?? null,
+  status: row.status,
+  plan: row.plan,
+  walletBalanceEuros: eurosFromCents(walletTotal),
+  planLimits: planLimits[row.plan],
+  firstName: row.firstName ?? null,
+  lastName: row.lastName ?? null,
+  companyName: row.companyName ?? null,
+  createdAt: row.createdAt.toISOString(),
+});
