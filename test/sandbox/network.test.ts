@@ -1,6 +1,7 @@
 /** The card network driven by hand: purchases, clearings, reversals, stand-in, and messages Bursar does not take. @module */
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { approves, type NetworkMessage } from './fake-bursar.ts';
+import { pino } from 'pino';
+import { approves, dashboardSecret, type NetworkMessage, networkKey } from './fake-bursar.ts';
 import { type Answered, eventually, startWorld, type World } from './world.ts';
 
 let world: World;
@@ -152,6 +153,26 @@ describe('clearings and reversals by hand', () => {
     expect((await reverse({ authorizationId, amountCents: 0 })).status).toBe(400);
     expect((await world.send('GET', '/network/messages?state=lost')).status).toBe(400);
   });
+});
+
+test('no token, key or secret is logged, whatever happens', async () => {
+  const lines: string[] = [];
+  const log = pino({ level: 'trace' }, { write: (line: string) => lines.push(line) });
+  const logged = await startWorld({ log });
+  try {
+    const good = await logged.ready();
+    await logged.pay(good.order, good.token, 'pay-key');
+    logged.bursar.answering = only('authorizations', { status: 500 });
+    const bad = await logged.ready();
+    await logged.pay(bad.order, bad.token);
+    await logged.send('POST', bad.order.payUrl, '{broken', 'k');
+    const all = lines.join('');
+    expect(all).toContain('stand-in declined');
+    for (const secret of [good.token, bad.token, 'spt_', networkKey, dashboardSecret])
+      expect(all).not.toContain(secret);
+  } finally {
+    await logged.stop();
+  }
 });
 
 describe('stand-in', () => {

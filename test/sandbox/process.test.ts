@@ -93,6 +93,30 @@ test('killed while Bursar decides: asked again under the same id, paid once, cle
   expect([raws.size, idsOf('clearings').size, idsOf('reversals').size]).toEqual([1, 1, 0]);
 });
 
+test('killed while Bursar decides and repeated by nobody: the purchase is concluded after the start', async () => {
+  const before = await start();
+  const cardRef = await before.issue();
+  bursar.answering = ({ kind }) =>
+    kind === 'authorizations' ? { status: 200, hangUp: true, afterMs: 1_500 } : undefined;
+  const order = { cardRef, amountCents: 500, merchant: 'sandbox-shop' };
+  const interrupted = before.send('POST', '/network/purchases', order).catch(() => 'cut off');
+  const [asked] = await eventually(
+    () => bursar.of('authorizations'),
+    (sent) => sent.length === 1,
+  );
+  await kill();
+  expect(await interrupted).toBe('cut off');
+
+  bursar.answering = () => undefined;
+  const after = await start();
+  const outcome = () => after.send('GET', `/network/authorizations/${asked?.body.id}`).then(({ body }) => body);
+  expect(await eventually(outcome, ({ decision }) => decision !== 'sent')).toMatchObject({ decision: 'approved' });
+  await eventually(
+    () => bursar.of('clearings').length,
+    (count) => count === 1,
+  );
+});
+
 test('killed between authorization and clearing: after the start exactly one clearing id is delivered', async () => {
   const before = await start();
   bursar.answering = ({ kind }) => {

@@ -114,7 +114,7 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
 
   function conclude(row: AuthorizationRow, body: AuthorizationBody, decision: Decision): void {
     const clears = row.clears === 1 && decision.approvedCents > 0;
-    store.run(
+    const concluded = store.run(
       `UPDATE authorizations SET state = ?, approved_cents = ?, cleared_cents = ?, transaction_id = ?, rule = ?, reason = ?
        WHERE id = ? AND state = 'sent'`,
       decision.decision,
@@ -125,7 +125,7 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
       decision.reason ?? null,
       row.id,
     );
-    if (!clears) return;
+    if (!clears || concluded === 0) return; // Nothing follows twice from one authorization.
     const { cardRef, merchant } = body;
     const clearing = { cardRef, amountCents: decision.approvedCents, final: true, merchant };
     outgoing.enqueue('clearings', row.id, clearing, clearsAfterMs(merchant.id));
@@ -135,13 +135,13 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
     const said =
       answer === undefined ? `no answer within ${decisionTimeoutMs} ms` : `no decision in a ${answer.status}`;
     store.inTransaction(() => {
-      store.run(
+      const concluded = store.run(
         `UPDATE authorizations SET state = 'declined', rule = ?, reason = ? WHERE id = ? AND state = 'sent'`,
         standInRule,
         `${said}: the network's stand-in rule declines`,
         row.id,
       );
-      outgoing.enqueue('reversals', row.id, { cardRef: row.card_ref });
+      if (concluded > 0) outgoing.enqueue('reversals', row.id, { cardRef: row.card_ref });
     });
     log.warn({ authorizationId: row.id, status: answer?.status }, 'stand-in declined; a reversal is queued');
   }
