@@ -1,0 +1,42 @@
+/** The public face of policies: the spending decision, and the rules it judges by. @module */
+export { matchIntent, misfitsOf, mostFor } from './intent-match.rules.ts';
+export { type PolicyWire, policiesArea, policyOut, traceOut } from './policy.contract.ts';
+export { PolicyRow } from './policy.entity.ts';
+export { type AgentStanding, agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
+export { type PolicyDeps, policyHandlers } from './policy.routes.ts';
+export {
+  type CardFacts,
+  type CounterFacts,
+  expiryOf,
+  type HolderStatus,
+  type IntentFacts,
+  type IntentMatch,
+  isSameMerchant,
+  judgeSpending,
+  type MatchableIntent,
+  type MerchantFacts,
+  type Misfit,
+  normalised,
+  noSpending,
+  type Policy,
+  type PolicyTerms,
+  policyCheckOf,
+  type RequestFacts,
+  type RiskFacts,
+  resembles,
+  type SpendingFacts,
+  spendingWindows,
+  type TraceEntry,
+  type Verdict,
+} from './policy.rules.ts';
+export {
+  applyRules,
+  changePolicy,
+  copyPolicyFor,
+  createTemplate,
+  deleteTemplate,
+  type PolicyCopy,
+  removePolicyOf,
+} from './policy.service.ts';
+export { policyOf, policyWire, termsOf, traceWire } from './policy.wire.ts';
+export { type Preset, type PresetId, presetIds, presets } from './preset.rules.ts';

@@ -1,0 +1,264 @@
+/** The policy operations as published. Wire shapes only; the rules live in policy.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { expirationActions } from './policy.rules.ts';
+import { presetIds, toggleableFields } from './preset.rules.ts';
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(500);
+const mcc = z.string().regex(/^\d{4}$/, 'must be a merchant category code of four digits');
+const country = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 country code of two letters')
+  .transform((code) => code.toUpperCase());
+const category = text(60).transform((name) => name.toLowerCase().replaceAll(/[ -]+/g, '_'));
+const tenYears = 5_256_000;
+const minutes = (least: number) => z.int().min(least).max(tenYears).nullable();
+const hour = z.int().min(0).max(23).nullable();
+
+const terms = {
+  name: text(120),
+  maxTransactionEuros: euros().nullable(),
+  dailyLimitEuros: euros().nullable(),
+  monthlyLimitEuros: euros().nullable(),
+  autoApproveLimitEuros: euros()
+    .nullable()
+    .meta({ description: 'up to this no person is asked; null = never ask, 0 = always ask' }),
+  merchantAllowlist: list(text(200)),
+  merchantBlocklist: list(text(200)),
+  mccCategories: list(category),
+  allowedCountries: list(country),
+  lockToFirstMerchant: z.boolean(),
+  cooldownMinutes: minutes(0),
+  allowedMccs: list(mcc),
+  blockedMccs: list(mcc),
+  requireIntent: z.boolean(),
+  requireAttestation: z.boolean(),
+  attestationWindowMinutes: minutes(1),
+  expiresAfterMinutes: minutes(1),
+  expirationAction: z.enum(expirationActions),
+  activeHoursStart: hour,
+  activeHoursEnd: hour,
+  maxUsageCount: z.int().min(1).max(1_000_000_000).nullable(),
+  amountTolerancePercent: z.number().min(0).max(10_000).nullable(),
+};
+
+const change = z.strictObject(terms).partial();
+const creation = change.required({ name: true });
+export type PolicyChange = z.output<typeof change>;
+
+const termsOut = {
+  name: z.string(),
+  maxTransactionEuros: eurosOut.nullable(),
+  dailyLimitEuros: eurosOut.nullable(),
+  monthlyLimitEuros: eurosOut.nullable(),
+  autoApproveLimitEuros: eurosOut.nullable(),
+  merchantAllowlist: z.array(z.string()),
+  merchantBlocklist: z.array(z.string()),
+  mccCategories: z.array(z.string()),
+  allowedCountries: z.array(z.string()),
+  lockToFirstMerchant: z.boolean(),
+  cooldownMinutes: z.int().nullable(),
+  allowedMccs: z.array(z.string()),
+  blockedMccs: z.array(z.string()),
+  requireIntent: z.boolean(),
+  requireAttestation: z.boolean(),
+  attestationWindowMinutes: z.int().nullable(),
+  expiresAfterMinutes: z.int().nullable(),
+  expirationAction: z.enum(expirationActions),
+  activeHoursStart: z.int().nullable(),
+  activeHoursEnd: z.int().nullable(),
+  maxUsageCount: z.int().nullable(),
+  amountTolerancePercent: z.number().nullable(),
+};
+
+export const policyTermsOut = z.object(termsOut).meta({ id: 'PolicyTerms' });
+export type PolicyTermsWire = z.infer<typeof policyTermsOut>;
+
+export const policyOut = z
+  .object({
+    id: idOut('policy'),
+    agentId: idOut('agent').nullable().meta({ description: 'null for a template' }),
+    ownerId: idOut('owner'),
+    ...termsOut,
+    version: z.int(),
+    createdAt: instantOut,
+    updatedAt: instantOut,
+  })
+  .meta({ id: 'Policy' });
+export type PolicyWire = z.infer<typeof policyOut>;
+
+const presetOut = z
+  .object({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
+  .meta({ id: 'PolicyPreset' });
+
+export const traceOut = z.array(
+  z.object({
+    rule: z.string(),
+    outcome: z.enum(['pass', 'needs_approval', 'deny']),
+    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  }),
+);
+
+const simulation = z
+  .object({
+    allowed: z.boolean(),
+    requiresApproval: z.boolean(),
+    reason: z.string().nullable(),
+    rule: z.string().meta({ description: 'the rule that decided' }),
+    trace: traceOut,
+  })
+  .meta({ id: 'PolicySimulation' });
+
+const one = z.strictObject({ id: id('policy') });
+const ofAgent = z.strictObject({ agentId: id('agent') });
+const record = { status: 200, body: policyOut } as const;
+
+export const policiesArea = defineArea({
+  tag: 'Policies',
+  base: '/policies',
+  aliases: [],
+  description:
+    'Spending rules. Templates stand alone; each agent has one effective policy that only its owner changes.',
+  operations: {
+    createPolicy: {
+      method: 'post',
+      path: '',
+      summary: 'Create a policy template',
+      auth: ['key'],
+      body: creation,
+      success: { status: 201, body: policyOut },
+      refusals: [400],
+      fires: ['policy.created'],
+    },
+    listPolicies: {
+      method: 'get',
+      path: '',
+      summary: 'Policies, newest first',
+      auth: ['key'],
+      query: z.strictObject({ ...pageQuery, kind: z.enum(['template', 'agent']).optional() }),
+      success: { status: 200, body: pageOut(policyOut) },
+      refusals: [],
+    },
+    listPresets: {
+      method: 'get',
+      path: '/presets',
+      summary: 'The built-in presets',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      success: { status: 200, body: z.array(presetOut) },
+      refusals: [403],
+    },
+    getPreset: {
+      method: 'get',
+      path: '/presets/{presetId}',
+      summary: 'One built-in preset',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      params: z.strictObject({ presetId: z.string().max(100) }),
+      success: { status: 200, body: presetOut },
+      refusals: [403, 404],
+    },
+    simulatePolicy: {
+      method: 'post',
+      path: '/simulate',
+      summary: 'What the rules would say to a payment now; nothing is stored',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      body: z.strictObject({
+        agentId: id('agent'),
+        amount: euros(),
+        merchant: text(200).optional(),
+        mcc: mcc.optional(),
+        country: country.optional(),
+      }),
+      success: { status: 200, body: simulation },
+      refusals: [403, 404],
+      pure: true,
+    },
+    getAgentPolicy: {
+      method: 'get',
+      path: '/agent/{agentId}',
+      summary: "An agent's effective policy",
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      params: ofAgent,
+      success: record,
+      refusals: [403, 404],
+    },
+    updateAgentPolicy: {
+      method: 'patch',
+      path: '/agent/{agentId}',
+      summary: "Change an agent's effective policy",
+      description: 'Fields left out stay as they are. An expiry counts from this change.',
+      auth: ['key', 'dashboard'],
+      params: ofAgent,
+      body: change,
+      success: record,
+      refusals: [403, 404],
+      fires: ['policy.updated'],
+    },
+    applyPolicy: {
+      method: 'post',
+      path: '/agent/{agentId}/apply',
+      summary: "Overwrite an agent's rules with a preset or with another policy's",
+      auth: ['key'],
+      params: ofAgent,
+      body: z
+        .strictObject({ presetId: z.enum(presetIds).optional(), policyId: id('policy').optional() })
+        .refine(
+          ({ presetId, policyId }) => (presetId === undefined) !== (policyId === undefined),
+          'give presetId or policyId, exactly one',
+        ),
+      success: record,
+      refusals: [403, 404],
+      fires: ['policy.updated'],
+    },
+    toggleAgentPolicy: {
+      method: 'patch',
+      path: '/agent/{agentId}/toggle',
+      summary: "Switch one yes-or-no rule of an agent's policy",
+      auth: ['key'],
+      params: ofAgent,
+      body: z.strictObject({ field: z.enum(toggleableFields), value: z.boolean() }),
+      success: record,
+      refusals: [403, 404],
+      fires: ['policy.updated'],
+    },
+    getPolicy: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'One policy',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      params: one,
+      success: record,
+      refusals: [403, 404],
+    },
+    updatePolicy: {
+      method: 'patch',
+      path: '/{id}',
+      summary: 'Change a policy',
+      description: 'A template was copied into the agents that use it: changing it changes no agent.',
+      auth: ['key'],
+      params: one,
+      body: change,
+      success: record,
+      refusals: [403, 404],
+      fires: ['policy.updated'],
+    },
+    deletePolicy: {
+      method: 'delete',
+      path: '/{id}',
+      summary: 'Delete a policy template',
+      auth: ['key'],
+      params: one,
+      success: {
+        status: 200,
+        body: z.object({ id: idOut('policy'), deleted: z.literal(true) }).meta({ id: 'PolicyDeleted' }),
+      },
+      refusals: [403, 404],
+      fires: ['policy.deleted'],
+    },
+  },
+});

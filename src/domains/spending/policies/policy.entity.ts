@@ -1,0 +1,42 @@
+/** The policies table. Persistence only: no rule is decided here. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Id } from '../../../kernel/ids.ts';
+import type { ExpirationAction } from './policy.rules.ts';
+
+const PolicySchema = defineEntity({
+  name: 'Policy',
+  tableName: 'policies',
+  properties: {
+    id: p.string().primary().$type<Id<'policy'>>(),
+    ownerId: p.string(),
+    agentId: p.string().nullable(),
+    version: p.integer(),
+    name: p.string(),
+    maxTransactionCents: p.bigint('number').nullable(),
+    dailyLimitCents: p.bigint('number').nullable(),
+    monthlyLimitCents: p.bigint('number').nullable(),
+    autoApproveLimitCents: p.bigint('number').nullable(),
+    merchantAllowlist: p.array(),
+    merchantBlocklist: p.array(),
+    mccCategories: p.array(),
+    allowedMccs: p.array(),
+    blockedMccs: p.array(),
+    allowedCountries: p.array(),
+    lockToFirstMerchant: p.boolean(),
+    cooldownMinutes: p.integer().nullable(),
+    requireIntent: p.boolean(),
+    requireAttestation: p.boolean(),
+    attestationWindowMinutes: p.integer().nullable(),
+    expiresAfterMinutes: p.integer().nullable(),
+    expirationAction: p.string().$type<ExpirationAction>(),
+    activeHoursStart: p.integer().nullable(),
+    activeHoursEnd: p.integer().nullable(),
+    maxUsageCount: p.integer().nullable(),
+    amountTolerancePercent: p.decimal('number').nullable(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+    removedAt: p.datetime().nullable(),
+  },
+});
+export class PolicyRow extends PolicySchema.class {}
+PolicySchema.setClass(PolicyRow);

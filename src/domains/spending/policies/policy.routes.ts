@@ -1,0 +1,126 @@
+/** Answers the policy operations: ask the service or the rule, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { pageOfQuery } from '../../../http/schemas.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { pageOf } from '../../../kernel/page.ts';
+import type { policiesArea } from './policy.contract.ts';
+import { agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
+import { type CounterFacts, judgeSpending, policyCheckOf, type RequestFacts, type RiskFacts } from './policy.rules.ts';
+import { applyRules, changePolicy, createTemplate, deleteTemplate } from './policy.service.ts';
+import { policyOf, policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
+import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
+
+export type PolicyDeps = {
+  readonly database: Database;
+  /** What the agent has spent; the sums that declaration and authorization judge by. */
+  readonly countersOf: (tx: Tx, who: { agentId: string; cardId: string | null }, at: Date) => Promise<CounterFacts>;
+  readonly riskOf: (
+    tx: Tx,
+    who: { ownerId: string; agentId: string },
+    request: RequestFacts,
+    at: Date,
+  ) => Promise<RiskFacts>;
+};
+
+export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> => ({
+  createPolicy: async ({ body }, call) => {
+    const template = {
+      newId: call.newId('policy'),
+      ownerId: ownerOf(call),
+      terms: { ...termsFromChange(body), name: body.name },
+    };
+    return policyWire(await deps.database.write((tx) => createTemplate(tx, call.cause, template)));
+  },
+
+  listPolicies: async ({ query }, call) => {
+    const page = pageOfQuery(query);
+    const found = await listPolicies(deps.database.read(), { ownerId: ownerOf(call), kind: query.kind }, page);
+    return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), policyWire);
+  },
+
+  listPresets: async () => presetIds.map((id) => presetWire(presets[id])),
+
+  getPreset: async ({ params: { presetId } }) => {
+    if (!isPresetId(presetId)) throw notFound('preset', `${presetId}; there are ${presetIds.join(', ')}`);
+    return presetWire(presets[presetId]);
+  },
+
+  simulatePolicy: async ({ body: { agentId, amount, merchant, mcc, country } }, call) => {
+    const tx = deps.database.read();
+    const agent = mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
+    const at = await call.now();
+    const request = {
+      amountCents: amount,
+      merchant: merchant === undefined ? undefined : { name: merchant },
+      mcc,
+      country,
+    };
+    const row = await policyOfAgent(tx, agentId);
+    const verdict = judgeSpending({
+      at,
+      policy: row === null ? null : policyOf(row),
+      agent,
+      request,
+      counters: await deps.countersOf(tx, { agentId, cardId: null }, at),
+      phase: 'declare',
+      risk: await deps.riskOf(tx, agent, request, at),
+    });
+    return { ...policyCheckOf(verdict), rule: verdict.rule, trace: traceWire(verdict.trace) };
+  },
+
+  getAgentPolicy: async ({ params }, call) => {
+    await reachAgent(deps, params.agentId, call);
+    const row = await policyOfAgent(deps.database.read(), params.agentId);
+    if (row === null) throw notFound('policy of agent', params.agentId);
+    return policyWire(row);
+  },
+
+  updateAgentPolicy: async ({ params: { agentId }, body }, call) => {
+    await reachAgent(deps, agentId, call);
+    return policyWire(
+      await deps.database.write((tx) => changePolicy(tx, call.cause, { agentId }, termsFromChange(body))),
+    );
+  },
+
+  applyPolicy: async ({ params: { agentId }, body }, call) => {
+    await reachAgent(deps, agentId, call);
+    const source = body.presetId === undefined ? { policyId: body.policyId ?? '' } : { presetId: body.presetId };
+    return policyWire(await deps.database.write((tx) => applyRules(tx, call.cause, agentId, ownerOf(call), source)));
+  },
+
+  toggleAgentPolicy: async ({ params: { agentId }, body: { field, value } }, call) => {
+    await reachAgent(deps, agentId, call);
+    return policyWire(await deps.database.write((tx) => changePolicy(tx, call.cause, { agentId }, { [field]: value })));
+  },
+
+  getPolicy: async ({ params }, call) => policyWire(await reach(deps, params.id, call)),
+
+  updatePolicy: async ({ params, body }, call) => {
+    await reach(deps, params.id, call);
+    return policyWire(await deps.database.write((tx) => changePolicy(tx, call.cause, params, termsFromChange(body))));
+  },
+
+  deletePolicy: async ({ params }, call) => {
+    await reach(deps, params.id, call);
+    await deps.database.write((tx) => deleteTemplate(tx, call.cause, params.id));
+    return { id: params.id, deleted: true };
+  },
+});
+
+/** The policy of an agent that is not issued yet is as absent as the agent. */
+async function reach({ database }: PolicyDeps, id: string, call: Call) {
+  const tx = database.read();
+  const row = await findPolicy(tx, id);
+  const agentId = row?.agentId ?? null;
+  mayReach(call, 'policy', id, row === null ? null : { ownerId: row.ownerId, agentId });
+  if (row === null || (agentId !== null && (await agentStanding(tx, agentId)) === null)) throw notFound('policy', id);
+  return row;
+}
+
+const reachAgent = async ({ database }: PolicyDeps, agentId: string, call: Call) =>
+  mayReach(call, 'agent', agentId, await agentStanding(database.read(), agentId));
+
+const presetWire = ({ terms, ...preset }: Preset) => ({ ...preset, policy: termsWire(terms) });

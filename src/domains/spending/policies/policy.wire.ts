@@ -1,0 +1,93 @@
+/** Policies and verdicts between their inside form (cents) and what callers send and see (euros). Shapes only. @module */
+import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
+import type { PolicyChange, PolicyTermsWire, PolicyWire } from './policy.contract.ts';
+import type { PolicyRow } from './policy.entity.ts';
+import type { Figures, Policy, PolicyTerms, TraceEntry } from './policy.rules.ts';
+
+export const policyWire = (row: PolicyRow): PolicyWire => ({
+  id: row.id,
+  agentId: row.agentId ?? null,
+  ownerId: row.ownerId,
+  ...termsWire(termsOf(row)),
+  version: row.version,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+});
+
+/** The part of a row that a decision looks at. */
+export const policyOf = (row: PolicyRow): Policy => ({
+  id: row.id,
+  version: row.version,
+  updatedAt: row.updatedAt,
+  ...termsOf(row),
+});
+
+export const termsOf = (row: PolicyRow): PolicyTerms => ({
+  name: row.name,
+  maxTransactionCents: row.maxTransactionCents ?? null,
+  dailyLimitCents: row.dailyLimitCents ?? null,
+  monthlyLimitCents: row.monthlyLimitCents ?? null,
+  autoApproveLimitCents: row.autoApproveLimitCents ?? null,
+  merchantAllowlist: row.merchantAllowlist,
+  merchantBlocklist: row.merchantBlocklist,
+  mccCategories: row.mccCategories,
+  allowedMccs: row.allowedMccs,
+  blockedMccs: row.blockedMccs,
+  allowedCountries: row.allowedCountries,
+  lockToFirstMerchant: row.lockToFirstMerchant,
+  cooldownMinutes: row.cooldownMinutes ?? null,
+  requireIntent: row.requireIntent,
+  requireAttestation: row.requireAttestation,
+  attestationWindowMinutes: row.attestationWindowMinutes ?? null,
+  expiresAfterMinutes: row.expiresAfterMinutes ?? null,
+  expirationAction: row.expirationAction,
+  activeHoursStart: row.activeHoursStart ?? null,
+  activeHoursEnd: row.activeHoursEnd ?? null,
+  maxUsageCount: row.maxUsageCount ?? null,
+  amountTolerancePercent: row.amountTolerancePercent ?? null,
+});
+
+export function termsWire(terms: PolicyTerms): PolicyTermsWire {
+  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents, autoApproveLimitCents, ...same } = terms;
+  return {
+    ...same,
+    merchantAllowlist: [...terms.merchantAllowlist],
+    merchantBlocklist: [...terms.merchantBlocklist],
+    mccCategories: [...terms.mccCategories],
+    allowedMccs: [...terms.allowedMccs],
+    blockedMccs: [...terms.blockedMccs],
+    allowedCountries: [...terms.allowedCountries],
+    maxTransactionEuros: eurosOrNull(maxTransactionCents),
+    dailyLimitEuros: eurosOrNull(dailyLimitCents),
+    monthlyLimitEuros: eurosOrNull(monthlyLimitCents),
+    autoApproveLimitEuros: eurosOrNull(autoApproveLimitCents),
+  };
+}
+
+/** Only the fields that were sent. The contract has turned euros into cents already, under their wire names. */
+export function termsFromChange(change: PolicyChange): Partial<PolicyTerms> {
+  const { maxTransactionEuros, dailyLimitEuros, monthlyLimitEuros, autoApproveLimitEuros, ...same } = change;
+  const amounts: Record<string, Cents | null | undefined> = {
+    maxTransactionCents: maxTransactionEuros,
+    dailyLimitCents: dailyLimitEuros,
+    monthlyLimitCents: monthlyLimitEuros,
+    autoApproveLimitCents: autoApproveLimitEuros,
+  };
+  const sent = Object.entries({ ...same, ...amounts }).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(sent) as Partial<PolicyTerms>;
+}
+
+/** A trace as callers see it: figures in euros. */
+export const traceWire = (trace: readonly TraceEntry[]) =>
+  trace.map(({ rule, outcome, figures }) => ({ rule, outcome, figures: figuresWire(figures) }));
+
+const figuresWire = (figures: Figures): Figures =>
+  Object.fromEntries(
+    Object.entries(figures).map(([name, value]) =>
+      name.endsWith('Cents') && typeof value === 'number'
+        ? [name.replace(/Cents$/, 'Euros'), eurosFromCents(value)]
+        : [name, value],
+    ),
+  );
+
+const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));
