@@ -22,8 +22,11 @@ export type RunOptions = StartOptions & {
 /** Runs until a signal (or `afterReady`) ends it and answers the exit code; nothing it started is left then. */
 export async function runBursar({ afterReady, say = progress, ...options }: RunOptions = {}): Promise<number> {
   const starting = start({ ...options, say });
+  let isForced = false;
   const signals = stopSignals({
     again: () => {
+      if (isForced) return;
+      isForced = true;
       say('ending at once');
       starting.kill();
       setTimeout(() => process.exit(130), 1_000);
@@ -34,7 +37,7 @@ export async function runBursar({ afterReady, say = progress, ...options }: RunO
     const code = typeof first === 'string' ? 0 : await whileUp(first, signals.came, afterReady);
     say('stopping');
     await starting.stop();
-    return code;
+    return isForced ? 130 : code;
   } catch (error) {
     await starting.stop();
     say(await explained(error, options.env ?? process.env));

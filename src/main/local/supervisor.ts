@@ -135,6 +135,7 @@ function readyMessage(child: ChildProcess): Promise<void> {
       clearTimeout(late);
       resolve();
     });
+    child.once('error', () => clearTimeout(late));
     child.once('exit', (code, signal) => {
       clearTimeout(late);
       reject(new Error(`it ended (${signal ?? `code ${code}`}) before it was ready`));

@@ -1,0 +1,2 @@
+/** A stand-in; what it does follows from its file name. @module */
+import './program.mjs';

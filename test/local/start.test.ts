@@ -1,0 +1,208 @@
+/** A whole start on real servers: it survives kills, refuses a second one, stops cleanly and goes on afterwards. @module */
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { waitUntil } from '../../src/main/local/launch.ts';
+import { type ChildMark, isAlive } from '../../src/main/local/pids.ts';
+import type { Ready } from '../../src/main/local/ready-file.ts';
+import { testFolder } from './folder.ts';
+
+type Start = { process: ChildProcess; out: () => string; err: () => string };
+
+let dir = '';
+const started: Start[] = [];
+beforeAll(async () => {
+  dir = join(await testFolder(), '.bursar');
+});
+afterAll(async () => {
+  for (const start of started) {
+    if (start.process.exitCode !== null || start.process.signalCode !== null) continue;
+    start.process.kill('SIGTERM');
+    await once(start.process, 'exit');
+  }
+});
+
+function startBursar(more: NodeJS.ProcessEnv = {}): Start {
+  const script = fileURLToPath(new URL('stand-ins/start.mjs', import.meta.url));
+  const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script], {
+    env: { ...process.env, BURSAR_DATA_DIR: dir, PORT: '0', BURSAR_ALLOWED_ORIGINS: 'https://shop.example', ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let out = '';
+  let err = '';
+  child.stdout.on('data', (chunk) => {
+    out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const start = { process: child, out: () => out, err: () => err };
+  started.push(start);
+  return start;
+}
+
+async function isReady(start: Start): Promise<Ready> {
+  const alive = () => start.process.exitCode === null && start.process.signalCode === null;
+  await waitUntil(`start\n${start.err()}`, async () => start.out().startsWith('ready '), { withinMs: 20_000, alive });
+  return JSON.parse(await readFile(join(dir, 'ready.json'), 'utf8')) as Ready;
+}
+
+async function children(): Promise<Record<string, ChildMark>> {
+  const { children: list } = JSON.parse(await readFile(join(dir, 'pids.json'), 'utf8')) as { children: ChildMark[] };
+  return Object.fromEntries(list.map((child) => [child.name, child]));
+}
+
+async function ask(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+const journal = async () => (await readFile(join(dir, 'journal'), 'utf8')).trim().split('\n');
+const names = ['api', 'postgres', 'sandbox', 'temporal', 'worker'];
+
+test('a start is ready, survives kills, refuses a second one, and a start after kill -9 or Ctrl-C goes on', async () => {
+  const first = startBursar();
+  const ready = await isReady(first);
+  await aReadyStartSaysWhereItIs(first, ready);
+  await programsGetWhatTheyNeed(ready);
+  await ask(ready.databaseUrl, 'create table kept (n int)');
+
+  await aSecondStartIsRefused(ready);
+  await everyKilledChildComesBack(ready);
+
+  first.process.kill('SIGKILL');
+  await once(first.process, 'exit');
+  const orphans = Object.values(await children());
+  expect(orphans.every(isAlive)).toBe(true);
+  const second = startBursar();
+  const readyAgain = await isReady(second);
+  expect(readyAgain).toEqual(ready);
+  expect(second.err()).toContain(
+    'an earlier start died and left sandbox, api, worker, temporal, postgres running: stopped',
+  );
+  expect(orphans.some(isAlive)).toBe(false);
+  expect(await ask(readyAgain.databaseUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+
+  await ctrlCStopsInOrder(second);
+}, 60_000);
+
+test('stubborn programs are ended by a second Ctrl-C, and the data is still whole', async () => {
+  const start = startBursar({ STUBBORN: 'api' });
+  const ready = await isReady(start);
+  const running = Object.values(await children());
+  start.process.kill('SIGINT');
+  // npm repeats a keystroke within milliseconds: that is not a second one
+  start.process.kill('SIGINT');
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  expect(start.process.exitCode).toBeNull();
+  start.process.kill('SIGINT');
+  const [code] = await once(start.process, 'exit');
+  expect(code).toBe(130);
+  await waitUntil('all ended', async () => !running.some(isAlive), { withinMs: 5_000 });
+
+  const again = startBursar();
+  expect((await isReady(again)).ownerId).toBe(ready.ownerId);
+  expect(await ask(ready.databaseUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+}, 60_000);
+
+test('what is wrong with the environment is said, and nothing is left running', async () => {
+  const start = startBursar({ PORT: '99999', BURSAR_MODE: 'test' });
+  const [code] = await once(start.process, 'exit');
+  expect(code).toBe(1);
+  expect(start.err()).toContain('PORT is 99999');
+  expect(start.err()).toContain('BURSAR_MODE is test');
+  expect(start.out()).toBe('');
+});
+
+async function aReadyStartSaysWhereItIs(start: Start, ready: Ready): Promise<void> {
+  expect(start.out().split('\n')).toEqual([expect.stringMatching(/^ready .*ready\.json$/), '']);
+  expect(start.out()).toContain(ready.apiUrl);
+  for (const secret of [ready.apiKey, ready.dashboardSecret, ready.networkKey, ready.databaseUrl]) {
+    expect(start.out() + start.err()).not.toContain(secret);
+  }
+  expect(((await stat(join(dir, 'ready.json'))).mode & 0o777).toString(8)).toBe('600');
+  expect(Object.keys(ready)).toEqual([
+    ...['apiUrl', 'docsUrl', 'apiKey', 'ownerId', 'dashboardSecret', 'networkKey', 'temporalAddress', 'temporalUiUrl'],
+    ...['temporalNamespace', 'temporalCli', 'databaseUrl', 'sandboxUrl'],
+  ]);
+  expect(ready.apiKey).toMatch(/^sk_sandbox_[0-9A-Za-z]{40}$/);
+  expect(ready.ownerId).toBe(`owner-of-${ready.apiKey.slice(-4)}`);
+  expect((await fetch(ready.temporalUiUrl as string)).status).toBe(200);
+  const open = (await readdir(dir)).filter((name) => !['pg', 'logs', 'journal'].includes(name));
+  for (const name of open) expect([name, (await stat(join(dir, name))).mode & 0o077]).toEqual([name, 0]);
+}
+
+async function programsGetWhatTheyNeed(ready: Ready): Promise<void> {
+  const api = (await (await fetch(`${ready.apiUrl}/env`)).json()) as NodeJS.ProcessEnv;
+  expect(api).toMatchObject({
+    BURSAR_API_KEY: ready.apiKey,
+    BURSAR_DASHBOARD_SECRET: ready.dashboardSecret,
+    BURSAR_PUBLIC_URL: ready.apiUrl,
+    BURSAR_ALLOWED_ORIGINS: `https://shop.example,${ready.sandboxUrl}`,
+    DATABASE_URL: ready.databaseUrl,
+    TEMPORAL_ADDRESS: ready.temporalAddress,
+    BURSAR_SANDBOX_URL: ready.sandboxUrl,
+  });
+  expect(api.BURSAR_SIGNING_KEY).toContain('PRIVATE KEY');
+  const sandbox = (await (await fetch(`${ready.sandboxUrl}/env`)).json()) as NodeJS.ProcessEnv;
+  expect(sandbox.BURSAR_NETWORK_KEY).toBe(ready.networkKey);
+  for (const name of ['BURSAR_VAULT_KEY', 'BURSAR_API_KEY', 'BURSAR_SIGNING_KEY', 'DATABASE_URL']) {
+    expect(sandbox[name]).toBeUndefined();
+  }
+}
+
+async function aSecondStartIsRefused(ready: Ready): Promise<void> {
+  const second = startBursar();
+  const [code] = await once(second.process, 'exit');
+  expect(code).toBe(1);
+  expect(second.err()).toContain(`runs already over ${dir}`);
+  expect(second.err()).toContain(ready.apiUrl);
+  expect(second.out()).toBe('');
+  expect(existsSync(join(dir, 'ready.json'))).toBe(true);
+}
+
+async function everyKilledChildComesBack(ready: Ready): Promise<void> {
+  const before = await children();
+  expect(Object.keys(before).sort((a, b) => a.localeCompare(b))).toEqual(names);
+  for (const { pid } of Object.values(before)) process.kill(pid, 'SIGKILL');
+  const isBack = async () => {
+    const after = await children();
+    return names.every((name) => after[name]?.pid !== before[name]?.pid && isAlive(after[name] as ChildMark));
+  };
+  await waitUntil('all back', isBack, { withinMs: 15_000 });
+  const answers = async () => {
+    try {
+      await ask(ready.databaseUrl, 'select 1 from kept');
+      return (await fetch(`${ready.apiUrl}/customers`)).ok && (await fetch(ready.temporalUiUrl as string)).ok;
+    } catch {
+      return false;
+    }
+  };
+  await waitUntil('all answer', answers, { withinMs: 15_000 });
+}
+
+async function ctrlCStopsInOrder(start: Start): Promise<void> {
+  const running = Object.values(await children());
+  const before = (await journal()).length;
+  start.process.kill('SIGINT');
+  const [code] = await once(start.process, 'exit');
+  expect(code).toBe(0);
+  expect((await journal()).slice(before)).toEqual(['sandbox down', 'api down', 'worker down']);
+  expect(running.some(isAlive)).toBe(false);
+  const left = await readdir(dir);
+  expect(left).not.toContain('ready.json');
+  expect(left.filter((name) => name.startsWith('pids.json'))).toEqual([]);
+  expect(await readFile(join(dir, 'logs', 'postgres.log'), 'utf8')).toMatch(/database system is shut down\s*$/);
+}
