@@ -41,7 +41,7 @@ export async function startSandbox(
   options: SandboxOptions,
   { host, port }: { host: string; port: number },
 ): Promise<Sandbox> {
-  const { log, decisionTimeoutMs = 2_000, pollMs = 200, clockPollMs = 2_000 } = options;
+  const { log, decisionTimeoutMs = 2_000, pollMs = 200, clockPollMs = 500 } = options;
   const store = openStore(options.databasePath);
   const bursar = createBursarApi(options);
   const outgoing = createOutgoing({ store, bursar, log, pollMs, clockPollMs });

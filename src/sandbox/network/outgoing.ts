@@ -26,7 +26,7 @@ export type MessageRow = {
 const attemptTimeoutMs = 5_000;
 const longestPauseMs = 5_000;
 const sentPerRound = 20;
-const clockAgeForStampsMs = 1_000; // A busy network must not use up the rate limit of Bursar's clock.
+const clockAgeForStampsMs = 1_000; // A stamp may be a second behind a clock that was just moved.
 const readyNow = `state = 'queued' AND wait_ms IS NULL AND next_attempt_at_ms <= ?`;
 
 export type OutgoingOptions = {
