@@ -55,7 +55,7 @@ type Row = {
 const selectRow = `select method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
     coalesce(lease_until > now(), false) as is_leased, coalesce(reveal_until > now(), true) as may_reveal
   from idempotency where owner_id = $1 and agent_id = $2 and key = $3
-    and created_at > now() - interval '${retentionHours} hours'`;
+    and reserved_at > now() - interval '${retentionHours} hours'`;
 
 export function createIdempotency(database: Database, vault: Vault): Idempotency {
   const keyOf = (request: RequestKey) => [request.ownerId, request.agentId, request.key];
@@ -131,12 +131,12 @@ const reserveRow = `insert into idempotency as i
   values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${leaseSeconds} seconds')
   on conflict (owner_id, agent_id, key) do update set
     lease_until = excluded.lease_until,
-    created_at = case when i.created_at < now() - interval '${retentionHours} hours' then now() else i.created_at end,
-    seed = case when i.created_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
-    seed_ms = case when i.created_at < now() - interval '${retentionHours} hours' then excluded.seed_ms else i.seed_ms end,
+    reserved_at = case when i.reserved_at < now() - interval '${retentionHours} hours' then now() else i.reserved_at end,
+    seed = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
+    seed_ms = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed_ms else i.seed_ms end,
     method = excluded.method, path = excluded.path, request_hash = excluded.request_hash,
     status = null, body = null, body_is_sealed = false, reveal_until = null
-  where i.created_at < now() - interval '${retentionHours} hours'
+  where i.reserved_at < now() - interval '${retentionHours} hours'
     or (i.status is null and coalesce(i.lease_until, '-infinity') < now()
         and i.method = excluded.method and i.path = excluded.path and i.request_hash = excluded.request_hash)
   returning seed, seed_ms`;

@@ -20,7 +20,10 @@ export const sandboxClockArea = defineArea({
       path: '',
       summary: 'Business time, and how far it is ahead of real time',
       auth: clockAuth,
-      success: { status: 200, body: z.object({ now: instantOut, offsetMs: z.number().int() }).meta({ id: 'SandboxClock' }) },
+      success: {
+        status: 200,
+        body: z.object({ now: instantOut, offsetMs: z.number().int() }).meta({ id: 'SandboxClock' }),
+      },
       refusals: [],
       unlimited: true,
       sandboxOnly: true,
@@ -29,12 +32,21 @@ export const sandboxClockArea = defineArea({
       method: 'post',
       path: '/advance',
       summary: 'Move business time forward',
-      description: 'Up to 400 days per call. Answers when every due workflow has taken its wake-up; `woken` is how many.',
+      description:
+        'Up to 400 days per call. Answers when every due workflow has taken its wake-up; `woken` is how many.',
       auth: clockAuth,
-      body: z.strictObject({ ms: z.number().int().min(1).max(400 * day) }),
+      body: z.strictObject({
+        ms: z
+          .number()
+          .int()
+          .min(1)
+          .max(400 * day),
+      }),
       success: {
         status: 200,
-        body: z.object({ now: instantOut, offsetMs: z.number().int(), woken: z.number().int() }).meta({ id: 'SandboxClockAdvanced' }),
+        body: z
+          .object({ now: instantOut, offsetMs: z.number().int(), woken: z.number().int() })
+          .meta({ id: 'SandboxClockAdvanced' }),
       },
       refusals: [],
       pure: true, // No owner's record changes by the call itself; what becomes due fires its own events.

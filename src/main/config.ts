@@ -10,7 +10,12 @@ const secret = z.string().min(32, 'must be at least 32 characters of randomness'
 const list = z
   .string()
   .default('')
-  .transform((text) => text.split(',').map((part) => part.trim()).filter((part) => part !== ''));
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  );
 const port = z.coerce.number().int().min(0).max(65_535);
 const onOff = z.enum(['on', 'off', 'true', 'false', '']).transform((text) => text === 'on' || text === 'true');
 
@@ -25,22 +30,40 @@ const environment = z
     PORT: port.default(8400),
     BURSAR_PUBLIC_URL: z.url().optional(),
     DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address'),
-    TEMPORAL_ADDRESS: z.string().regex(/^[^\s/]+:\d+$/, 'must be host:port').default('127.0.0.1:7233'),
+    TEMPORAL_ADDRESS: z
+      .string()
+      .regex(/^[^\s/]+:\d+$/, 'must be host:port')
+      .default('127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
-    BURSAR_TASK_QUEUE_PREFIX: z.string().regex(/^[\w-]{1,60}$/).default('bursar'),
-    BURSAR_API_KEY: z.string().regex(/^sk_\w{20,}$/, 'must be an API key, sk_…').optional(),
-    BURSAR_DASHBOARD_SECRET: z.string().default('').transform((text) => text.split(',').filter((part) => part !== '')),
+    BURSAR_TASK_QUEUE_PREFIX: z
+      .string()
+      .regex(/^[\w-]{1,60}$/)
+      .default('bursar'),
+    BURSAR_API_KEY: z
+      .string()
+      .regex(/^sk_\w{20,}$/, 'must be an API key, sk_…')
+      .optional(),
+    BURSAR_DASHBOARD_SECRET: z
+      .string()
+      .default('')
+      .transform((text) => text.split(',').filter((part) => part !== '')),
     BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
     BURSAR_NETWORK_KEY: secret.optional(),
     BURSAR_SIGNING_KEY: z.string().includes('PRIVATE KEY', { message: 'must be an Ed25519 private key in PEM' }),
     BURSAR_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
     BURSAR_INSTANCES: z.coerce.number().int().min(1).default(1),
-    BURSAR_ALLOWED_ORIGINS: list.refine((origins) => origins.every(origin), 'must be origins such as http://127.0.0.1:8401'),
+    BURSAR_ALLOWED_ORIGINS: list.refine(
+      (origins) => origins.every(origin),
+      'must be origins such as http://127.0.0.1:8401',
+    ),
     BURSAR_TRUSTED_PROXIES: list.refine((proxies) => proxies.every(network), 'must be addresses or networks'),
     BURSAR_SANDBOX_URL: z.url().optional(),
     BURSAR_ALLOW_SIMULATED: onOff.default(false),
     BURSAR_SIGNAL_APPROVALS: onOff.optional(),
-    BURSAR_IBAN_BANK_CODE: z.string().regex(/^\d{8}$/).default('99999999'),
+    BURSAR_IBAN_BANK_CODE: z
+      .string()
+      .regex(/^\d{8}$/)
+      .default('99999999'),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   })

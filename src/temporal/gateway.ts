@@ -65,7 +65,9 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
-    await withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, startOptions(process, queues)));
+    await withinDeadline(client, startTimeoutMs, () =>
+      client.workflow.start(process.workflow, startOptions(process, queues)),
+    );
     await noteStarted(process.id);
   };
 

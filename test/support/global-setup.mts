@@ -4,7 +4,7 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -33,7 +33,7 @@ export default async function globalSetup({ testPathPatterns: { patterns } }: Co
   ]);
   process.env.TEST_PG = postgres;
   process.env.TEST_TEMPORAL = temporal;
-  if (bundle) process.env.TEST_BUNDLE = bundle;
+  process.env.TEST_BUNDLE = bundle;
 }
 
 async function postgresWithTemplate(stack: TestStack): Promise<string> {
@@ -64,13 +64,10 @@ async function temporalServer(stack: TestStack): Promise<string> {
   return temporal.address;
 }
 
-async function bundled(stack: TestStack): Promise<string | undefined> {
-  const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
-  if (!existsSync(workflowsPath)) return undefined;
-  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+async function bundled(stack: TestStack): Promise<string> {
+  const { bundleWorkflowsTo } = await import('../../src/temporal/bundle.ts');
   const path = join(stack.dir, 'workflows.js');
-  await writeFile(path, code);
+  await bundleWorkflowsTo(path);
   return path;
 }
 

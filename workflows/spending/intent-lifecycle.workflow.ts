@@ -3,9 +3,22 @@
  * nothing that the row lacks; lost and started again it goes on from the row.
  * @module
  */
-import { allHandlersFinished, condition, continueAsNew, defineSignal, defineUpdate, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineSignal,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { IntentActivities, IntentNext } from '../../activities/spending/intent.activities.ts';
-import { type IntentDecision, type IntentView, parseDecision } from '../../src/domains/spending/intents/intent.messages.ts';
+import {
+  type IntentDecision,
+  type IntentView,
+  parseDecision,
+} from '../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentState, isFinalIntent, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
 import { lengthInWords } from '../../src/kernel/instant.ts';
 import { inWords } from '../../src/kernel/money.ts';
@@ -63,7 +76,9 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
     try {
       await obey({ ...parsed, actor: 'signal', causeId, requestId: causeId });
     } catch (error) {
-      details.note(`${parsed.decision} by ${parsed.by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);
+      details.note(
+        `${parsed.decision} by ${parsed.by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`,
+      );
     }
   });
   setHandler(wakeSignal, () => {
@@ -77,7 +92,11 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
     sayWhatItWaitsFor(details, step);
     if (step.kind === 'final') break;
     if (step.kind === 'expire') await serially(() => expire(intentId, details, see));
-    else await condition(() => woken || isFinalIntent(loaded?.status ?? step.view.status) || hasMoved(step.view, loaded), step.waitMs);
+    else
+      await condition(
+        () => woken || isFinalIntent(loaded?.status ?? step.view.status) || hasMoved(step.view, loaded),
+        step.waitMs,
+      );
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof intentLifecycle>({ id: intentId });
@@ -112,12 +131,15 @@ function refuseUnlessLegal(loaded: IntentView | undefined, decision: IntentDecis
 const hasMoved = (before: IntentView, now: IntentView | undefined): boolean =>
   now !== undefined && (now.status !== before.status || now.isMatched !== before.isMatched);
 
-function sayWhatItWaitsFor(details: Details, { kind, waitMs, view }: IntentNext): void {
-  const asked = `${inWords(view.amountCents)} EUR asked by ${view.agentId}`;
-  if (kind === 'final') return details.say(`Done: ${view.status}. ${asked}.`);
-  if (kind === 'expire') return details.say(`The deadline has passed. ${asked}.`);
-  if (view.isMatched) return details.say(`Paid for, waiting for the clearing. ${asked}.`);
+function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
+  details.say(`${present(next)} ${inWords(next.view.amountCents)} EUR asked by ${next.view.agentId}.`);
+}
+
+function present({ kind, waitMs, view }: IntentNext): string {
+  if (kind === 'final') return `Done: ${view.status}.`;
+  if (kind === 'expire') return 'The deadline has passed.';
+  if (view.isMatched) return 'Paid for, waiting for the clearing.';
   const until = `expires in ${lengthInWords(waitMs)} of business time, at ${view.expiresAt}`;
-  if (view.status === 'approved') return details.say(`Approved, waiting for the payment; ${until}. ${asked}.`);
-  details.say(`Waiting for a person to approve or deny; ${until}. ${asked}.`);
+  if (view.status === 'approved') return `Approved, waiting for the payment; ${until}.`;
+  return `Waiting for a person to approve or deny; ${until}.`;
 }

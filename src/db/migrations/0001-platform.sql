@@ -12,6 +12,12 @@ create table deployment_facts (
   value text not null
 );
 
+-- When each background loop last ended a pass well; real time, for health.
+create table heartbeats (
+  loop text primary key,
+  succeeded_at timestamptz not null
+);
+
 create function refuse_change() returns trigger language plpgsql as $$
 begin
   raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'integrity_constraint_violation';
@@ -73,10 +79,10 @@ create table idempotency (
   body text,
   body_is_sealed boolean not null default false,
   reveal_until timestamptz,
-  created_at timestamptz not null default now(),
+  reserved_at timestamptz not null default now(),
   primary key (owner_id, agent_id, key)
 );
-create index idempotency_age on idempotency (created_at);
+create index idempotency_age on idempotency (reserved_at);
 
 -- One row per durable workflow that should exist. Written with the row it serves, in the same transaction.
 create table processes (

@@ -1,0 +1,69 @@
+/**
+ * The API as one object: opens what it needs, listens, and closes in the right order. `api.ts` runs it as a process,
+ * tests run it inside theirs.
+ * @module
+ */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { ensureKey, openCredentials } from '../domains/identity/index.ts';
+import { createIdempotency } from '../http/idempotency.ts';
+import { createRateLimit } from '../http/rate-limit.ts';
+import { createApp, createHttpServer } from '../http/server.ts';
+import { apiAreas } from './areas.ts';
+import type { Config } from './config.ts';
+import { entities } from './entities.ts';
+import { openInfrastructure } from './infrastructure.ts';
+import { version } from './version.ts';
+
+export type RunningApi = { readonly url: string; readonly port: number; stop(): Promise<void> };
+
+export async function startApi(config: Config): Promise<RunningApi> {
+  const infrastructure = await openInfrastructure(config, { name: 'api', entities });
+  const { database, clock, vault, log } = infrastructure;
+  const credentials = openCredentials({
+    database,
+    databaseUrl: config.DATABASE_URL,
+    mode: config.BURSAR_MODE,
+    log,
+    dashboardSecret: config.BURSAR_DASHBOARD_SECRET.join(',') || undefined,
+  });
+  if (config.BURSAR_API_KEY !== undefined) {
+    await ensureKey(database, config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
+  }
+  const app = createApp({
+    areas: apiAreas(infrastructure, credentials),
+    mode: config.BURSAR_MODE,
+    version,
+    publicUrl: config.publicUrl,
+    edge: {
+      credentials,
+      idempotency: createIdempotency(database, vault),
+      rateLimit: createRateLimit({ perMinute: config.ratePerMinute, trustedProxies: config.BURSAR_TRUSTED_PROXIES }),
+      clock,
+      log,
+      validatesAnswers: config.BURSAR_MODE === 'sandbox',
+    },
+  });
+  const server = createHttpServer(app);
+  server.listen(config.PORT, config.HOST);
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const url = `http://${config.HOST.includes(':') ? `[${config.HOST}]` : config.HOST}:${port}`;
+  log.info({ url }, 'api listens');
+  return {
+    url,
+    port,
+    stop: async () => {
+      server.close();
+      server.closeIdleConnections();
+      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+      await once(server, 'close');
+      clearTimeout(timer);
+      await credentials.close();
+      await infrastructure.close();
+    },
+  };
+}
+
+/** Requests under way get this long. */
+const drainMs = 8_000;

@@ -1,0 +1,44 @@
+/**
+ * The API's operations, each area with its handlers and what these need. The only list of what is served; nothing is
+ * decided here.
+ * @module
+ */
+import type { OpenCredentials } from '../domains/identity/index.ts';
+import { keyHandlers, keysArea } from '../domains/identity/index.ts';
+import { healthArea, healthHandlers } from '../http/health.ts';
+import { type Mounted, mounted } from '../http/route.ts';
+import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts';
+import { advanceClock } from '../platform/clock.ts';
+import { wakeDue } from '../relay/processes.ts';
+import { healthChecks } from './health-checks.ts';
+import type { Infrastructure } from './infrastructure.ts';
+import { version } from './version.ts';
+
+export function apiAreas(infrastructure: Infrastructure, credentials: OpenCredentials): Mounted[] {
+  const { config, database } = infrastructure;
+  return [
+    mounted(
+      healthArea,
+      healthHandlers({ version, environment: config.BURSAR_MODE, check: healthChecks(infrastructure) }),
+    ),
+    mounted(sandboxClockArea, sandboxClockHandlers(clockDeps(infrastructure))),
+    mounted(keysArea, keyHandlers({ database, mode: config.BURSAR_MODE, forgetCredentials: credentials.forget })),
+  ];
+}
+
+function clockDeps({ clock, database, gateway, log, temporal }: Infrastructure) {
+  const read = async () => {
+    const offsetMs = await clock.offsetMs();
+    return { offsetMs, now: new Date(Date.now() + offsetMs) };
+  };
+  return {
+    read,
+    advance: async (ms: number) => {
+      const offsetMs = await database.write((tx) => advanceClock(tx, ms));
+      const now = new Date(Date.now() + offsetMs);
+      // With Temporal away nothing is lost: the relay finds what is overdue when it is back.
+      const woken = (await temporal.isReachable()) ? await wakeDue({ database, gateway, log }, now) : 0;
+      return { now, offsetMs, woken };
+    },
+  };
+}

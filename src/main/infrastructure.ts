@@ -1,0 +1,74 @@
+/**
+ * What every Bursar process needs before it does anything: database, clock, vault, gateway, log. Opens and closes
+ * them; decides nothing.
+ * @module
+ */
+import { type Database, databaseOf } from '../db/database.ts';
+import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
+import { oneRow, rows } from '../db/tx.ts';
+import { type Clock, createClock } from '../platform/clock.ts';
+import { createLogger, type Logger } from '../platform/log.ts';
+import { createTemporal, type Temporal } from '../temporal/connection.ts';
+import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
+import { taskQueues } from '../temporal/task-queues.ts';
+import { createVault, type Vault } from '../vault/vault.ts';
+import { readVaultKeys, vaultCheck } from '../vault/vault-keys.ts';
+import type { Config } from './config.ts';
+
+export type Infrastructure = {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly orm: Orm;
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly vault: Vault;
+  readonly temporal: Temporal;
+  readonly gateway: WorkflowGateway;
+  close(): Promise<void>;
+};
+
+export async function openInfrastructure(
+  config: Config,
+  { name, entities }: { name: string; entities: readonly AnyEntity[] },
+): Promise<Infrastructure> {
+  const log = createLogger({ name, level: config.LOG_LEVEL });
+  const orm = await openDatabase({
+    url: config.DATABASE_URL,
+    entities,
+    poolSize: config.BURSAR_POOL_SIZE,
+    applicationName: `bursar-${name}`,
+  });
+  const database = databaseOf(orm);
+  const vault = createVault({ keys: readVaultKeys(config.BURSAR_VAULT_KEY) });
+  await checkVault(database, vault);
+  const temporal = createTemporal({ address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE });
+  const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
+  return {
+    config,
+    log,
+    orm,
+    database,
+    clock: createClock(database, config.BURSAR_MODE),
+    vault,
+    temporal,
+    gateway: createGateway({ database, temporal, log, queues }),
+    close: async () => {
+      await temporal.close();
+      await orm.close();
+    },
+  };
+}
+
+/** The first start leaves a check value; every later one proves its key with it. */
+async function checkVault(database: Database, vault: Vault): Promise<void> {
+  await rows(
+    database.read(),
+    `insert into deployment_facts (name, value) values ('vault_check', $1) on conflict (name) do nothing`,
+    [await vaultCheck.create(vault)],
+  );
+  const fact = await oneRow<{ value: string }>(
+    database.read(),
+    `select value from deployment_facts where name = 'vault_check'`,
+  );
+  await vaultCheck.verify(vault, fact.value);
+}

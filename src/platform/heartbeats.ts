@@ -1,0 +1,23 @@
+/** When each background loop last did its work, told across processes for health. Real time. @module */
+import type { Database } from '../db/database.ts';
+import { rows } from '../db/tx.ts';
+
+export async function beat(database: Database, loop: string): Promise<void> {
+  await rows(
+    database.read(),
+    `insert into heartbeats (loop, succeeded_at) values ($1, now())
+     on conflict (loop) do update set succeeded_at = excluded.succeeded_at
+       where heartbeats.succeeded_at < now() - interval '5 seconds'`,
+    [loop],
+  );
+}
+
+/** Names of the loops that did their work within the last `seconds`. */
+export async function beatingLoops(database: Database, seconds: number): Promise<Set<string>> {
+  const beating = await rows<{ loop: string }>(
+    database.read(),
+    'select loop from heartbeats where succeeded_at > now() - make_interval(secs => $1)',
+    [seconds],
+  );
+  return new Set(beating.map(({ loop }) => loop));
+}

@@ -1,0 +1,86 @@
+/** Goal: the architecture stays visible. Method: the import graph against the direction rules, and words by grep. @module */
+
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { expect, test } from '@jest/globals';
+import { cruise } from 'dependency-cruiser';
+import { directions } from './directions.ts';
+
+type Violation = { rule: { name: string }; from: string; to: string };
+
+test('imports go in the allowed directions only', async () => {
+  const { output } = await cruise(['src', 'workflows', 'activities'], {
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules' },
+    validate: true,
+    ruleSet: { forbidden: directions as never },
+  });
+  if (typeof output === 'string') throw new Error('expected the graph itself');
+  expect(output.modules.length).toBeGreaterThan(100);
+  const violations = (output.summary.violations as Violation[]).map(
+    ({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`,
+  );
+  expect(violations).toEqual([]);
+}, 60_000);
+
+const sources = async (): Promise<string[]> => {
+  const { stdout } = await promisify(execFile)('git', [
+    'ls-files',
+    '-co',
+    '--exclude-standard',
+    'src',
+    'workflows',
+    'activities',
+  ]);
+  return stdout.split('\n').filter((file) => file.endsWith('.ts'));
+};
+
+/** Files in which `pattern` occurs outside comments. */
+async function occurrences(files: string[], pattern: RegExp): Promise<string[]> {
+  const texts = await Promise.all(
+    files.map(async (file) => ({ file, text: await readFile(file, 'utf8').catch(() => '') })),
+  );
+  const code = (text: string): string => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+  return texts.filter(({ text }) => pattern.test(code(text))).map(({ file }) => file);
+}
+
+test('rules, messages and workflows read no clock, no chance and no environment', async () => {
+  const files = (await sources()).filter((file) => /\.(rules|messages|workflow)\.ts$|^workflows\//.test(file));
+  expect(files.length).toBeGreaterThan(5);
+  expect(await occurrences(files, /Date\.now|new Date\(\)|Math\.random|\bprocess\./)).toEqual([]);
+});
+
+test('nothing prints past the log, and no type is switched off', async () => {
+  const files = await sources();
+  expect(await occurrences(files, /\bconsole\./)).toEqual([]);
+  expect(await occurrences(files, /\bas any\b|: any\b|@ts-ignore|@ts-expect-error/)).toEqual([]);
+});
+
+test('only the outbound module, the client and the simulated world dial with fetch or node:http', async () => {
+  const files = (await sources()).filter((file) => !/^src\/(outbound|sandbox|client|main|http)\//.test(file));
+  expect(await occurrences(files, /\bfetch\(|from 'node:https?'/)).toEqual([]);
+});
+
+test('business columns never take their time from the database', async () => {
+  const { stdout } = await promisify(execFile)(
+    'git',
+    ['grep', '-nE', '(created|updated|closed|completed|approved|due)_at.{0,40}now\\(\\)', '--', 'src'],
+    {
+      encoding: 'utf8',
+    },
+  ).catch((error: { stdout: string }) => error);
+  const lines = stdout.split('\n').filter((line) => line !== '' && !/idempotency/.test(line));
+  expect(lines).toEqual([]);
+});
+
+test('every source file says what it decides or does', async () => {
+  const files = (await sources()).filter((file) => !file.endsWith('.sql'));
+  const silent: string[] = [];
+  for (const file of files) {
+    const text = await readFile(file, 'utf8').catch(() => '/** @module');
+    if (!/^\/\*\*[\s\S]*?@module/.test(text)) silent.push(file);
+  }
+  expect(silent).toEqual([]);
+});

@@ -1,0 +1,168 @@
+/**
+ * A whole Bursar for one test file: a fresh database, the API over real HTTP, and on request the worker, the sandbox
+ * and the real Temporal dev server. Everything that it starts, `close` stops.
+ * @module
+ */
+import { generateKeyPairSync, randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { type Client, createClient, type Send, sendTo } from '../../src/client/client.ts';
+import { keysArea } from '../../src/domains/identity/index.ts';
+import type { Area } from '../../src/http/route.ts';
+import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
+import { type RunningApi, startApi } from '../../src/main/api-server.ts';
+import { type Config, readConfig } from '../../src/main/config.ts';
+import { freePort } from '../../src/main/local/ports.ts';
+import { startWorkerProcess } from '../../src/main/worker-process.ts';
+import { createOutbound } from '../../src/outbound/outbound.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { startSandbox } from '../../src/sandbox/sandbox.ts';
+
+export type WorldOptions = {
+  /** Also run the worker (workflows, activities, relay) and the simulated outside world. */
+  readonly worker?: boolean;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+export type Owner = {
+  readonly ownerId: string;
+  readonly key: string;
+  readonly send: Send;
+  client<A extends Area>(area: A): Client<A>;
+};
+
+export type World = {
+  readonly apiUrl: string;
+  readonly sandboxUrl: string;
+  readonly config: Config;
+  readonly networkKey: string;
+  readonly dashboardSecret: string;
+  /** Straight to the database, for what a test must see or arrange behind the API. */
+  sql<Row extends pg.QueryResultRow>(text: string, params?: unknown[]): Promise<Row[]>;
+  /** A fresh owner with a key. */
+  owner(): Promise<Owner>;
+  /** A caller with that bearer token. */
+  as(token: string): { send: Send; client<A extends Area>(area: A): Client<A> };
+  /** Moves business time; answers how many workflows woke. */
+  advance(ms: number): Promise<number>;
+  /** Another API process over the same database. */
+  secondApi(): Promise<RunningApi>;
+  close(): Promise<void>;
+};
+
+const dashboardSecret = randomBytes(32).toString('hex');
+const networkKey = randomBytes(32).toString('hex');
+const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
+const vaultKey = randomBytes(32).toString('base64');
+
+export async function startWorld({ worker = false, env = {} }: WorldOptions = {}): Promise<World> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const dataDir = await mkdtemp(join(tmpdir(), 'bursar-world-'));
+  stops.push(() => rm(dataDir, { recursive: true, force: true }));
+  const databaseUrl = await freshDatabase();
+  const apiPort = await freePort();
+  const apiUrl = `http://127.0.0.1:${apiPort}`;
+  const sandboxUrl = worker ? await sandboxFor(apiUrl, dataDir, stops) : 'http://127.0.0.1:9';
+
+  const config = readConfig({
+    BURSAR_DATA_DIR: dataDir,
+    DATABASE_URL: databaseUrl,
+    PORT: String(apiPort),
+    TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL ?? '127.0.0.1:9',
+    BURSAR_TASK_QUEUE_PREFIX: `t-${randomUUID()}`,
+    BURSAR_DASHBOARD_SECRET: dashboardSecret,
+    BURSAR_NETWORK_KEY: networkKey,
+    BURSAR_SIGNING_KEY: signingKey,
+    BURSAR_VAULT_KEY: vaultKey,
+    BURSAR_RATE_LIMIT_PER_MINUTE: '1000000',
+    BURSAR_SANDBOX_URL: sandboxUrl,
+    BURSAR_ALLOWED_ORIGINS: sandboxUrl,
+    BURSAR_POOL_SIZE: '8',
+    LOG_LEVEL: process.env.TEST_LOG ?? 'fatal',
+    ...env,
+  });
+  const api = await startApi(config);
+  stops.push(() => api.stop());
+  if (worker) {
+    const running = await startWorkerProcess(config, process.env.TEST_BUNDLE);
+    stops.push(() => running.stop());
+  }
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 3 });
+  pool.on('error', () => undefined); // A test may take the database away; its own queries fail then.
+  stops.push(() => pool.end());
+
+  const as = (token: string) => {
+    const send = sendTo(apiUrl, token);
+    return { send, client: <A extends Area>(area: A) => createClient(area, send) };
+  };
+  const dashboard: Send = (request) =>
+    sendTo(apiUrl)({ ...request, headers: { ...request.headers, 'X-Dashboard-Secret': dashboardSecret } });
+
+  return {
+    apiUrl,
+    sandboxUrl,
+    config,
+    networkKey,
+    dashboardSecret,
+    as,
+    sql: async <Row extends pg.QueryResultRow>(text: string, params: unknown[] = []) =>
+      (await pool.query<Row>(text, params)).rows,
+    owner: async () => {
+      const { key, ownerId } = await createClient(keysArea, dashboard).createKey({ body: {} });
+      return { key, ownerId, ...as(key) };
+    },
+    advance: async (ms) =>
+      (await createClient(sandboxClockArea, dashboard).advanceSandboxClock({ body: { ms } })).woken,
+    secondApi: async () => {
+      const second = await startApi({ ...config, PORT: 0 });
+      stops.push(() => second.stop());
+      return second;
+    },
+    close: async () => {
+      for (const stop of stops.reverse()) await stop();
+    },
+  };
+}
+
+async function freshDatabase(): Promise<string> {
+  const base = process.env.TEST_PG;
+  if (base === undefined) throw new Error('TEST_PG is missing: this test needs the shared stack of the global setup');
+  const name = `t_${randomUUID().replaceAll('-', '')}`;
+  const client = new pg.Client(`${base}postgres`);
+  await client.connect();
+  await client.query(`create database ${name} template tpl strategy file_copy`);
+  await client.end();
+  return `${base}${name}`;
+}
+
+async function sandboxFor(apiUrl: string, dataDir: string, stops: (() => Promise<unknown>)[]): Promise<string> {
+  const outbound = createOutbound({ allowedOrigins: [apiUrl] });
+  const log = createLogger({ name: 'sandbox', level: process.env.TEST_LOG ?? 'fatal' });
+  const databasePath = join(dataDir, 'sandbox.sqlite');
+  const sandbox = await startSandbox(
+    { databasePath, apiUrl, networkKey, dashboardSecret, outbound, log },
+    { host: '127.0.0.1', port: 0 },
+  );
+  stops.push(async () => {
+    await sandbox.close();
+    await outbound.close();
+  });
+  return sandbox.url;
+}
+
+/** Asks until the answer satisfies, for at most `timeoutMs`; the last answer is in the error. */
+export async function eventually<T>(
+  ask: () => Promise<T>,
+  satisfies: (answer: T) => boolean,
+  timeoutMs = 10_000,
+): Promise<T> {
+  const until = Date.now() + timeoutMs;
+  for (;;) {
+    const answer = await ask();
+    if (satisfies(answer)) return answer;
+    if (Date.now() > until) throw new Error(`still not so after ${timeoutMs} ms: ${JSON.stringify(answer)}`);
+    await new Promise((resolve) => setTimeout(resolve, 25));
+  }
+}
