@@ -20,7 +20,7 @@ const stay = 'setInterval(() => {}, 1000);';
 
 async function supervise() {
   const dir = await testFolder();
-  const pids: Record<string, number[]> = {};
+  const pids: Record<string, number[] | undefined> = {};
   const said: string[] = [];
   supervisor = createSupervisor({
     logDir: dir,

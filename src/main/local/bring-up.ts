@@ -181,7 +181,9 @@ async function prepareBoth(known: Known, entries: Entries, say: (line: string) =
   const { setUpTemporal } = await import('../temporal-setup.ts');
   const { temporalAddress: address } = known.addresses;
   const [, done] = await Promise.all([
-    runToEnd(program(entries.migrate, migrateEnv(known))),
+    runToEnd(program(entries.migrate, migrateEnv(known))).catch((cause: unknown) => {
+      throw new Error(`the database was not migrated: ${(cause as Error).message}`, { cause });
+    }),
     setUpTemporal({ address, namespace: known.settings.namespace }),
   ]);
   say(done);
