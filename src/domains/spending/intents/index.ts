@@ -1,5 +1,5 @@
 /** The public face of intents. @module */
-export { type IntentWire, intentOut, intentsArea } from './intent.contract.ts';
+export { type DeclareBody, type IntentWire, intentOut, intentsArea } from './intent.contract.ts';
 export { IntentRow, type PolicyCheck } from './intent.entity.ts';
 export {
   decideIntent,

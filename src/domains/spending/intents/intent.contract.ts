@@ -44,11 +44,16 @@ const declaration = z
     cardId: id('card').optional(),
     cardName: text(60).optional(),
   })
-  .refine((body) => !(body.cardId !== undefined && body.cardName !== undefined), 'name the card by cardId or by cardName, not both')
+  .refine(
+    (body) => !(body.cardId !== undefined && body.cardName !== undefined),
+    'name the card by cardId or by cardName, not both',
+  )
   .refine(
     (body) => (body.expectedAmountEuros === undefined) !== (body.expectedAmount === undefined),
     'give expectedAmountEuros (or its older name expectedAmount), once',
   );
+
+export type DeclareBody = z.output<typeof declaration>;
 
 const one = z.strictObject({ id: id('intent') });
 
@@ -77,7 +82,11 @@ export const intentsArea = defineArea({
       summary: 'Intents, newest first',
       auth: ['key', 'agent'],
       scope: 'intents.read',
-      query: z.strictObject({ ...pageQuery, status: z.enum(intentStatuses).optional(), agentId: id('agent').optional() }),
+      query: z.strictObject({
+        ...pageQuery,
+        status: z.enum(intentStatuses).optional(),
+        agentId: id('agent').optional(),
+      }),
       success: { status: 200, body: pageOut(intentOut) },
       refusals: [403],
     },
@@ -100,7 +109,9 @@ export const intentsArea = defineArea({
       body: z.strictObject({}),
       success: {
         status: 200,
-        body: z.object({ id: idOut('intent'), status: z.literal('approved'), approvedBy: z.string() }).meta({ id: 'IntentApproved' }),
+        body: z
+          .object({ id: idOut('intent'), status: z.literal('approved'), approvedBy: z.string() })
+          .meta({ id: 'IntentApproved' }),
       },
       refusals: [404, 503],
       fires: ['intent.approved'],

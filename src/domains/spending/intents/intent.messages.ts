@@ -45,7 +45,10 @@ const words = ['approve', 'deny', 'cancel'] as const;
  * Reads what somebody typed: `"approve"`, `{"decision":"deny","by":"anna"}`. Anything else is named, never thrown.
  */
 export function parseDecision(typed: unknown): TypedDecision {
-  const { decision, by } = typeof typed === 'object' && typed !== null ? (typed as Record<string, unknown>) : { decision: typed, by: undefined };
+  const { decision, by } =
+    typeof typed === 'object' && typed !== null
+      ? (typed as Record<string, unknown>)
+      : { decision: typed, by: undefined };
   const word = typeof decision === 'string' ? decision.trim().toLowerCase() : undefined;
   const known = words.find((candidate) => candidate === word);
   if (known === undefined) return { ignored: 'a signal that is not approve, deny or cancel was ignored' };
@@ -55,6 +58,9 @@ export function parseDecision(typed: unknown): TypedDecision {
 /** A short printable name; free text does not enter a workflow. */
 function nameOf(by: unknown): string {
   if (typeof by !== 'string') return 'unnamed';
-  const name = by.replace(/[^\p{L}\p{N} ._@+-]/gu, '').trim().slice(0, 60);
+  const name = by
+    .replace(/[^\p{L}\p{N} ._@+-]/gu, '')
+    .trim()
+    .slice(0, 60);
   return name === '' ? 'unnamed' : name;
 }

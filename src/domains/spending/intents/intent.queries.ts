@@ -4,7 +4,8 @@ import type { PageQuery } from '../../../kernel/page.ts';
 import { IntentRow } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
 
-export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> => tx.findOne(IntentRow, { id: id as IntentRow['id'] });
+export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
+  tx.findOne(IntentRow, { id: id as IntentRow['id'] });
 
 export const findByClientId = (tx: Tx, agentId: string, clientIntentId: string): Promise<IntentRow | null> =>
   tx.findOne(IntentRow, { agentId, clientIntentId });

@@ -10,7 +10,7 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
-import type { intentsArea } from './intent.contract.ts';
+import type { DeclareBody, intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { decideIntent, intentProcessId } from './intent.messages.ts';
 import { findIntent, listIntents } from './intent.queries.ts';
@@ -18,23 +18,11 @@ import { moveIntent } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand, stateOf } from './intent.service.ts';
 import { intentWire } from './intent.wire.ts';
 
-export type Declaration = {
-  readonly agentId?: string | undefined;
-  readonly purpose: string;
-  readonly expectedAmountEuros?: number | undefined;
-  readonly expectedAmount?: number | undefined;
-  readonly expectedMerchant?: string | undefined;
-  readonly clientIntentId?: string | undefined;
-  readonly ttlMinutes: number;
-  readonly cardId?: string | undefined;
-  readonly cardName?: string | undefined;
-};
-
 export type IntentDeps = {
   readonly database: Database;
   readonly gateway: WorkflowGateway;
   /** Judges and inserts; `isNew` is false for a repeated `clientIntentId`. */
-  readonly declare: (declaration: Declaration, call: Call) => Promise<{ row: IntentRow; isNew: boolean }>;
+  readonly declare: (declaration: DeclareBody, call: Call) => Promise<{ row: IntentRow; isNew: boolean }>;
 };
 
 export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> => ({

@@ -13,7 +13,14 @@ import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../pla
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { intentProcessId, intentWorkflow } from './intent.messages.ts';
-import { type IntentCommandKind, type IntentState, type IntentStatus, isFinalIntent, isPastDeadline, moveIntent } from './intent.rules.ts';
+import {
+  type IntentCommandKind,
+  type IntentState,
+  type IntentStatus,
+  isFinalIntent,
+  isPastDeadline,
+  moveIntent,
+} from './intent.rules.ts';
 import { intentWire } from './intent.wire.ts';
 
 export type IntentCommand =
@@ -101,7 +108,11 @@ export async function applyToIntent(
 }
 
 export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
-  const row = await tx.findOne(IntentRow, { id: id as IntentRow['id'] }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  const row = await tx.findOne(
+    IntentRow,
+    { id: id as IntentRow['id'] },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
   if (row === null) throw notFound('intent', id);
   return row;
 }
