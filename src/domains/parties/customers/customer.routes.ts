@@ -72,7 +72,13 @@ const newCustomer = (call: Call) => ({
 type Body = Input<(typeof customersArea)['operations']['createCustomer']>['body'];
 
 function fieldsOf({ type, email, name, policy }: Body): Omit<NewCustomer, 'customerId' | 'ownerId'> {
-  return { type, email, firstName: name?.first, lastName: name?.last, defaultPolicy: policy && defaultPolicyOf(policy) };
+  return {
+    type,
+    email,
+    firstName: name?.first,
+    lastName: name?.last,
+    defaultPolicy: policy && defaultPolicyOf(policy),
+  };
 }
 
 const defaultPolicyOf = (policy: NonNullable<Body['policy']>): DefaultPolicy => ({

@@ -24,7 +24,10 @@ export const cardholderFields = [
 ] as const;
 
 /** Names of the fields that another value is wanted for; an absent one is left alone. */
-export function changedFields<Row extends object>(row: Row, wanted: Partial<Record<keyof Row, unknown>>): (keyof Row)[] {
+export function changedFields<Row extends object>(
+  row: Row,
+  wanted: Partial<Record<keyof Row, unknown>>,
+): (keyof Row)[] {
   const names = Object.keys(wanted) as (keyof Row)[];
   return names.filter((name) => wanted[name] !== undefined && (row[name] ?? null) !== wanted[name]);
 }

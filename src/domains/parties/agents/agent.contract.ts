@@ -1,0 +1,195 @@
+/** The agent operations as published. Wire shapes only; the rules live in agent.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { agentStatuses } from './agent.rules.ts';
+
+const status = z.enum(agentStatuses);
+const cardUsage = z.enum(['single', 'multi']);
+
+const Agent = z
+  .object({
+    id: idOut('agent'),
+    ownerId: idOut('owner'),
+    name: z.string(),
+    scope: z.string().nullable(),
+    externalId: z.string().nullable(),
+    status,
+    cardBalanceEuros: eurosOut.meta({ description: 'what its cards can spend, in euros' }),
+    walletBalanceEuros: eurosOut.meta({ description: 'what its wallet has available, in euros' }),
+    cardPanMasked: z
+      .string()
+      .nullable()
+      .meta({ examples: ['•••• 1234'] }),
+    policyId: z.string().nullable(),
+    cardId: z.string().nullable().meta({ description: 'its first open card' }),
+    walletId: idOut('wallet'),
+    funding: z.enum(['wallet', 'budget']).meta({ description: 'budget: draws only on what it was given' }),
+    profile: z.record(z.string(), z.unknown()).nullable(),
+    createdAt: instantOut,
+  })
+  .meta({ id: 'Agent' });
+
+const AgentWallet = z
+  .object({
+    agentId: idOut('agent'),
+    issuer: z.string(),
+    walletBalance: z.object({ available: eurosOut, pending: eurosOut, total: eurosOut }),
+    iban: z.string().nullable(),
+    deposit: z.object({ iban: z.string(), bic: z.string(), reference: z.string() }).nullable(),
+    internalLedger: z.object({ walletBalanceEuros: eurosOut }),
+  })
+  .meta({ id: 'AgentWallet' });
+
+const AgentState = z.object({ agentId: idOut('agent'), status }).meta({ id: 'AgentState' });
+
+const profile = z.strictObject({
+  purpose: text(500),
+  framework: text(100).optional(),
+  capabilities: z.array(text(100)).max(50).optional(),
+  description: text(2_000).optional(),
+  department: text(100).optional(),
+  ownerContact: text(200).optional(),
+});
+
+const params = z.strictObject({ id: id('agent') });
+const name = text(100);
+const externalId = text(200);
+const scope = text(500);
+
+export const agentsArea = defineArea({
+  tag: 'Agents',
+  base: '/agents',
+  aliases: [],
+  description: 'Software agents that can spend: each owns cards, tokens and exactly one policy.',
+  operations: {
+    createAgent: {
+      method: 'post',
+      path: '',
+      summary: 'Create an agent with its policy and first card',
+      description:
+        'The policy is a copy of `policyId`, else the owner’s default, else the preset balanced. Waits for the card processor; 503 keeps the ids, and repeating with the same Idempotency-Key completes it.',
+      auth: ['key'],
+      body: z.strictObject({
+        name: name.optional(),
+        externalId: externalId.nullable().optional(),
+        scope: scope.nullable().optional(),
+        usage: cardUsage.default('multi'),
+        policyId: id('policy').optional(),
+        profile: profile.optional(),
+      }),
+      success: { status: 201, body: Agent },
+      refusals: [400, 403, 409, 503],
+      fires: ['agent.created', 'card.issued', 'card.activated'],
+    },
+    listAgents: {
+      method: 'get',
+      path: '',
+      summary: 'List agents',
+      description: 'An agent token sees itself only.',
+      auth: ['key', 'agent'],
+      scope: 'agents.read',
+      query: z.strictObject({ ...pageQuery, status: status.optional(), externalId: externalId.optional() }),
+      success: { status: 200, body: pageOut(Agent) },
+      refusals: [400, 403],
+    },
+    readAgent: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get an agent',
+      auth: ['key', 'agent'],
+      scope: 'agents.read',
+      params,
+      success: { status: 200, body: Agent },
+      refusals: [400, 403, 404],
+    },
+    updateAgent: {
+      method: 'patch',
+      path: '/{id}',
+      summary: 'Change an agent',
+      description: 'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest.',
+      auth: ['key'],
+      params,
+      body: z
+        .strictObject({
+          name: name.optional(),
+          externalId: externalId.nullable().optional(),
+          scope: scope.nullable().optional(),
+          status: status.optional(),
+          profile: profile.nullable().optional(),
+        })
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+      success: { status: 200, body: Agent },
+      refusals: [400, 404],
+      fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed'],
+    },
+    closeAgent: {
+      method: 'delete',
+      path: '/{id}',
+      summary: 'Close an agent',
+      description:
+        'For good: its cards are closed, its tokens revoked, its open intents cancelled, its policy removed, and its money goes back to the default wallet.',
+      auth: ['key'],
+      params,
+      success: { status: 200, body: z.object({ id: idOut('agent'), status }).meta({ id: 'ClosedAgent' }) },
+      refusals: [400, 404],
+      fires: ['agent.closed', 'card.closed', 'intent.cancelled', 'agent_token.revoked'],
+    },
+    fundAgent: {
+      method: 'post',
+      path: '/{id}/fund',
+      summary: 'Give an agent a budget out of its wallet',
+      description: 'From the first time on, its cards draw on the budget alone.',
+      auth: ['key'],
+      params,
+      body: z.strictObject({ amount: euros({ minCents: 1, maxCents: 10_000_000 }) }),
+      success: {
+        status: 200,
+        body: z
+          .object({
+            agentId: idOut('agent'),
+            amount: eurosOut,
+            walletBalanceEuros: eurosOut,
+            cardBalanceEuros: eurosOut,
+          })
+          .meta({ id: 'FundedAgent' }),
+      },
+      refusals: [400, 404, 409],
+      fires: ['card.funded', 'wallet.credited'],
+    },
+    freezeAgent: {
+      method: 'post',
+      path: '/{id}/freeze',
+      summary: 'Freeze an agent and its cards',
+      auth: ['key'],
+      params,
+      body: z.strictObject({ reason: text(500).optional() }),
+      success: { status: 200, body: AgentState },
+      refusals: [400, 404, 409],
+      fires: ['agent.frozen', 'card.frozen'],
+    },
+    unfreezeAgent: {
+      method: 'post',
+      path: '/{id}/unfreeze',
+      summary: 'Unfreeze an agent and the cards frozen with it',
+      auth: ['key'],
+      params,
+      success: { status: 200, body: AgentState },
+      refusals: [400, 404, 409],
+      fires: ['agent.unfrozen', 'card.unfrozen'],
+    },
+    readAgentWallet: {
+      method: 'get',
+      path: '/{id}/wallet',
+      summary: 'Get the wallet an agent draws on',
+      auth: ['key', 'agent'],
+      scope: 'wallets.read',
+      params,
+      success: { status: 200, body: AgentWallet },
+      refusals: [400, 403, 404],
+    },
+  },
+});
+
+export type AgentRecord = z.infer<typeof Agent>;
+export type AgentWalletRecord = z.infer<typeof AgentWallet>;

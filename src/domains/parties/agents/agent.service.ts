@@ -1,0 +1,147 @@
+/**
+ * The agent's own row: made, shown, moved and changed inside the transaction of a use case, which adds what belongs
+ * to cards, intents, tokens and money.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { type AgentProfile, AgentRow } from './agent.entity.ts';
+import { type AgentCommand, isFinalAgent, moveAgent } from './agent.rules.ts';
+
+export type AgentDraft = {
+  readonly agentId: Id<'agent'>;
+  readonly ownerId: Id<'owner'>;
+  readonly walletId: Id<'wallet'>;
+  readonly name: string | undefined;
+  readonly externalId: string | null;
+  readonly scope: string | null;
+  readonly profile: AgentProfile | null;
+};
+
+/** Absent for everybody until `agentBecomesVisible`. */
+export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Promise<void> {
+  await rows(
+    tx,
+    `insert into agents (id, owner_id, name, scope, external_id, profile, status, wallet_id, funding, is_provisioning,
+       origin, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6::jsonb, 'active', $7, 'wallet', true, $8::jsonb, $9, $9)`,
+    [
+      draft.agentId,
+      draft.ownerId,
+      draft.name ?? `Agent ${draft.agentId.slice(-4)}`,
+      draft.scope,
+      draft.externalId,
+      draft.profile === null ? null : JSON.stringify(draft.profile),
+      draft.walletId,
+      JSON.stringify({ requestId: cause.requestId, runId: cause.runId, actor: cause.actor }),
+      cause.at,
+    ],
+  );
+}
+
+/**
+ * Its card is there: the agent appears and `agent.created` fires, in the name of whoever asked for it. Harmless when
+ * it had appeared before. Returns the cause that the first card's events are to be recorded with.
+ */
+export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<Cause> {
+  const row = await lockRow(tx, agentId);
+  if (row === null) throw notFound('agent', agentId);
+  const asked: Cause = { ...cause, ...row.origin };
+  if (!row.isProvisioning) return asked;
+  row.isProvisioning = false;
+  await tx.flush();
+  await recordTransition(tx, 'agent', agentId, { from: null, to: row.status }, cause);
+  await recordAgent(tx, asked, 'agent.created', row);
+  return asked;
+}
+
+export type MovedAgent = { readonly row: AgentRow; readonly outcome: 'moved' | 'already' };
+
+/** The guarded transition of an agent. Its event is recorded here; the cascade is the use case's. */
+export async function moveAgentRow(
+  tx: Tx,
+  cause: Cause,
+  { ownerId, agentId }: { ownerId: string; agentId: Id<'agent'> },
+  { command, reason }: { command: AgentCommand; reason?: string | undefined },
+): Promise<MovedAgent> {
+  const row = await ownedRow(tx, ownerId, agentId);
+  const move = moveAgent(row.status, command, await hasMoved(tx, 'agent', agentId, cause.causeId));
+  if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+  if (move.outcome === 'already') return { row, outcome: 'already' };
+  await recordTransition(tx, 'agent', agentId, { from: row.status, to: move.next }, cause);
+  row.status = move.next;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordAgent(tx, cause, firedBy[command], row, reason === undefined ? {} : { reason });
+  return { row, outcome: 'moved' };
+}
+
+export type AgentChange = {
+  readonly name?: string | undefined;
+  readonly externalId?: string | null | undefined;
+  readonly scope?: string | null | undefined;
+  readonly profile?: AgentProfile | null | undefined;
+};
+
+/** Changes what describes the agent; nothing about its rights or its money. */
+export async function changeAgent(
+  tx: Tx,
+  cause: Cause,
+  { ownerId, agentId }: { ownerId: string; agentId: Id<'agent'> },
+  change: AgentChange,
+): Promise<void> {
+  const row = await ownedRow(tx, ownerId, agentId);
+  if (isFinalAgent(row.status))
+    throw new DomainError('invalid_state', 'this agent is closed for good: it cannot change');
+  const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
+  const changed = wanted.filter(([field, value]) => !isSame(row[field as keyof AgentChange], value));
+  if (changed.length === 0) return;
+  Object.assign(row, Object.fromEntries(changed), { updatedAt: cause.at });
+  await tx.flush();
+  await recordAgent(tx, cause, 'agent.updated', row, { changed: changed.map(([field]) => field) });
+}
+
+/** For use cases that decide by the row: locked, and 404 for other owners. */
+export async function ownedRow(tx: Tx, ownerId: string, agentId: Id<'agent'>): Promise<AgentRow> {
+  const row = await lockRow(tx, agentId);
+  if (row === null || row.ownerId !== ownerId || row.isProvisioning) throw notFound('agent', agentId);
+  return row;
+}
+
+const lockRow = (tx: Tx, id: Id<'agent'>): Promise<AgentRow | null> =>
+  tx.findOne(AgentRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+
+const firedBy = { freeze: 'agent.frozen', unfreeze: 'agent.unfrozen', close: 'agent.closed' } as const;
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+type AgentEvent = 'agent.created' | 'agent.updated' | 'agent.frozen' | 'agent.unfrozen' | 'agent.closed';
+
+/** The profile may name people, so it stays in the row. */
+async function recordAgent(
+  tx: Tx,
+  cause: Cause,
+  event: AgentEvent,
+  row: AgentRow,
+  details: object = {},
+): Promise<void> {
+  const { id, ownerId, name, status, walletId, funding } = row;
+  const data = {
+    id,
+    agentId: id,
+    ownerId,
+    name,
+    status,
+    externalId: row.externalId ?? null,
+    scope: row.scope ?? null,
+    walletId,
+    funding,
+    createdAt: row.createdAt.toISOString(),
+    ...details,
+  };
+  await recordChanges(tx, cause, [{ event, ownerId, agentId: id, subjectId: id, data, details: { ...details } }]);
+}
