@@ -77,7 +77,7 @@ describe('supervisor', () => {
     await supervisor.keep(plan('second', `${stubborn}${ready}${stay}`));
     await supervisor.stop(['first', 'second', 'last']);
     expect(await readFile(join(dir, 'journal'), 'utf8')).toBe('first deaf last ');
-    for (const [pid] of Object.values(pids)) expect(() => process.kill(pid as number, 0)).toThrow('ESRCH');
+    for (const pid of Object.values(pids).flat()) expect(() => process.kill(pid as number, 0)).toThrow('ESRCH');
   });
 
   test('nothing is started again after a stop, also not what was waiting for its restart', async () => {
