@@ -4,6 +4,7 @@
  * @module
  */
 
+import { existsSync } from 'node:fs';
 import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +22,9 @@ export async function testFolder(): Promise<string> {
 
 afterAll(async () => {
   for (const dir of made) {
-    await rm(await folderElsewhere(dir), { recursive: true, force: true });
+    for (const dataDir of [dir, join(dir, '.bursar')].filter(existsSync)) {
+      await rm(await folderElsewhere(dataDir), { recursive: true, force: true });
+    }
     await rm(dir, { recursive: true, force: true });
   }
 });
