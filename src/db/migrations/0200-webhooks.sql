@@ -52,6 +52,8 @@ create table webhook_deliveries (
   next_attempt_at timestamptz check ((next_attempt_at is null) = (status in ('succeeded', 'failed', 'dead'))),
   -- One object per known attempt, oldest first.
   attempts jsonb not null default '[]',
+  -- Why it ended without another attempt: the subscription was deleted or disabled.
+  lost_reason text check (lost_reason is null or status in ('failed', 'dead')),
   created_at timestamptz not null,
   delivered_at timestamptz check ((delivered_at is not null) = (status = 'succeeded'))
 ) with (fillfactor = 80, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 1000,

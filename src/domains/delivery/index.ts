@@ -1,0 +1,32 @@
+/** The public face of delivery: who must hear. @module */
+import { WebhookRow } from './webhooks/webhook.entity.ts';
+
+export {
+  type Claimed,
+  type ClaimLimits,
+  claimFirstAttempts,
+  claimRetry,
+  closedReceiversWithWork,
+  releaseExpired,
+} from './webhooks/delivery.claim.service.ts';
+export { endPendingOf } from './webhooks/delivery.end.service.ts';
+export {
+  type DeliveryNext,
+  type DeliveryStage,
+  type DeliveryView,
+  deliveryProcessId,
+  deliveryWorkflow,
+  stageOf,
+} from './webhooks/delivery.messages.ts';
+export { recordResults } from './webhooks/delivery.result.service.ts';
+export { nextDeliveryStep } from './webhooks/delivery.retry.service.ts';
+export {
+  attemptTimeoutMs,
+  createSender,
+  type Result,
+  type SendDelivery,
+} from './webhooks/delivery.send.service.ts';
+export { type DeliveryWire, type WebhookWire, webhooksArea } from './webhooks/webhook.contract.ts';
+export { type WebhookDeps, webhookHandlers } from './webhooks/webhook.routes.ts';
+
+export const deliveryEntities = [WebhookRow] as const;

@@ -1,0 +1,138 @@
+/**
+ * The one way to get the right to deliver: a claim with a lease and a fencing token, within the receiver's free
+ * places. First attempts and retries both come through here, so two processes never deliver one at once.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { timeoutsUntilProbing } from './webhook.rules.ts';
+
+export type Claimed = {
+  readonly id: Id<'delivery'>;
+  readonly webhookId: Id<'webhook'>;
+  readonly ownerId: string;
+  readonly plan: string;
+  /** The number of the attempt that this claim is for. */
+  readonly attempt: number;
+  /** The fencing token: a result is recorded only while it is the row's. */
+  readonly fence: number;
+  readonly url: string;
+  readonly sealedSecret: string;
+  readonly event: string;
+  readonly requestId: string;
+  readonly createdAt: Date;
+  readonly data: Record<string, unknown>;
+};
+
+export type ClaimLimits = {
+  /** Attempts under way to one receiver, over all processes. */
+  readonly perReceiver: number;
+  readonly leaseMs: number;
+};
+
+/** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
+export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<Claimed[]> {
+  const receivers = await rows<{ id: string }>(tx, lockReceiversWithWork);
+  if (receivers.length === 0) return [];
+  // A tenth of what is free at most, so that a few receivers that all hang leave room for the others.
+  const share = Math.max(1, Math.ceil(most / 10));
+  return rows<Claimed>(tx, claimOf(waiting), [
+    receivers.map(({ id }) => id),
+    limits.perReceiver,
+    timeoutsUntilProbing,
+    share,
+    most,
+    limits.leaseMs,
+  ]);
+}
+
+/** A delivery that was attempted before and is due at business time `now`; undefined when somebody else has it, its
+ * receiver has no free place or takes nothing, or it is not due. */
+export async function claimRetry(
+  tx: Tx,
+  id: Id<'delivery'>,
+  now: Date,
+  limits: ClaimLimits,
+): Promise<Claimed | undefined> {
+  const receivers = await rows<{ id: string }>(
+    tx,
+    `select h.webhook_id as id from webhook_health h
+     where h.webhook_id = (select webhook_id from webhook_deliveries where id = $1) for update of h`,
+    [id],
+  );
+  const claimed = await rows<Claimed>(tx, claimOf(due), [
+    receivers.map((receiver) => receiver.id),
+    limits.perReceiver,
+    timeoutsUntilProbing,
+    1,
+    1,
+    limits.leaseMs,
+    id,
+    now,
+  ]);
+  return claimed[0];
+}
+
+/** Claims whose holder died: first attempts become claimable again. Retries are taken over where they are due. */
+export async function releaseExpired(tx: Tx): Promise<number> {
+  const released = await rows(
+    tx,
+    `update webhook_deliveries set status = 'pending', lease_until = null where id in (
+       select id from webhook_deliveries where status = 'delivering' and attempts_made = 0 and lease_until < now()
+       for update skip locked)
+     returning id`,
+  );
+  return released.length;
+}
+
+/** From receiver to receiver through the index of what waits: as many steps as receivers, however much waits. */
+const receiversWithWork = `with recursive receiver(id) as (
+    (select webhook_id from webhook_deliveries where status = 'pending' and attempts_made = 0
+     order by webhook_id limit 1)
+    union all
+    select (select d.webhook_id from webhook_deliveries d
+            where d.status = 'pending' and d.attempts_made = 0 and d.webhook_id > r.id order by d.webhook_id limit 1)
+    from receiver r where r.id is not null)`;
+
+/** Held to the end of the transaction: the count of attempts under way is taken by the next statement, which sees
+ * what an earlier holder claimed. */
+const lockReceiversWithWork = `${receiversWithWork}
+  select h.webhook_id as id from webhook_health h join webhooks w on w.id = h.webhook_id
+  where h.webhook_id in (select id from receiver where id is not null) and w.status = 'active' and w.deleted_at is null
+  for update of h skip locked`;
+
+/** Closed subscriptions with deliveries that a change under way added meanwhile. */
+export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
+  rows(
+    tx,
+    `${receiversWithWork} select w.id from webhooks w
+     where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
+  );
+
+const waiting = `d.status = 'pending' and d.attempts_made = 0`;
+const due = `d.id = $7 and d.next_attempt_at <= $8 and d.attempts_made > 0
+  and (d.status = 'pending' or (d.status = 'delivering' and d.lease_until < now()))`;
+
+const claimOf = (condition: string): string => `
+  with receiver as (
+    select w.id, w.url, w.sealed_secret,
+      least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end
+        - (select count(*)::int from webhook_deliveries d
+           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now())) as places
+    from webhook_health h join webhooks w on w.id = h.webhook_id
+    where w.id = any($1::text[]) and w.status = 'active' and w.deleted_at is null),
+  picked as (
+    select p.id, r.url, r.sealed_secret
+    from (select * from receiver order by random()) r cross join lateral (
+      select d.id from webhook_deliveries d where d.webhook_id = r.id and ${condition}
+      order by d.id limit greatest(r.places, 0) for update skip locked) p
+    limit $5::int),
+  claimed as (
+    update webhook_deliveries d
+    set status = 'delivering', claims = d.claims + 1, lease_until = now() + $6::int * interval '1 millisecond'
+    from picked p where d.id = p.id
+    returning d.*, p.url, p.sealed_secret)
+  select c.id, c.webhook_id as "webhookId", c.owner_id as "ownerId", c.plan, c.attempts_made + 1 as attempt,
+    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.event, e.request_id as "requestId",
+    e.created_at as "createdAt", e.data
+  from claimed c join events e on e.id = c.event_id order by c.id`;

@@ -1,0 +1,47 @@
+/**
+ * Ends deliveries that nobody will try again because their subscription takes none: as dead letters where the plan
+ * has them. What is under way is left to its result.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { deliveryProcessId } from './delivery.messages.ts';
+import { lostStatus, plans } from './delivery.rules.ts';
+
+/** Returns how many ended. Their retry processes are woken one last time and end by themselves. */
+export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
+  const ended = await rows<{ id: string; attempts_made: number }>(
+    tx,
+    `update webhook_deliveries set ${ending} where webhook_id = any($1::text[]) and status = 'pending'
+     returning id, attempts_made`,
+    [webhookIds, reason, deadLetterPlans],
+  );
+  await closeProcesses(tx, ended);
+  return ended.length;
+}
+
+/** One delivery whose subscription was found closed when it was due. */
+export async function endDelivery(tx: Tx, id: string, reason: string): Promise<void> {
+  await rows(tx, `update webhook_deliveries set ${ending} where id = $1 and status = 'pending'`, [
+    id,
+    reason,
+    deadLetterPlans,
+  ]);
+  await rows(tx, 'update processes set is_open = false, due_at = null where id = $1', [
+    deliveryProcessId(id as `whd_${string}`),
+  ]);
+}
+
+const deadLetterPlans = plans.filter((plan) => lostStatus(plan) === 'dead');
+const ending = `status = case when plan = any($3::text[]) then 'dead' else 'failed' end, lost_reason = $2,
+  next_attempt_at = null`;
+
+async function closeProcesses(tx: Tx, ended: readonly { id: string; attempts_made: number }[]): Promise<void> {
+  const ids = ended.filter((row) => row.attempts_made > 0).map(({ id }) => deliveryProcessId(id as `whd_${string}`));
+  if (ids.length === 0) return;
+  await rows(
+    tx,
+    `update processes set is_open = false, wanted_wake = started_epoch is not null, due_at = null
+     where id = any($1::text[]) and is_open`,
+    [ids],
+  );
+}

@@ -1,0 +1,155 @@
+/**
+ * Records what came of attempts, many in one transaction: the delivery's next state, the receiver's health, the retry
+ * process. A result whose claim was lost meanwhile changes nothing.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { deliveryProcessId, deliveryWorkflow, stageOf } from './delivery.messages.ts';
+import { type AfterAttempt, afterAttempt, type Judged, judgeAttempt } from './delivery.rules.ts';
+import type { Result } from './delivery.send.service.ts';
+import { type Health, healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
+import { disableWebhook } from './webhook.service.ts';
+
+/** Ids of the deliveries whose result counted. */
+export async function recordResults(tx: Tx, results: readonly Result[], now: Date): Promise<string[]> {
+  if (results.length === 0) return [];
+  const open = await openReceivers(tx, results);
+  const settled = results.map((result) => settle(result, open.has(result.claimed.webhookId), now));
+  const counted = await save(tx, settled, now);
+  const applied = settled.filter(({ result }) => counted.has(result.claimed.id));
+  await saveProcesses(tx, applied, now);
+  await saveHealth(tx, applied, now);
+  return applied.map(({ result }) => result.claimed.id);
+}
+
+type Settled = { readonly result: Result; readonly judged: Judged; readonly after: AfterAttempt };
+
+function settle(result: Result, isOpen: boolean, now: Date): Settled {
+  const { plan, attempt } = result.claimed;
+  const judged = judgeAttempt(result.attempted);
+  const standing = { plan, attempt, outcome: judged.outcome, retryAfterMs: result.retryAfterMs, isOpen };
+  return { result, judged, after: afterAttempt(standing, now) };
+}
+
+async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<string>> {
+  const open = await rows<{ id: string }>(
+    tx,
+    `select id from webhooks where id = any($1::text[]) and deleted_at is null and status <> 'disabled'`,
+    [[...new Set(results.map(({ claimed }) => claimed.webhookId))]],
+  );
+  return new Set(open.map(({ id }) => id));
+}
+
+async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
+  const changes = settled.map(({ result, judged, after }) => ({
+    id: result.claimed.id,
+    fence: result.claimed.fence,
+    status: after.status,
+    next_attempt_at: 'nextAttemptAt' in after ? after.nextAttemptAt : null,
+    attempt: [attemptRecord(result, judged, now)],
+  }));
+  const counted = await rows<{ id: string }>(
+    tx,
+    `update webhook_deliveries d set status = r.status, lease_until = null, attempts_made = d.attempts_made + 1,
+       next_attempt_at = r.next_attempt_at, attempts = d.attempts || r.attempt,
+       delivered_at = case when r.status = 'succeeded' then $2::timestamptz end
+     from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
+     where d.id = r.id and d.claims = r.fence and d.status = 'delivering'
+     returning d.id`,
+    [JSON.stringify(changes), now],
+  );
+  return new Set(counted.map(({ id }) => id));
+}
+
+/** As shown under `attempts` of a delivery. */
+const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Judged, now: Date) => ({
+  attempt: claimed.attempt,
+  deliveryId: `${claimed.id}.${claimed.fence}`,
+  at: new Date(now.getTime() - tookMs).toISOString(),
+  responseStatus: attempted.status,
+  responseMs: attempted.status === null ? null : tookMs,
+  error,
+  responseBody: error === null ? null : responseBody,
+});
+
+/** A delivery that is to be tried again has a process from its first failure to its end. */
+async function saveProcesses(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
+  const retried = applied.flatMap(({ result: { claimed }, after }) =>
+    'nextAttemptAt' in after
+      ? [
+          {
+            id: deliveryProcessId(claimed.id),
+            subject_id: claimed.id,
+            owner_id: claimed.ownerId,
+            due_at: after.nextAttemptAt,
+          },
+        ]
+      : [],
+  );
+  if (retried.length > 0) {
+    await rows(
+      tx,
+      `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, created_at)
+       select id, $2, subject_id, owner_id, $3, due_at, $4
+       from jsonb_to_recordset($1::jsonb) as r(id text, subject_id text, owner_id text, due_at timestamptz)
+       on conflict (id) do update set due_at = excluded.due_at`,
+      [JSON.stringify(retried), deliveryWorkflow, stageOf.pending, now],
+    );
+  }
+  const ended = applied
+    .filter(({ result, after }) => result.claimed.attempt > 1 && !('nextAttemptAt' in after))
+    .map(({ result }) => deliveryProcessId(result.claimed.id));
+  if (ended.length > 0) {
+    // The process itself made this attempt and sees the end next; it needs no wake.
+    await rows(tx, 'update processes set is_open = false, due_at = null where id = any($1::text[])', [ended]);
+  }
+}
+
+async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
+  const outcomes = Map.groupBy(applied, ({ result }) => result.claimed.webhookId);
+  const troubled = [...outcomes.keys()].filter((id) =>
+    outcomes.get(id)?.some(({ judged }) => judged.outcome !== 'success'),
+  );
+  // Receivers that only succeeded are written only if they had been failing.
+  const before = await rows<{ id: Settled['result']['claimed']['webhookId'] } & Health>(
+    tx,
+    `select webhook_id as id, failures_in_row as "failuresInRow", timeouts_in_row as "timeoutsInRow",
+       failing_since as "failingSince"
+     from webhook_health where webhook_id = any($1::text[]) and (failures_in_row > 0 or webhook_id = any($2::text[]))
+     order by webhook_id for update`,
+    [[...outcomes.keys()], troubled],
+  );
+  if (before.length === 0) return;
+  const after = before.map((row) => {
+    const seen = (outcomes.get(row.id) ?? []).map(({ judged }): Outcome => judged.outcome);
+    return { id: row.id, seen, health: healthAfter({ ...healthy, ...row }, seen, now) };
+  });
+  await rows(
+    tx,
+    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.timeouts, failing_since = r.since
+     from jsonb_to_recordset($1::jsonb) as r(id text, failures int, timeouts int, since timestamptz)
+     where h.webhook_id = r.id`,
+    [
+      JSON.stringify(
+        after.map(({ id, health }) => ({
+          id,
+          failures: health.failuresInRow,
+          timeouts: health.timeoutsInRow,
+          since: health.failingSince,
+        })),
+      ),
+    ],
+  );
+  for (const { id, seen, health } of after) {
+    const why = whyDisabled(health, seen, now);
+    if (why !== undefined) await disableWebhook(tx, id, why, disabling(id, now));
+  }
+}
+
+const disabling = (id: string, at: Date): Cause => ({
+  causeId: `disable:${at.getTime()}`,
+  requestId: `disable/${id}`,
+  actor: { kind: 'system' },
+  at,
+});

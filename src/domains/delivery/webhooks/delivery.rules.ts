@@ -1,0 +1,92 @@
+/**
+ * How a delivery goes on: which answer counts, how many attempts its plan gives, when the next one is due, and how it
+ * ends. Pure; `now` is business time.
+ * @module
+ */
+import { day, hour, later, minute } from '../../../kernel/instant.ts';
+import type { Outcome } from './webhook.rules.ts';
+
+export const deliveryStatuses = ['pending', 'delivering', 'succeeded', 'failed', 'dead'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+export const isFinalDelivery = (status: DeliveryStatus): boolean => status !== 'pending' && status !== 'delivering';
+
+export const plans = ['free', 'starter', 'business', 'enterprise'] as const;
+export type Plan = (typeof plans)[number];
+export type Tier = { readonly name: string; readonly maxAttempts: number; readonly hasDeadLetters: boolean };
+
+const tiers: Readonly<Record<Plan, Tier>> = {
+  free: { name: 'basic', maxAttempts: 1, hasDeadLetters: false },
+  starter: { name: 'full', maxAttempts: 1, hasDeadLetters: false },
+  business: { name: 'full_retry', maxAttempts: 5, hasDeadLetters: false },
+  enterprise: { name: 'full_dlq', maxAttempts: 5, hasDeadLetters: true },
+};
+
+export const isPlan = (text: string): text is Plan => Object.hasOwn(tiers, text);
+
+export function tierOf(plan: string): Tier {
+  return tiers[isPlan(plan) ? plan : 'free'];
+}
+
+/** The published steps; the last one would follow a fifth attempt and is there for plans with more. */
+const gapsMs = [minute, 5 * minute, 15 * minute, hour, 4 * hour] as const;
+const longestRetryAfterMs = day;
+
+/** From the end of attempt number `attempt` to the next one: the receiver may ask for more, never for less. */
+export function gapAfter(attempt: number, retryAfterMs = 0): number {
+  const gapMs = gapsMs[Math.min(attempt, gapsMs.length) - 1] ?? gapsMs[0];
+  return Math.max(gapMs, Math.min(retryAfterMs, longestRetryAfterMs));
+}
+
+/** `Retry-After` in seconds or as a date, seen at real time `now`; 0 when absent, past or unreadable. */
+export function retryAfterMs(header: string | undefined, now: Date): number {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;
+  const at = /^[A-Za-z]{3}, /.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(at) ? 0 : Math.max(0, at - now.getTime());
+}
+
+/** What became of one attempt on the wire. */
+export type Attempted = {
+  readonly status: number | null;
+  readonly timedOut: boolean;
+  /** Why there was no answer. */
+  readonly failure: string | null;
+};
+export type Judged = { readonly outcome: Outcome; readonly error: string | null };
+
+export function judgeAttempt({ status, timedOut, failure }: Attempted): Judged {
+  if (status !== null && status >= 200 && status < 300) return { outcome: 'success', error: null };
+  if (status === 410) return { outcome: 'gone', error: 'answered 410 Gone' };
+  if (status !== null && status >= 300 && status < 400) {
+    return { outcome: 'failure', error: `answered ${status}; redirects are not followed` };
+  }
+  if (timedOut) return { outcome: 'timeout', error: failure ?? 'no answer in time' };
+  if (status !== null) return { outcome: 'failure', error: `answered ${status}, not 2xx` };
+  return { outcome: 'failure', error: failure ?? 'no answer' };
+}
+
+export type AfterAttempt =
+  | { readonly status: 'succeeded' }
+  | { readonly status: 'pending'; readonly nextAttemptAt: Date }
+  | { readonly status: 'failed' | 'dead' };
+
+type Standing = {
+  readonly plan: string;
+  /** The number of the attempt that was judged. */
+  readonly attempt: number;
+  readonly outcome: Outcome;
+  readonly retryAfterMs: number;
+  /** The subscription still takes deliveries. */
+  readonly isOpen: boolean;
+};
+
+export function afterAttempt({ plan, attempt, outcome, retryAfterMs, isOpen }: Standing, now: Date): AfterAttempt {
+  if (outcome === 'success') return { status: 'succeeded' };
+  const mayRetry = isOpen && outcome !== 'gone' && attempt < tierOf(plan).maxAttempts;
+  return mayRetry
+    ? { status: 'pending', nextAttemptAt: later(now, gapAfter(attempt, retryAfterMs)) }
+    : { status: lostStatus(plan) };
+}
+
+/** How a delivery ends that nobody will try again. */
+export const lostStatus = (plan: string): 'failed' | 'dead' => (tierOf(plan).hasDeadLetters ? 'dead' : 'failed');

@@ -1,0 +1,99 @@
+/**
+ * One attempt: signs a claimed delivery and sends it, and says what came of it. Writes nothing; a receiver's failure
+ * is a result, only a fault of ours throws.
+ * @module
+ */
+import { second } from '../../../kernel/instant.ts';
+import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.ts';
+import { OutboundError } from '../../../outbound/outbound-error.ts';
+import { redactText } from '../../../platform/redact.ts';
+import type { Vault } from '../../../vault/vault.ts';
+import type { Claimed } from './delivery.claim.service.ts';
+import { type Attempted, retryAfterMs } from './delivery.rules.ts';
+import { bodyOf, deliveryHeaders } from './webhook.signature.ts';
+
+export type Result = {
+  readonly claimed: Claimed;
+  readonly attempted: Attempted;
+  readonly tookMs: number;
+  readonly retryAfterMs: number;
+  /** At most 1 KiB, masked; kept of failures. */
+  readonly responseBody: string | null;
+};
+export type SendDelivery = (claimed: Claimed) => Promise<Result>;
+
+type Deps = { readonly outbound: Outbound; readonly vault: Vault; readonly timeoutMs?: number };
+
+export const attemptTimeoutMs = 30 * second;
+const bytesRead = 64 * 1_024;
+const charactersKept = 1_024;
+
+export function createSender({ outbound, vault, timeoutMs = attemptTimeoutMs }: Deps): SendDelivery {
+  const secretOf = rememberingSecrets(vault);
+  return async (claimed) => {
+    const secret = await secretOf(claimed);
+    const body = bodyOf(claimed);
+    const now = new Date(); // Signatures carry real time; receivers refuse old ones.
+    const signed = {
+      attemptId: `${claimed.id}.${claimed.fence}`,
+      deliveryId: claimed.id,
+      unixSeconds: Math.floor(now.getTime() / 1_000),
+      body,
+    };
+    const started = performance.now();
+    const answered = await outbound
+      .request(claimed.url, {
+        method: 'POST',
+        headers: deliveryHeaders(secret, signed, claimed),
+        body,
+        timeoutMs,
+        maxBytes: bytesRead,
+        isRepeatable: true,
+      })
+      .then(ofAnswer, ofError);
+    return { claimed, tookMs: Math.round(performance.now() - started), ...answered };
+  };
+}
+
+type Answered = Omit<Result, 'claimed' | 'tookMs'>;
+
+const ofAnswer = ({ status, headers, text }: OutboundAnswer): Answered => ({
+  attempted: { status, timedOut: false, failure: null },
+  retryAfterMs: retryAfterMs(headers['retry-after'], new Date()),
+  responseBody: text === '' ? null : keptText(text),
+});
+
+/** An answer that broke off after its status counts as that status. */
+function ofError(error: unknown): Answered {
+  if (!(error instanceof OutboundError)) throw error;
+  return {
+    attempted: { status: error.status ?? null, timedOut: error.kind === 'timeout', failure: storable(error.message) },
+    retryAfterMs: 0,
+    responseBody: null,
+  };
+}
+
+const keptText = (text: string): string =>
+  storable(redactText(text.slice(0, 4 * charactersKept)).slice(0, charactersKept));
+
+/** JSON columns take neither NUL nor half of a surrogate pair. */
+const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
+const mostSecretsRemembered = 2_000;
+
+/** Opening costs more than signing; what is remembered is found by the sealed text, so a new secret is never missed. */
+function rememberingSecrets(vault: Vault): (claimed: Claimed) => Promise<string> {
+  const opened = new Map<string, Promise<string>>();
+  return ({ webhookId, sealedSecret }) => {
+    const known = opened.get(sealedSecret);
+    if (known !== undefined) return known;
+    if (opened.size >= mostSecretsRemembered) opened.clear();
+    const opening = vault.open(sealedSecret, secretContext(webhookId));
+    opened.set(sealedSecret, opening);
+    opening.catch(() => opened.delete(sealedSecret)); // The caller gets the failure; the next one tries again.
+    return opening;
+  };
+}
+
+/** Where in the vault a subscription's secret belongs. */
+export const secretContext = (webhookId: string): string => `webhook/${webhookId}`;

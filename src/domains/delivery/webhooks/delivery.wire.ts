@@ -1,0 +1,26 @@
+/** A delivery as its owner sees it. Shapes only. @module */
+import type { DeliveryRecord, WholeDelivery } from './delivery.queries.ts';
+import { tierOf } from './delivery.rules.ts';
+import type { DeliveryWire, WholeDeliveryWire } from './webhook.contract.ts';
+
+export const deliveryWire = (row: DeliveryRecord): DeliveryWire => ({
+  id: row.id,
+  webhookId: row.webhookId,
+  event: row.event,
+  eventId: row.eventId,
+  status: row.status,
+  attempt: row.attemptsMade,
+  maxAttempts: tierOf(row.plan).maxAttempts,
+  nextAttemptAt: row.nextAttemptAt?.toISOString() ?? null,
+  responseStatus: row.lastAttempt?.responseStatus ?? null,
+  responseMs: row.lastAttempt?.responseMs ?? null,
+  error: row.lostReason ?? row.lastAttempt?.error ?? null,
+  createdAt: row.createdAt.toISOString(),
+  deliveredAt: row.deliveredAt?.toISOString() ?? null,
+});
+
+export const wholeDeliveryWire = (row: WholeDelivery): WholeDeliveryWire => ({
+  ...deliveryWire(row),
+  payload: { event: row.event, createdAt: row.occurredAt.toISOString(), data: row.data },
+  attempts: row.attempts,
+});

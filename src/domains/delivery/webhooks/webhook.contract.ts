@@ -1,0 +1,143 @@
+/** The webhooks operations as published. Wire shapes only; the rules live in webhook.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { id, idOut, instant, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { deliveryStatuses } from './delivery.rules.ts';
+import { webhookStatuses } from './webhook.rules.ts';
+
+const webhook = {
+  id: idOut('webhook'),
+  url: z.string(),
+  events: z.array(z.string()),
+  description: z.string().nullable(),
+  status: z.enum(webhookStatuses),
+  disabledReason: z.string().nullable(),
+  hint: z.string(),
+  createdAt: instantOut,
+  updatedAt: instantOut,
+};
+
+export const webhookOut = z.object(webhook).meta({ id: 'Webhook' });
+export type WebhookWire = z.infer<typeof webhookOut>;
+
+const createdWebhook = z
+  .object({ ...webhook, secret: z.string().meta({ description: 'signs deliveries; shown this once' }) })
+  .meta({ id: 'CreatedWebhook' });
+
+const attempt = z
+  .object({
+    attempt: z.int(),
+    deliveryId: z.string().meta({ description: 'X-Service-Delivery-Id of this attempt' }),
+    at: instantOut,
+    responseStatus: z.int().nullable(),
+    responseMs: z.int().nullable(),
+    error: z.string().nullable(),
+    responseBody: z.string().nullable().meta({ description: 'of a failed attempt: at most 1 KiB, secrets masked' }),
+  })
+  .meta({ id: 'WebhookAttempt' });
+
+const delivery = {
+  id: idOut('delivery'),
+  webhookId: idOut('webhook'),
+  event: z.string(),
+  eventId: idOut('event'),
+  status: z.enum(deliveryStatuses),
+  attempt: z.int(),
+  maxAttempts: z.int(),
+  nextAttemptAt: instantOut.nullable(),
+  responseStatus: z.int().nullable(),
+  responseMs: z.int().nullable(),
+  error: z.string().nullable(),
+  createdAt: instantOut,
+  deliveredAt: instantOut.nullable(),
+};
+
+export const deliveryOut = z.object(delivery).meta({ id: 'WebhookDelivery' });
+export type DeliveryWire = z.infer<typeof deliveryOut>;
+
+const payload = z.object({ event: z.string(), createdAt: instantOut, data: z.record(z.string(), z.unknown()) });
+const wholeDelivery = z
+  .object({ ...delivery, payload, attempts: z.array(attempt) })
+  .meta({ id: 'WebhookDeliveryDetail' });
+export type WholeDeliveryWire = z.infer<typeof wholeDelivery>;
+
+const subscription = z.strictObject({
+  url: z.string().min(1).max(4_096).meta({ format: 'uri' }),
+  events: z.array(z.string().max(100)).min(1).max(200),
+  description: text(500).optional(),
+});
+
+export const webhooksArea = defineArea({
+  tag: 'Webhooks',
+  base: '/webhooks',
+  aliases: [],
+  description: 'Subscriptions to events, and the deliveries made for them.',
+  operations: {
+    createWebhook: {
+      method: 'post',
+      path: '',
+      summary: 'Subscribe a URL to events',
+      description:
+        'Events are names of the catalog, or `["*"]` alone. The secret is shown once; deliveries carry two signatures, see docs/webhooks.md.',
+      auth: ['key'],
+      body: subscription,
+      success: { status: 201, body: createdWebhook },
+      refusals: [400, 401, 409, 429],
+      fires: ['webhook.created'],
+      secret: true,
+    },
+    listWebhooks: {
+      method: 'get',
+      path: '',
+      summary: 'List subscriptions',
+      auth: ['key'],
+      query: z.strictObject(pageQuery),
+      success: { status: 200, body: pageOut(webhookOut) },
+      refusals: [400, 401, 429],
+    },
+    getWebhook: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Read one subscription',
+      auth: ['key'],
+      params: z.object({ id: id('webhook') }),
+      success: { status: 200, body: webhookOut },
+      refusals: [400, 401, 404, 429],
+    },
+    deleteWebhook: {
+      method: 'delete',
+      path: '/{id}',
+      summary: 'Delete a subscription and drop its pending deliveries',
+      auth: ['key'],
+      params: z.object({ id: id('webhook') }),
+      success: { status: 204 },
+      refusals: [400, 401, 404, 429],
+      fires: ['webhook.deleted'],
+    },
+    listWebhookDeliveries: {
+      method: 'get',
+      path: '/{id}/deliveries',
+      summary: 'List deliveries of a subscription',
+      auth: ['key'],
+      params: z.object({ id: id('webhook') }),
+      query: z.strictObject({
+        ...pageQuery,
+        status: z.enum(deliveryStatuses).optional(),
+        event: z.string().max(100).optional(),
+        from: instant.optional(),
+        to: instant.optional(),
+      }),
+      success: { status: 200, body: pageOut(deliveryOut) },
+      refusals: [400, 401, 404, 429],
+    },
+    getWebhookDelivery: {
+      method: 'get',
+      path: '/deliveries/{deliveryId}',
+      summary: 'Read one delivery with its payload and attempts',
+      auth: ['key'],
+      params: z.object({ deliveryId: id('delivery') }),
+      success: { status: 200, body: wholeDelivery },
+      refusals: [400, 401, 404, 429],
+    },
+  },
+});

@@ -1,0 +1,85 @@
+/** Answers the webhooks operations: ask the service, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { pageOfQuery } from '../../../http/schemas.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { pageOf } from '../../../kernel/page.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import type { Vault } from '../../../vault/vault.ts';
+import { findDelivery, listDeliveries } from './delivery.queries.ts';
+import { secretContext } from './delivery.send.service.ts';
+import { deliveryWire, wholeDeliveryWire } from './delivery.wire.ts';
+import type { webhooksArea } from './webhook.contract.ts';
+import type { WebhookRow } from './webhook.entity.ts';
+import { findWebhook, listWebhooks } from './webhook.queries.ts';
+import { deleteWebhook, insertWebhook, readSubscription } from './webhook.service.ts';
+import { newWebhookSecret } from './webhook.signature.ts';
+import { webhookWire } from './webhook.wire.ts';
+
+export type WebhookDeps = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly mode: Mode;
+  readonly allowedOrigins: readonly string[];
+};
+
+export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea> => ({
+  createWebhook: async ({ body }, call) => {
+    const { events } = readSubscription(body, deps.allowedOrigins);
+    const id = call.newId('webhook');
+    const made = await madeBefore(deps, id);
+    if (made !== undefined) return made;
+    const secret = newWebhookSecret();
+    const fresh = {
+      id,
+      ownerId: ownerOf(call),
+      url: body.url,
+      events,
+      description: body.description,
+      secret,
+      sealedSecret: await deps.vault.seal(secret, secretContext(id)),
+      assumedPlan: deps.mode === 'sandbox' ? 'enterprise' : 'free',
+    };
+    const row = await deps.database.write((tx) => insertWebhook(tx, fresh, call.cause));
+    return { ...webhookWire(row), secret };
+  },
+
+  listWebhooks: async ({ query }, call) => {
+    const page = pageOfQuery(query);
+    const found = await listWebhooks(deps.database.read(), ownerOf(call), page);
+    return pageOf(found, page.limit, cursorOf, webhookWire);
+  },
+
+  getWebhook: async ({ params }, call) => webhookWire(await reach(deps, params.id, call)),
+
+  deleteWebhook: async ({ params }, call) => {
+    await reach(deps, params.id, call);
+    await deps.database.write((tx) => deleteWebhook(tx, params.id, call.cause));
+    return undefined;
+  },
+
+  listWebhookDeliveries: async ({ params, query }, call) => {
+    await reach(deps, params.id, call);
+    const page = pageOfQuery(query);
+    const { status, event, from, to } = query;
+    const found = await listDeliveries(deps.database.read(), { webhookId: params.id, status, event, from, to }, page);
+    return pageOf(found, page.limit, cursorOf, deliveryWire);
+  },
+
+  getWebhookDelivery: async ({ params: { deliveryId } }, call) =>
+    wholeDeliveryWire(mayReach(call, 'delivery', deliveryId, await findDelivery(deps.database.read(), deliveryId))),
+});
+
+/** The same request was answered by nobody, but had got this far: its subscription stands, with its secret. */
+async function madeBefore({ database, vault }: WebhookDeps, id: Id<'webhook'>) {
+  const row = await findWebhook(database.read(), id);
+  if (row?.sealedSecret == null) return undefined;
+  return { ...webhookWire(row), secret: await vault.open(row.sealedSecret, secretContext(id)) };
+}
+
+async function reach({ database }: WebhookDeps, id: Id<'webhook'>, call: Call): Promise<WebhookRow> {
+  return mayReach(call, 'webhook', id, await findWebhook(database.read(), id));
+}
+
+const cursorOf = (row: { createdAt: Date; id: string }) => ({ createdAt: row.createdAt.toISOString(), id: row.id });

@@ -1,0 +1,72 @@
+/**
+ * What a subscription may be: its events, how many an owner has, and when a failing receiver is disabled. Pure.
+ * @module
+ */
+import { hour } from '../../../kernel/instant.ts';
+
+export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
+export type WebhookStatus = (typeof webhookStatuses)[number];
+
+export const mostWebhooksPerOwner = 20;
+export const everyEvent = '*';
+
+export type WantedEvents = { readonly events: string[] } | { readonly refused: string };
+
+/** Each name once, in the order given; `*` stands alone. Reserved names are in the catalog and may be named. */
+export function wantedEvents(names: readonly string[], isKnown: (name: string) => boolean): WantedEvents {
+  const events = [...new Set(names)];
+  if (events.length === 0) return { refused: 'name at least one event, or "*" for all' };
+  if (events.includes(everyEvent)) {
+    return events.length === 1
+      ? { events }
+      : { refused: '"*" already means every event; send it alone or leave it out' };
+  }
+  const unknown = events.filter((name) => !isKnown(name));
+  if (unknown.length === 0) return { events };
+  const shown = unknown.slice(0, 5).map((name) => `"${name.slice(0, 60)}"`);
+  return { refused: `unknown event ${shown.join(', ')}; use names of the event catalog` };
+}
+
+/** The sentence when the owner has no place for another one. */
+export function whyNoMore(existing: number): string | undefined {
+  if (existing < mostWebhooksPerOwner) return undefined;
+  return `you have ${existing} webhook subscriptions, and ${mostWebhooksPerOwner} is the most; delete one first`;
+}
+
+/** The secret's last four characters, so that an owner can tell two apart. */
+export const hintOf = (secret: string): string => `${secret.slice(0, 6)}…${secret.slice(-4)}`;
+
+export type Health = {
+  readonly failuresInRow: number;
+  readonly timeoutsInRow: number;
+  /** Business time of the first failure after the last success. */
+  readonly failingSince: Date | null;
+};
+export const healthy: Health = { failuresInRow: 0, timeoutsInRow: 0, failingSince: null };
+
+export type Outcome = 'success' | 'failure' | 'timeout' | 'gone';
+
+/** How a receiver is doing after these outcomes, in their order. */
+export function healthAfter(before: Health, outcomes: readonly Outcome[], now: Date): Health {
+  return outcomes.reduce<Health>((health, outcome) => {
+    if (outcome === 'success') return healthy;
+    return {
+      failuresInRow: health.failuresInRow + 1,
+      timeoutsInRow: outcome === 'timeout' ? health.timeoutsInRow + 1 : 0,
+      failingSince: health.failingSince ?? now,
+    };
+  }, before);
+}
+
+export const timeoutsUntilProbing = 5;
+const failuresUntilDisabled = 20;
+const failingUntilDisabledMs = 72 * hour;
+
+/** Why the subscription must be disabled now; undefined while it may go on. */
+export function whyDisabled(health: Health, outcomes: readonly Outcome[], now: Date): string | undefined {
+  if (outcomes.includes('gone')) return 'the receiver answered 410 Gone';
+  if (health.failingSince === null || health.failuresInRow < failuresUntilDisabled) return undefined;
+  const failingMs = now.getTime() - health.failingSince.getTime();
+  if (failingMs < failingUntilDisabledMs) return undefined;
+  return `${health.failuresInRow} failures in a row and none delivered for ${Math.floor(failingMs / hour)} h`;
+}

@@ -1,0 +1,109 @@
+/**
+ * Subscription writes: create within the owner's limit, delete with everything pending, disable a receiver that is
+ * gone. Each is one transaction of the caller's.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { isEventName } from '../../../events/catalog.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { judgeUrl } from '../../../outbound/address-rules.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { recordTransition } from '../../../platform/transitions.ts';
+import { endPendingOf } from './delivery.end.service.ts';
+import { WebhookRow } from './webhook.entity.ts';
+import { hintOf, wantedEvents, whyNoMore } from './webhook.rules.ts';
+import { webhookWire } from './webhook.wire.ts';
+
+export type NewWebhook = {
+  readonly id: Id<'webhook'>;
+  readonly ownerId: string;
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly description: string | undefined;
+  readonly secret: string;
+  readonly sealedSecret: string;
+  readonly assumedPlan: string;
+};
+
+/** What a caller may name as a receiver, checked before anything is written. */
+export function readSubscription(
+  { url, events }: { url: string; events: readonly string[] },
+  allowedOrigins: readonly string[],
+): { events: string[] } {
+  const judged = judgeUrl(url, { allowedOrigins });
+  if ('refused' in judged) throw new DomainError('invalid_request', `body.url: ${judged.refused}`);
+  const wanted = wantedEvents(events, isEventName);
+  if ('refused' in wanted) throw new DomainError('invalid_request', `body.events: ${wanted.refused}`);
+  return wanted;
+}
+
+/** Inserts the subscription; its first event is its own. */
+export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Promise<WebhookRow> {
+  const { secret, description, ...given } = fresh;
+  // Two creations of one owner come one after the other, so that together they keep the limit.
+  await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks/${fresh.ownerId}`]);
+  const [count] = await rows<{ existing: number }>(
+    tx,
+    'select count(*) as existing from webhooks where owner_id = $1 and deleted_at is null',
+    [fresh.ownerId],
+  );
+  const whyNot = whyNoMore(count?.existing ?? 0);
+  if (whyNot !== undefined) throw new DomainError('invalid_state', whyNot);
+  const row = tx.create(WebhookRow, {
+    ...given,
+    events: [...fresh.events],
+    description: description ?? null,
+    status: 'active',
+    disabledReason: null,
+    hint: hintOf(secret),
+    createdAt: cause.at,
+    updatedAt: cause.at,
+    deletedAt: null,
+  });
+  await tx.flush();
+  await rows(tx, 'insert into webhook_health (webhook_id) values ($1)', [row.id]);
+  await recordTransition(tx, 'webhook', row.id, { from: null, to: row.status }, cause);
+  await recordChanges(tx, cause, [changeOf(row, 'webhook.created')]);
+  return row;
+}
+
+/** A brake: what is pending is dropped, what is under way may still arrive, and the secret is wiped. */
+export async function deleteWebhook(tx: Tx, id: Id<'webhook'>, cause: Cause): Promise<void> {
+  const row = await lockWebhook(tx, id);
+  if (row === null || row.deletedAt !== null) throw notFound('webhook', id);
+  row.deletedAt = cause.at;
+  row.updatedAt = cause.at;
+  row.sealedSecret = null;
+  await tx.flush();
+  await endPendingOf(tx, [id], 'the subscription was deleted');
+  await recordTransition(tx, 'webhook', id, { from: row.status, to: 'deleted' }, cause);
+  await recordChanges(tx, cause, [changeOf(row, 'webhook.deleted')]);
+}
+
+/** Nothing more is sent to it until its owner makes it active again. False when it was not active any more. */
+export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cause: Cause): Promise<boolean> {
+  const row = await lockWebhook(tx, id);
+  if (row === null || row.deletedAt !== null || row.status === 'disabled') return false;
+  const from = row.status;
+  row.status = 'disabled';
+  row.disabledReason = why;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await endPendingOf(tx, [id], `the subscription was disabled: ${why}`);
+  await recordTransition(tx, 'webhook', id, { from, to: row.status }, cause);
+  await recordChanges(tx, cause, [{ ...changeOf(row, 'webhook.updated'), details: { from, why } }]);
+  return true;
+}
+
+const lockWebhook = (tx: Tx, id: Id<'webhook'>): Promise<WebhookRow | null> =>
+  tx.findOne(WebhookRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+
+const changeOf = (row: WebhookRow, event: 'webhook.created' | 'webhook.updated' | 'webhook.deleted') => ({
+  event,
+  ownerId: row.ownerId,
+  subjectId: row.id,
+  data: webhookWire(row),
+});

@@ -1,0 +1,54 @@
+/**
+ * Secrets and signatures of deliveries: the service's own header, keyed by the whole secret as text, and the Standard
+ * Webhooks header, keyed by the bytes that the secret encodes. Sends nothing.
+ * @module
+ */
+import { createHmac, randomBytes } from 'node:crypto';
+
+const prefix = 'whsec_';
+
+export const newWebhookSecret = (): string => prefix + randomBytes(32).toString('base64');
+
+export type Signed = {
+  /** One per attempt. */
+  readonly attemptId: string;
+  /** The same over all attempts. */
+  readonly deliveryId: string;
+  readonly unixSeconds: number;
+  readonly body: string;
+};
+
+/** `sha256=<hex>` over `attemptId.timestamp.body`. */
+export const serviceSignature = (secret: string, { attemptId, unixSeconds, body }: Signed): string =>
+  `sha256=${createHmac('sha256', secret).update(`${attemptId}.${unixSeconds}.${body}`).digest('hex')}`;
+
+/** `v1,<base64>` over `deliveryId.timestamp.body`. */
+export const standardSignature = (secret: string, { deliveryId, unixSeconds, body }: Signed): string =>
+  `v1,${createHmac('sha256', Buffer.from(secret.slice(prefix.length), 'base64'))
+    .update(`${deliveryId}.${unixSeconds}.${body}`)
+    .digest('base64')}`;
+
+export type Occurrence = { readonly event: string; readonly createdAt: Date; readonly data: Record<string, unknown> };
+
+/** The body as signed and sent; the same bytes at every attempt. */
+export const bodyOf = ({ event, createdAt, data }: Occurrence): string =>
+  JSON.stringify({ event, createdAt: createdAt.toISOString(), data });
+
+export function deliveryHeaders(
+  secret: string,
+  signed: Signed,
+  { event, requestId }: { event: string; requestId: string },
+): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'Bursar-Webhooks/0.5',
+    'X-Service-Event': event,
+    'X-Service-Timestamp': String(signed.unixSeconds),
+    'X-Service-Delivery-Id': signed.attemptId,
+    'X-Service-Signature': serviceSignature(secret, signed),
+    'X-Request-Id': requestId,
+    'webhook-id': signed.deliveryId,
+    'webhook-timestamp': String(signed.unixSeconds),
+    'webhook-signature': standardSignature(secret, signed),
+  };
+}

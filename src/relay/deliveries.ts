@@ -1,0 +1,150 @@
+/**
+ * Delivers first attempts: claims what waits, sends with bounded concurrency, records results many at a time. Runs in
+ * the worker process without Temporal; several may run at once. Only what failed is left to the retry workflow.
+ * @module
+ */
+import { type Database, isDatabaseAway } from '../db/database.ts';
+import {
+  type Claimed,
+  claimFirstAttempts,
+  closedReceiversWithWork,
+  endPendingOf,
+  type Result,
+  recordResults,
+  releaseExpired,
+  type SendDelivery,
+} from '../domains/delivery/index.ts';
+import { second } from '../kernel/instant.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/log.ts';
+import { type Loop, startLoop } from './loop.ts';
+
+export const deliveriesChannel = 'bursar_deliveries';
+
+/** Shared by the relay and the retries, so that they count the same places. */
+export const claimLimits = { perReceiver: 100, leaseMs: 45 * second };
+
+export type DeliveryRelayOptions = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly send: SendDelivery;
+  readonly log: Logger;
+  readonly pollMs?: number;
+  readonly leaseMs?: number;
+  readonly perReceiver?: number;
+  /** Attempts under way in this process. */
+  readonly mostUnderWay?: number;
+};
+
+const drainMs = 8 * second;
+const firstLookAgainMs = 50;
+const sweepMs = 5 * second;
+const mostRecordedAtOnce = 500;
+
+export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
+  const { database, clock, send, log, pollMs = 30 * second, mostUnderWay = 1_000 } = options;
+  const limits = {
+    perReceiver: options.perReceiver ?? claimLimits.perReceiver,
+    leaseMs: options.leaseMs ?? claimLimits.leaseMs,
+  };
+  const underWay = new Set<Promise<void>>();
+  const results: Result[] = [];
+  let stopping = false;
+  let sweptAt = 0;
+  let lookAgainMs = firstLookAgainMs;
+  let lookAgain: NodeJS.Timeout | undefined;
+
+  const pass = async (): Promise<void> => {
+    let claimedAny = false;
+    for (;;) {
+      if (Date.now() - sweptAt >= Math.min(sweepMs, pollMs)) await sweep();
+      const recorded = await record();
+      const claimed = await claim();
+      for (const one of claimed) carry(one);
+      claimedAny ||= claimed.length > 0;
+      if (claimed.length === 0 && recorded === 0) break;
+    }
+    scheduleLook(claimedAny);
+  };
+
+  const claim = async (): Promise<Claimed[]> => {
+    const free = mostUnderWay - underWay.size - results.length;
+    return free <= 0 || stopping ? [] : database.write((tx) => claimFirstAttempts(tx, free, limits));
+  };
+
+  const carry = (claimed: Claimed): void => {
+    const sending = send(claimed)
+      .then((result) => {
+        results.push(result);
+      })
+      // A fault of ours, not the receiver's: the lease runs out and the delivery is claimed again.
+      .catch((error: unknown) => log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted'))
+      .finally(() => {
+        underWay.delete(sending);
+        loop.nudge();
+      });
+    underWay.add(sending);
+  };
+
+  const record = async (): Promise<number> => {
+    const batch = results.splice(0, mostRecordedAtOnce);
+    if (batch.length === 0) return 0;
+    try {
+      await save(batch);
+    } catch (error) {
+      if (isDatabaseAway(error)) {
+        results.unshift(...batch); // Recorded by a later pass; if that is too late, the fencing token refuses it.
+        throw error;
+      }
+      await saveEach(batch);
+    }
+    return batch.length;
+  };
+
+  const save = async (batch: readonly Result[]): Promise<void> => {
+    const now = await clock.now();
+    await database.write((tx) => recordResults(tx, batch, now));
+  };
+
+  /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */
+  const saveEach = async (batch: readonly Result[]): Promise<void> => {
+    for (const result of batch) {
+      await save([result]).catch((error: unknown) =>
+        log.error({ err: error, deliveryId: result.claimed.id }, 'result not recorded'),
+      );
+    }
+  };
+
+  const sweep = async (): Promise<void> => {
+    sweptAt = Date.now();
+    await database.write(releaseExpired);
+    const closed = await closedReceiversWithWork(database.read());
+    if (closed.length === 0) return;
+    const ids = closed.map(({ id }) => id);
+    await database.write((tx) => endPendingOf(tx, ids, 'the subscription was closed'));
+  };
+
+  /** A change may commit after the notification of another one: looks again, less and less often, until the poll. */
+  const scheduleLook = (claimedAny: boolean): void => {
+    lookAgainMs = claimedAny ? firstLookAgainMs : lookAgainMs * 2;
+    clearTimeout(lookAgain);
+    if (lookAgainMs < pollMs && !stopping) lookAgain = setTimeout(() => loop.nudge(), lookAgainMs);
+  };
+
+  const loop = startLoop({ name: 'deliveries', everyMs: pollMs, pass, log });
+  return {
+    nudge: () => {
+      lookAgainMs = firstLookAgainMs;
+      loop.nudge();
+    },
+    state: loop.state,
+    stop: async () => {
+      stopping = true;
+      clearTimeout(lookAgain);
+      await loop.stop();
+      clearTimeout(lookAgain);
+      await Promise.race([Promise.all(underWay), new Promise((done) => setTimeout(done, drainMs).unref())]);
+      while (results.length > 0) await record();
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * One delivery from its failed first attempt to its end: waits out the gaps, attempts again, and stops when it is
+ * delivered, exhausted or a dead letter. Keeps nothing that the row lacks.
+ * @module
+ */
+import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import type { WebhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
+import {
+  type DeliveryNext,
+  type DeliveryView,
+  stageOf,
+} from '../../src/domains/delivery/webhooks/delivery.messages.ts';
+import type { Id } from '../../src/kernel/ids.ts';
+import { lengthInWords, second } from '../../src/kernel/instant.ts';
+import { databaseStep, deliveryStep } from '../lib/activity-options.ts';
+import { currentDetails } from '../lib/current-details.ts';
+import { stageKeeper } from '../lib/stage.ts';
+import { wakeSignal } from '../lib/wake.ts';
+
+const { nextWebhookDeliveryStep } = proxyActivities<WebhookDeliveryActivities>(databaseStep);
+const { attemptWebhookDelivery } = proxyActivities<WebhookDeliveryActivities>(deliveryStep);
+
+const busyWaitMs = 2 * second;
+
+export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<DeliveryView> {
+  const details = currentDetails('Reading the delivery.');
+  const showStage = stageKeeper();
+  let woken = false;
+  setHandler(wakeSignal, () => {
+    woken = true;
+  });
+
+  for (;;) {
+    woken = false; // Before asking, so that a wake during the question is not lost.
+    const step = await nextWebhookDeliveryStep(id);
+    showStage(stageOf[step.view.status]);
+    details.say(inWords(step));
+    if (step.kind === 'final') return step.view;
+    if (step.kind === 'wait') await condition(() => woken, step.waitMs);
+    else if (!(await attemptWebhookDelivery(id))) await condition(() => woken, busyWaitMs);
+  }
+}
+
+function inWords({ kind, waitMs, view }: DeliveryNext): string {
+  const subject = `${view.event} to ${view.webhookId}`;
+  const last = view.lastStatus === null ? 'no answer' : `HTTP ${view.lastStatus}`;
+  const next = `attempt ${view.attemptsMade + 1} of ${view.maxAttempts}`;
+  if (kind === 'final') return `Done: ${stageOf[view.status]} after ${view.attemptsMade} attempts. ${subject}.`;
+  if (kind === 'attempt') return `Now ${next}. ${subject}; last: ${last}.`;
+  return `Waiting ${lengthInWords(waitMs)} for ${next}. ${subject}; last: ${last}.`;
+}
