@@ -1,0 +1,143 @@
+/**
+ * Goal: the intent's process obeys people one at a time, expires at the deadline and can be broken by nothing that is
+ * typed at it. Method: the real dev server, activities replaced by a small row in memory.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { ApplicationFailure } from '@temporalio/common';
+import fc from 'fast-check';
+import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
+import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+import { eventually } from '../../support/world.ts';
+
+type Row = { status: IntentStatus; waitMs: number; loadable: boolean; decisions: IntentDecision[]; running: number; most: number };
+const rows = new Map<string, Row>();
+const rowOf = (id: string): Row => rows.get(id) as Row;
+
+const viewOf = (id: string): IntentView => ({
+  intentId: id as IntentView['intentId'],
+  status: rowOf(id).status,
+  isMatched: false,
+  expiresAt: '2026-03-01T12:00:00.000Z',
+  amountCents: 1_250,
+  agentId: 'ag_aaaaaaaa',
+  approvedBy: null,
+});
+
+const activities = {
+  nextIntentStep: async (id: string): Promise<IntentNext> => {
+    const row = rowOf(id);
+    if (!row.loadable) throw new Error('the database is away');
+    if (isFinalIntent(row.status)) return { kind: 'final', waitMs: 0, view: viewOf(id) };
+    return { kind: row.waitMs <= 0 ? 'expire' : 'wait', waitMs: row.waitMs, view: viewOf(id) };
+  },
+  decideIntent: async (id: string, decision: IntentDecision): Promise<IntentView> => {
+    const row = rowOf(id);
+    row.running += 1;
+    row.most = Math.max(row.most, row.running);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    row.running -= 1;
+    const seen = row.decisions.some(({ causeId }) => causeId === decision.causeId);
+    const move = moveIntent({ status: row.status, matchedTransactionId: null, isRecurring: false }, decision.decision, seen);
+    if (move.outcome === 'refused') throw ApplicationFailure.create({ message: move.why, type: 'invalid_state', nonRetryable: true });
+    row.decisions.push(decision);
+    row.status = move.next;
+    return viewOf(id);
+  },
+  expireIntent: async (id: string): Promise<IntentView> => {
+    rowOf(id).status = 'expired';
+    return viewOf(id);
+  },
+};
+
+let world: WorkflowWorld;
+let id: string;
+beforeAll(async () => {
+  world = await startWorkflowWorld(activities);
+});
+afterAll(async () => {
+  await world.close();
+});
+beforeEach(() => {
+  id = newId('intent');
+  rows.set(id, { status: 'pending_approval', waitMs: 3_600_000, loadable: true, decisions: [], running: 0, most: 0 });
+});
+
+const started = () => world.start('intentLifecycle', `intent/${id}`, id);
+const approve = (causeId: string): IntentDecision => ({ decision: 'approve', actor: 'key', by: 'key_aaaaaaaa', causeId, requestId: causeId });
+
+test('an approval by update answers with the new state, and a later denial is refused in words', async () => {
+  const handle = await started();
+  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('a')] });
+  expect(view.status).toBe('approved');
+  const denial = handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'deny' }] });
+  await expect(denial).rejects.toMatchObject({ cause: { type: 'invalid_state', message: expect.stringMatching(/cannot deny an intent that is approved/) } });
+  await handle.executeUpdate('decide', { args: [{ ...approve('c'), decision: 'cancel' }] });
+  expect(await handle.result()).toMatchObject({ status: 'cancelled' });
+});
+
+test('a signal as a person sends it approves; a wake lets the run see what others did', async () => {
+  const handle = await started();
+  await handle.signal('decide', { decision: 'approve', by: 'anna' });
+  await eventually(async () => rowOf(id).status, (status) => status === 'approved');
+  expect(rowOf(id).decisions[0]).toMatchObject({ actor: 'signal', by: 'anna' });
+  rowOf(id).status = 'completed';
+  await handle.signal('wake');
+  expect(await handle.result()).toMatchObject({ status: 'completed' });
+});
+
+test('a deadline that has passed expires the intent', async () => {
+  rowOf(id).waitMs = 0;
+  expect(await (await started()).result()).toMatchObject({ status: 'expired' });
+});
+
+test('a decision that overtakes the first look at the row waits for it', async () => {
+  rowOf(id).loadable = false;
+  const handle = await started();
+  const answer = handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('early')] });
+  rowOf(id).loadable = true;
+  expect((await answer).status).toBe('approved');
+  await handle.terminate();
+});
+
+test('many decisions at once are obeyed one at a time', async () => {
+  const handle = await started();
+  await Promise.all(Array.from({ length: 8 }, (_, i) => handle.executeUpdate('decide', { args: [approve(`p${i}`)] })));
+  expect(rowOf(id).most).toBe(1);
+  await handle.terminate();
+});
+
+test('200 arbitrary signals leave the run alive, and what was ignored is named', async () => {
+  const handle = await started();
+  const harmless = fc.jsonValue().filter((value) => !/approve|deny|cancel/i.test(JSON.stringify(value)));
+  const typed = [...fc.sample(harmless, 195), undefined, 'x'.repeat(500), null, { decision: { approve: true } }, [['approve']]];
+  await Promise.all(typed.map((value) => handle.signal('decide', value)));
+  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('still here')] });
+  expect(view.status).toBe('approved');
+  expect(await world.detailsOf(handle)).toMatch(/was ignored/);
+  await handle.terminate();
+}, 60_000);
+
+test('signals with no data, an unknown encoding or 100 KB of text do not block the run', async () => {
+  const handle = await started();
+  const { workflowService } = world.client.connection;
+  const send = (payloads: { metadata?: Record<string, Uint8Array>; data?: Uint8Array }[]) =>
+    workflowService.signalWorkflowExecution({
+      namespace: 'default',
+      workflowExecution: { workflowId: handle.workflowId },
+      signalName: 'decide',
+      input: { payloads },
+    });
+  const encoding = (name: string) => ({ encoding: new TextEncoder().encode(name) });
+  await send([]);
+  await send([{ metadata: encoding('binary/unheard-of'), data: new Uint8Array([1, 2, 3]) }]);
+  await send([{ metadata: encoding('json/plain'), data: new TextEncoder().encode('{not json') }]);
+  await send([{ metadata: encoding('json/plain'), data: new TextEncoder().encode(JSON.stringify('y'.repeat(100_000))) }]);
+  await send([{}]);
+  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('alive')] });
+  expect(view.status).toBe('approved');
+  await handle.terminate();
+});
