@@ -1,0 +1,107 @@
+/** Which subscriptions are accepted, and when a failing receiver is disabled. @module */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  healthAfter,
+  healthy,
+  hintOf,
+  mostWebhooksPerOwner,
+  type Outcome,
+  wantedEvents,
+  whyDisabled,
+  whyNoMore,
+} from '../../../src/domains/delivery/webhooks/webhook.rules.ts';
+import { hour, later } from '../../../src/kernel/instant.ts';
+
+const isKnown = (name: string): boolean => ['intent.created', 'card.frozen', 'card.shipped'].includes(name);
+const now = new Date('2026-11-20T10:00:00.000Z');
+
+describe('wanted events', () => {
+  test('names of the catalog and "*" alone are taken, each once, in order', () => {
+    expect(wantedEvents(['*'], isKnown)).toEqual({ events: ['*'] });
+    expect(wantedEvents(['*', '*'], isKnown)).toEqual({ events: ['*'] });
+    expect(wantedEvents(['card.frozen', 'intent.created', 'card.frozen'], isKnown)).toEqual({
+      events: ['card.frozen', 'intent.created'],
+    });
+    expect(wantedEvents(['card.shipped'], isKnown)).toEqual({ events: ['card.shipped'] });
+  });
+
+  test.each([
+    [[], /at least one/],
+    [['*', 'card.frozen'], /"\*" already means every event/],
+    [['card.frozen', '*'], /alone/],
+    [['card.melted'], /unknown event "card\.melted"/],
+    [['intent.*'], /unknown event "intent\.\*"/],
+    [['CARD.FROZEN'], /unknown/],
+    [[''], /unknown event ""/],
+  ])('%j is refused', (names, why) => {
+    const wanted = wantedEvents(names, isKnown);
+    expect('refused' in wanted && wanted.refused).toMatch(why);
+  });
+
+  test('a refusal names at most five unknown names, none in full length', () => {
+    const wanted = wantedEvents(
+      Array.from({ length: 50 }, (_, i) => `${i}${'x'.repeat(100)}`),
+      isKnown,
+    );
+    expect('refused' in wanted && wanted.refused.length).toBeLessThan(420);
+  });
+});
+
+test('twenty subscriptions have a place, the next one none', () => {
+  expect(whyNoMore(mostWebhooksPerOwner - 1)).toBeUndefined();
+  expect(whyNoMore(mostWebhooksPerOwner)).toBe(
+    'you have 20 webhook subscriptions, and 20 is the most; delete one first',
+  );
+});
+
+test('a hint shows the last four characters and nothing else of the secret', () => {
+  expect(hintOf('whsec_MTIzNDU2Nzg5MGFiY2RlZg==')).toBe('whsec_…Zg==');
+});
+
+describe('health', () => {
+  const outcomes = fc.array(fc.constantFrom<Outcome>('success', 'failure', 'timeout', 'gone'), { maxLength: 60 });
+
+  test('a success forgets everything before it', () => {
+    fc.assert(
+      fc.property(outcomes, outcomes, (before, after) => {
+        const whole = healthAfter(healthy, [...before, 'success', ...after], now);
+        expect(whole).toEqual(healthAfter(healthy, after, now));
+      }),
+    );
+  });
+
+  test('judging in two batches or in one comes to the same', () => {
+    fc.assert(
+      fc.property(outcomes, outcomes, (first, second) => {
+        expect(healthAfter(healthAfter(healthy, first, now), second, now)).toEqual(
+          healthAfter(healthy, [...first, ...second], now),
+        );
+      }),
+    );
+  });
+
+  test('timeouts in a row end with any answer', () => {
+    expect(healthAfter(healthy, ['timeout', 'timeout'], now)).toMatchObject({ timeoutsInRow: 2, failuresInRow: 2 });
+    expect(healthAfter(healthy, ['timeout', 'failure'], now)).toMatchObject({ timeoutsInRow: 0, failuresInRow: 2 });
+  });
+
+  test('the first failure after a success says since when', () => {
+    const failed = healthAfter(healthy, ['failure'], now);
+    expect(healthAfter(failed, ['failure'], later(now, hour)).failingSince).toEqual(now);
+    expect(healthAfter(failed, ['success', 'failure'], later(now, hour)).failingSince).toEqual(later(now, hour));
+  });
+
+  test('it takes twenty failures and 72 hours, both, to be disabled', () => {
+    const failing = (failuresInRow: number, hours: number) =>
+      whyDisabled({ failuresInRow, timeoutsInRow: 0, failingSince: later(now, -hours * hour) }, ['failure'], now);
+    expect(failing(19, 500)).toBeUndefined();
+    expect(failing(500, 71.9)).toBeUndefined();
+    expect(failing(20, 72)).toBe('20 failures in a row and none delivered for 72 h');
+    expect(whyDisabled(healthy, ['success'], now)).toBeUndefined();
+  });
+
+  test('410 disables at once', () => {
+    expect(whyDisabled(healthy, ['failure', 'gone'], now)).toBe('the receiver answered 410 Gone');
+  });
+});
