@@ -4,17 +4,18 @@
  * @module
  */
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from 'jest';
+import { claimDataDir, processMark, stopOrphans } from '../../src/main/local/pids.ts';
 import { freePort } from '../../src/main/local/ports.ts';
 import { startPostgres } from '../../src/main/local/postgres.ts';
 import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
 import { startTemporal } from '../../src/main/local/temporal-server.ts';
 import { setUpTemporal } from '../../src/main/temporal-setup.ts';
-import { keepStack, type TestStack } from './stack.mts';
+import { keepStack, removeFolder, type TestStack } from './stack.mts';
 
 type Patterns = { testPathPatterns: { patterns: string[] } };
 
@@ -24,7 +25,7 @@ const alone = /(^|\/)test\/(rules|architecture|local)(\/|$)/;
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
 export default async function globalSetup({ testPathPatterns: { patterns } }: Config & Patterns): Promise<void> {
   if (patterns.length > 0 && patterns.every((pattern) => alone.test(pattern))) return;
-  const stack: TestStack = { dir: await testFolder(), stops: [] };
+  const stack = await ownFolder();
   keepStack(stack);
   const [postgres, temporal, bundle] = await Promise.all([
     postgresWithTemplate(stack),
@@ -45,6 +46,7 @@ async function postgresWithTemplate(stack: TestStack): Promise<string> {
     durable: false,
   });
   stack.stops.push(postgres.stop);
+  await stack.claim.started('postgres', postgres.pid);
   const migrate = fileURLToPath(new URL('../../src/main/migrate.ts', import.meta.url));
   if (existsSync(migrate)) {
     const { runMigrations } = (await import(migrate)) as { runMigrations(url: string): Promise<unknown> };
@@ -60,6 +62,7 @@ async function temporalServer(stack: TestStack): Promise<string> {
   });
   const temporal = await startTemporal({ binary, dir: stack.dir, port: await freePort() });
   stack.stops.push(temporal.stop);
+  await stack.claim.started('temporal', temporal.pid);
   await setUpTemporal({ address: temporal.address, namespace: 'default' });
   return temporal.address;
 }
@@ -71,25 +74,25 @@ async function bundled(stack: TestStack): Promise<string> {
   return path;
 }
 
-/** Passable for the system user postgres; folders that a killed run left behind are swept first. */
-async function testFolder(): Promise<string> {
+/** Passable for the system user postgres; what a killed run left behind is stopped and swept first. */
+async function ownFolder(): Promise<TestStack> {
   const root = join(tmpdir(), `bursar-test-${process.getuid?.() ?? 0}`);
   await mkdir(root, { recursive: true });
-  await chmod(root, 0o711).catch(() => undefined);
-  for (const name of await readdir(root).catch(() => [])) {
-    if (!isAlive(Number(name.split('-')[0])))
-      await rm(join(root, name), { recursive: true, force: true }).catch(() => undefined);
+  await chmod(root, 0o711);
+  for (const name of await readdir(root)) {
+    // two runs may sweep the same folder at once: the slower one only says so
+    await sweep(join(root, name), Number(name.split('-')[0])).catch((error: Error) =>
+      process.stderr.write(`${name} was not swept: ${error.message}\n`),
+    );
   }
   const dir = await mkdtemp(join(root, `${process.pid}-`));
   await chmod(dir, 0o711);
-  return dir;
+  return { dir, claim: await claimDataDir(dir), stops: [] };
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
+async function sweep(dir: string, pid: number): Promise<void> {
+  if (processMark(pid)) return;
+  const { orphans } = await claimDataDir(dir);
+  await stopOrphans(orphans, () => [{ signal: 'SIGKILL', withinMs: 5_000 }]);
+  await removeFolder(dir);
 }
