@@ -3,7 +3,14 @@
  * for long is made anew. Knows neither domains nor what the activities do.
  * @module
  */
-import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+import {
+  DefaultLogger,
+  makeTelemetryFilterString,
+  NativeConnection,
+  Runtime,
+  Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
 import type { Logger } from '../platform/log.ts';
 import { converterPath, type TemporalOptions } from './connection.ts';
 
@@ -21,6 +28,7 @@ const retryMs = 1_000;
 const drainMs = 10_000;
 
 export function startWorker(options: Options): RunningWorker {
+  speakThrough(options.log);
   let current: Worker | undefined;
   let stopping = false;
   let wake: (() => void) | undefined;
@@ -72,4 +80,22 @@ export function startWorker(options: Options): RunningWorker {
       await ended;
     },
   };
+}
+
+let spoken = false;
+
+/** The SDK's own messages go into the process' log, once per process; its routine ones do not. */
+function speakThrough(log: Logger): void {
+  if (spoken) return;
+  spoken = true;
+  const sdk = log.child({ part: 'temporal-sdk' });
+  Runtime.install({
+    logger: new DefaultLogger('WARN', ({ level, message, meta }) => {
+      if (level === 'ERROR') sdk.error({ ...meta }, message);
+      else sdk.warn({ ...meta }, message);
+    }),
+    telemetryOptions: {
+      logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) },
+    },
+  });
 }

@@ -118,7 +118,7 @@ export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
 }
 
 /** Cancels every open intent of an agent that nothing is paying for; part of the brake that closes an agent. */
-export async function cancelIntentsOf(tx: Tx, agentId: string, cause: Cause): Promise<number> {
+export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
   const open = await rows<{ id: string }>(
     tx,
     `select id from intents where agent_id = $1 and status in ('pending_approval', 'approved')

@@ -1,0 +1,18 @@
+/** The published interface as documents, made from the declarations without starting anything. @module */
+import * as z from 'zod';
+import { categoryOf, eventCatalog, eventNames, isReserved } from '../events/catalog.ts';
+import { openApiOf } from '../http/openapi.ts';
+import { publishedAreas } from './published.ts';
+import { version } from './version.ts';
+
+export const openApiDocument = (): object =>
+  openApiOf(publishedAreas, { version, mode: 'sandbox', serverUrl: 'http://localhost:8400' });
+
+export const eventsDocument = (): object =>
+  Object.fromEntries(
+    eventNames.map((name) => {
+      const entry: { extension?: true; data: z.ZodType } = eventCatalog[name];
+      const { $schema: _dialect, ...data } = z.toJSONSchema(entry.data) as Record<string, unknown>;
+      return [name, { category: categoryOf(name), reserved: isReserved(name), extension: entry.extension === true, data }];
+    }),
+  );
