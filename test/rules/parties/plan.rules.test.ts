@@ -1,0 +1,53 @@
+/** Plan ceilings and who may change a plan. @module */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { changedFields, isCardholderChange } from '../../../src/domains/parties/customers/customer.rules.ts';
+import {
+  firstPlan,
+  mayChangePlan,
+  planLimits,
+  planNamed,
+  plans,
+  whyFull,
+} from '../../../src/domains/parties/customers/plan.rules.ts';
+
+const noun = fc.constantFrom('agents' as const, 'cards' as const);
+
+test('filling up one by one ends exactly at the ceiling', () => {
+  fc.assert(
+    fc.property(fc.constantFrom('free' as const, 'starter' as const, 'business' as const), noun, (plan, what) => {
+      let used = 0;
+      while (whyFull(plan, what, used) === undefined) used++;
+      expect(used).toBe(planLimits[plan][what]);
+      expect(whyFull(plan, what, used)).toContain(String(used));
+    }),
+  );
+});
+
+test('enterprise has no ceiling', () => {
+  fc.assert(fc.property(noun, fc.nat(), (what, used) => expect(whyFull('enterprise', what, used)).toBeUndefined()));
+});
+
+test('an owner above a lowered ceiling gets nothing more', () => {
+  expect(whyFull('free', 'agents', 7)).toMatch(/the free plan allows 1 agent and 7 exist/);
+});
+
+test('sandbox customers begin without ceilings and set any plan; live ones begin free and do not', () => {
+  expect(firstPlan('sandbox')).toBe('enterprise');
+  expect(firstPlan('live')).toBe('free');
+  expect(mayChangePlan('sandbox', false)).toBe(true);
+  expect(mayChangePlan('live', false)).toBe(false);
+  expect(mayChangePlan('live', true)).toBe(true);
+});
+
+test('personal is the former name of starter', () => {
+  expect([...plans, 'personal' as const].map(planNamed)).toEqual([...plans, 'starter']);
+});
+
+test('only fields that differ count as changed, and only name and address concern the cardholder', () => {
+  const row = { email: 'a@example.org', firstName: null, plan: 'free' };
+  expect(changedFields(row, { email: 'a@example.org', firstName: null, plan: undefined })).toEqual([]);
+  expect(changedFields(row, { email: null, firstName: 'Ada' })).toEqual(['email', 'firstName']);
+  expect(isCardholderChange(['email', 'plan'])).toBe(false);
+  expect(isCardholderChange(['email', 'addressCity'])).toBe(true);
+});
