@@ -122,6 +122,12 @@ create table ledger_checkpoints (
   primary key (owner_id, sequence)
 );
 
+-- How far each owner's book was checked through HTTP, always up to a checkpoint; a full check ignores it.
+create table ledger_verified (
+  owner_id text primary key,
+  sequence bigint not null
+);
+
 create trigger journals_append_only before update or delete on journals for each row execute function refuse_change();
 create trigger ledger_entries_append_only before update or delete on ledger_entries
   for each row execute function refuse_change();

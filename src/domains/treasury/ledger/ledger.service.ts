@@ -3,7 +3,7 @@
  * checks balance, owner and available money, and writes all of it or nothing. The same cause is posted once.
  * @module
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -11,6 +11,7 @@ import { inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords } from './account.rules.ts';
 import type { Posting } from './ledger.rules.ts';
+import { commitmentTo } from './seal.rules.ts';
 
 export type JournalKind =
   | 'authorization'
@@ -95,10 +96,6 @@ function written(draft: JournalDraft, cause: Cause) {
     createdAt: cause.at.toISOString(),
   };
 }
-
-/** What the chain holds in place of a text, so that erasing the text breaks nothing. */
-export const commitmentTo = (text: string, salt: string): string =>
-  createHash('sha256').update(`${salt}:${text}`).digest('hex');
 
 const shortage = 'BL001';
 type Shortage = { account: string; balanceCents: number; askedCents: number };

@@ -1,0 +1,64 @@
+/**
+ * Writes checkpoints: signs where each moved chain stands, first to the files outside the database, then to the
+ * database. A crash in between leaves a file too many, which is true as well.
+ * @module
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Database } from '../../../db/database.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { later } from '../../../kernel/instant.ts';
+import { type Checkpoint, type CheckpointHead, firstRoot, makeCheckpoint } from './checkpoint.rules.ts';
+import type { CheckpointStore } from './checkpoint.store.ts';
+
+export type CheckpointKeeper = { readonly key: KeyObject; readonly store: CheckpointStore };
+
+const lockKey = 8_400_111;
+
+/** The checkpoint, or undefined where no chain has grown or another process is writing one. */
+export async function writeCheckpoint(
+  database: Database,
+  { key, store }: CheckpointKeeper,
+  realNow: () => Date = () => new Date(),
+): Promise<Checkpoint | undefined> {
+  return database.write(async (tx) => {
+    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+    if (!mine) return undefined;
+    const heads = await rows<CheckpointHead>(
+      tx,
+      'select owner_id as "ownerId", sequence, hash from ledger_heads where sequence > checkpointed_sequence',
+    );
+    if (heads.length === 0) return undefined;
+    const last = await store.last();
+    const checkpoint = makeCheckpoint(key, after(last?.at, realNow()), last?.root ?? firstRoot, heads);
+    await store.add(checkpoint, key);
+    await keep(tx, checkpoint);
+    return checkpoint;
+  });
+}
+
+/** Checkpoints are in order by their time, also where the machine's clock was set back. */
+const after = (last: string | undefined, now: Date): string =>
+  (last === undefined || Date.parse(last) < now.getTime() ? now : later(new Date(last), 1)).toISOString();
+
+async function keep(tx: Tx, { heads, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
+  await rows(
+    tx,
+    `with head as (
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as h (owner_id, sequence, hash, signature)
+     ), kept as (
+       insert into ledger_checkpoints (owner_id, sequence, hash, signature, root, root_signature, key_id, created_at)
+       select owner_id, sequence, hash, signature, $5, $6, $7, $8::timestamptz from head
+     )
+     update ledger_heads h set checkpointed_sequence = head.sequence from head where h.owner_id = head.owner_id`,
+    [
+      heads.map(({ ownerId }) => ownerId),
+      heads.map(({ sequence }) => sequence),
+      heads.map(({ hash }) => hash),
+      heads.map(({ signature }) => signature),
+      root,
+      rootSignature,
+      keyId,
+      at,
+    ],
+  );
+}

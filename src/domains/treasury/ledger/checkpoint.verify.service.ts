@@ -1,0 +1,71 @@
+/**
+ * Compares the checkpoints kept outside the database with the chains inside it: what was once signed must still be
+ * there, unchanged. This is what finds a history that was rewritten and sealed anew.
+ * @module
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Database } from '../../../db/database.ts';
+import { rows } from '../../../db/tx.ts';
+import { type Checkpoint, faultOf, firstRoot, type SignedHead } from './checkpoint.rules.ts';
+import type { CheckpointStore } from './checkpoint.store.ts';
+import type { Difference } from './verify.rules.ts';
+
+export type CheckpointsChecked = { readonly checkpoints: number; readonly differences: readonly Difference[] };
+
+/** `keys`: public keys by key id; a checkpoint whose key is not among them is a difference. */
+export async function verifyCheckpoints(
+  database: Database,
+  store: CheckpointStore,
+  keys: ReadonlyMap<string, KeyObject>,
+): Promise<CheckpointsChecked> {
+  const differences: Difference[] = [];
+  const roots = new Set<string>();
+  let previousRoot = firstRoot;
+  for await (const { name, checkpoint } of store.all()) {
+    const differs = (message: string) => differences.push({ check: 'checkpoint', subject: name, message });
+    const fault = faultIn(checkpoint, keys);
+    if (fault !== undefined) differs(fault);
+    if (checkpoint.previousRoot !== previousRoot)
+      differs('does not follow the file before it: one is missing or was changed');
+    for (const head of await changedHeads(database, checkpoint.heads)) differs(head);
+    previousRoot = checkpoint.root;
+    roots.add(checkpoint.root);
+  }
+  differences.push(...(await withoutFile(database, roots)));
+  return { checkpoints: roots.size, differences };
+}
+
+function faultIn(checkpoint: Checkpoint, keys: ReadonlyMap<string, KeyObject>): string | undefined {
+  const key = keys.get(checkpoint.keyId);
+  return key === undefined ? `is signed by an unknown key ${checkpoint.keyId}` : faultOf(key, checkpoint);
+}
+
+async function changedHeads(database: Database, heads: readonly SignedHead[]): Promise<string[]> {
+  const changed = await rows<{ owner_id: string; sequence: number; hash: string | null }>(
+    database.read(),
+    `select h.owner_id, h.sequence, s.hash
+     from unnest($1::text[], $2::bigint[], $3::text[]) as h (owner_id, sequence, hash)
+     left join journal_seals s on s.owner_id = h.owner_id and s.sequence = h.sequence
+     where s.hash is distinct from h.hash`,
+    [heads.map(({ ownerId }) => ownerId), heads.map(({ sequence }) => sequence), heads.map(({ hash }) => hash)],
+  );
+  return changed.map(({ owner_id, sequence, hash }) =>
+    hash === null
+      ? `knows journal ${sequence} of ${owner_id}, which is gone`
+      : `knows another seal of journal ${sequence} of ${owner_id}: history was rewritten`,
+  );
+}
+
+async function withoutFile(database: Database, roots: ReadonlySet<string>): Promise<Difference[]> {
+  const known = await rows<{ root: string; at: Date }>(
+    database.read(),
+    'select distinct root, created_at as at from ledger_checkpoints order by created_at',
+  );
+  return known
+    .filter(({ root }) => !roots.has(root))
+    .map(({ at }) => ({
+      check: 'checkpoint',
+      subject: `checkpoint ${at.toISOString()}`,
+      message: 'is in the database but not among the files: a file is missing',
+    }));
+}

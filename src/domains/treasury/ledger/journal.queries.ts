@@ -1,0 +1,43 @@
+/** Journals exactly as they stand in the database, for sealing and for checking seals. @module */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { JournalOnRecord } from './seal.rules.ts';
+
+/** Columns of `journals j`, in the shape of JournalOnRecord. */
+export const journalFacts = `j.id, j.owner_id as "ownerId", j.agent_id as "agentId", j.kind,
+  j.reference_type as "referenceType", j.reference_id as "referenceId", j.cause,
+  j.memo_commitment as "memoCommitment", j.request_id as "requestId", j.run_id as "runId",
+  to_char(j.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as "createdAt",
+  coalesce((
+    select json_agg(json_build_object('line', e.line, 'account', e.account, 'amountCents', e.amount_cents,
+      'balanceBeforeCents', e.balance_before_cents, 'balanceAfterCents', e.balance_after_cents,
+      'accountVersion', e.account_version) order by e.line)
+    from ledger_entries e where e.journal_id = j.id), '[]') as entries`;
+
+export type JournalToCheck = JournalOnRecord & {
+  /** Null while it waits for its seal. */
+  readonly sequence: number | null;
+  readonly hash: string | null;
+  /** The text and its salt, unless there is none or it was erased. */
+  readonly memo: string | null;
+  readonly salt: string | null;
+};
+
+/** An owner's sealed journals after `sequence`, in order. */
+export const sealedAfter = (tx: Tx, ownerId: string, sequence: number, limit: number): Promise<JournalToCheck[]> =>
+  rows<JournalToCheck>(
+    tx,
+    `select s.sequence, s.hash, t.memo, t.salt, ${journalFacts}
+     from journal_seals s join journals j on j.id = s.journal_id left join journal_texts t on t.journal_id = j.id
+     where s.owner_id = $1 and s.sequence > $2 order by s.sequence limit $3`,
+    [ownerId, sequence, limit],
+  );
+
+/** An owner's journals that wait for their seal, in the order in which they will get it. */
+export const unsealedOf = (tx: Tx, ownerId: string): Promise<JournalToCheck[]> =>
+  rows<JournalToCheck>(
+    tx,
+    `select null as sequence, null as hash, t.memo, t.salt, ${journalFacts}
+     from unsealed_journals u join journals j on j.id = u.journal_id left join journal_texts t on t.journal_id = j.id
+     where u.owner_id = $1 order by u.position`,
+    [ownerId],
+  );

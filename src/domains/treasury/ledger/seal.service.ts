@@ -1,0 +1,87 @@
+/**
+ * Seals what was posted, batch by batch in the order of commits: whatever is visible and not sealed yet comes next.
+ * One sealer at a time; postings never wait for it.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { journalFacts } from './journal.queries.ts';
+import { type Head, type JournalOnRecord, type Seal, sealAll } from './seal.rules.ts';
+
+const batchSize = 2_000;
+const lockKey = 8_400_110;
+
+/** How many journals were sealed; 0 also when somebody else is sealing. */
+export async function sealJournals(database: Database, limit: number = batchSize): Promise<number> {
+  return database.write(async (tx) => {
+    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+    if (!mine) return 0;
+    const journals = await takeUnsealed(tx, limit);
+    if (journals.length === 0) return 0;
+    const seals = sealAll(journals, await headsOf(tx, journals));
+    await keep(tx, seals);
+    await addToContraTotals(tx, seals);
+    return seals.length;
+  });
+}
+
+/**
+ * A position is given while the journal's accounts are locked, and a later journal on one of them is visible only
+ * when the earlier one is: so no order of sealing contradicts an account's versions.
+ */
+const takeUnsealed = (tx: Tx, limit: number): Promise<JournalOnRecord[]> =>
+  rows<JournalOnRecord>(
+    tx,
+    `with taken as (
+       delete from unsealed_journals u using (
+         select position from unsealed_journals order by position limit $1
+       ) next where u.position = next.position
+       returning u.position, u.journal_id
+     )
+     select ${journalFacts} from taken join journals j on j.id = taken.journal_id order by taken.position`,
+    [limit],
+  );
+
+async function headsOf(tx: Tx, journals: readonly JournalOnRecord[]): Promise<Map<string, Head>> {
+  const owners = [...new Set(journals.map(({ ownerId }) => ownerId))];
+  const heads = await rows<Head & { owner_id: string }>(
+    tx,
+    'select owner_id, sequence, hash from ledger_heads where owner_id = any($1::text[])',
+    [owners],
+  );
+  return new Map(heads.map(({ owner_id, sequence, hash }) => [owner_id, { sequence, hash }]));
+}
+
+async function keep(tx: Tx, seals: readonly Seal[]): Promise<void> {
+  await rows(
+    tx,
+    `with seal as (
+       insert into journal_seals (owner_id, sequence, journal_id, hash)
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
+       returning owner_id, sequence, hash
+     )
+     insert into ledger_heads as h (owner_id, sequence, hash)
+     select distinct on (owner_id) owner_id, sequence, hash from seal order by owner_id, sequence desc
+     on conflict (owner_id) do update set sequence = excluded.sequence, hash = excluded.hash`,
+    [
+      seals.map(({ ownerId }) => ownerId),
+      seals.map(({ sequence }) => sequence),
+      seals.map(({ journalId }) => journalId),
+      seals.map(({ hash }) => hash),
+    ],
+  );
+}
+
+const addToContraTotals = (tx: Tx, seals: readonly Seal[]): Promise<unknown> =>
+  rows(
+    tx,
+    `insert into contra_totals as t (account, owner_id, debited_cents, credited_cents)
+     select e.account, min(j.owner_id), -sum(least(e.amount_cents, 0)), sum(greatest(e.amount_cents, 0))
+     from ledger_entries e join journals j on j.id = e.journal_id
+     where e.journal_id = any($1::text[]) and e.account_version is null
+     group by e.account
+     on conflict (account) do update set
+       debited_cents = t.debited_cents + excluded.debited_cents,
+       credited_cents = t.credited_cents + excluded.credited_cents`,
+    [seals.map(({ journalId }) => journalId)],
+  );

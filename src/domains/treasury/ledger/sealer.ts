@@ -1,0 +1,83 @@
+/**
+ * The sealer as the worker runs it: seals every quarter of a second, and writes a checkpoint every ten minutes of
+ * real time where something moved. An error is logged and the next round tries again.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import { minute } from '../../../kernel/instant.ts';
+import type { Logger } from '../../../platform/log.ts';
+import { type CheckpointKeeper, writeCheckpoint } from './checkpoint.service.ts';
+import { sealJournals } from './seal.service.ts';
+
+export type SealerState = {
+  readonly running: boolean;
+  /** Real time of the last round that went well. */
+  readonly lastRoundAt: Date | null;
+  readonly sealed: number;
+};
+
+export type Sealer = { start(): void; stop(): Promise<void>; state(): SealerState };
+
+export type SealerDeps = {
+  readonly database: Database;
+  readonly log: Logger;
+  /** Without one no checkpoints are written. */
+  readonly checkpoints?: CheckpointKeeper;
+  readonly pauseMs?: number;
+  readonly checkpointEveryMs?: number;
+};
+
+export function runSealer(deps: SealerDeps): Sealer {
+  const { database, log, checkpoints, pauseMs = 250, checkpointEveryMs = 10 * minute } = deps;
+  let stopping = Promise.withResolvers<void>();
+  let state: SealerState = { running: false, lastRoundAt: null, sealed: 0 };
+  let loop: Promise<void> = Promise.resolve();
+  let nextCheckpointAt = 0;
+
+  const round = async (): Promise<number> => {
+    const sealed = await sealJournals(database);
+    state = { ...state, lastRoundAt: new Date(), sealed: state.sealed + sealed };
+    // While there is a backlog sealing comes first; a checkpoint can wait for the next quiet round.
+    if (sealed === 0 && checkpoints !== undefined && Date.now() >= nextCheckpointAt) {
+      await writeCheckpoint(database, checkpoints);
+      nextCheckpointAt = Date.now() + checkpointEveryMs;
+    }
+    return sealed;
+  };
+
+  const run = async (): Promise<void> => {
+    while (state.running) {
+      const sealed = await round().catch((error: unknown) => {
+        log.error({ err: error }, 'a round of the sealer failed; trying again');
+        return 0;
+      });
+      if (sealed === 0) await pause(pauseMs, stopping.promise);
+    }
+  };
+
+  return {
+    start: () => {
+      if (state.running) return;
+      state = { ...state, running: true };
+      stopping = Promise.withResolvers();
+      loop = run();
+    },
+    stop: async () => {
+      state = { ...state, running: false };
+      stopping.resolve();
+      await loop;
+    },
+    state: () => state,
+  };
+}
+
+async function pause(ms: number, unless: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    unless,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    }),
+  ]);
+  clearTimeout(timer);
+}

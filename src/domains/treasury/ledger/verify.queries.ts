@@ -1,0 +1,142 @@
+/**
+ * What verify compares the recomputed book with: accounts, heads, holds, totals and checkpoints as they stand.
+ * Reads in the caller's snapshot and reports differences; repairs nothing.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { SignedHead } from './checkpoint.rules.ts';
+import type { BookCheck } from './verify.rules.ts';
+
+export type StoredCheckpoint = SignedHead & {
+  readonly at: string;
+  readonly keyId: string;
+  /** The seal that stands at its sequence now. */
+  readonly sealHash: string | null;
+};
+
+/** Oldest first, with a sequence above `after` and up to `through`. */
+export async function checkpointsOf(
+  tx: Tx,
+  ownerId: string,
+  after: number,
+  through?: number,
+): Promise<StoredCheckpoint[]> {
+  const found = await rows<Omit<StoredCheckpoint, 'at'> & { at: Date }>(
+    tx,
+    `select c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
+       s.hash as "sealHash"
+     from ledger_checkpoints c left join journal_seals s on s.owner_id = c.owner_id and s.sequence = c.sequence
+     where c.owner_id = $1 and c.sequence > $2 and c.sequence <= coalesce($3::bigint, c.sequence) order by c.sequence`,
+    [ownerId, after, through ?? null],
+  );
+  return found.map((row) => ({ ...row, at: row.at.toISOString() }));
+}
+
+/** After all journals were checked: does everything that is kept beside them agree with them? */
+export async function checkStanding(tx: Tx, ownerId: string, book: BookCheck, full: boolean): Promise<void> {
+  await checkAccounts(tx, ownerId, book, full);
+  await checkHead(tx, ownerId, book);
+  await checkHolds(tx, ownerId, book);
+  await checkSum(tx, ownerId, book);
+  if (!full) return;
+  await checkContraTotals(tx, ownerId, book);
+  await checkStrays(tx, ownerId, book);
+}
+
+async function checkAccounts(tx: Tx, ownerId: string, book: BookCheck, full: boolean): Promise<void> {
+  const accounts = await rows<{ name: string; balance: number; version: number; turnover: number }>(
+    tx,
+    `select name, balance_cents as balance, version, credited_cents - debited_cents as turnover
+     from ledger_accounts where owner_id = $1`,
+    [ownerId],
+  );
+  const missing = new Set(book.accounts.keys());
+  for (const { name, balance, version, turnover } of accounts) {
+    missing.delete(name);
+    const due = book.accounts.get(name) ?? (full ? { balanceCents: 0, version: 0 } : undefined);
+    if (due !== undefined && (due.balanceCents !== balance || due.version !== version)) {
+      book.differs(
+        'account',
+        name,
+        `stands at ${balance} cents after ${version} entries; its entries make ${due.balanceCents} after ${due.version}`,
+      );
+    }
+    if (balance < 0) book.differs('account', name, `stands below zero: ${balance} cents`);
+    if (balance !== (name.startsWith('owner:') ? -turnover : turnover)) {
+      book.differs('account', name, `stands at ${balance} cents, its debits and credits make ${turnover}`);
+    }
+  }
+  for (const name of missing) book.differs('account', name, 'has entries but is not among the owner’s accounts');
+}
+
+async function checkHead(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const [head] = await rows<{ sequence: number; hash: string }>(
+    tx,
+    'select sequence, hash from ledger_heads where owner_id = $1',
+    [ownerId],
+  );
+  const { sequence, hash } = book.sealedThrough;
+  if ((head?.sequence ?? 0) === sequence && (head === undefined || head.hash === hash)) return;
+  book.differs('seal', ownerId, `has the head ${head?.sequence ?? 0}, its seals end at ${sequence}`);
+}
+
+async function checkHolds(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const different = await rows<{ account: string; held: number; balance: number }>(
+    tx,
+    `select coalesce(h.account, a.name) as account, coalesce(h.held, 0) as held, coalesce(a.balance_cents, 0) as balance
+     from (select account, sum(held_cents)::bigint as held from open_holds($1) group by account) h
+     full join (select name, balance_cents from ledger_accounts where owner_id = $1 and name like '%:held') a
+       on a.name = h.account
+     where coalesce(h.held, 0) <> coalesce(a.balance_cents, 0)`,
+    [ownerId],
+  );
+  for (const { account, held, balance } of different) {
+    book.differs('hold', account, `holds ${balance} cents, the open payments hold ${held}`);
+  }
+}
+
+/** Over everything an owner has, in and outside, the book sums to zero. */
+async function checkSum(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const [sum] = await rows<{ cents: number }>(
+    tx,
+    `select (
+       (select coalesce(sum(credited_cents - debited_cents), 0) from ledger_accounts where owner_id = $1)
+       + (select coalesce(sum(credited_cents - debited_cents), 0) from contra_totals where owner_id = $1)
+       + (select coalesce(sum(e.amount_cents), 0) from unsealed_journals u join ledger_entries e using (journal_id)
+          where u.owner_id = $1 and e.account_version is null)
+     )::bigint as cents`,
+    [ownerId],
+  );
+  if (sum?.cents !== 0) book.differs('total', ownerId, `has accounts that sum to ${sum?.cents} cents, not to 0`);
+}
+
+async function checkContraTotals(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const totals = await rows<{ account: string; debited: number; credited: number }>(
+    tx,
+    'select account, debited_cents as debited, credited_cents as credited from contra_totals where owner_id = $1',
+    [ownerId],
+  );
+  const kept = new Map(totals.map((row) => [row.account, row]));
+  for (const account of new Set([...kept.keys(), ...book.contra.keys()])) {
+    const { debited, credited } = kept.get(account) ?? { debited: 0, credited: 0 };
+    const due = book.contra.get(account) ?? { debitedCents: 0, creditedCents: 0 };
+    if (due.debitedCents === debited && due.creditedCents === credited) continue;
+    book.differs(
+      'total',
+      account,
+      `is kept as ${debited} and ${credited} cents; its entries make ${due.debitedCents} and ${due.creditedCents}`,
+    );
+  }
+}
+
+/** A journal that has no seal and waits for none would never be missed. */
+async function checkStrays(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const strays = await rows<{ id: string }>(
+    tx,
+    `select j.id from journals j where j.owner_id = $1
+       and not exists (select from journal_seals s where s.journal_id = j.id)
+       and not exists (select from unsealed_journals u where u.journal_id = j.id) limit 100`,
+    [ownerId],
+  );
+  for (const { id } of strays) book.differs('seal', id, 'has no seal and waits for none');
+}

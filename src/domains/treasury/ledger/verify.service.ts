@@ -1,0 +1,114 @@
+/**
+ * Recomputes an owner's book from its rows, in one snapshot: every seal, every balance, every invariant. In full, or
+ * from the last checkpoint that was found whole. Changes nothing but the note of how far it got.
+ * @module
+ */
+import type { KeyObject } from 'node:crypto';
+import type { Database } from '../../../db/database.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import { isSignedHead, keyIdOf } from './checkpoint.rules.ts';
+import { sealedAfter, unsealedOf } from './journal.queries.ts';
+import type { Head } from './seal.rules.ts';
+import { checkpointsOf, checkStanding, type StoredCheckpoint } from './verify.queries.ts';
+import { BookCheck, type Difference } from './verify.rules.ts';
+
+export type Verification = {
+  readonly balanced: boolean;
+  /** All of the owner's, sealed or not. */
+  readonly journals: number;
+  /** Sequence of the last sealed journal. */
+  readonly sealedThrough: number;
+  readonly unsealed: number;
+  /** Sequence of the checkpoint it began at; 0 for a check in full. */
+  readonly checkedFrom: number;
+  readonly differences: readonly Difference[];
+};
+
+export type VerifyOptions = {
+  readonly full: boolean;
+  /** With it the signatures of checkpoints are checked. */
+  readonly publicKey?: KeyObject | undefined;
+};
+
+const batchSize = 1_000;
+const lockKey = 8_400_112;
+
+export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
+  const { verification, checkpoint } = await database.write(async (tx) => {
+    await rows(tx, 'set transaction isolation level repeatable read, read only');
+    if (options.full) await oneAtATime(tx);
+    const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKey);
+    return check(tx, ownerId, options, from);
+  });
+  if (verification.balanced && checkpoint > verification.checkedFrom) await note(database, ownerId, checkpoint);
+  return verification;
+}
+
+async function check(tx: Tx, ownerId: string, { full, publicKey }: VerifyOptions, from: Head | undefined) {
+  const book = new BookCheck(ownerId, from);
+  for (;;) {
+    const journals = await sealedAfter(tx, ownerId, book.sealedThrough.sequence, batchSize);
+    for (const journal of journals) book.check(journal);
+    if (journals.length < batchSize) break;
+  }
+  const waiting = await unsealedOf(tx, ownerId);
+  for (const journal of waiting) book.check(journal);
+  const checkpoints = await checkpointsOf(tx, ownerId, from?.sequence ?? 0);
+  for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKey);
+  await checkStanding(tx, ownerId, book, full);
+  const verification: Verification = {
+    balanced: book.differences.length === 0,
+    journals: book.sealedThrough.sequence + waiting.length,
+    sealedThrough: book.sealedThrough.sequence,
+    unsealed: waiting.length,
+    checkedFrom: from?.sequence ?? 0,
+    differences: book.differences.slice(0, 100),
+  };
+  return { verification, checkpoint: checkpoints.at(-1)?.sequence ?? 0 };
+}
+
+function checkCheckpoint(book: BookCheck, checkpoint: StoredCheckpoint, publicKey: KeyObject | undefined): void {
+  const { sequence, hash, at, keyId, sealHash } = checkpoint;
+  const subject = `checkpoint ${at}`;
+  if (sealHash === null) book.differs('checkpoint', subject, `knows journal ${sequence}, which is gone`);
+  else if (sealHash !== hash)
+    book.differs('checkpoint', subject, `knows another seal of journal ${sequence}: history was rewritten`);
+  if (publicKey === undefined || keyId !== keyIdOf(publicKey)) return;
+  if (!isSignedHead(publicKey, at, checkpoint)) book.differs('checkpoint', subject, 'has a signature that is not ours');
+}
+
+/** Where the last check ended, if that is still what a checkpoint signed and what the seal says. */
+async function lastVerified(tx: Tx, ownerId: string, publicKey: KeyObject | undefined): Promise<Head | undefined> {
+  const [mark] = await rows<{ sequence: number }>(tx, 'select sequence from ledger_verified where owner_id = $1', [
+    ownerId,
+  ]);
+  if (mark === undefined) return undefined;
+  const [checkpoint] = await checkpointsOf(tx, ownerId, mark.sequence - 1, mark.sequence);
+  if (checkpoint === undefined || checkpoint.sealHash !== checkpoint.hash) return undefined;
+  const isOurs =
+    publicKey === undefined ||
+    keyIdOf(publicKey) !== checkpoint.keyId ||
+    isSignedHead(publicKey, checkpoint.at, checkpoint);
+  return isOurs ? { sequence: checkpoint.sequence, hash: checkpoint.hash } : undefined;
+}
+
+async function oneAtATime(tx: Tx): Promise<void> {
+  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+  if (mine) return;
+  throw new DomainError(
+    'rate_limited',
+    'another check in full is running; repeat in a minute, or leave out full=true',
+    {
+      retryAfterSeconds: 60,
+    },
+  );
+}
+
+const note = (database: Database, ownerId: string, sequence: number): Promise<unknown> =>
+  rows(
+    database.read(),
+    `insert into ledger_verified as v values ($1, $2)
+     on conflict (owner_id) do update set sequence = greatest(v.sequence, excluded.sequence)`,
+    [ownerId, sequence],
+  );

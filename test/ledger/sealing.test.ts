@@ -1,0 +1,352 @@
+/** The chain against a real PostgreSQL: sealed in order by one at a time, and every way of tampering is found. @module */
+
+import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { rows } from '../../src/db/tx.ts';
+import { available, external, held, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
+import { keyIdOf } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
+import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
+import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
+import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.verify.service.ts';
+import { sealedAfter } from '../../src/domains/treasury/ledger/journal.queries.ts';
+import { authorization, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
+import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
+import { genesis, sealOf } from '../../src/domains/treasury/ledger/seal.rules.ts';
+import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { runSealer } from '../../src/domains/treasury/ledger/sealer.ts';
+import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { createLogger } from '../../src/platform/log.ts';
+import { type Book, because, draft, openBook } from './book.ts';
+
+let book: Book;
+let folder: string;
+let key: KeyObject;
+let ownerId: string;
+let walletId: string;
+let otherWallet: string;
+
+beforeAll(async () => {
+  key = generateKeyPairSync('ed25519').privateKey;
+});
+beforeEach(async () => {
+  book = await openBook();
+  folder = await mkdtemp(join(tmpdir(), 'bursar-checkpoints-'));
+  ({ ownerId, walletId } = await book.owner());
+  otherWallet = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 10_000);
+  for (let n = 0; n < 9; n++) await transfer(100);
+});
+afterEach(async () => {
+  await book.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const transfer = (amountCents: number) =>
+  book.post(
+    ownerId,
+    'internal_transfer',
+    internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents }),
+  );
+const store = () => checkpointFolder(folder);
+const checkpoint = () => writeCheckpoint(book.database, { key, store: store() });
+const verify = (full = true) => verifyOwner(book.database, ownerId, { full, publicKey: createPublicKey(key) });
+const verifyFiles = () => verifyCheckpoints(book.database, store(), new Map([[keyIdOf(key), createPublicKey(key)]]));
+
+/** As somebody with the database's password and no scruples. */
+async function tamper(...statements: string[]): Promise<void> {
+  const client = new pg.Client({ connectionString: book.url });
+  await client.connect();
+  try {
+    await client.query('set session_replication_role = replica');
+    for (const statement of statements) await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+test('every journal is sealed once, in an order without gaps, and the book is whole before and after', async () => {
+  expect(await verify()).toEqual({
+    balanced: true,
+    journals: 10,
+    sealedThrough: 0,
+    unsealed: 10,
+    checkedFrom: 0,
+    differences: [],
+  });
+  expect(await sealJournals(book.database, 4)).toBe(4);
+  expect(await verify()).toMatchObject({ balanced: true, journals: 10, sealedThrough: 4, unsealed: 6 });
+  expect(await sealJournals(book.database)).toBe(6);
+  expect(await sealJournals(book.database)).toBe(0);
+  expect(await verify()).toMatchObject({
+    balanced: true,
+    journals: 10,
+    sealedThrough: 10,
+    unsealed: 0,
+    differences: [],
+  });
+});
+
+test('several sealers beside parallel postings of several owners keep one gapless chain each', async () => {
+  const owners = await Promise.all(Array.from({ length: 4 }, () => book.owner()));
+  const elsewhere = await book.elsewhere();
+  let posting = true;
+  const sealers = [book.database, elsewhere, elsewhere].map(async (database) => {
+    while (posting) await sealJournals(database, 7);
+  });
+  await Promise.all(
+    Array.from({ length: 120 }, async (_, n) => {
+      const owner = owners[n % owners.length]!;
+      await book.fund(owner.ownerId, owner.walletId, 10);
+    }),
+  );
+  posting = false;
+  await Promise.all(sealers);
+  while ((await sealJournals(book.database)) > 0);
+  for (const owner of owners) {
+    const verified = await verifyOwner(book.database, owner.ownerId, { full: true });
+    expect(verified).toMatchObject({ balanced: true, sealedThrough: 30, unsealed: 0, differences: [] });
+  }
+});
+
+test('a posting that is not committed yet holds nobody up and is sealed when it is', async () => {
+  await sealJournals(book.database);
+  const other = await book.owner();
+  const gate = Promise.withResolvers<void>();
+  const slow = book.database.write(async (tx) => {
+    await postJournals(tx, because('slow'), [
+      draft(
+        ownerId,
+        'internal_transfer',
+        internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents: 1 }),
+        'slow',
+      ),
+    ]);
+    await gate.promise;
+  });
+  await book.fund(other.ownerId, other.walletId, 5);
+  expect(await sealJournals(book.database)).toBe(1);
+  gate.resolve();
+  await slow;
+  expect(await sealJournals(book.database)).toBe(1);
+  expect(await verify()).toMatchObject({ balanced: true, sealedThrough: 11, unsealed: 0 });
+});
+
+test('the sealer seals by itself, at most a second behind, and stops when told', async () => {
+  const log = createLogger({ name: 'test', level: 'silent' });
+  const sealer = runSealer({ database: book.database, log, checkpoints: { key, store: store() }, pauseMs: 20 });
+  sealer.start();
+  const posted = Date.now();
+  while (sealer.state().sealed < 10 && Date.now() - posted < 1_000) await new Promise((r) => setTimeout(r, 5));
+  expect(sealer.state().sealed).toBe(10);
+  while ((await readdir(folder)).length < 2 && Date.now() - posted < 2_000) await new Promise((r) => setTimeout(r, 5));
+  await sealer.stop();
+  expect(sealer.state().running).toBe(false);
+  await transfer(1);
+  await new Promise((r) => setTimeout(r, 60));
+  expect(await verify()).toMatchObject({ sealedThrough: 10, unsealed: 1 });
+  expect((await verifyFiles()).differences).toEqual([]);
+});
+
+test('a check goes on from the last checkpoint that was found whole', async () => {
+  await sealJournals(book.database);
+  await checkpoint();
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0, sealedThrough: 10 });
+  await transfer(1);
+  await sealJournals(book.database);
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 10, sealedThrough: 11, journals: 11 });
+  expect(await verify(true)).toMatchObject({ balanced: true, checkedFrom: 0, sealedThrough: 11 });
+});
+
+test('a checkpoint is written only where a head moved; each file follows the one before', async () => {
+  await sealJournals(book.database);
+  expect(await checkpoint()).toMatchObject({ heads: [{ ownerId, sequence: 10 }] });
+  expect(await checkpoint()).toBeUndefined();
+  await transfer(1);
+  await sealJournals(book.database);
+  expect(await checkpoint()).toMatchObject({ heads: [{ ownerId, sequence: 11 }] });
+  expect(await verifyFiles()).toEqual({ checkpoints: 2, differences: [] });
+  const names = await readdir(folder);
+  expect(names).toContain(`public-key-${keyIdOf(key)}.pem`);
+  expect(names.filter((name) => name.endsWith('.json'))).toHaveLength(2);
+});
+
+test('a clock that was set back keeps the order of checkpoints', async () => {
+  await sealJournals(book.database);
+  const keeper = { key, store: store() };
+  await writeCheckpoint(book.database, keeper, () => new Date('2030-01-01T00:00:00.000Z'));
+  await transfer(1);
+  await sealJournals(book.database);
+  const second = await writeCheckpoint(book.database, keeper, () => new Date('2029-01-01T00:00:00.000Z'));
+  expect(second?.at).toBe('2030-01-01T00:00:00.001Z');
+  expect(await verifyFiles()).toEqual({ checkpoints: 2, differences: [] });
+});
+
+const last = `(select journal_id from journal_seals order by sequence desc limit 1)`;
+test.each([
+  [
+    'an amount',
+    'seal',
+    `update ledger_entries set amount_cents = amount_cents * 2, balance_after_cents = null where journal_id = ${last}`,
+  ],
+  [
+    'whose an entry is',
+    'account',
+    `update ledger_entries set account = 'wallet:wal_00000000000:available' where journal_id = ${last} and line = 1`,
+  ],
+  ['a reason', 'seal', `update journals set reference_id = 'something_else' where id = ${last}`],
+  ['a time', 'seal', `update journals set created_at = created_at + interval '1 microsecond' where id = ${last}`],
+  ['a seal', 'seal', `update journal_seals set hash = repeat('a', 64) where sequence = 5`],
+  ['a journal taken out', 'seal', `delete from journal_seals where sequence = 5`],
+  ['the end cut off', 'seal', `delete from journal_seals where sequence = 10`],
+  ['a balance', 'account', `update ledger_accounts set balance_cents = balance_cents + 1 where name like 'wallet%'`],
+  ['a hold', 'hold', `update ledger_accounts set balance_cents = balance_cents + 1 where name like '%held'`],
+  ['a contra total', 'total', 'update contra_totals set debited_cents = debited_cents + 1'],
+  [
+    'a line slipped in',
+    'balance',
+    `insert into ledger_entries select journal_id, 7, account, 5, null, null, null, created_at from ledger_entries where journal_id = ${last} and line = 0`,
+  ],
+  ['a journal hidden from the sealer', 'seal', `delete from unsealed_journals`],
+])('tampering with %s is found', async (what, check, statement) => {
+  await book.database.write((tx) =>
+    postJournals(tx, because('hold'), [
+      draft(ownerId, 'authorization', authorization({ ownerId, from: wallet(walletId), amountCents: 10 }), 'hold'),
+    ]),
+  );
+  await rows(
+    book.database.read(),
+    `create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
+     language sql stable as $$ select '${held(wallet(walletId))}'::text, 10::bigint where p_owner = '${ownerId}' $$`,
+  );
+  await sealJournals(book.database);
+  if (what === 'a journal hidden from the sealer') await transfer(1);
+  expect(await verify()).toMatchObject({ balanced: true, differences: [] });
+  await tamper(statement);
+  const found = await verify();
+  expect(found.balanced).toBe(false);
+  expect(found.differences.map((difference) => difference.check)).toContain(check);
+});
+
+test('a text may be erased but not replaced', async () => {
+  await book.database.write((tx) =>
+    postJournals(tx, because('memo'), [
+      {
+        ...draft(
+          ownerId,
+          'internal_transfer',
+          internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents: 1 }),
+          'memo',
+        ),
+        memo: 'Rent for Anna',
+      },
+    ]),
+  );
+  await sealJournals(book.database);
+  expect((await verify()).differences).toEqual([]);
+  await rows(book.database.read(), `update journal_texts set memo = 'Rent for Berta'`);
+  expect((await verify()).differences).toMatchObject([{ check: 'text' }]);
+  await rows(book.database.read(), 'delete from journal_texts');
+  expect((await verify()).differences).toEqual([]);
+});
+
+test('a history that was rewritten and sealed anew is found by its checkpoint', async () => {
+  await sealJournals(book.database);
+  await checkpoint();
+  await rewriteHistory();
+  const found = await verify();
+  expect(found.differences).toEqual([
+    expect.objectContaining({ check: 'checkpoint', message: expect.stringContaining('history was rewritten') }),
+  ]);
+  expect((await verifyFiles()).differences).toMatchObject([
+    { message: expect.stringContaining('history was rewritten') },
+  ]);
+  // Also when the database's own copy is taken away: the file outside remains.
+  await tamper('delete from ledger_checkpoints');
+  expect((await verify()).differences).toEqual([]);
+  expect((await verifyFiles()).differences).toMatchObject([
+    { message: expect.stringContaining('history was rewritten') },
+  ]);
+});
+
+test('a checkpoint forged in the database is found by its signature', async () => {
+  await sealJournals(book.database);
+  await checkpoint();
+  await rewriteHistory();
+  await tamper(
+    `update ledger_checkpoints c set hash = s.hash from journal_seals s where s.owner_id = c.owner_id and s.sequence = c.sequence`,
+  );
+  expect((await verify()).differences).toMatchObject([
+    { check: 'checkpoint', message: 'has a signature that is not ours' },
+  ]);
+});
+
+test('a checkpoint file that was changed, signed by another, or removed is found', async () => {
+  await sealJournals(book.database);
+  await checkpoint();
+  await transfer(1);
+  await sealJournals(book.database);
+  await checkpoint();
+  const [first = ''] = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
+  const text = await readFile(join(folder, first), 'utf8');
+  await writeFile(join(folder, first), text.replace(/"sequence": 10/, '"sequence": 9'));
+  expect((await verifyFiles()).differences.map(({ message }) => message)).toContain(
+    'names another root than its heads give',
+  );
+  await rm(join(folder, first));
+  expect((await verifyFiles()).differences.map(({ message }) => message)).toEqual([
+    'does not follow the file before it: one is missing or was changed',
+    'is in the database but not among the files: a file is missing',
+  ]);
+  const stranger = generateKeyPairSync('ed25519').publicKey;
+  const judged = await verifyCheckpoints(book.database, store(), new Map([[keyIdOf(stranger), stranger]]));
+  expect(judged.differences[0]?.message).toMatch(/signed by an unknown key/);
+});
+
+test('only one check in full runs at a time', async () => {
+  const gate = Promise.withResolvers<void>();
+  const locked = Promise.withResolvers<void>();
+  const holder = book.database.write(async (tx) => {
+    await rows(tx, 'select pg_advisory_xact_lock(8400112)');
+    locked.resolve();
+    await gate.promise;
+  });
+  await locked.promise;
+  await expect(verify(true)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
+  expect(await verify(false)).toMatchObject({ balanced: true });
+  gate.resolve();
+  await holder;
+});
+
+test('debt that no over-clearing made is found', async () => {
+  await book.post(ownerId, 'adjustment', [
+    { account: `owner:${ownerId}:receivable` as never, amountCents: -5 as never },
+    { account: available(wallet(walletId)), amountCents: 5 as never },
+  ]);
+  await sealJournals(book.database);
+  expect((await verify()).differences).toMatchObject([
+    { check: 'receivable', message: expect.stringContaining('adjustment') },
+  ]);
+});
+
+/** Ten times the first top-up, every balance after it made to fit, and the whole chain sealed again. */
+async function rewriteHistory(): Promise<void> {
+  const name = available(wallet(walletId));
+  await tamper(
+    `update ledger_entries set balance_after_cents = balance_after_cents + 90000,
+       balance_before_cents = case when account_version > 1 then balance_before_cents + 90000 else balance_before_cents end
+     where account = '${name}'`,
+    `update ledger_entries set amount_cents = amount_cents * 10 where journal_id = (select journal_id from journal_seals where sequence = 1)`,
+    `update ledger_accounts set balance_cents = balance_cents + 90000, credited_cents = credited_cents + 90000 where name = '${name}'`,
+    `update contra_totals set debited_cents = debited_cents + 90000 where account = '${external('processor', ownerId)}'`,
+  );
+  let previous = genesis;
+  for (const journal of await sealedAfter(book.database.read(), ownerId, 0, 100)) {
+    previous = sealOf(previous, journal.sequence ?? 0, journal);
+    await tamper(`update journal_seals set hash = '${previous}' where journal_id = '${journal.id}'`);
+  }
+  await tamper(`update ledger_heads set hash = '${previous}'`);
+}
