@@ -13,7 +13,14 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
-type Row = { status: IntentStatus; waitMs: number; loadable: boolean; decisions: IntentDecision[]; running: number; most: number };
+type Row = {
+  status: IntentStatus;
+  waitMs: number;
+  loadable: boolean;
+  decisions: IntentDecision[];
+  running: number;
+  most: number;
+};
 const rows = new Map<string, Row>();
 const rowOf = (id: string): Row => rows.get(id) as Row;
 
@@ -41,8 +48,13 @@ const activities = {
     await new Promise((resolve) => setTimeout(resolve, 5));
     row.running -= 1;
     const seen = row.decisions.some(({ causeId }) => causeId === decision.causeId);
-    const move = moveIntent({ status: row.status, matchedTransactionId: null, isRecurring: false }, decision.decision, seen);
-    if (move.outcome === 'refused') throw ApplicationFailure.create({ message: move.why, type: 'invalid_state', nonRetryable: true });
+    const move = moveIntent(
+      { status: row.status, matchedTransactionId: null, isRecurring: false },
+      decision.decision,
+      seen,
+    );
+    if (move.outcome === 'refused')
+      throw ApplicationFailure.create({ message: move.why, type: 'invalid_state', nonRetryable: true });
     row.decisions.push(decision);
     row.status = move.next;
     return viewOf(id);
@@ -67,14 +79,22 @@ beforeEach(() => {
 });
 
 const started = () => world.start('intentLifecycle', `intent/${id}`, id);
-const approve = (causeId: string): IntentDecision => ({ decision: 'approve', actor: 'key', by: 'key_aaaaaaaa', causeId, requestId: causeId });
+const approve = (causeId: string): IntentDecision => ({
+  decision: 'approve',
+  actor: 'key',
+  by: 'key_aaaaaaaa',
+  causeId,
+  requestId: causeId,
+});
 
 test('an approval by update answers with the new state, and a later denial is refused in words', async () => {
   const handle = await started();
   const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('a')] });
   expect(view.status).toBe('approved');
   const denial = handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'deny' }] });
-  await expect(denial).rejects.toMatchObject({ cause: { type: 'invalid_state', message: expect.stringMatching(/cannot deny an intent that is approved/) } });
+  await expect(denial).rejects.toMatchObject({
+    cause: { type: 'invalid_state', message: expect.stringMatching(/cannot deny an intent that is approved/) },
+  });
   await handle.executeUpdate('decide', { args: [{ ...approve('c'), decision: 'cancel' }] });
   expect(await handle.result()).toMatchObject({ status: 'cancelled' });
 });
@@ -82,7 +102,10 @@ test('an approval by update answers with the new state, and a later denial is re
 test('a signal as a person sends it approves; a wake lets the run see what others did', async () => {
   const handle = await started();
   await handle.signal('decide', { decision: 'approve', by: 'anna' });
-  await eventually(async () => rowOf(id).status, (status) => status === 'approved');
+  await eventually(
+    async () => rowOf(id).status,
+    (status) => status === 'approved',
+  );
   expect(rowOf(id).decisions[0]).toMatchObject({ actor: 'signal', by: 'anna' });
   rowOf(id).status = 'completed';
   await handle.signal('wake');
@@ -113,7 +136,14 @@ test('many decisions at once are obeyed one at a time', async () => {
 test('200 arbitrary signals leave the run alive, and what was ignored is named', async () => {
   const handle = await started();
   const harmless = fc.jsonValue().filter((value) => !/approve|deny|cancel/i.test(JSON.stringify(value)));
-  const typed = [...fc.sample(harmless, 195), undefined, 'x'.repeat(500), null, { decision: { approve: true } }, [['approve']]];
+  const typed = [
+    ...fc.sample(harmless, 195),
+    undefined,
+    'x'.repeat(500),
+    null,
+    { decision: { approve: true } },
+    [['approve']],
+  ];
   await Promise.all(typed.map((value) => handle.signal('decide', value)));
   const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('still here')] });
   expect(view.status).toBe('approved');
@@ -135,7 +165,9 @@ test('signals with no data, an unknown encoding or 100 KB of text do not block t
   await send([]);
   await send([{ metadata: encoding('binary/unheard-of'), data: new Uint8Array([1, 2, 3]) }]);
   await send([{ metadata: encoding('json/plain'), data: new TextEncoder().encode('{not json') }]);
-  await send([{ metadata: encoding('json/plain'), data: new TextEncoder().encode(JSON.stringify('y'.repeat(100_000))) }]);
+  await send([
+    { metadata: encoding('json/plain'), data: new TextEncoder().encode(JSON.stringify('y'.repeat(100_000))) },
+  ]);
   await send([{}]);
   const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('alive')] });
   expect(view.status).toBe('approved');

@@ -1,0 +1,125 @@
+/** Goal: what is published follows from the declarations and keeps their rules. Method: reading the declarations. @module */
+import { readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { eventNames, isReserved } from '../../src/events/catalog.ts';
+import { canonicalPath } from '../../src/http/openapi.ts';
+import { type Operation, pathsOf } from '../../src/http/route.ts';
+import { eventsDocument, openApiDocument } from '../../src/main/documents.ts';
+import { publishedAreas } from '../../src/main/published.ts';
+
+const operations = publishedAreas.flatMap((area) =>
+  Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({ area, name, operation })),
+);
+
+/** Who needs no credential; everything else answers 401 without one. */
+const publicPaths = ['/', '/health'];
+
+test('only the listed paths are public', () => {
+  const open = operations.filter(({ operation }) => operation.auth.includes('public'));
+  expect(open.map(({ area, operation }) => canonicalPath(area, operation) || '/').sort()).toEqual(publicPaths);
+});
+
+test('a scope is named exactly where an agent may call', () => {
+  const wrong = operations.filter(
+    ({ operation }) => operation.auth.includes('agent') !== (operation.scope !== undefined),
+  );
+  expect(wrong.map(({ name }) => name)).toEqual([]);
+});
+
+test('every operation that changes something names its events, none of them reserved', () => {
+  const silent = operations.filter(
+    ({ operation }) => operation.method !== 'get' && !operation.fires && !operation.pure,
+  );
+  expect(silent.map(({ name }) => name)).toEqual([]);
+  const fired = operations.flatMap(({ operation }) => operation.fires ?? []);
+  expect(fired.filter((event) => isReserved(event))).toEqual([]);
+});
+
+test('reserved are exactly the three events that nothing can cause', () => {
+  expect(eventNames.filter((name) => isReserved(name)).sort()).toEqual([
+    'card.shipped',
+    'mobile_wallet.updated',
+    'mpp.credential.expired',
+  ]);
+});
+
+test('operation names and paths are unique', () => {
+  const names = operations.map(({ name }) => name);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  const routes = operations.flatMap(({ area, operation }) =>
+    pathsOf(area, operation).map((path) => `${operation.method} ${path.replace(/\{\w+\}/g, '{}')}`),
+  );
+  expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
+});
+
+test('what the specification says of the catalog is there', async () => {
+  const published = [
+    'intent.created',
+    'intent.approved',
+    'intent.denied',
+    'intent.expired',
+    'intent.cancelled',
+    'intent.matched',
+    'intent.mismatched',
+    'transaction.created',
+    'transaction.updated',
+    'transaction.authorization',
+    'transaction.settlement',
+    'transaction.settled',
+    'transaction.completed',
+    'transaction.declined',
+    'transaction.refunded',
+    'card.issued',
+    'card.activated',
+    'card.frozen',
+    'card.unfrozen',
+    'card.closed',
+    'card.rotated',
+    'card.funded',
+    'card.shipped',
+    'card.limits_changed',
+    'card.details_changed',
+    'card_limit_request.updated',
+    'wallet.created',
+    'wallet.funded',
+    'wallet.credited',
+    'transfer.completed',
+    'transfer.failed',
+    'transfer.split.completed',
+    'risk.agent_frozen',
+    'risk.review_required',
+    'risk.alert_created',
+    'risk.denied',
+    'risk.velocity_alert',
+    'risk.geo_impossible',
+    'agent.created',
+    'agent.frozen',
+    'agent.unfrozen',
+    'claim.request.created',
+    'claim.request.paid',
+    'claim.request.expired',
+    'claim.request.cancelled',
+    'dispute.created',
+    'dispute.updated',
+    'dispute.resolved',
+    'mpp.credential.minted',
+    'mpp.credential.consumed',
+    'mpp.credential.expired',
+    'mpp.transaction.completed',
+    'verification.mismatch',
+    'mobile_wallet.updated',
+    'payment.updated',
+    'receipt.updated',
+    'bill.updated',
+    'cardholder.updated',
+  ];
+  expect(published.filter((name) => !(eventNames as string[]).includes(name))).toEqual([]);
+});
+
+test.each([
+  ['openapi.json', openApiDocument],
+  ['events.json', eventsDocument],
+])('%s is as committed; after a change of the interface: npm run snapshot', async (file, document) => {
+  const committed: unknown = JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8'));
+  expect(JSON.parse(JSON.stringify(document()))).toEqual(committed);
+});

@@ -1,0 +1,452 @@
+/**
+ * First deliveries against real receivers: each once though two relays run, none lost when one dies, and a slow
+ * receiver slows nobody else.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import { claimFirstAttempts, createSender, recordResults } from '../../../src/domains/delivery/index.ts';
+import { hour } from '../../../src/kernel/instant.ts';
+import { eventually } from '../../support/world.ts';
+import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from './delivery-world.ts';
+import { after, hanging, inTurn, status } from './receiver.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+});
+afterAll(() => bursar.close());
+
+const subscribed = async (box: string, events = ['policy.created'], owner?: Subscriber) => {
+  const subscriber = owner ?? (await bursar.subscriber());
+  const webhook = await subscriber.webhooks.createWebhook({ body: { url: bursar.receiver.urlOf(box), events } });
+  return { ...subscriber, webhook };
+};
+
+const deliveriesOf = async ({ webhooks, webhook }: Awaited<ReturnType<typeof subscribed>>) =>
+  (await webhooks.listWebhookDeliveries({ params: { id: webhook.id }, query: { limit: 100 } })).data;
+
+const bodies = (box: string): string[] => bursar.receiver.received(box).map(({ body }) => body);
+
+describe('one relay', () => {
+  test('an event arrives signed, with the headers of the specification, and is shown as delivered', async () => {
+    const relay = await bursar.relay();
+    const owner = await subscribed('plain');
+    await bursar.emit(owner.ownerId);
+    const [received] = await eventually(
+      async () => bursar.receiver.received('plain'),
+      (all) => all.length > 0,
+    );
+    const { headers, body } = received!;
+    expect(JSON.parse(body)).toMatchObject({ event: 'policy.created', data: { name: 'Policy 0' } });
+    expect(JSON.parse(body).createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    expect(headers).toMatchObject({
+      'content-type': 'application/json',
+      'x-service-event': 'policy.created',
+      'x-service-timestamp': expect.stringMatching(/^\d{10}$/),
+      'x-service-signature': expect.stringMatching(/^sha256=[0-9a-f]{64}$/),
+      'x-service-delivery-id': expect.stringMatching(/^whd_[0-9a-z]{26}\.1$/),
+      'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+    });
+    expect(`${headers['webhook-id']}.1`).toBe(headers['x-service-delivery-id']);
+    expect(new Webhook(owner.webhook.secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
+
+    const [shown] = await eventually(
+      () => deliveriesOf(owner),
+      ([first]) => first?.status === 'succeeded',
+    );
+    expect(shown).toMatchObject({ attempt: 1, maxAttempts: 5, responseStatus: 200, error: null, nextAttemptAt: null });
+    const whole = await owner.webhooks.getWebhookDelivery({ params: { deliveryId: shown!.id } });
+    expect(whole.payload).toEqual(JSON.parse(body));
+    expect(whole.attempts).toEqual([
+      expect.objectContaining({
+        attempt: 1,
+        deliveryId: `${shown!.id}.1`,
+        responseStatus: 200,
+        error: null,
+        responseBody: null,
+      }),
+    ]);
+    await relay.stop();
+  });
+
+  test('only who subscribed hears, each event once per subscription', async () => {
+    const relay = await bursar.relay();
+    const names = await subscribed('names', ['policy.deleted', 'policy.updated']);
+    await subscribed('all', ['*'], names);
+    await subscribed('other-owner', ['*']);
+    await bursar.emit(names.ownerId, 1, 'policy.updated');
+    await bursar.emit(names.ownerId, 1, 'policy.created');
+    await eventually(
+      async () => bodies('all'),
+      (all) => all.length === 3,
+    );
+    expect(
+      bodies('all')
+        .map((body) => JSON.parse(body).event)
+        .sort(),
+    ).toEqual(['policy.created', 'policy.updated', 'webhook.created']);
+    expect(bodies('names').map((body) => JSON.parse(body).event)).toEqual(['policy.updated']);
+    expect(bodies('other-owner').map((body) => JSON.parse(body).event)).toEqual(['webhook.created']);
+    await relay.stop();
+  });
+
+  test('without any notification the poll finds what waits', async () => {
+    const owner = await subscribed('polled');
+    const relay = await bursar.relay({ isDeaf: true, pollMs: 300 });
+    await bursar.emit(owner.ownerId, 3);
+    await eventually(
+      async () => bodies('polled'),
+      (all) => all.length === 3,
+      5_000,
+    );
+    await relay.stop();
+  });
+
+  test('an event whose change is rolled back is never delivered', async () => {
+    const owner = await subscribed('rolled-back');
+    const { database } = bursar.infrastructure;
+    await expect(
+      database.write(async (tx) => {
+        await tx.getConnection(); // The fork is the transaction's.
+        throw new Error('undone');
+      }),
+    ).rejects.toThrow('undone');
+    expect(await deliveriesOf(owner)).toEqual([]);
+  });
+});
+
+describe('failures', () => {
+  test('each way of failing is told in the attempt, with a masked body of 1 KiB at most', async () => {
+    const relay = await bursar.relay({ timeoutMs: 300 });
+    const { receiver } = bursar;
+    const secretBody = `{"error":"sk_live_0123456789abcdefghij 4242424242424242 \u0000 ${'é'.repeat(5_000)}"}`;
+    receiver.answers('fails-500', status(500, { body: secretBody }));
+    receiver.answers('fails-302', status(302, { headers: { location: 'http://127.0.0.1:1/' } }));
+    receiver.answers('fails-hang', hanging);
+    receiver.answers('fails-binary', status(400, { body: Buffer.from([0, 0xff, 0xd8, 0x00, 0xed, 0xa0, 0x80]) }));
+    const expected = {
+      'fails-500': /answered 500, not 2xx/,
+      'fails-302': /answered 302; redirects are not followed/,
+      'fails-hang': /did not answer completely within 0.3 s/,
+      'fails-binary': /answered 400/,
+    };
+    for (const [box, error] of Object.entries(expected)) {
+      const owner = await subscribed(box);
+      await bursar.emit(owner.ownerId);
+      const [shown] = await eventually(
+        () => deliveriesOf(owner),
+        ([first]) => first?.attempt === 1,
+      );
+      expect(shown).toMatchObject({ status: 'pending', attempt: 1, error: expect.stringMatching(error) });
+      expect(Date.parse(shown!.nextAttemptAt ?? '') - Date.now()).toBeGreaterThan(50_000);
+      const whole = await owner.webhooks.getWebhookDelivery({ params: { deliveryId: shown!.id } });
+      const kept = whole.attempts[0]?.responseBody ?? '';
+      expect(kept.length).toBeLessThanOrEqual(1_024);
+      expect(kept).not.toMatch(/sk_live_0|4242424242424242/);
+    }
+    await relay.stop();
+  });
+
+  test('plans with one attempt end failed, without a retry', async () => {
+    const relay = await bursar.relay();
+    bursar.receiver.answers('one-attempt', status(503));
+    for (const plan of ['free', 'starter']) {
+      const owner = await subscribed('one-attempt');
+      await customerOn(owner.ownerId, plan);
+      await bursar.emit(owner.ownerId);
+      const [shown] = await eventually(
+        () => deliveriesOf(owner),
+        ([first]) => first?.status === 'failed',
+      );
+      expect(shown).toMatchObject({ attempt: 1, maxAttempts: 1, nextAttemptAt: null, error: 'answered 503, not 2xx' });
+    }
+    expect(await processes('one-attempt')).toEqual([]);
+    await relay.stop();
+  });
+
+  test('a failed first attempt leaves a due time and one process; Retry-After makes it later', async () => {
+    const relay = await bursar.relay();
+    bursar.receiver.answers('slow-down', status(429, { headers: { 'retry-after': '600' } }));
+    const owner = await subscribed('slow-down');
+    await bursar.emit(owner.ownerId);
+    const [shown] = await eventually(
+      () => deliveriesOf(owner),
+      ([first]) => first?.attempt === 1,
+    );
+    const waitMs = Date.parse(shown?.nextAttemptAt ?? '') - Date.now();
+    expect(waitMs).toBeGreaterThan(590_000);
+    expect(waitMs).toBeLessThanOrEqual(600_000);
+    const [process] = await processes('slow-down');
+    expect(process).toMatchObject({ id: `webhook-delivery/${shown?.id}`, workflow: 'webhookDelivery', is_open: true });
+    expect(process?.due_at.toISOString()).toBe(shown?.nextAttemptAt);
+    await relay.stop();
+  });
+
+  test('410 disables the subscription, ends what waits, and says so in an event', async () => {
+    bursar.receiver.answers('gone', status(410));
+    const owner = await subscribed('gone');
+    await subscribed('watcher', ['webhook.updated'], owner);
+    await bursar.emit(owner.ownerId, 30);
+    const relay = await bursar.relay({ perReceiver: 2 });
+    await eventually(
+      () => owner.webhooks.getWebhook({ params: { id: owner.webhook.id } }),
+      ({ status }) => status === 'disabled',
+    );
+    await eventually(
+      () => deliveriesOf(owner),
+      (all) => all.every(({ status }) => status === 'dead'),
+    );
+    expect(bodies('gone').length).toBeLessThan(10);
+    const [told] = await eventually(
+      async () => bodies('watcher'),
+      (all) => all.length > 0,
+    );
+    expect(JSON.parse(told!)).toMatchObject({
+      event: 'webhook.updated',
+      data: { id: owner.webhook.id, status: 'disabled', disabledReason: 'the receiver answered 410 Gone' },
+    });
+    expect(bodies('watcher')).toHaveLength(1);
+    await bursar.emit(owner.ownerId);
+    expect(await deliveriesOf(owner)).toHaveLength(30);
+    await relay.stop();
+  });
+
+  test('twenty failures over 72 hours disable, the twentieth within them does not', async () => {
+    bursar.receiver.answers('long-down', status(500));
+    const owner = await subscribed('long-down');
+    const relay = await bursar.relay();
+    await bursar.emit(owner.ownerId, 25);
+    await eventually(
+      () => deliveriesOf(owner),
+      (all) => all.every(({ attempt }) => attempt === 1),
+    );
+    expect(await owner.webhooks.getWebhook({ params: { id: owner.webhook.id } })).toMatchObject({ status: 'active' });
+    await bursar.world.sql(
+      `update webhook_health set failing_since = failing_since - interval '73 hours' where webhook_id = $1`,
+      [owner.webhook.id],
+    );
+    await bursar.emit(owner.ownerId);
+    const disabled = await eventually(
+      () => owner.webhooks.getWebhook({ params: { id: owner.webhook.id } }),
+      ({ status }) => status === 'disabled',
+    );
+    expect(disabled.disabledReason).toBe('26 failures in a row and none delivered for 73 h');
+    await relay.stop();
+  });
+});
+
+describe('several relays', () => {
+  test('two at once deliver each event exactly once', async () => {
+    const owner = await subscribed('once');
+    const relays = await Promise.all([bursar.relay(), bursar.relay()]);
+    for (let i = 0; i < 10; i++) await bursar.emit(owner.ownerId, 40);
+    await eventually(
+      async () => bodies('once').length,
+      (count) => count >= 400,
+    );
+    await eventually(
+      () => waitingCount(owner.webhook.id),
+      (count) => count === 0,
+    );
+    const ids = bursar.receiver.received('once').map(({ headers }) => headers['webhook-id']);
+    expect(ids).toHaveLength(400);
+    expect(new Set(ids).size).toBe(400);
+    await Promise.all(relays.map((relay) => relay.stop()));
+  });
+
+  test('together they never exceed the places of a receiver', async () => {
+    bursar.receiver.answers('narrow', after(30));
+    const owner = await subscribed('narrow');
+    await bursar.emit(owner.ownerId, 60);
+    const relays = await Promise.all([1, 2, 3].map(() => bursar.relay({ perReceiver: 4 })));
+    await eventually(
+      async () => bodies('narrow').length,
+      (count) => count === 60,
+    );
+    expect(bursar.receiver.mostAtOnce('narrow')).toBeLessThanOrEqual(4);
+    expect(bursar.receiver.mostAtOnce('narrow')).toBeGreaterThan(1);
+    await Promise.all(relays.map((relay) => relay.stop()));
+  });
+
+  test('what a dead relay had claimed is delivered after its lease, with a new attempt id, and its late result is refused', async () => {
+    const owner = await subscribed('orphaned');
+    await bursar.emit(owner.ownerId, 3);
+    const { database, clock, vault } = bursar.infrastructure;
+    // Claimed, and then nothing more: as if the process had died before it could send.
+    const claimed = await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 700 }));
+    expect(claimed.filter(({ webhookId }) => webhookId === owner.webhook.id)).toHaveLength(3);
+    const relay = await bursar.relay({ pollMs: 200, leaseMs: 700 });
+    expect(bodies('orphaned')).toHaveLength(0);
+    await eventually(
+      async () => bodies('orphaned').length,
+      (count) => count === 3,
+    );
+    await eventually(
+      () => deliveriesOf(owner),
+      (all) => all.every(({ status }) => status === 'succeeded'),
+    );
+    expect(
+      bursar.receiver.received('orphaned').map(({ headers }) => String(headers['x-service-delivery-id']).slice(-2)),
+    ).toEqual(['.2', '.2', '.2']);
+
+    const send = createSender({ outbound: bursar.outbound, vault });
+    bursar.receiver.answers('orphaned', status(500));
+    const late = await Promise.all(claimed.map(send));
+    const now = await clock.now();
+    expect(await database.write((tx) => recordResults(tx, late, now))).toEqual([]);
+    for (const shown of await deliveriesOf(owner)) expect(shown).toMatchObject({ status: 'succeeded', attempt: 1 });
+    await relay.stop();
+  });
+
+  test('the same result recorded twice counts once', async () => {
+    const owner = await subscribed('twice');
+    await bursar.emit(owner.ownerId);
+    const { database, clock, vault } = bursar.infrastructure;
+    const claimed = await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }));
+    const results = await Promise.all(claimed.map(createSender({ outbound: bursar.outbound, vault })));
+    const now = await clock.now();
+    const counted = await Promise.all([1, 2].map(() => database.write((tx) => recordResults(tx, results, now))));
+    expect(counted.flat()).toHaveLength(claimed.length);
+    expect(await deliveriesOf(owner)).toEqual([expect.objectContaining({ status: 'succeeded', attempt: 1 })]);
+  });
+});
+
+describe('slow receivers', () => {
+  test('one that hangs does not delay another', async () => {
+    bursar.receiver.answers('hangs', hanging);
+    const slow = await subscribed('hangs');
+    const quick = await subscribed('quick');
+    const relay = await bursar.relay({ timeoutMs: 3_000, mostUnderWay: 50 });
+    await bursar.emit(slow.ownerId, 100);
+    await eventually(
+      async () => bodies('hangs').length,
+      (count) => count >= 5,
+    );
+    const started = performance.now();
+    await bursar.emit(quick.ownerId, 50);
+    await eventually(
+      async () => bodies('quick').length,
+      (count) => count === 50,
+    );
+    expect(performance.now() - started).toBeLessThan(2_500);
+    expect(bodies('hangs').length).toBeLessThan(50);
+    await relay.stop();
+  });
+
+  test('after five timeouts in a row it is tried by one request at a time, until it answers', async () => {
+    bursar.receiver.answers('probed', inTurn(hanging, hanging, hanging, hanging, hanging, hanging, hanging, after(20)));
+    const owner = await subscribed('probed');
+    const relay = await bursar.relay({ timeoutMs: 250, perReceiver: 5, mostUnderWay: 1_000 });
+    await bursar.emit(owner.ownerId, 30);
+    await eventually(
+      async () => bodies('probed').length,
+      (count) => count >= 8,
+    );
+    const [first, ...rest] = bursar.receiver.received('probed').map(({ at }) => at);
+    const openTogether = [first!, ...rest].filter((at) => at - first! < 200).length;
+    expect(openTogether).toBe(5);
+    // The sixth and seventh came alone: each waited for the one before to time out.
+    expect(rest[5]! - rest[4]!).toBeGreaterThan(200);
+    expect(rest[6]! - rest[5]!).toBeGreaterThan(200);
+    await eventually(
+      async () => bodies('probed').length,
+      (count) => count === 30,
+    );
+    await relay.stop();
+  });
+});
+
+describe('subscriptions that end', () => {
+  test('a deleted one loses what waits, and hears nothing of its own end', async () => {
+    const owner = await subscribed('deleted', ['*']);
+    await subscribed('survivor', ['webhook.deleted'], owner);
+    await bursar.emit(owner.ownerId, 5);
+    const shown = await deliveriesOf(owner);
+    await owner.webhooks.deleteWebhook({ params: { id: owner.webhook.id } });
+    const relay = await bursar.relay();
+    await eventually(
+      async () => bodies('survivor').length,
+      (count) => count === 1,
+    );
+    expect(bodies('deleted')).toEqual([]);
+    for (const { id } of shown) {
+      const whole = await owner.webhooks.getWebhookDelivery({ params: { deliveryId: id } });
+      expect(whole).toMatchObject({ status: 'dead', error: 'the subscription was deleted', attempts: [] });
+    }
+    await relay.stop();
+  });
+
+  test('a delivery that a change added while the subscription was deleted is ended by the sweep', async () => {
+    const owner = await subscribed('raced');
+    await bursar.emit(owner.ownerId);
+    // The order of commits that a race can bring about: the subscription gone, its delivery still pending.
+    await bursar.world.sql('update webhooks set deleted_at = created_at, sealed_secret = null where id = $1', [
+      owner.webhook.id,
+    ]);
+    const relay = await bursar.relay({ pollMs: 200 });
+    await eventually(
+      () => waitingCount(owner.webhook.id),
+      (count) => count === 0,
+    );
+    expect(bodies('raced')).toEqual([]);
+    await relay.stop();
+  });
+
+  test('a paused one keeps what waits and gets it when active again', async () => {
+    const owner = await subscribed('paused');
+    await bursar.emit(owner.ownerId, 2);
+    await bursar.world.sql(`update webhooks set status = 'paused' where id = $1`, [owner.webhook.id]);
+    const relay = await bursar.relay({ pollMs: 200 });
+    await new Promise((done) => setTimeout(done, 600));
+    expect(bodies('paused')).toEqual([]);
+    await bursar.world.sql(`update webhooks set status = 'active' where id = $1`, [owner.webhook.id]);
+    await eventually(
+      async () => bodies('paused').length,
+      (count) => count === 2,
+    );
+    await relay.stop();
+  });
+});
+
+test('while the database is away nothing is lost, and stopping finishes what is under way', async () => {
+  bursar.receiver.answers('outage', after(300));
+  const owner = await subscribed('outage');
+  const relay = await bursar.relay({ pollMs: 500 });
+  await bursar.emit(owner.ownerId, 10);
+  await eventually(
+    async () => bodies('outage').length,
+    (count) => count === 10,
+  );
+  await bursar.world.sql(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+  );
+  await relay.stop();
+  const all = await eventually(
+    () => deliveriesOf(owner),
+    (found) => found.length === 10,
+  );
+  expect(all.every(({ status, attempt }) => status === 'succeeded' && attempt === 1)).toBe(true);
+});
+
+const waitingCount = async (webhookId: string): Promise<number> => {
+  const [row] = await bursar.world.sql<{ count: string }>(
+    `select count(*) from webhook_deliveries where webhook_id = $1 and status in ('pending', 'delivering') and attempts_made = 0`,
+    [webhookId],
+  );
+  return Number(row?.count);
+};
+
+const processes = (box: string) =>
+  bursar.world.sql<{ id: string; workflow: string; is_open: boolean; due_at: Date }>(
+    `select p.id, p.workflow, p.is_open, p.due_at from processes p
+     join webhook_deliveries d on p.subject_id = d.id join webhooks w on w.id = d.webhook_id where w.url like '%/' || $1`,
+    [box],
+  );
+
+const customerOn = (ownerId: string, plan: string) =>
+  bursar.world.sql(
+    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
+     values ('cus_' || md5($1), $1, 'corporate', 'active', $2, $3, $3)`,
+    [ownerId, plan, new Date(Date.now() - hour)],
+  );
