@@ -1,0 +1,55 @@
+/** Card steps the worker runs: read the row, ask the processor, store its answer. Each is safe to repeat. @module */
+import type { Database } from '../../src/db/database.ts';
+import {
+  type CardProcessor,
+  type CardRow,
+  type CardView,
+  cardView,
+  findCard,
+  nextCardStep,
+  noteTold,
+  type OnActivated,
+  storeIssuedCard,
+} from '../../src/domains/cards/index.ts';
+import { notFound } from '../../src/kernel/errors.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { refusing } from '../lib/refusals.ts';
+
+type Deps = { database: Database; clock: Clock; processor: CardProcessor; onActivated: OnActivated };
+
+export type CardNext = { readonly kind: 'issue' | 'sync' | 'wait' | 'final'; readonly view: CardView };
+
+export const cardActivities = ({ database, clock, processor, onActivated }: Deps) => ({
+  /** From the row: what the process does now. */
+  nextCardStep: refusing(async (cardId: string): Promise<CardNext> => {
+    const view = cardView(await cardOf(database, cardId));
+    return { kind: nextCardStep(view), view };
+  }),
+
+  /** Asks under the card's id, so that a lost answer finds the same card at the processor. */
+  issueCard: refusing(async (cardId: string): Promise<CardView> => {
+    const row = await cardOf(database, cardId);
+    if ((row.toldState ?? null) !== null) return cardView(row);
+    const issued = await processor.issueCard({ cardId: row.id, usage: row.usage, idempotencyKey: row.id });
+    const at = await clock.now();
+    return cardView(await database.write((tx) => storeIssuedCard(tx, cardId, issued, at, onActivated)));
+  }),
+
+  /** Tells the processor the row's state as it is now; one that changes meanwhile is told by the next step. */
+  syncCard: refusing(async (cardId: string): Promise<CardView> => {
+    const row = await cardOf(database, cardId);
+    const { cardRef, status: state } = row;
+    if (cardRef === null || cardRef === undefined) return cardView(row);
+    const outcome = await processor.setCardState({ cardRef, state });
+    const at = await clock.now();
+    return cardView(await database.write((tx) => noteTold(tx, cardId, state, outcome, at)));
+  }),
+});
+
+export type CardActivities = ReturnType<typeof cardActivities>;
+
+async function cardOf(database: Database, cardId: string): Promise<CardRow> {
+  const row = await findCard(database.read(), cardId);
+  if (row === null) throw notFound('card', cardId);
+  return row;
+}

@@ -1,0 +1,44 @@
+/** The cards table. Persistence only: no rule is decided here. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Actor } from '../../../platform/cause.ts';
+import type { CardUsage } from './card.port.ts';
+import type { CardStatus, FrozenBy } from './card.rules.ts';
+
+/** Who asked for a card. */
+export type CardOrigin = { readonly requestId: string; readonly runId: string | null; readonly actor: Actor };
+
+const CardSchema = defineEntity({
+  name: 'Card',
+  tableName: 'cards',
+  properties: {
+    id: p.string().primary().$type<Id<'card'>>(),
+    ownerId: p.string(),
+    agentId: p.string(),
+    cardRef: p.string().nullable(),
+    last4: p.string().nullable(),
+    brand: p.string().nullable(),
+    expiryMonth: p.integer().nullable(),
+    expiryYear: p.integer().nullable(),
+    status: p.string().$type<CardStatus>(),
+    frozenBy: p.string().$type<FrozenBy>().nullable(),
+    toldState: p.string().$type<CardStatus>().nullable(),
+    usage: p.string().$type<CardUsage>(),
+    isPrimary: p.boolean(),
+    name: p.string(),
+    displayName: p.string().nullable(),
+    purpose: p.string().nullable(),
+    scope: p.string().nullable(),
+    maxTransactionCents: p.bigint('number').nullable(),
+    dailyLimitCents: p.bigint('number').nullable(),
+    monthlyLimitCents: p.bigint('number').nullable(),
+    isProvisioning: p.boolean(),
+    origin: p.json<CardOrigin>(),
+    version: p.integer(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+    closedAt: p.datetime().nullable(),
+  },
+});
+export class CardRow extends CardSchema.class {}
+CardSchema.setClass(CardRow);

@@ -1,0 +1,65 @@
+/**
+ * What a card may become, and what its process has to do next. Pure: the row, its agent's state and whether the
+ * cause was seen come in as arguments.
+ * @module
+ */
+import type { Move } from '../../../kernel/move.ts';
+
+export const cardStatuses = ['active', 'frozen', 'closed'] as const;
+export type CardStatus = (typeof cardStatuses)[number];
+export const cardUsages = ['single', 'multi'] as const;
+
+/** Who froze it: an owner's own freeze outlasts the unfreezing of the agent. */
+export type FrozenBy = 'card' | 'agent' | 'policy';
+export type CardState = { readonly status: CardStatus; readonly frozenBy: FrozenBy | null };
+
+export type CardCommand =
+  | { readonly kind: 'freeze'; readonly by: FrozenBy }
+  | { readonly kind: 'unfreeze'; readonly by: 'card' | 'agent' }
+  | { readonly kind: 'close' };
+
+/**
+ * `seen`: this very cause has moved the row before. Freeze and close are brakes: on a card that is there already
+ * they change nothing and succeed; on one that is closed, freeze is refused. Unfreezing needs an active agent.
+ */
+export function moveCard(
+  from: CardState,
+  command: CardCommand,
+  agentStatus: 'active' | 'frozen' | 'closed',
+  seen: boolean,
+): Move<CardStatus> {
+  if (seen) return { outcome: 'already', next: from.status };
+  if (command.kind === 'close') return { outcome: from.status === 'closed' ? 'already' : 'moved', next: 'closed' };
+  if (from.status === 'closed') return refused(`cannot ${command.kind} a card that is closed: closed is final`);
+  if (command.kind === 'freeze') return { outcome: from.status === 'frozen' ? 'already' : 'moved', next: 'frozen' };
+  const why = whyKept(from, command.by, agentStatus);
+  return why === undefined ? { outcome: 'moved', next: 'active' } : refused(why);
+}
+
+function whyKept(from: CardState, by: 'card' | 'agent', agentStatus: string): string | undefined {
+  if (from.status === 'active') return 'cannot unfreeze a card that is active';
+  if (agentStatus !== 'active') return `cannot unfreeze a card of an agent that is ${agentStatus}: unfreeze the agent`;
+  if (by === 'agent') return from.frozenBy === 'agent' ? undefined : `the card was frozen by the ${from.frozenBy}`;
+  return from.frozenBy === 'agent' ? 'the card was frozen with its agent: unfreeze the agent' : undefined;
+}
+
+/** Who holds the card frozen after a command: an owner's freeze of the card itself takes over from any other. */
+export function frozenByAfter(from: CardState, command: CardCommand): FrozenBy | null {
+  if (command.kind !== 'freeze') return null;
+  return from.status === 'frozen' && command.by !== 'card' ? from.frozenBy : command.by;
+}
+
+export type CardNeeds = {
+  readonly status: CardStatus;
+  /** What the processor was last told; null until it has issued the card. */
+  readonly toldState: CardStatus | null;
+};
+
+/** A card that was closed while it was being issued is issued first: the processor may have been asked already. */
+export function nextCardStep({ status, toldState }: CardNeeds): 'issue' | 'sync' | 'wait' | 'final' {
+  if (toldState === null) return 'issue';
+  if (toldState !== status) return 'sync';
+  return status === 'closed' ? 'final' : 'wait';
+}
+
+const refused = (why: string): Move<CardStatus> => ({ outcome: 'refused', why });

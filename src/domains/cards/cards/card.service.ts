@@ -1,0 +1,139 @@
+/**
+ * Moves of issued cards: lock, decide by the rules, save, record transition, event and wake, all in the caller's
+ * transaction, so that every brake works with Temporal down. Locks an agent before its cards, never after.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { EventName } from '../../../events/catalog.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { wakeProcess } from '../../../platform/processes.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { lockAgent } from '../../parties/index.ts';
+import { CardRow } from './card.entity.ts';
+import { cardProcessId } from './card.messages.ts';
+import { cardRecords, findCard } from './card.queries.ts';
+import { type CardCommand, type CardState, type CardStatus, frozenByAfter, moveCard } from './card.rules.ts';
+import { cardWire } from './card.wire.ts';
+
+/** Moves one card. `already` and `moved` return the row; `refused` throws `invalid_state`. */
+export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, cause: Cause): Promise<CardRow> {
+  const agentStatus = command.kind === 'unfreeze' ? await lockHolder(tx, cardId) : 'active';
+  const row = await lockCard(tx, cardId);
+  const from: CardState = { status: row.status, frozenBy: row.frozenBy ?? null };
+  const move = moveCard(from, command, agentStatus, await hasMoved(tx, 'card', cardId, cause.causeId));
+  if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+  if (move.outcome === 'already') {
+    if (command.kind === 'freeze' && row.status === 'frozen') row.frozenBy = frozenByAfter(from, command);
+    await tx.flush();
+    return row;
+  }
+  row.status = move.next;
+  row.frozenBy = frozenByAfter(from, command);
+  row.closedAt = move.next === 'closed' ? cause.at : null;
+  row.version += 1;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordTransition(tx, 'card', cardId, { from: from.status, to: row.status }, cause);
+  await recordCardEvents(tx, cause, [cardId], eventOf[command.kind], { frozenBy: row.frozenBy });
+  await wakeProcess(tx, cardProcessId(cardId), cause.at);
+  return row;
+}
+
+export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
+  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+  const row = await tx.findOne(CardRow, { id: cardId as CardRow['id'] }, options);
+  if (row === null) throw notFound('card', cardId);
+  return row;
+}
+
+/** The brake of an agent: its active cards freeze with it. */
+export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
+  moveCardsOf(tx, cause, agentId, 'freeze', {
+    which: `status = 'active'`,
+    set: `status = 'frozen', frozen_by = 'agent'`,
+    to: 'frozen',
+  });
+
+/** Only what was frozen with the agent; a card that its owner froze stays so. */
+export const unfreezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
+  moveCardsOf(tx, cause, agentId, 'unfreeze', {
+    which: `status = 'frozen' and frozen_by = 'agent'`,
+    set: `status = 'active', frozen_by = null`,
+    to: 'active',
+  });
+
+/** Part of the brake that closes an agent. */
+export const closeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
+  moveCardsOf(tx, cause, agentId, 'close', {
+    which: `status <> 'closed'`,
+    set: `status = 'closed', frozen_by = null, closed_at = $2`,
+    to: 'closed',
+  });
+
+type SetMove = { readonly which: string; readonly set: string; readonly to: CardStatus };
+
+/** One statement for all cards; one that is being issued moves too, and is heard of by nobody. Returns the moved. */
+async function moveCardsOf(
+  tx: Tx,
+  cause: Cause,
+  agentId: string,
+  kind: CardCommand['kind'],
+  { which, set, to }: SetMove,
+): Promise<string[]> {
+  await tx.flush();
+  const moved = await rows<{ id: string; is_provisioning: boolean }>(
+    tx,
+    `with locked as (
+       select id, status from cards where agent_id = $1 and ${which}
+         and not exists (select 1 from transitions t where t.noun = 'card' and t.row_id = cards.id and t.cause_id = $3)
+       order by id for update),
+     moved as (
+       update cards c set ${set}, version = c.version + 1, updated_at = $2 from locked
+       where c.id = locked.id returning c.id, c.is_provisioning, locked.status as was),
+     seen as (insert into transitions select 'card', id, $3, was, '${to}', $2 from moved)
+     select id, is_provisioning from moved order by id`,
+    [agentId, cause.at, cause.causeId],
+  );
+  const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
+  await recordCardEvents(tx, cause, visible, eventOf[kind], kind === 'freeze' ? { frozenBy: 'agent' } : {});
+  for (const { id } of moved) await wakeProcess(tx, cardProcessId(id), cause.at);
+  return moved.map(({ id }) => id);
+}
+
+const eventOf = { freeze: 'card.frozen', unfreeze: 'card.unfrozen', close: 'card.closed' } as const satisfies Record<
+  CardCommand['kind'],
+  EventName
+>;
+
+/** One event of that name per card, with the card's record as it is now. */
+export async function recordCardEvents(
+  tx: Tx,
+  cause: Cause,
+  cardIds: readonly string[],
+  event: EventName,
+  details: Record<string, unknown> = {},
+  audited = true,
+): Promise<void> {
+  if (cardIds.length === 0) return;
+  const cards = await cardRecords(tx, cardIds);
+  const changes = cards.map((card) => ({
+    event,
+    ownerId: card.ownerId,
+    agentId: card.agentId,
+    subjectId: card.id,
+    data: cardWire(card),
+    details,
+    audited,
+  }));
+  await recordChanges(tx, cause, changes);
+}
+
+/** Holds the card's agent as it is until the end of the transaction; an agent not there yet is as good as frozen. */
+async function lockHolder(tx: Tx, cardId: string): Promise<'active' | 'frozen' | 'closed'> {
+  const card = await findCard(tx, cardId);
+  const agent = card === null ? undefined : await lockAgent(tx, card.ownerId, card.agentId);
+  return agent?.status ?? 'frozen';
+}

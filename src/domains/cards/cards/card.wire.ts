@@ -1,0 +1,57 @@
+/** Cards as callers, subscribers, workflows and the spending decision see them. Shapes only. @module */
+import { eurosFromCents } from '../../../kernel/money.ts';
+import type { CardFacts } from '../../spending/policies/policy.rules.ts';
+import type { CardWire } from './card.contract.ts';
+import type { CardRow } from './card.entity.ts';
+import type { CardView } from './card.messages.ts';
+import type { CardRecord } from './card.queries.ts';
+
+/** `cardRef` is shown in a sandbox, where whoever drives the network needs it. */
+export const cardWire = (card: CardRecord, { showsCardRef = false } = {}): CardWire => ({
+  id: card.id,
+  ownerId: card.ownerId,
+  agentId: card.agentId,
+  agentName: card.agentName,
+  name: card.name,
+  displayName: card.displayName,
+  purpose: card.purpose,
+  scope: card.scope,
+  last4: card.last4,
+  brand: card.brand,
+  expiryMonth: card.expiryMonth,
+  expiryYear: card.expiryYear,
+  status: card.status,
+  frozenBy: card.frozenBy,
+  usage: card.usage,
+  isPrimary: card.isPrimary,
+  spendLimitEuros: eurosOrNull(card.maxTransactionCents),
+  maxTransactionEuros: eurosOrNull(card.maxTransactionCents),
+  dailyLimitEuros: eurosOrNull(card.dailyLimitCents),
+  monthlyLimitEuros: eurosOrNull(card.monthlyLimitCents),
+  walletBalanceEuros: eurosFromCents(card.walletBalanceCents),
+  ...(showsCardRef ? { cardRef: card.cardRef } : {}),
+  createdAt: card.createdAt.toISOString(),
+  closedAt: card.closedAt?.toISOString() ?? null,
+});
+
+export const cardView = (row: CardRow): CardView => ({
+  cardId: row.id,
+  agentId: row.agentId,
+  status: row.status,
+  frozenBy: row.frozenBy ?? null,
+  toldState: row.toldState ?? null,
+});
+
+/** What the spending decision looks at. */
+export const cardFacts = (row: CardRow): CardFacts => ({
+  status: row.status,
+  usage: row.usage,
+  isProvisioning: row.isProvisioning,
+  limits: {
+    maxTransactionCents: row.maxTransactionCents ?? null,
+    dailyLimitCents: row.dailyLimitCents ?? null,
+    monthlyLimitCents: row.monthlyLimitCents ?? null,
+  },
+});
+
+const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));

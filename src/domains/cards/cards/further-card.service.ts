@@ -1,0 +1,46 @@
+/** Whether an agent may have one more card, and its reservation: in one transaction, under the agent's lock. @module */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { lockAgent, lockPlan, whyFull } from '../../parties/index.ts';
+import { CardRow } from './card.entity.ts';
+import { type NewCard, type PreparedCard, prepareCard } from './card.issue.service.ts';
+
+/** Without a name it gets the next free `card N`. */
+export type FurtherCard = Omit<NewCard, 'name'> & { readonly name?: string | undefined };
+
+export async function prepareFurtherCard(tx: Tx, cause: Cause, wish: FurtherCard): Promise<PreparedCard> {
+  const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
+  if (known !== null) return prepareCard(tx, cause, { ...wish, name: known.name });
+  await refuseAboveCeiling(tx, wish.ownerId);
+  await refuseUnlessActive(tx, wish);
+  return prepareCard(tx, cause, { ...wish, name: wish.name ?? (await freeName(tx, wish.agentId)) });
+}
+
+async function refuseUnlessActive(tx: Tx, { ownerId, agentId }: FurtherCard): Promise<void> {
+  const agent = await lockAgent(tx, ownerId, agentId);
+  if (agent === undefined) throw notFound('agent', agentId);
+  if (agent.status !== 'active') {
+    throw new DomainError('invalid_state', `agent ${agentId} is ${agent.status}: it gets no card`);
+  }
+}
+
+/** The customer's row is held, so that two issues at once cannot both take the last place, nor one name. */
+async function refuseAboveCeiling(tx: Tx, ownerId: string): Promise<void> {
+  const plan = await lockPlan(tx, ownerId);
+  const [count] = await rows<{ used: number }>(
+    tx,
+    `select count(*) as used from cards where owner_id = $1 and status <> 'closed'`,
+    [ownerId],
+  );
+  const why = whyFull(plan, 'cards', count?.used ?? 0);
+  if (why !== undefined) throw new DomainError('plan_limit_exceeded', why);
+}
+
+async function freeName(tx: Tx, agentId: string): Promise<string> {
+  const cards = await rows<{ name: string }>(tx, 'select name from cards where agent_id = $1', [agentId]);
+  const taken = new Set(cards.map(({ name }) => name));
+  let number = cards.length + 1;
+  while (taken.has(`card ${number}`)) number += 1;
+  return `card ${number}`;
+}
