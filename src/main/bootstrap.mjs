@@ -22,6 +22,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const lock = join(root, '.bursar', 'install.lock');
 
+if (Number(process.versions.node.split('.')[0]) < 20) {
+  say(`Node 20 or newer is needed, this is ${process.versions.node}`);
+  process.exit(1);
+}
 await installWhereNeeded();
 const args = process.argv.slice(2);
 if (args.length > 0 || basename(process.argv[1] ?? '') === 'bursar') process.exit(await commandLine());

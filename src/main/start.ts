@@ -33,7 +33,7 @@ export async function runBursar({ afterReady, say = progress, ...options }: RunO
     },
   });
   try {
-    const first = await Promise.race([starting.running, signals.came]);
+    const first: Running | NodeJS.Signals = await Promise.race([starting.running, signals.came]);
     const code = typeof first === 'string' ? 0 : await whileUp(first, signals.came, afterReady);
     say('stopping');
     await starting.stop();

@@ -3,14 +3,18 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { waitUntil } from '../../src/main/local/launch.ts';
 import { type ChildMark, isAlive } from '../../src/main/local/pids.ts';
+import { freePort } from '../../src/main/local/ports.ts';
+import { startPostgres } from '../../src/main/local/postgres.ts';
 import type { Ready } from '../../src/main/local/ready-file.ts';
+import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
+import { startTemporal } from '../../src/main/local/temporal-server.ts';
 import { testFolder } from './folder.ts';
 
 type Start = { process: ChildProcess; out: () => string; err: () => string };
@@ -80,7 +84,7 @@ test('a start is ready, survives kills, refuses a second one, and a start after 
   await ask(ready.databaseUrl, 'create table kept (n int)');
 
   await aSecondStartIsRefused(ready);
-  await everyKilledChildComesBack(ready);
+  await everyKilledChildComesBack(first, ready);
 
   first.process.kill('SIGKILL');
   await once(first.process, 'exit');
@@ -115,6 +119,32 @@ test('stubborn programs are ended by a second Ctrl-C, and the data is still whol
   const again = startBursar();
   expect((await isReady(again)).ownerId).toBe(ready.ownerId);
   expect(await ask(ready.databaseUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+}, 60_000);
+
+test('with servers of its own and in live mode it starts neither them nor a sandbox, and writes no ready.json', async () => {
+  const own = await testFolder();
+  const [postgres, temporal] = await Promise.all([
+    startPostgres({ dir: own, port: await freePort(), password: 'own', durable: false }),
+    startTemporal({ dir: own, port: await freePort(), binary: await temporalBinary({ dir: own }) }),
+  ]);
+  try {
+    const live = { BURSAR_MODE: 'live', DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: temporal.address };
+    await mkdir(join(own, 'data'));
+    const start = startBursar({ ...live, BURSAR_DATA_DIR: join(own, 'data') });
+    await waitUntil('live start', async () => start.out().startsWith('ready '), { withinMs: 20_000 });
+    const pids = JSON.parse(await readFile(join(own, 'data', 'pids.json'), 'utf8')) as { children: ChildMark[] };
+    expect(new Set(pids.children.map(({ name }) => name))).toEqual(new Set(['api', 'worker']));
+    const kept = await readdir(join(own, 'data'));
+    expect(kept).not.toContain('ready.json');
+    const { apiKey } = JSON.parse(await readFile(join(own, 'data', 'owner.live.json'), 'utf8')) as { apiKey: string };
+    expect(apiKey).toMatch(/^sk_live_/);
+    for (const secret of [apiKey, postgres.url]) expect(start.out() + start.err()).not.toContain(secret);
+    start.process.kill('SIGTERM');
+    expect((await once(start.process, 'exit'))[0]).toBe(0);
+    expect(pids.children.some(isAlive)).toBe(false);
+  } finally {
+    await Promise.all([postgres.stop(), temporal.stop()]);
+  }
 }, 60_000);
 
 test('what is wrong with the environment is said, and nothing is left running', async () => {
@@ -173,10 +203,12 @@ async function aSecondStartIsRefused(ready: Ready): Promise<void> {
   expect(existsSync(join(dir, 'ready.json'))).toBe(true);
 }
 
-async function everyKilledChildComesBack(ready: Ready): Promise<void> {
+async function everyKilledChildComesBack(start: Start, ready: Ready): Promise<void> {
   const before = await children();
   expect(Object.keys(before).sort((a, b) => a.localeCompare(b))).toEqual(names);
   for (const { pid } of Object.values(before)) process.kill(pid, 'SIGKILL');
+  // Temporal has to come back whole without its file too
+  await rm(join(dir, 'temporal.db'));
   const isBack = async () => {
     const after = await children();
     return names.every((name) => after[name]?.pid !== before[name]?.pid && isAlive(after[name] as ChildMark));
@@ -191,6 +223,12 @@ async function everyKilledChildComesBack(ready: Ready): Promise<void> {
     }
   };
   await waitUntil('all answer', answers, { withinMs: 15_000 });
+  const setUp = () =>
+    start
+      .err()
+      .split('\n')
+      .filter((line) => line.includes('now keeps runs 30 days')).length;
+  await waitUntil('Temporal set up again', async () => setUp() === 2, { withinMs: 15_000 });
 }
 
 async function ctrlCStopsInOrder(start: Start): Promise<void> {

@@ -97,7 +97,8 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   const [databaseUrl, temporal] = await Promise.all([startDatabase(servers), startTemporalServer(servers)]);
   const addresses = addressesOf(settings, ports, databaseUrl, temporal.address);
   const known: Known = { env, dir, settings, secrets, apiKey: owner.apiKey, addresses };
-  await prepareBoth(known, entries, say);
+  say('migrating the database');
+  await migrate(known, entries);
 
   goOn(site);
   say('starting sandbox, API and worker');
@@ -167,26 +168,22 @@ type TemporalParts = { address: string; uiUrl: string | null; cli: string | null
 async function startTemporalServer(needs: Servers): Promise<TemporalParts> {
   const { settings, ports, say, supervisor } = needs;
   const cli = (await temporalProgram(needs, !settings.temporalAddress)) ?? null;
-  if (settings.temporalAddress) return { address: settings.temporalAddress, uiUrl: null, cli };
+  if (settings.temporalAddress) {
+    const { setUpTemporal } = await import('../temporal-setup.ts');
+    say(await setUpTemporal({ address: settings.temporalAddress, namespace: settings.namespace }));
+    return { address: settings.temporalAddress, uiUrl: null, cli };
+  }
   say(`starting Temporal on port ${ports.temporal}`);
   const { dir } = needs;
   const { temporal: port, temporalUi: uiPort } = ports;
-  await supervisor.keep(temporalPlan({ dir, binary: cli as string, port, uiPort, namespace: settings.namespace }));
+  await supervisor.keep(temporalPlan({ dir, binary: cli as string, port, uiPort, namespace: settings.namespace, say }));
   return { address: `127.0.0.1:${port}`, uiUrl: `http://localhost:${uiPort}`, cli };
 }
 
-/** Tables, namespace and search attributes: all safe to repeat at every start. */
-async function prepareBoth(known: Known, entries: Entries, say: (line: string) => void): Promise<void> {
-  say('preparing the database and Temporal');
-  const { setUpTemporal } = await import('../temporal-setup.ts');
-  const { temporalAddress: address } = known.addresses;
-  const [, done] = await Promise.all([
-    runToEnd(program(entries.migrate, migrateEnv(known))).catch((cause: unknown) => {
-      throw new Error(`the database was not migrated: ${(cause as Error).message}`, { cause });
-    }),
-    setUpTemporal({ address, namespace: known.settings.namespace }),
-  ]);
-  say(done);
+async function migrate(known: Known, entries: Entries): Promise<void> {
+  await runToEnd(program(entries.migrate, migrateEnv(known))).catch((cause: unknown) => {
+    throw new Error(`the database was not migrated: ${(cause as Error).message}`, { cause });
+  });
 }
 
 function addressesOf(settings: StartSettings, ports: Ports, databaseUrl: string, temporalAddress: string): Addresses {

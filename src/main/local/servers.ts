@@ -2,6 +2,8 @@
  * The two servers Bursar stands on, as plans for the supervisor, unless the environment names servers of its own.
  * @module
  */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { preparePostgres, stopPostgres } from './postgres.ts';
 import type { Plan } from './supervisor.ts';
@@ -33,13 +35,30 @@ export function postgresPlan({ dir, port, password, say }: PostgresNeeds): Plan 
   };
 }
 
-type TemporalNeeds = { dir: string; binary: string; port: number; uiPort: number; namespace: string };
+type TemporalNeeds = {
+  dir: string;
+  binary: string;
+  port: number;
+  uiPort: number;
+  namespace: string;
+  say(line: string): void;
+};
 
-export function temporalPlan({ dir, ...options }: TemporalNeeds): Plan {
+/** Set up at every start: the server may come back empty, because somebody deleted its file. */
+export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
+  const dbFile = join(dir, 'temporal.db');
   return {
     name: 'temporal',
-    launch: async () => temporalLaunch({ ...options, dbFile: join(dir, 'temporal.db') }),
-    ready: (alive) => temporalAnswers(options, alive),
+    async launch() {
+      // what belonged to a deleted file must not be taken for part of the new one
+      if (!existsSync(dbFile)) for (const end of ['-wal', '-shm']) await rm(`${dbFile}${end}`, { force: true });
+      return temporalLaunch({ ...options, dbFile });
+    },
+    async ready(alive) {
+      const address = await temporalAnswers(options, alive);
+      const { setUpTemporal } = await import('../temporal-setup.ts');
+      say(await setUpTemporal({ address, namespace: options.namespace }));
+    },
     stop: stopTemporal,
   };
 }
