@@ -1,2 +1,4 @@
 /** Every workflow: the bundle's only entry. @module */
+export { cardLifecycle } from './cards/card-lifecycle.workflow.ts';
+export { webhookDelivery } from './delivery/webhook-delivery.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';

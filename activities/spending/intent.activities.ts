@@ -13,11 +13,16 @@ import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { decideIntent } from '../../src/usecases/decide-intent.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = { database: Database; clock: Clock; signalsMayApprove: boolean };
 
-export type IntentNext = { readonly kind: 'final' | 'expire' | 'wait'; readonly waitMs: number; readonly view: IntentView };
+export type IntentNext = {
+  readonly kind: 'final' | 'expire' | 'wait';
+  readonly waitMs: number;
+  readonly view: IntentView;
+};
 
 export const intentActivities = ({ database, clock, signalsMayApprove }: Deps) => ({
   /** From the row: what the process does now. */
@@ -32,18 +37,19 @@ export const intentActivities = ({ database, clock, signalsMayApprove }: Deps) =
     if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
       throw signalsAreOff();
     }
-    const actor: Actor = decision.actor === 'key' ? { kind: 'key', id: decision.by } : { kind: 'signal', by: decision.by };
+    const actor: Actor =
+      decision.actor === 'key' ? { kind: 'key', id: decision.by } : { kind: 'signal', by: decision.by };
     const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
-    const row = await database.write((tx) =>
-      applyToIntent(tx, intentId, { kind: decision.decision }, cause, { isOwnProcess: true }),
-    );
+    const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
     return intentView(row);
   }),
 
   expireIntent: refusing(async (intentId: string): Promise<IntentView> => {
     const at = await clock.now();
     const cause = { causeId: 'deadline', requestId: `deadline/${intentId}`, actor: { kind: 'deadline' }, at } as const;
-    const row = await database.write((tx) => applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }));
+    const row = await database.write((tx) =>
+      applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }),
+    );
     return intentView(row);
   }),
 });
@@ -51,4 +57,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove }: Deps) =
 export type IntentActivities = ReturnType<typeof intentActivities>;
 
 const signalsAreOff = () =>
-  new DomainError('invalid_state', 'this deployment takes no approvals by signal (BURSAR_SIGNAL_APPROVALS); use the API');
+  new DomainError(
+    'invalid_state',
+    'this deployment takes no approvals by signal (BURSAR_SIGNAL_APPROVALS); use the API',
+  );

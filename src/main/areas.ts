@@ -3,8 +3,8 @@
  * decided here.
  * @module
  */
+import { cardHandlers, cardsArea } from '../domains/cards/index.ts';
 import type { OpenCredentials } from '../domains/identity/index.ts';
-import { keyHandlers, keysArea } from '../domains/identity/index.ts';
 import { healthArea, healthHandlers } from '../http/health.ts';
 import { type Mounted, mounted } from '../http/route.ts';
 import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts';
@@ -13,16 +13,23 @@ import { wakeDue } from '../relay/processes.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { version } from './version.ts';
+import { deliveryAreas } from './wiring/delivery.ts';
+import { identityAreas } from './wiring/identity.ts';
+import { spendingAreas } from './wiring/spending.ts';
 
 export function apiAreas(infrastructure: Infrastructure, credentials: OpenCredentials): Mounted[] {
-  const { config, database } = infrastructure;
+  const { config, database, gateway } = infrastructure;
   return [
     mounted(
       healthArea,
       healthHandlers({ version, environment: config.BURSAR_MODE, check: healthChecks(infrastructure) }),
     ),
     mounted(sandboxClockArea, sandboxClockHandlers(clockDeps(infrastructure))),
-    mounted(keysArea, keyHandlers({ database, mode: config.BURSAR_MODE, forgetCredentials: credentials.forget })),
+    ...identityAreas(infrastructure, credentials),
+    // parties follow with wallets
+    ...spendingAreas(infrastructure),
+    mounted(cardsArea, cardHandlers({ database, gateway, mode: config.BURSAR_MODE })),
+    ...deliveryAreas(infrastructure),
   ];
 }
 

@@ -1,6 +1,17 @@
 /** Every entity of every domain, for the one ORM of a process. @module */
 import type { AnyEntity } from '../db/orm.ts';
+import { CardRow } from '../domains/cards/index.ts';
+import { deliveryEntities } from '../domains/delivery/index.ts';
 import { identityEntities } from '../domains/identity/index.ts';
+import { partiesEntities } from '../domains/parties/index.ts';
 import { IntentRow } from '../domains/spending/intents/index.ts';
+import { PolicyRow } from '../domains/spending/policies/index.ts';
 
-export const entities: readonly AnyEntity[] = [...identityEntities, IntentRow];
+export const entities: readonly AnyEntity[] = [
+  ...identityEntities,
+  ...partiesEntities,
+  PolicyRow,
+  IntentRow,
+  CardRow,
+  ...deliveryEntities,
+];

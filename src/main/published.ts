@@ -1,9 +1,23 @@
 /** Every area that is served, in the order in which the documentation shows them. @module */
-import { keysArea } from '../domains/identity/index.ts';
+import { cardsArea } from '../domains/cards/index.ts';
+import { webhooksArea } from '../domains/delivery/index.ts';
+import { agentTokensArea, keysArea } from '../domains/identity/index.ts';
+import { agentsArea, customersArea } from '../domains/parties/index.ts';
 import { intentsArea } from '../domains/spending/intents/index.ts';
 import { policiesArea } from '../domains/spending/policies/index.ts';
 import { healthArea } from '../http/health.ts';
 import type { Area } from '../http/route.ts';
 import { sandboxClockArea } from '../http/sandbox-clock.ts';
 
-export const publishedAreas: readonly Area[] = [healthArea, keysArea, policiesArea, intentsArea, sandboxClockArea];
+export const publishedAreas: readonly Area[] = [
+  healthArea,
+  customersArea,
+  keysArea,
+  agentsArea,
+  agentTokensArea,
+  policiesArea,
+  intentsArea,
+  cardsArea,
+  webhooksArea,
+  sandboxClockArea,
+];

@@ -3,10 +3,12 @@
  * too. `worker.ts` runs it as a process, tests run it inside theirs.
  * @module
  */
-
+import { hour } from '../kernel/instant.ts';
+import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
+import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
 import { startListener } from '../relay/listener.ts';
-import { startLoop } from '../relay/loop.ts';
+import { type Loop, startLoop } from '../relay/loop.ts';
 import { reconcileProcesses } from '../relay/processes.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -14,18 +16,34 @@ import { startWorker } from '../temporal/worker.ts';
 import { workerActivities } from './activities.ts';
 import type { Config } from './config.ts';
 import { entities } from './entities.ts';
-import { openInfrastructure } from './infrastructure.ts';
+import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
+import { senderOf } from './wiring/delivery.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
 
 /** `bundlePath`: workflows bundled before, as tests do once for all files. */
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities });
-  const { database, log } = infrastructure;
+  const { database, clock, log } = infrastructure;
+  const outbound = createOutbound({ allowedOrigins: config.BURSAR_ALLOWED_ORIGINS });
+  const send = senderOf(infrastructure, outbound);
+
+  const relay = relayLoop(infrastructure);
+  const deliveries = startDeliveryRelay({ database, clock, send, log });
+  const listener = startListener({
+    url: config.DATABASE_URL,
+    log,
+    channels: { bursar_processes: relay.nudge, [deliveriesChannel]: deliveries.nudge },
+    onConnected: () => {
+      relay.nudge();
+      deliveries.nudge();
+    },
+  });
+  const heart = heartbeats(infrastructure, { webhookPoller: deliveries });
+
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
-  const activities = workerActivities(infrastructure);
-  const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
-  const workers = Object.values(queues).map((taskQueue) =>
+  const activities = workerActivities(infrastructure, { outbound, send });
+  const workers = Object.values(taskQueues(config.BURSAR_TASK_QUEUE_PREFIX)).map((taskQueue) =>
     startWorker({
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
@@ -36,28 +54,41 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
     }),
   );
 
-  const relay = startLoop({
-    name: 'relay',
-    everyMs: 30_000,
-    log,
-    pass: async () => {
-      await reconcileProcesses(infrastructure);
-      await beat(database, 'relay');
-    },
-  });
-  const listener = startListener({
-    url: config.DATABASE_URL,
-    log,
-    channels: { bursar_processes: relay.nudge },
-    onConnected: relay.nudge,
-  });
-
   return {
     stop: async () => {
       await listener.stop();
-      await relay.stop();
+      await Promise.all([relay.stop(), deliveries.stop(), heart.stop()]);
       await Promise.all(workers.map((worker) => worker.stop()));
+      await outbound.close();
       await infrastructure.close();
     },
   };
 }
+
+/** Makes Temporal agree with the table of processes. */
+const relayLoop = (infrastructure: Infrastructure): Loop =>
+  startLoop({
+    name: 'relay',
+    everyMs: 30_000,
+    log: infrastructure.log,
+    pass: async () => {
+      await reconcileProcesses(infrastructure);
+      await beat(infrastructure.database, 'relay');
+    },
+  });
+
+const freshMs = hour / 60;
+
+/** Tells health, through the database, which loops are doing their work. */
+const heartbeats = ({ database, log }: Infrastructure, loops: Readonly<Record<string, Loop>>): Loop =>
+  startLoop({
+    name: 'heartbeats',
+    everyMs: 10_000,
+    log,
+    pass: async () => {
+      for (const [name, loop] of Object.entries(loops)) {
+        const { lastSuccessAt, failing } = loop.state();
+        if (!failing && lastSuccessAt !== undefined && Date.now() - lastSuccessAt < freshMs) await beat(database, name);
+      }
+    },
+  });

@@ -29,6 +29,7 @@ import {
 import { agentOf, type Call, mayReach, ownerOf } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { later, minute } from '../kernel/instant.ts';
+import { type CardColumns, cardColumns, cardFactsOf } from './card-facts.ts';
 
 export type DeclareDeps = {
   readonly database: Database;
@@ -128,11 +129,9 @@ type Chosen = { readonly id: string; readonly facts: CardFacts };
 
 /** The named card, or the agent's first active one. */
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Chosen> {
-  const [card] = await rows<CardFacts & CardFacts['limits'] & { id: string }>(
+  const [card] = await rows<CardColumns>(
     tx,
-    `select id, status, usage, is_provisioning as "isProvisioning", max_transaction_cents as "maxTransactionCents",
-       daily_limit_cents as "dailyLimitCents", monthly_limit_cents as "monthlyLimitCents"
-     from cards where agent_id = $1 and not is_provisioning
+    `select ${cardColumns} from cards where agent_id = $1 and not is_provisioning
        and ($2::text is null or id = $2) and ($3::text is null or name = $3)
      order by (status = 'active') desc, created_at, id limit 1`,
     [agentId, cardId ?? null, cardName ?? null],
@@ -145,10 +144,5 @@ async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: Declare
     );
   }
   if (card.status === 'closed') throw new DomainError('invalid_state', `card ${card.id} is closed; name another card`);
-  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = card;
-  const limits = { maxTransactionCents, dailyLimitCents, monthlyLimitCents };
-  return {
-    id: card.id,
-    facts: { status: card.status, usage: card.usage, isProvisioning: card.isProvisioning, limits },
-  };
+  return { id: card.id, facts: cardFactsOf(card) };
 }

@@ -14,7 +14,8 @@ test('cents go to euros and back unchanged', () => {
 });
 
 test('three decimals, negative, huge and strange numbers are no amounts', () => {
-  for (const bad of [0.001, 12.345, -1, -0.01, 1e9, 1e21, Number.NaN, Infinity, 1e-7]) expect(centsFromEuros(bad)).toBeUndefined();
+  for (const bad of [0.001, 12.345, -1, -0.01, 1e9, 1e21, Number.NaN, Infinity, 1e-7])
+    expect(centsFromEuros(bad)).toBeUndefined();
   expect(centsFromEuros(0.1 + 0.2)).toBeUndefined(); // 0.30000000000000004 is what was sent, so it is refused.
   expect(centsFromEuros(999_999_999.99)).toBe(99_999_999_999);
 });

@@ -1,0 +1,50 @@
+/** The sums and the risk that a spending decision looks at, for whoever decides outside the network's own call. @module */
+import { rows, type Tx } from '../db/tx.ts';
+import {
+  type CounterFacts,
+  noSpending,
+  type RequestFacts,
+  type RiskFacts,
+} from '../domains/spending/policies/index.ts';
+
+/**
+ * What the agent has spent, and at declaration also what its open approved intents may still spend. `cardId` null
+ * leaves the card's own sums at zero.
+ */
+export async function countersOf(
+  tx: Tx,
+  { agentId, cardId }: { agentId: string; cardId: string | null },
+  at: Date,
+): Promise<CounterFacts> {
+  const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3)', [agentId, cardId, at]);
+  if (sums === undefined) return noSpending;
+  return {
+    spentTodayCents: sums.spent_today_cents + sums.open_intents_cents,
+    spentThisMonthCents: sums.spent_month_cents + sums.open_intents_cents,
+    cardSpentTodayCents: sums.card_spent_today_cents,
+    cardSpentThisMonthCents: sums.card_spent_month_cents,
+    lastPaymentAt: sums.last_payment_at,
+    usageCount: sums.usage_count,
+    firstMerchant: sums.first_merchant === null ? null : { id: sums.first_merchant_id, name: sums.first_merchant },
+  };
+}
+
+type Sums = {
+  spent_today_cents: number;
+  spent_month_cents: number;
+  open_intents_cents: number;
+  card_spent_today_cents: number;
+  card_spent_month_cents: number;
+  last_payment_at: Date | null;
+  usage_count: number;
+  first_merchant_id: string | null;
+  first_merchant: string | null;
+};
+
+/** Until the risk engine exists every decision is allowed by it, and the trace says so. */
+export const riskOf = async (
+  _tx: Tx,
+  _who: { ownerId: string; agentId: string },
+  _request: RequestFacts,
+  _at: Date,
+): Promise<RiskFacts> => ({ outcome: 'allow', signals: [] });
