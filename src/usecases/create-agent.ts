@@ -43,6 +43,7 @@ export type PrepareCard = (
     readonly ownerId: Id<'owner'>;
     readonly agentId: Id<'agent'>;
     readonly usage: 'single' | 'multi';
+    readonly name: string;
   },
 ) => Promise<{ readonly cardId: Id<'card'>; readonly processId: string }>;
 
@@ -84,8 +85,10 @@ async function reserve(tx: Tx, deps: CreateAgentDeps, order: AgentOrder, cause: 
   await requireRoom(tx, ownerId);
   await insertAgent(tx, cause, { ...order, walletId });
   await deps.copyPolicyFor(tx, cause, { ownerId, agentId, policyId, newId });
-  await deps.prepareCard(tx, cause, { cardId, ownerId, agentId, usage });
+  await deps.prepareCard(tx, cause, { cardId, ownerId, agentId, usage, name: firstCardName });
 }
+
+const firstCardName = 'default';
 
 async function isReserved(tx: Tx, { agentId, ownerId }: AgentName): Promise<boolean> {
   const found = await rows(tx, 'select 1 from agents where id = $1 and owner_id = $2', [agentId, ownerId]);

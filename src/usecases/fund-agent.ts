@@ -66,7 +66,7 @@ async function primaryCard(tx: Tx, agentId: Id<'agent'>): Promise<Card | undefin
   const [card] = await rows<Card>(
     tx,
     `select id, status from cards where agent_id = $1 and status <> 'closed' and not is_provisioning
-     order by created_at, id limit 1`,
+     order by is_primary desc, created_at, id limit 1`,
     [agentId],
   );
   return card;

@@ -59,7 +59,7 @@ const select = `
   left join lateral (
     select id, last4 from cards
     where agent_id = a.id and status <> 'closed' and not is_provisioning
-    order by created_at, id limit 1
+    order by is_primary desc, created_at, id limit 1
   ) c on true
   left join ledger_accounts w on w.name = ${available('wallet', 'a.wallet_id')}
   left join ledger_accounts b on b.name = ${available('agent', 'a.id')}`;

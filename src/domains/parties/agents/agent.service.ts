@@ -45,19 +45,17 @@ export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Prom
 }
 
 /**
- * Its card is there: the agent appears and `agent.created` fires, in the name of whoever asked for it. Harmless when
- * it had appeared before. Returns the cause that the first card's events are to be recorded with.
+ * Its first card is there: the agent appears and `agent.created` fires, in the name of whoever asked for it. Harmless
+ * for an agent that is there already, as when it gets another card.
  */
-export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<Cause> {
+export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<void> {
   const row = await lockRow(tx, agentId);
   if (row === null) throw notFound('agent', agentId);
-  const asked: Cause = { ...cause, ...row.origin };
-  if (!row.isProvisioning) return asked;
+  if (!row.isProvisioning) return;
   row.isProvisioning = false;
   await tx.flush();
   await recordTransition(tx, 'agent', agentId, { from: null, to: row.status }, cause);
-  await recordAgent(tx, asked, 'agent.created', row);
-  return asked;
+  await recordAgent(tx, { ...cause, ...row.origin }, 'agent.created', row);
 }
 
 export type MovedAgent = { readonly row: AgentRow; readonly outcome: 'moved' | 'already' };
