@@ -52,6 +52,7 @@ export type DeliveryWorld = {
   /** Records changes as a service would, and answers when they are committed. */
   emit(ownerId: string, count?: number, event?: EventName): Promise<void>;
   relay(options?: Partial<DeliveryRelayOptions> & { timeoutMs?: number; isDeaf?: boolean }): Promise<Loop>;
+  stopRelays(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -69,6 +70,10 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
   const apiUrl = await serveWebhooks(infrastructure, stops);
   if (retries) await runRetries(infrastructure, outbound, stops);
   const { database, clock, vault, log } = infrastructure;
+  const relays: (() => Promise<void>)[] = [];
+  const stopRelays = async (): Promise<void> => {
+    await Promise.all(relays.splice(0).map((stop) => stop()));
+  };
 
   return {
     world,
@@ -110,10 +115,12 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
         await listener?.stop();
         await loop.stop();
       };
-      stops.push(stop);
+      relays.push(stop);
       return { ...loop, stop };
     },
+    stopRelays,
     close: async () => {
+      await stopRelays();
       for (const stop of stops.reverse()) await stop();
     },
   };

@@ -34,8 +34,8 @@ export type ClaimLimits = {
 export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<Claimed[]> {
   const receivers = await rows<{ id: string }>(tx, lockReceiversWithWork);
   if (receivers.length === 0) return [];
-  // A tenth of what is free at most, so that a few receivers that all hang leave room for the others.
-  const share = Math.max(1, Math.ceil(most / 10));
+  // Nobody holds more than a quarter of what is still free, so that however many hang, the others find room.
+  const share = Math.max(1, Math.floor(most / 4));
   return rows<Claimed>(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
@@ -64,7 +64,7 @@ export async function claimRetry(
     receivers.map((receiver) => receiver.id),
     limits.perReceiver,
     timeoutsUntilProbing,
-    1,
+    limits.perReceiver,
     1,
     limits.leaseMs,
     id,
@@ -116,9 +116,9 @@ const due = `d.id = $7 and d.next_attempt_at <= $8 and d.attempts_made > 0
 const claimOf = (condition: string): string => `
   with receiver as (
     select w.id, w.url, w.sealed_secret,
-      least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end
+      least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
         - (select count(*)::int from webhook_deliveries d
-           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now())) as places
+           where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now()) as places
     from webhook_health h join webhooks w on w.id = h.webhook_id
     where w.id = any($1::text[]) and w.status = 'active' and w.deleted_at is null),
   picked as (

@@ -40,7 +40,8 @@ async function closeProcesses(tx: Tx, ended: readonly { id: string; attempts_mad
   if (ids.length === 0) return;
   await rows(
     tx,
-    `update processes set is_open = false, wanted_wake = started_epoch is not null, due_at = null
+    // Also where no start is noted yet: one may be under way, and its run would wait for a deadline that is gone.
+    `update processes set is_open = false, wanted_wake = true, due_at = null
      where id = any($1::text[]) and is_open`,
     [ids],
   );
