@@ -57,7 +57,7 @@ export const eventCatalog = {
   ...group('Card limit request', record, ['card_limit_request.updated']),
   ...group('Wallet', z.looseObject({ walletId: z.string() }), ['wallet.created']),
   ...group('Wallet', money, ['wallet.funded', 'wallet.credited']),
-  ...group('Wallet', record, ['wallet.updated', 'wallet.closed'], ours),
+  ...group('Wallet', record, ['wallet.updated', 'wallet.closed', 'funding.requested'], ours),
   ...group('Transfer', record, ['transfer.completed', 'transfer.failed', 'transfer.split.completed']),
   ...group('Risk', record, ['risk.agent_frozen', 'risk.review_required', 'risk.alert_created', 'risk.denied']),
   ...group('Risk', record, ['risk.velocity_alert', 'risk.geo_impossible']),

@@ -6,7 +6,6 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type Database, databaseOf } from '../../src/db/database.ts';
-import { migrate } from '../../src/db/migrate.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { rows } from '../../src/db/tx.ts';
 import { wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
@@ -51,9 +50,8 @@ export async function openBook(): Promise<Book> {
   const server = process.env.TEST_PG;
   if (server === undefined) throw new Error('TEST_PG names no server');
   const name = `book_${randomBytes(6).toString('hex')}`;
-  await onServer(server, `create database ${name}`);
+  await onServer(server, `create database ${name} template tpl strategy file_copy`);
   const url = `${server}${name}`;
-  await migrate(url);
   const opened: Awaited<ReturnType<typeof openDatabase>>[] = [];
   const elsewhere = async (): Promise<Database> => {
     const orm = await openDatabase({ url, entities: [WalletSchema], poolSize: 10, applicationName: 'book' });

@@ -93,9 +93,9 @@ test('every journal is sealed once, in an order without gaps, and the book is wh
 test('several sealers beside parallel postings of several owners keep one gapless chain each', async () => {
   const owners = await Promise.all(Array.from({ length: 4 }, () => book.owner()));
   const elsewhere = await book.elsewhere();
-  let posting = true;
+  const posting = { done: false };
   const sealers = [book.database, elsewhere, elsewhere].map(async (database) => {
-    while (posting) await sealJournals(database, 7);
+    while (!posting.done) await sealJournals(database, 7);
   });
   await Promise.all(
     Array.from({ length: 120 }, async (_, n) => {
@@ -103,7 +103,7 @@ test('several sealers beside parallel postings of several owners keep one gaples
       await book.fund(owner.ownerId, owner.walletId, 10);
     }),
   );
-  posting = false;
+  posting.done = true;
   await Promise.all(sealers);
   while ((await sealJournals(book.database)) > 0);
   for (const owner of owners) {

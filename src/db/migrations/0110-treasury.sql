@@ -333,8 +333,8 @@ create table fundings (
   wallet_id text not null references wallets (id),
   from_wallet_id text references wallets (id),
   amount_cents bigint not null check (amount_cents > 0),
-  -- The wallet's available money right after; null while pending.
-  balance_cents bigint check (balance_cents >= 0),
+  -- The wallet's available money right after.
+  balance_cents bigint not null check (balance_cents >= 0),
   status text not null check (status in ('pending', 'completed')),
   is_simulated boolean not null,
   journal_id text,

@@ -56,7 +56,7 @@ export async function postJournals(tx: Tx, cause: Cause, journals: readonly Jour
   if (journals.length === 0) return [];
   const posted = await orRefused(
     rows<Posted>(tx, 'select journal_id, posted, balances from post_journals($1::jsonb)', [
-      JSON.stringify(journals.map((draft) => written(draft, cause))),
+      JSON.stringify(journalRecords(cause, journals)),
     ]),
   );
   return posted.map((row, index) => {
@@ -85,7 +85,11 @@ export async function lockAccounts<Name extends string>(
 
 type Posted = { journal_id: Id<'journal'> | null; posted: boolean; balances: Record<string, number> };
 
-function written(draft: JournalDraft, cause: Cause) {
+/** Drafts as the database function `post_journals` takes them, for who calls it from a function of his own. */
+export const journalRecords = (cause: Cause, journals: readonly JournalDraft[]): object[] =>
+  journals.map((draft) => recordOf(draft, cause));
+
+function recordOf(draft: JournalDraft, cause: Cause): object {
   const salt = draft.memo == null ? null : randomBytes(16).toString('hex');
   return {
     ...draft,
@@ -100,6 +104,7 @@ function written(draft: JournalDraft, cause: Cause) {
 const shortage = 'BL001';
 type Shortage = { account: string; balanceCents: number; askedCents: number };
 
+/** A shortage that the database reports becomes the refusal that callers see; anything else is a bug and goes on. */
 async function orRefused<T>(posting: Promise<T>): Promise<T> {
   try {
     return await posting;

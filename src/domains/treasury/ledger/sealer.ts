@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { minute } from '../../../kernel/instant.ts';
+import { beat } from '../../../platform/heartbeats.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { type CheckpointKeeper, writeCheckpoint } from './checkpoint.service.ts';
 import { sealJournals } from './seal.service.ts';
@@ -33,9 +34,14 @@ export function runSealer(deps: SealerDeps): Sealer {
   let state: SealerState = { running: false, lastRoundAt: null, sealed: 0 };
   let loop: Promise<void> = Promise.resolve();
   let nextCheckpointAt = 0;
+  let nextBeatAt = 0;
 
   const round = async (): Promise<number> => {
     const sealed = await sealJournals(database);
+    if (Date.now() >= nextBeatAt) {
+      await beat(database, 'sealer');
+      nextBeatAt = Date.now() + beatEveryMs;
+    }
     state = { ...state, lastRoundAt: new Date(), sealed: state.sealed + sealed };
     // While there is a backlog sealing comes first; a checkpoint can wait for the next quiet round.
     if (sealed === 0 && checkpoints !== undefined && Date.now() >= nextCheckpointAt) {
@@ -70,6 +76,9 @@ export function runSealer(deps: SealerDeps): Sealer {
     state: () => state,
   };
 }
+
+/** For health, which takes a loop for dead after a minute of silence. */
+const beatEveryMs = 10_000;
 
 async function pause(ms: number, unless: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;

@@ -95,7 +95,8 @@ export class BookCheck {
     const { account, amountCents, balanceBeforeCents, balanceAfterCents, accountVersion } = entry;
     const before = this.accounts.get(account) ?? (this.isFromStart ? { balanceCents: 0, version: 0 } : undefined);
     if (balanceBeforeCents === null || balanceAfterCents === null || accountVersion === null) {
-      return this.differs('entry', journal.id, `says no balance of ${account}`);
+      this.differs('entry', journal.id, `says no balance of ${account}`);
+      return;
     }
     if (before !== undefined && (balanceBeforeCents !== before.balanceCents || accountVersion !== before.version + 1)) {
       this.differs(

@@ -1,0 +1,58 @@
+/** The fund operations as published. Wire shapes only. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { eurosOut, id, idOut, instantOut } from '../../../http/schemas.ts';
+import { fundingAmount } from '../wallets/wallet.contract.ts';
+
+const Funding = z
+  .object({
+    id: idOut('funding'),
+    walletId: idOut('wallet'),
+    amountEuros: eurosOut,
+    balanceEuros: eurosOut.meta({ description: 'what the wallet could spend right after' }),
+    status: z.enum(['completed', 'pending']),
+    simulated: z.boolean(),
+    bankDetails: z
+      .object({ iban: z.string().nullable(), bic: z.string().nullable(), reference: z.string() })
+      .optional()
+      .meta({ description: 'while pending: where to send the money, and what to write' }),
+    createdAt: instantOut,
+  })
+  .meta({ id: 'Funding' });
+
+export const fundArea = defineArea({
+  tag: 'Fund',
+  base: '/fund',
+  aliases: [],
+  description: 'Manual top-up of a wallet: at once in a sandbox, by bank transfer in live mode.',
+  operations: {
+    fundWallet: {
+      method: 'post',
+      path: '',
+      summary: 'Put money into a wallet',
+      description:
+        'Into the default wallet unless one is named. In a sandbox the money is there in the answer: the one place ' +
+        'where a call moves money from outside, which otherwise only the network’s and the bank’s messages do.',
+      auth: ['key'],
+      body: z.strictObject({
+        amountEuros: fundingAmount,
+        walletId: id('wallet').optional(),
+        simulate: z.boolean().optional(),
+      }),
+      success: { status: 200, body: Funding },
+      refusals: [400, 409],
+      fires: ['wallet.funded', 'wallet.credited'],
+    },
+    getFunding: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get a top-up',
+      auth: ['key'],
+      params: z.strictObject({ id: id('funding') }),
+      success: { status: 200, body: Funding },
+      refusals: [404],
+    },
+  },
+});
+
+export type FundingRecord = z.infer<typeof Funding>;

@@ -1,0 +1,152 @@
+/**
+ * Puts money into a wallet. In a sandbox the outside world is us, so the money is there at once; in live mode the
+ * call is noted and waits for the bank. Out of another wallet it is an internal transfer in both.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { eurosFromCents } from '../../../kernel/money.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import { available, receivable, wallet } from '../ledger/account.rules.ts';
+import { balancesOf } from '../ledger/ledger.queries.ts';
+import { fund, internalTransfer } from '../ledger/ledger.rules.ts';
+import { type JournalDraft, lockAccounts, postJournals } from '../ledger/ledger.service.ts';
+import { heldOpen } from '../wallets/wallet.service.ts';
+import { type FundingView, findFunding } from './funding.queries.ts';
+
+type Order = {
+  readonly id: Id<'funding'>;
+  readonly journalId: Id<'journal'>;
+  readonly ownerId: Id<'owner'>;
+  readonly walletId: Id<'wallet'>;
+  readonly amountCents: number;
+};
+
+export type OutsideOrder = Order & { readonly simulate?: boolean | undefined };
+export type WalletOrder = Order & { readonly fromWalletId: Id<'wallet'> };
+
+export async function fundFromOutside(tx: Tx, cause: Cause, mode: Mode, order: OutsideOrder): Promise<FundingView> {
+  const before = await findFunding(tx, order.ownerId, order.id);
+  if (before !== null) return before;
+  if (mode === 'live' && order.simulate === true) {
+    throw new DomainError(
+      'invalid_request',
+      'body.simulate: money is simulated in a sandbox deployment only; leave it out',
+    );
+  }
+  await mustTakeMoney(tx, order.ownerId, order.walletId, 'walletId');
+  return mode === 'sandbox' ? credit(tx, cause, order) : request(tx, cause, order);
+}
+
+export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): Promise<FundingView> {
+  const { id, ownerId, walletId, fromWalletId, amountCents } = order;
+  const before = await findFunding(tx, ownerId, id);
+  if (before !== null) return before;
+  if (fromWalletId === walletId) throw new DomainError('invalid_request', 'body.fromWalletId: is the wallet itself');
+  await mustTakeMoney(tx, ownerId, walletId, 'id');
+  const source = await heldOpen(tx, ownerId, fromWalletId);
+  if (source === undefined) throw new DomainError('invalid_request', 'body.fromWalletId: is no wallet of this owner');
+  if (source !== 'active')
+    throw new DomainError('invalid_state', `body.fromWalletId: wallet ${fromWalletId} is ${source}`);
+  const postings = internalTransfer({ fromWalletId, toWalletId: walletId, amountCents });
+  const balanceCents = await post(tx, cause, order, { kind: 'internal_transfer', postings });
+  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: false });
+  await recordChanges(tx, cause, [changeOf('wallet.funded', funding, 'wallet')]);
+  return funding;
+}
+
+async function credit(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
+  const { ownerId, walletId, amountCents } = order;
+  const to = wallet(walletId);
+  const owed = receivable(ownerId);
+  const locked = await lockAccounts(tx, cause, ownerId, [available(to), owed]);
+  const postings = fund({ ownerId, to, amountCents, receivableCents: locked[owed] ?? 0 });
+  const balanceCents = await post(tx, cause, order, { kind: 'fund', postings });
+  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: true });
+  await recordChanges(tx, cause, [
+    changeOf('wallet.funded', funding, 'processor'),
+    { ...changeOf('wallet.credited', funding, 'processor'), audited: false },
+  ]);
+  return funding;
+}
+
+async function request(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
+  const balanceCents = await balanceOf(tx, order.walletId);
+  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'pending', isSimulated: false });
+  const { id, walletId, amountCents, status } = funding;
+  const data = { id, walletId, status, amountEuros: eurosFromCents(amountCents) };
+  await recordChanges(tx, cause, [{ event: 'funding.requested', ownerId: order.ownerId, subjectId: id, data }]);
+  return funding;
+}
+
+/** Returns the wallet's available money right after. */
+async function post(
+  tx: Tx,
+  cause: Cause,
+  { id, journalId, ownerId, walletId }: Order,
+  journal: Pick<JournalDraft, 'kind' | 'postings'>,
+): Promise<number> {
+  const [posted] = await postJournals(tx, cause, [
+    { ...journal, id: journalId, ownerId, referenceType: 'fund', referenceId: id, cause: `fund:${id}` },
+  ]);
+  // Money that settled what the owner owed never reached the wallet.
+  return posted?.balances[available(wallet(walletId))] ?? balanceOf(tx, walletId);
+}
+
+const balanceOf = async (tx: Tx, walletId: string): Promise<number> => {
+  const name = available(wallet(walletId));
+  return (await balancesOf(tx, [name]))[name] ?? 0;
+};
+
+async function mustTakeMoney(tx: Tx, ownerId: string, walletId: string, field: string): Promise<void> {
+  const status = await heldOpen(tx, ownerId, walletId);
+  if (status === undefined) throw new DomainError('invalid_request', `body.${field}: is no wallet of this owner`);
+  if (status === 'closed') throw new DomainError('invalid_state', `wallet ${walletId} is closed; fund another one`);
+}
+
+type Kept = Order & {
+  readonly fromWalletId?: Id<'wallet'>;
+  readonly balanceCents: number;
+  readonly status: 'completed' | 'pending';
+  readonly isSimulated: boolean;
+};
+
+async function keep(tx: Tx, cause: Cause, order: Kept): Promise<FundingView> {
+  await rows(
+    tx,
+    `insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
+       journal_id, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [
+      order.id,
+      order.ownerId,
+      order.walletId,
+      order.fromWalletId ?? null,
+      order.amountCents,
+      order.balanceCents,
+      order.status,
+      order.isSimulated,
+      order.status === 'completed' ? order.journalId : null,
+      cause.at,
+    ],
+  );
+  const kept = await findFunding(tx, order.ownerId, order.id);
+  if (kept === null) throw new Error(`funding ${order.id} was not kept`);
+  return kept;
+}
+
+const changeOf = (event: 'wallet.funded' | 'wallet.credited', funding: FundingView, source: string): Change => ({
+  event,
+  ownerId: funding.ownerId,
+  subjectId: funding.walletId,
+  data: {
+    walletId: funding.walletId,
+    amountEuros: eurosFromCents(funding.amountCents),
+    balanceEuros: eurosFromCents(funding.balanceCents),
+    source,
+    fundingId: funding.id,
+  },
+  details: { fundingId: funding.id, amountCents: funding.amountCents },
+});

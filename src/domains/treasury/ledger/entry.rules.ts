@@ -1,0 +1,13 @@
+/** How entries are named: after their journal and their line in it, so that one index serves both. Pure. @module */
+import type { Id } from '../../../kernel/ids.ts';
+
+export type EntryKey = { readonly journalId: string; readonly line: number };
+
+export const entryIdOf = ({ journalId, line }: EntryKey): Id<'entry'> =>
+  `le_${journalId.slice('jr_'.length)}${String(line).padStart(2, '0')}`;
+
+/** Undefined for an id that names no line; such an entry does not exist. */
+export function entryKeyOf(id: string): EntryKey | undefined {
+  const [, journal, line] = /^le_([a-z0-9]+)(\d\d)$/.exec(id) ?? [];
+  return journal === undefined || line === undefined ? undefined : { journalId: `jr_${journal}`, line: Number(line) };
+}

@@ -1,0 +1,151 @@
+/** The ledger operations as published: reading and checking. Wire shapes only; nothing here writes. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery } from '../../../http/schemas.ts';
+
+export const referenceTypes = [
+  'transaction',
+  'transfer',
+  'refund',
+  'fund',
+  'payment_request',
+  'fee',
+  'adjustment',
+] as const;
+
+const entryFields = {
+  id: idOut('entry'),
+  journalId: idOut('journal'),
+  ownerId: idOut('owner'),
+  agentId: idOut('agent').nullable(),
+  kind: z.string().meta({ description: 'what kind of movement the journal is: authorization, clearing, fund …' }),
+  account: z.string(),
+  walletId: idOut('wallet').nullable(),
+  direction: z.enum(['debit', 'credit']),
+  amountEuros: eurosOut,
+  balanceBeforeEuros: eurosOut.nullable(),
+  balanceAfterEuros: eurosOut
+    .nullable()
+    .meta({ description: 'null on contra accounts, which have no running balance' }),
+  referenceType: z.enum(referenceTypes),
+  referenceId: z.string(),
+  memo: z.string().nullable(),
+  requestId: z.string(),
+  runId: z.string().nullable(),
+  createdAt: instantOut,
+};
+
+export const LedgerEntry = z.object(entryFields).meta({ id: 'LedgerEntry' });
+
+const LedgerEntryWithLines = z
+  .object({ ...entryFields, lines: z.array(LedgerEntry).meta({ description: 'the other lines of its journal' }) })
+  .meta({ id: 'LedgerEntryWithLines' });
+
+const LedgerVerification = z
+  .object({
+    balanced: z.boolean(),
+    journals: z.number().int(),
+    sealedThrough: z.number().int().meta({ description: 'number of the last journal in the sealed chain' }),
+    unsealed: z.number().int().meta({ description: 'journals younger than about a second, not sealed yet' }),
+    checkedFrom: z.number().int().meta({ description: 'number of the checkpoint it began at; 0 = from the start' }),
+    differences: z.array(z.object({ check: z.string(), subject: z.string(), message: z.string() })),
+  })
+  .meta({ id: 'LedgerVerification' });
+
+const LedgerCheckpoint = z
+  .object({
+    sequence: z.number().int(),
+    hash: z.string(),
+    signature: z.string().meta({ description: 'Ed25519, base64url; docs/ledger.md says over what' }),
+    root: z.string(),
+    rootSignature: z.string(),
+    keyId: z.string(),
+    createdAt: instantOut,
+  })
+  .meta({ id: 'LedgerCheckpoint' });
+
+export const ledgerArea = defineArea({
+  tag: 'Ledger',
+  base: '/ledger',
+  aliases: [],
+  description: 'The double-entry book behind every movement of money: append-only, sealed, and open to be checked.',
+  operations: {
+    listLedgerEntries: {
+      method: 'get',
+      path: '',
+      summary: 'List entries',
+      description: 'Newest first. An agent token sees the entries of its own agent.',
+      auth: ['key', 'agent'],
+      scope: 'ledger.read',
+      query: z.strictObject({
+        walletId: id('wallet').optional(),
+        account: z.string().min(1).max(120).optional(),
+        referenceType: z.enum(referenceTypes).optional(),
+        referenceId: z.string().min(1).max(120).optional(),
+        direction: z.enum(['debit', 'credit']).optional(),
+        from: instant.optional(),
+        to: instant.optional(),
+        ...pageQuery,
+      }),
+      success: { status: 200, body: pageOut(LedgerEntry) },
+      refusals: [403],
+    },
+    getLedgerEntry: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get an entry with the other lines of its journal',
+      auth: ['key', 'agent'],
+      scope: 'ledger.read',
+      params: z.strictObject({ id: id('entry') }),
+      success: { status: 200, body: LedgerEntryWithLines },
+      refusals: [403, 404],
+    },
+    listLedgerAccounts: {
+      method: 'get',
+      path: '/accounts',
+      summary: 'Trial balance',
+      description: 'Debits and credits of every account, now or as of a moment; over all accounts they are equal.',
+      auth: ['key'],
+      query: z.strictObject({ asOf: instant.optional() }),
+      success: {
+        status: 200,
+        body: z.object({
+          data: z.array(
+            z
+              .object({ account: z.string(), debitEuros: eurosOut, creditEuros: eurosOut, balanceEuros: eurosOut })
+              .meta({ id: 'LedgerAccount' }),
+          ),
+        }),
+      },
+      refusals: [],
+    },
+    verifyLedger: {
+      method: 'get',
+      path: '/verify',
+      summary: 'Check the book',
+      description:
+        'Recomputes seals, balances and invariants from the last checkpoint that was found whole, or all of it with ' +
+        '`full=true`, of which one runs at a time (429).',
+      auth: ['key'],
+      query: z.strictObject({
+        full: z
+          .enum(['true', 'false'])
+          .default('false')
+          .transform((text) => text === 'true'),
+      }),
+      success: { status: 200, body: LedgerVerification },
+      refusals: [429],
+    },
+    listLedgerCheckpoints: {
+      method: 'get',
+      path: '/checkpoints',
+      summary: 'List the signed checkpoints of the own chain',
+      auth: ['key'],
+      query: z.strictObject({ ...pageQuery }),
+      success: { status: 200, body: pageOut(LedgerCheckpoint) },
+      refusals: [],
+    },
+  },
+});
+
+export type LedgerEntryRecord = z.infer<typeof LedgerEntry>;

@@ -1,0 +1,106 @@
+/** Answers the ledger operations: ask the queries or the check, shape the reply. No decision is made here. @module */
+import type { KeyObject } from 'node:crypto';
+import type { Database } from '../../../db/database.ts';
+import { agentOf, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Handlers, Input } from '../../../http/route.ts';
+import { pageOfQuery } from '../../../http/schemas.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { eurosFromCents } from '../../../kernel/money.ts';
+import { pageOf } from '../../../kernel/page.ts';
+import { trialBalance } from './account.queries.ts';
+import { available, held, wallet, walletOf } from './account.rules.ts';
+import { cursorIdOf, listCheckpoints } from './checkpoint.queries.ts';
+import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
+import { entryIdOf, entryKeyOf } from './entry.rules.ts';
+import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
+import { verifyOwner } from './verify.service.ts';
+
+export type LedgerDeps = {
+  readonly database: Database;
+  /** Of the key that signs checkpoints; without it their signatures are not checked. */
+  readonly publicKey?: KeyObject | undefined;
+};
+
+export const ledgerHandlers = ({ database, publicKey }: LedgerDeps): Handlers<typeof ledgerArea> => ({
+  listLedgerEntries: async ({ query }, call) => {
+    const { referenceType, referenceId, direction, from, to } = query;
+    const filter = { ownerId: ownerOf(call), agentId: agentOf(call), accounts: accountsOf(query) };
+    const page = pageOfQuery(query);
+    const found = await listEntries(
+      database.read(),
+      { ...filter, referenceType, referenceId, direction, from, to },
+      page,
+    );
+    return pageOf(
+      found,
+      page.limit,
+      (row) => ({ createdAt: row.createdAt.toISOString(), id: entryIdOf(row) }),
+      recordOf,
+    );
+  },
+  getLedgerEntry: async ({ params: { id } }, call) => {
+    const key = entryKeyOf(id);
+    const lines = key === undefined ? [] : await journalLines(database.read(), ownerOf(call), key);
+    const entry = lines.find(({ line }) => line === key?.line);
+    if (entry === undefined) throw notFound('ledger entry', id);
+    mayReach(call, 'ledger entry', id, entry);
+    return { ...recordOf(entry), lines: lines.filter((line) => line !== entry).map(recordOf) };
+  },
+  listLedgerAccounts: async ({ query: { asOf } }, call) => {
+    const totals = await trialBalance(database.read(), ownerOf(call), asOf);
+    return {
+      data: totals.map(({ account, debitedCents, creditedCents, balanceCents }) => ({
+        account,
+        debitEuros: eurosFromCents(debitedCents),
+        creditEuros: eurosFromCents(creditedCents),
+        balanceEuros: eurosFromCents(balanceCents),
+      })),
+    };
+  },
+  verifyLedger: async ({ query: { full } }, call) => {
+    const { differences, ...verification } = await verifyOwner(database, ownerOf(call), { full, publicKey });
+    return { ...verification, differences: [...differences] };
+  },
+  listLedgerCheckpoints: async ({ query }, call) => {
+    const page = pageOfQuery(query);
+    const found = await listCheckpoints(database.read(), ownerOf(call), page);
+    return pageOf(
+      found,
+      page.limit,
+      (row) => ({ createdAt: row.createdAt.toISOString(), id: cursorIdOf(row) }),
+      (row) => ({ ...row, createdAt: row.createdAt.toISOString() }),
+    );
+  },
+});
+
+type Query = Input<(typeof ledgerArea)['operations']['listLedgerEntries']>['query'];
+
+/** A wallet stands for its two accounts; with both filters only what fits both. */
+function accountsOf({ walletId, account }: Query): string[] | undefined {
+  if (walletId === undefined) return account === undefined ? undefined : [account];
+  const ofWallet: string[] = [available(wallet(walletId)), held(wallet(walletId))];
+  return account === undefined ? ofWallet : ofWallet.filter((name) => name === account);
+}
+
+const eurosOrNull = (amountCents: number | null): number | null =>
+  amountCents === null ? null : eurosFromCents(amountCents);
+
+const recordOf = (entry: EntryView): LedgerEntryRecord => ({
+  id: entryIdOf(entry),
+  journalId: entry.journalId,
+  ownerId: entry.ownerId,
+  agentId: entry.agentId,
+  kind: entry.kind,
+  account: entry.account,
+  walletId: walletOf(entry.account),
+  direction: entry.amountCents > 0 ? 'credit' : 'debit',
+  amountEuros: eurosFromCents(Math.abs(entry.amountCents)),
+  balanceBeforeEuros: eurosOrNull(entry.balanceBeforeCents),
+  balanceAfterEuros: eurosOrNull(entry.balanceAfterCents),
+  referenceType: entry.referenceType as LedgerEntryRecord['referenceType'],
+  referenceId: entry.referenceId,
+  memo: entry.memo,
+  requestId: entry.requestId,
+  runId: entry.runId,
+  createdAt: entry.createdAt.toISOString(),
+});

@@ -1,0 +1,165 @@
+/** The wallet operations as published. Wire shapes only; the rules live in wallet.rules.ts. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { walletStatuses } from './wallet.rules.ts';
+
+export const Wallet = z
+  .object({
+    id: idOut('wallet'),
+    ownerId: idOut('owner'),
+    name: z.string(),
+    purpose: z.string().nullable(),
+    currency: z.literal('EUR'),
+    balanceEuros: eurosOut.meta({ description: 'what can be spent; money held for open payments is not in it' }),
+    iban: z.string().nullable(),
+    bic: z.string().nullable(),
+    parentWalletId: idOut('wallet').nullable(),
+    isDefault: z.boolean(),
+    status: z.enum(walletStatuses),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: instantOut,
+    updatedAt: instantOut,
+    closedAt: instantOut.nullable(),
+  })
+  .meta({ id: 'Wallet' });
+
+const WalletBalance = z
+  .object({
+    walletId: idOut('wallet'),
+    availableEuros: eurosOut,
+    pendingEuros: eurosOut.meta({ description: 'held for card payments and transfers that are not settled' }),
+    totalEuros: eurosOut,
+  })
+  .meta({ id: 'WalletBalance' });
+
+const WalletFunded = z
+  .object({
+    walletId: idOut('wallet'),
+    amountEuros: eurosOut,
+    balanceEuros: eurosOut,
+    status: z.enum(['completed', 'pending']),
+    simulated: z.boolean(),
+  })
+  .meta({ id: 'WalletFunded' });
+
+const metadata = z
+  .record(z.string().max(100), z.json())
+  .refine((value) => JSON.stringify(value).length <= 16_384, 'must not be larger than 16 KiB');
+const name = text(120);
+const purpose = text(500).nullable().optional();
+const params = z.strictObject({ id: id('wallet') });
+
+export const largestFundingCents = 10_000_000;
+export const fundingAmount = euros({ minCents: 1, maxCents: largestFundingCents });
+
+export const walletsArea = defineArea({
+  tag: 'Wallets',
+  base: '/wallets',
+  aliases: ['/accounts'],
+  description: 'Where an owner’s euros are. Several per owner, nested for cost centres; exactly one is the default.',
+  operations: {
+    listWallets: {
+      method: 'get',
+      path: '',
+      summary: 'List wallets',
+      description: 'An agent token sees the wallet that its agent draws on.',
+      auth: ['key', 'agent'],
+      scope: 'wallets.read',
+      query: z.strictObject({
+        status: z.enum(walletStatuses).optional(),
+        parentWalletId: id('wallet').optional(),
+        ...pageQuery,
+      }),
+      success: { status: 200, body: pageOut(Wallet) },
+      refusals: [403],
+    },
+    createWallet: {
+      method: 'post',
+      path: '',
+      summary: 'Open a wallet',
+      description: 'With its own IBAN. An owner without any wallet gets the default wallet “Main” with it.',
+      auth: ['key'],
+      body: z.strictObject({
+        name,
+        purpose,
+        currency: z.literal('EUR', 'must be EUR').optional(),
+        parentWalletId: id('wallet').optional(),
+        metadata: metadata.optional(),
+        isDefault: z.boolean().optional(),
+      }),
+      success: { status: 201, body: Wallet },
+      refusals: [400, 409],
+      fires: ['wallet.created'],
+    },
+    getWallet: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get a wallet',
+      auth: ['key', 'agent'],
+      scope: 'wallets.read',
+      params,
+      success: { status: 200, body: Wallet },
+      refusals: [403, 404],
+    },
+    updateWallet: {
+      method: 'patch',
+      path: '/{id}',
+      summary: 'Change a wallet',
+      description: 'Making it the default takes that from the one before in the same step.',
+      auth: ['key'],
+      params,
+      body: z
+        .strictObject({
+          name: name.optional(),
+          purpose,
+          isDefault: z.literal(true, 'can only be set: make another wallet the default instead').optional(),
+          metadata: metadata.optional(),
+        })
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+      success: { status: 200, body: Wallet },
+      refusals: [400, 404],
+      fires: ['wallet.updated'],
+    },
+    closeWallet: {
+      method: 'delete',
+      path: '/{id}',
+      summary: 'Close a wallet for good',
+      description:
+        'Refused while it is the default, holds money, has open wallets below it, or agents that draw on it.',
+      auth: ['key'],
+      params,
+      success: { status: 200, body: Wallet },
+      refusals: [400, 404],
+      fires: ['wallet.closed'],
+    },
+    getWalletBalance: {
+      method: 'get',
+      path: '/{id}/balance',
+      summary: 'Get the balance of a wallet',
+      auth: ['key', 'agent'],
+      scope: 'wallets.read',
+      params,
+      success: { status: 200, body: WalletBalance },
+      refusals: [403, 404],
+    },
+    topUpWallet: {
+      method: 'post',
+      path: '/{id}/fund',
+      summary: 'Put money into a wallet',
+      description: 'From another wallet of the owner (`fromWalletId`), or from outside as `POST /fund` does.',
+      auth: ['key'],
+      params,
+      body: z.strictObject({
+        amountEuros: fundingAmount,
+        fromWalletId: id('wallet').optional(),
+        simulate: z.boolean().optional(),
+      }),
+      success: { status: 200, body: WalletFunded },
+      refusals: [400, 404, 409],
+      fires: ['wallet.funded', 'wallet.credited'],
+    },
+  },
+});
+
+export type WalletRecord = z.infer<typeof Wallet>;

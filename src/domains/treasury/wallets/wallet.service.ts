@@ -1,0 +1,216 @@
+/**
+ * Opens, changes and closes wallets: lock, decide by the rules, save, record the event, in the caller's transaction.
+ * Moves no money.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/postgresql';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import { available, held, wallet } from '../ledger/account.rules.ts';
+import { lockAccounts } from '../ledger/ledger.service.ts';
+import { germanIban, sandboxBic } from './iban.rules.ts';
+import { WalletRow } from './wallet.entity.ts';
+import { deepestLevel, closeWallet as judgeClosing, mayHaveChild, type WalletStatus } from './wallet.rules.ts';
+
+export type IbanIssue = {
+  readonly mode: Mode;
+  /** Of sandbox IBANs; live wallets have none until the rail delivers one. */
+  readonly ibanBankCode: string;
+};
+
+export type NewWallet = {
+  readonly id: Id<'wallet'>;
+  readonly ownerId: Id<'owner'>;
+  readonly name: string;
+  readonly purpose?: string | null | undefined;
+  readonly parentWalletId?: Id<'wallet'> | undefined;
+  readonly isDefault?: boolean | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+};
+
+export type WalletName = { readonly ownerId: Id<'owner'>; readonly walletId: Id<'wallet'> };
+
+/** The owner's default wallet; “Main” is opened where there is none, and of several calls at once by exactly one. */
+export async function ensureDefaultWallet(
+  tx: Tx,
+  cause: Cause,
+  ownerId: Id<'owner'>,
+  mint: () => Id<'wallet'>,
+  issue: IbanIssue,
+): Promise<Id<'wallet'>> {
+  const known = await defaultWallet(tx, ownerId);
+  if (known !== undefined) return known;
+  const order = { id: mint(), ownerId, name: 'Main', isDefault: true };
+  const isNew = await insert(tx, cause, issue, order, 'on conflict (owner_id) where is_default do nothing');
+  if (isNew) await recordChanges(tx, cause, [created(order)]);
+  return isNew ? order.id : ((await defaultWallet(tx, ownerId)) as Id<'wallet'>);
+}
+
+/** The owner has a customer already. A wallet of that id means that this very request opened it before. */
+export async function createWallet(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet): Promise<void> {
+  if (order.parentWalletId !== undefined) await mayLieBelow(tx, order.ownerId, order.parentWalletId);
+  const former = order.isDefault === true ? await takeDefault(tx, cause, order.ownerId) : [];
+  await insert(tx, cause, issue, order, '');
+  await recordChanges(tx, cause, [...former, created(order)]);
+}
+
+export type WalletChange = {
+  readonly name?: string | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly isDefault?: true | undefined;
+  readonly metadata?: Record<string, unknown> | undefined;
+};
+
+export async function changeWallet(
+  tx: Tx,
+  cause: Cause,
+  { ownerId, walletId }: WalletName,
+  change: WalletChange,
+): Promise<void> {
+  const isNewDefault = change.isDefault === true;
+  const former = isNewDefault ? await takeDefault(tx, cause, ownerId, walletId) : [];
+  const row = await lockedWallet(tx, ownerId, walletId);
+  if (row.status === 'closed') throw new DomainError('invalid_state', `wallet ${walletId} is closed; open another one`);
+  if (isNewDefault && row.status !== 'active') {
+    throw new DomainError(
+      'invalid_state',
+      `wallet ${walletId} is ${row.status}; only an active one can be the default`,
+    );
+  }
+  if (change.name !== undefined) row.name = change.name;
+  if (change.purpose !== undefined) row.purpose = change.purpose;
+  if (change.metadata !== undefined) row.metadata = change.metadata;
+  if (isNewDefault) row.isDefault = true;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordChanges(tx, cause, [...former, changed('wallet.updated', row, Object.keys(change))]);
+}
+
+export async function closeWallet(tx: Tx, cause: Cause, { ownerId, walletId }: WalletName): Promise<void> {
+  const row = await lockedWallet(tx, ownerId, walletId);
+  const move = judgeClosing(row.status, { isDefault: row.isDefault === true, ...(await standingOf(tx, cause, row)) });
+  if (move.outcome === 'already') return;
+  if (move.outcome === 'refused')
+    throw new DomainError('invalid_state', `wallet ${walletId} cannot be closed: ${move.why}`);
+  row.status = move.next;
+  row.closedAt = cause.at;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordChanges(tx, cause, [changed('wallet.closed', row, ['status'])]);
+}
+
+/** Keeps a wallet as it is until the transaction ends; others may use it meanwhile, nobody may close it. */
+export async function heldOpen(tx: Tx, ownerId: string, walletId: string): Promise<WalletStatus | undefined> {
+  const [found] = await rows<{ status: WalletStatus }>(
+    tx,
+    'select status from wallets where owner_id = $1 and id = $2 for share',
+    [ownerId, walletId],
+  );
+  return found?.status;
+}
+
+async function defaultWallet(tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> {
+  const [found] = await rows<{ id: Id<'wallet'> }>(tx, 'select id from wallets where owner_id = $1 and is_default', [
+    ownerId,
+  ]);
+  return found?.id;
+}
+
+async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, onConflict: string): Promise<boolean> {
+  const [inserted] = await rows<{ id: string }>(
+    tx,
+    `insert into wallets (id, owner_id, name, purpose, iban, bic, parent_wallet_id, is_default, metadata, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $10) ${onConflict} returning id`,
+    [
+      order.id,
+      order.ownerId,
+      order.name,
+      order.purpose ?? null,
+      issue.mode === 'sandbox' ? germanIban(issue.ibanBankCode, await nextAccountNumber(tx)) : null,
+      issue.mode === 'sandbox' ? sandboxBic : null,
+      order.parentWalletId ?? null,
+      order.isDefault ?? false,
+      JSON.stringify(order.metadata ?? {}),
+      cause.at,
+    ],
+  );
+  if (inserted === undefined) return false;
+  const purse = wallet(order.id);
+  await lockAccounts(tx, cause, order.ownerId, [available(purse), held(purse)]); // Made here, so that lists find them.
+  return true;
+}
+
+const nextAccountNumber = async (tx: Tx): Promise<number> =>
+  (await oneRow<{ number: number }>(tx, `select nextval('wallet_iban_number') as number`)).number;
+
+async function mayLieBelow(tx: Tx, ownerId: string, parentId: string): Promise<void> {
+  const refused = (why: string) => new DomainError('invalid_request', `body.parentWalletId: ${why}`);
+  const status = await heldOpen(tx, ownerId, parentId);
+  if (status === undefined) throw refused('is no wallet of this owner');
+  if (status !== 'active') throw refused(`is ${status}; only an active wallet can have others below it`);
+  const { level } = await oneRow<{ level: number }>(
+    tx,
+    `with recursive above as (
+       select id, parent_wallet_id, 1 as level from wallets where id = $1
+       union all
+       select w.id, w.parent_wallet_id, above.level + 1 from wallets w join above on w.id = above.parent_wallet_id
+       where above.level < 100
+     ) select max(level)::int as level from above`,
+    [parentId],
+  );
+  if (!mayHaveChild(level)) throw refused(`lies on level ${level}; wallets nest ${deepestLevel} levels deep at most`);
+}
+
+/** The default goes from one wallet to another under the customer's lock, one change at a time. */
+async function takeDefault(tx: Tx, cause: Cause, ownerId: string, butNot?: string): Promise<Change[]> {
+  await rows(tx, 'select 1 from customers where owner_id = $1 for no key update', [ownerId]);
+  const former = await rows<Pick<WalletRow, 'id' | 'ownerId' | 'status'>>(
+    tx,
+    `update wallets set is_default = false, updated_at = $2 where owner_id = $1 and is_default and id <> $3
+     returning id, owner_id as "ownerId", status`,
+    [ownerId, cause.at, butNot ?? ''],
+  );
+  return former.map((row) => changed('wallet.updated', { ...row, isDefault: false }, ['isDefault']));
+}
+
+async function lockedWallet(tx: Tx, ownerId: Id<'owner'>, walletId: Id<'wallet'>): Promise<WalletRow> {
+  const row = await tx.findOne(WalletRow, { id: walletId, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (row === null) throw notFound('wallet', walletId);
+  return row;
+}
+
+async function standingOf(tx: Tx, cause: Cause, { id, ownerId }: WalletRow) {
+  const free = available(wallet(id));
+  const spokenFor = held(wallet(id));
+  const balances = await lockAccounts(tx, cause, ownerId, [free, spokenFor]);
+  const below = await oneRow<{ openChildren: number; drawingAgents: number }>(
+    tx,
+    `select (select count(*) from wallets where parent_wallet_id = $1 and status <> 'closed') as "openChildren",
+       (select count(*) from agents where wallet_id = $1 and status <> 'closed') as "drawingAgents"`,
+    [id],
+  );
+  return { ...below, availableCents: balances[free] ?? 0, heldCents: balances[spokenFor] ?? 0 };
+}
+
+type Told = Pick<WalletRow, 'id' | 'ownerId' | 'status' | 'isDefault'>;
+
+const dataOf = ({ id, status, isDefault }: Omit<Told, 'ownerId'>) => ({ id, walletId: id, status, isDefault });
+
+const created = ({ id, ownerId, name, isDefault = false, parentWalletId = undefined }: NewWallet): Change => ({
+  event: 'wallet.created',
+  ownerId,
+  subjectId: id,
+  data: { ...dataOf({ id, status: 'active', isDefault }), name, parentWalletId: parentWalletId ?? null },
+});
+
+const changed = (event: 'wallet.updated' | 'wallet.closed', row: Told, fields: readonly string[]): Change => ({
+  event,
+  ownerId: row.ownerId,
+  subjectId: row.id,
+  data: dataOf(row),
+  details: { fields },
+});
