@@ -1,0 +1,224 @@
+/**
+ * Checkout steps the worker runs, safe to repeat: read and judge the shop's offer, then mint a token and pay with it
+ * in one step, so that the token never leaves it. The row decides how it went.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '../../src/db/database.ts';
+import { oneRow, type Tx } from '../../src/db/tx.ts';
+import type { CardProcessor } from '../../src/domains/cards/index.ts';
+import {
+  type CheckoutRow,
+  type CheckoutView,
+  changeCheckout,
+  checkoutView,
+  findCheckout,
+  isFinalCheckout,
+  isGivenUp,
+  judgeOffer,
+  latestCheckout,
+  lockCheckout,
+  type MerchantCheckout,
+  nextCheckoutStep,
+  noOfferInWords,
+  type PayOutcome,
+  payGapMs,
+  tokenLivesMs,
+} from '../../src/domains/payments/index.ts';
+import { findIntent, type IntentRow, isPastDeadline } from '../../src/domains/spending/intents/index.ts';
+import { DomainError, notFound } from '../../src/kernel/errors.ts';
+import { longestWaitMs } from '../../src/kernel/instant.ts';
+import type { Cause } from '../../src/platform/cause.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { refusing } from '../lib/refusals.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly merchantCheckout: MerchantCheckout;
+  readonly cardProcessor: Pick<CardProcessor, 'mintPaymentToken'>;
+};
+
+export type CheckoutNext = {
+  readonly kind: 'none' | 'final' | 'read_offer' | 'pay' | 'wait';
+  readonly waitMs: number;
+  readonly view: CheckoutView | null;
+};
+
+export const checkoutActivities = (deps: Deps) => ({
+  /** From the row: what the process does now. */
+  nextCheckoutStep: refusing(async (intentId: string): Promise<CheckoutNext> => {
+    const row = await latestCheckout(deps.database.read(), intentId);
+    if (row === null) return { kind: 'none', waitMs: 0, view: null };
+    const state = { status: row.status, nextAttemptAt: row.nextAttemptAt ?? null };
+    const step = nextCheckoutStep(state, await deps.clock.now(), longestWaitMs);
+    return { kind: step.kind, waitMs: step.kind === 'wait' ? step.waitMs : 0, view: checkoutView(row) };
+  }),
+
+  readCheckout: refusing(
+    async (checkoutId: string): Promise<CheckoutView> => checkoutView(await known(deps, checkoutId)),
+  ),
+
+  readOffer: refusing(async (checkoutId: string): Promise<CheckoutView> => {
+    const row = await known(deps, checkoutId);
+    if (row.status !== 'open') return checkoutView(row);
+    const offer = await deps.merchantCheckout.readOffer(row.targetUrl);
+    const cause = await causeOf(deps, row, 'offer');
+    const judged = await deps.database.write(async (tx) => {
+      const locked = await lockCheckout(tx, checkoutId);
+      if (locked.status !== 'open') return locked;
+      if (offer.outcome === 'no_offer') {
+        const refused = { outcomeCode: offer.reason, outcomeReason: noOfferInWords[offer.reason] };
+        return changeCheckout(tx, locked, 'refuse', refused, cause);
+      }
+      const { orderId, amountCents, merchant, payUrl } = offer;
+      const verdict = judgeOffer(offer, await offerFacts(tx, locked));
+      if (!verdict.ok) {
+        const refused = { amountCents, outcomeCode: verdict.code, outcomeReason: verdict.reason };
+        return changeCheckout(tx, locked, 'refuse', refused, cause);
+      }
+      const { ceilingCents } = verdict;
+      return changeCheckout(tx, locked, 'offer', { orderId, amountCents, merchant, payUrl, ceilingCents }, cause);
+    });
+    return checkoutView(judged);
+  }),
+
+  mintAndPay: refusing(async (checkoutId: string): Promise<CheckoutView> => {
+    const paying = await beginPaying(deps, checkoutId);
+    if (paying.status !== 'paying') return checkoutView(paying);
+    const minted = await mint(deps, paying);
+    if (minted.token === undefined) return checkoutView(minted.row);
+    const outcome = await deps.merchantCheckout.pay({
+      payUrl: text(minted.row.payUrl),
+      orderId: text(minted.row.orderId),
+      paymentToken: minted.token,
+      idempotencyKey: checkoutId,
+    });
+    return checkoutView(await conclude(deps, checkoutId, outcome));
+  }),
+});
+
+export type CheckoutActivities = ReturnType<typeof checkoutActivities>;
+
+/** Written before anything is asked outside: whoever finds the row knows that money may move. */
+async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow> {
+  const cause = await causeOf(deps, await known(deps, checkoutId), 'pay');
+  return deps.database.write(async (tx) => {
+    const row = await lockCheckout(tx, checkoutId);
+    if (row.status === 'offered') {
+      const why = unpayable(await findIntent(tx, row.intentId), cause.at);
+      if (why !== undefined)
+        return changeCheckout(tx, row, 'refuse', { outcomeCode: 'intent', outcomeReason: why }, cause);
+    }
+    const payAttempts = row.payAttempts + 1;
+    const nextAttemptAt = new Date(cause.at.getTime() + payGapMs(payAttempts));
+    const payingSince = row.payingSince ?? cause.at;
+    return changeCheckout(tx, row, 'pay', { payAttempts, nextAttemptAt, payingSince }, cause);
+  });
+}
+
+function unpayable(intent: IntentRow | null, at: Date): string | undefined {
+  if (intent === null || intent.status !== 'approved')
+    return `the intent is ${intent?.status ?? 'gone'}; nothing was held`;
+  if (intent.matchedTransactionId != null)
+    return `transaction ${intent.matchedTransactionId} is paying for the intent already`;
+  const isLate = isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, at);
+  return isLate ? `the intent expired at ${intent.expiresAt.toISOString()}; nothing was held` : undefined;
+}
+
+type Minted = { readonly row: CheckoutRow; readonly token: string | undefined };
+
+/** The same key gives the same token; its hash is kept before it is used, so that the authorization is recognised. */
+async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow): Promise<Minted> {
+  const { cardRef } = await oneRow<{ cardRef: string }>(
+    database.read(),
+    'select card_ref as "cardRef" from cards where id = $1',
+    [row.cardId],
+  );
+  const minted = await cardProcessor.mintPaymentToken({
+    cardRef,
+    merchantId: text(row.merchant?.id),
+    ceilingCents: row.ceilingCents ?? 0,
+    expiresAt: new Date(Date.now() + tokenLivesMs),
+    idempotencyKey: row.id,
+  });
+  const cause = await causeOf({ clock }, row, `mint:${row.payAttempts}`);
+  return database.write(async (tx) => {
+    const locked = await lockCheckout(tx, row.id);
+    if (minted.outcome === 'refused') {
+      const refused = {
+        outcomeCode: 'card_refused',
+        outcomeReason: `the card processor refused the card: ${minted.reason}`,
+      };
+      return { row: await changeCheckout(tx, locked, 'refuse', refused, cause), token: undefined };
+    }
+    const tokenHash = createHash('sha256').update(minted.paymentToken).digest('hex');
+    const kept = await changeCheckout(tx, locked, 'pay', { tokenHash }, cause);
+    return { row: kept, token: isFinalCheckout(kept.status) ? undefined : minted.paymentToken };
+  });
+}
+
+/** The authorization wrote the row if it came; otherwise what the shop said is noted, and believed when said twice. */
+async function conclude(deps: Deps, checkoutId: string, outcome: PayOutcome): Promise<CheckoutRow> {
+  const cause = await causeOf(deps, await known(deps, checkoutId), 'outcome');
+  return deps.database.write(async (tx) => {
+    const row = await lockCheckout(tx, checkoutId);
+    if (isFinalCheckout(row.status)) return row;
+    const saysNothingTaken = outcome.outcome === 'declined';
+    if (saysNothingTaken && row.outcomeCode === 'shop_declined') {
+      const outcomeReason = 'the shop took no payment, and the network asked for none; nothing was held';
+      return changeCheckout(tx, row, 'fail', { outcomeCode: 'shop_declined', outcomeReason }, cause);
+    }
+    if (!saysNothingTaken && isGivenUp({ payingSince: row.payingSince ?? cause.at, now: cause.at })) {
+      const outcomeReason = 'neither the shop nor the network has told of a payment; it is taken as not paid';
+      return changeCheckout(tx, row, 'fail', { outcomeCode: 'not_paid', outcomeReason }, cause);
+    }
+    const outcomeCode = saysNothingTaken
+      ? 'shop_declined'
+      : outcome.outcome === 'paid'
+        ? 'paid_unseen'
+        : outcome.reason;
+    return changeCheckout(tx, row, 'pay', { outcomeCode }, cause);
+  });
+}
+
+async function offerFacts(tx: Tx, { intentId }: CheckoutRow) {
+  const intent = await findIntent(tx, intentId);
+  if (intent === null) throw notFound('intent', intentId);
+  const found = await oneRow<{ tolerancePercent: number | null; availableCents: number }>(
+    tx,
+    `select p.amount_tolerance_percent::float8 as "tolerancePercent", coalesce(l.balance_cents, 0) as "availableCents"
+     from agents a
+     left join policies p on p.agent_id = a.id and p.removed_at is null
+     left join ledger_accounts l on l.name =
+       case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end || ':available'
+     where a.id = $1`,
+    [intent.agentId],
+  );
+  const { id, expectedAmountCents, expectedMerchant } = intent;
+  return { ...found, intent: { id, expectedAmountCents, expectedMerchant: expectedMerchant ?? null } };
+}
+
+async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): Promise<CheckoutRow> {
+  const row = await findCheckout(database.read(), checkoutId);
+  if (row === null) throw notFound('checkout', checkoutId);
+  return row;
+}
+
+async function causeOf(
+  { clock }: Pick<Deps, 'clock'>,
+  { id, requestId, payAttempts }: CheckoutRow,
+  step: string,
+): Promise<Cause> {
+  return {
+    causeId: `checkout:${id}:${step}:${payAttempts}`,
+    requestId,
+    actor: { kind: 'system' },
+    at: await clock.now(),
+  };
+}
+
+function text(value: string | null | undefined): string {
+  if (value == null) throw new DomainError('invalid_state', 'the checkout has no offer');
+  return value;
+}

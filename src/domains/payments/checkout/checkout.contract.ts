@@ -1,0 +1,67 @@
+/** The checkout operations as published. Wire shapes only. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { eurosOut, id, idOut } from '../../../http/schemas.ts';
+import { checkoutStatuses } from './checkout.rules.ts';
+
+export const executedOut = z
+  .object({
+    success: z.boolean(),
+    checkoutId: idOut('checkout'),
+    status: z.enum(checkoutStatuses),
+    transactionId: z.string().nullable().meta({ description: 'null where the shop took nothing' }),
+    intentId: idOut('intent'),
+    amountEuros: eurosOut,
+    targetUrl: z.string(),
+    cardId: z.string().nullable(),
+    reason: z.string().nullable().meta({ description: 'why it was declined, in words' }),
+  })
+  .meta({ id: 'CheckoutExecuted' });
+
+export type CheckoutWire = z.infer<typeof executedOut>;
+
+export const checkoutArea = defineArea({
+  tag: 'Checkout',
+  base: '/checkout',
+  aliases: [],
+  description: 'Turns an approved intent into a payment.',
+  operations: {
+    executeCheckout: {
+      method: 'post',
+      path: '/execute',
+      summary: 'Pay for an approved intent at a shop',
+      description:
+        'The shop speaks the Bursar checkout protocol. 200 with `success: true` when the network approved it; 200 with `success: false` when it was declined; 400 with nothing held when there is no offer, it is dearer than the intent, or not in EUR; 503 when the outcome is not known yet: the same Idempotency-Key finds the same checkout.',
+      auth: ['key', 'agent'],
+      scope: 'checkout.write',
+      idempotency: 'required',
+      body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
+      success: { status: 200, body: executedOut },
+      refusals: [403, 404, 409, 503],
+      fires: [
+        'transaction.created',
+        'transaction.authorization',
+        'transaction.declined',
+        'intent.matched',
+        'intent.failed',
+      ],
+    },
+    confirmCheckout: {
+      method: 'post',
+      path: '/confirm',
+      summary: 'The payment form was filled elsewhere: the intent is completed',
+      auth: ['key', 'agent'],
+      scope: 'checkout.write',
+      idempotency: 'required',
+      body: z.strictObject({ intentId: id('intent') }),
+      success: {
+        status: 200,
+        body: z
+          .object({ status: z.literal('completed'), intentId: idOut('intent'), transactionId: idOut('transaction') })
+          .meta({ id: 'CheckoutConfirmed' }),
+      },
+      refusals: [403, 404, 409],
+      fires: ['intent.completed', 'transaction.created', 'transaction.updated'],
+    },
+  },
+});

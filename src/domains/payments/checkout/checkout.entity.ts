@@ -1,0 +1,35 @@
+/** The checkouts table. Persistence only: no rule is decided here. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { Merchant } from './checkout.port.ts';
+import type { CheckoutStatus } from './checkout.rules.ts';
+
+const CheckoutSchema = defineEntity({
+  name: 'Checkout',
+  tableName: 'checkouts',
+  properties: {
+    id: p.string().primary().$type<`chk_${string}`>(),
+    ownerId: p.string(),
+    agentId: p.string(),
+    intentId: p.string(),
+    cardId: p.string(),
+    targetUrl: p.string(),
+    status: p.string().$type<CheckoutStatus>(),
+    orderId: p.string().nullable(),
+    amountCents: p.bigint('number').nullable(),
+    merchant: p.json<Merchant>().nullable(),
+    payUrl: p.string().nullable(),
+    ceilingCents: p.bigint('number').nullable(),
+    tokenHash: p.string().nullable(),
+    transactionId: p.string().nullable(),
+    outcomeCode: p.string().nullable(),
+    outcomeReason: p.string().nullable(),
+    payAttempts: p.integer(),
+    nextAttemptAt: p.datetime().nullable(),
+    payingSince: p.datetime().nullable(),
+    requestId: p.string(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+  },
+});
+export class CheckoutRow extends CheckoutSchema.class {}
+CheckoutSchema.setClass(CheckoutRow);

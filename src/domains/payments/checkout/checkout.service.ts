@@ -1,0 +1,91 @@
+/**
+ * Checkout writes: lock the row, decide by the rules, save, record the transition, and keep its process in step, all
+ * in the caller's transaction. `paid` and `declined` are not written here but with the network's authorization.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { closeProcess, dueProcess, openProcess } from '../../../platform/processes.ts';
+import { recordTransition } from '../../../platform/transitions.ts';
+import type { IntentRow } from '../../spending/intents/index.ts';
+import { CheckoutRow } from './checkout.entity.ts';
+import { checkoutProcessId, checkoutWorkflow } from './checkout.messages.ts';
+import { type CheckoutCommand, isFinalCheckout, moveCheckout } from './checkout.rules.ts';
+
+export type NewCheckout = { readonly id: CheckoutRow['id']; readonly intent: IntentRow; readonly targetUrl: string };
+
+export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckout, cause: Cause): Promise<CheckoutRow> {
+  const row = tx.create(CheckoutRow, {
+    id,
+    ownerId: intent.ownerId,
+    agentId: intent.agentId,
+    intentId: intent.id,
+    cardId: intent.cardId,
+    targetUrl,
+    status: 'open',
+    orderId: null,
+    amountCents: null,
+    merchant: null,
+    payUrl: null,
+    ceilingCents: null,
+    tokenHash: null,
+    transactionId: null,
+    outcomeCode: null,
+    outcomeReason: null,
+    payAttempts: 0,
+    nextAttemptAt: null,
+    payingSince: null,
+    requestId: cause.requestId,
+    createdAt: cause.at,
+    updatedAt: cause.at,
+  });
+  await tx.flush();
+  await recordTransition(tx, 'checkout', id, { from: null, to: 'open' }, cause);
+  await openItsProcess(tx, row, cause);
+  return row;
+}
+
+/** An intent has one process; after a refused checkout the next one opens it again. */
+async function openItsProcess(tx: Tx, { intentId, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
+  const id = checkoutProcessId(intentId);
+  const process = { id, workflow: checkoutWorkflow, subjectId: intentId, ownerId, agentId, stage: 'open' };
+  await openProcess(tx, { ...process, dueAt: at, at });
+  await rows(
+    tx,
+    `update processes set is_open = true, started_epoch = null, due_at = $2, stage = 'open' where id = $1 and not is_open`,
+    [id, at],
+  );
+}
+
+export async function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow> {
+  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+  const row = await tx.findOne(CheckoutRow, { id: id as CheckoutRow['id'] }, options);
+  if (row === null) throw notFound('checkout', id);
+  return row;
+}
+
+type Changeable = 'orderId' | 'amountCents' | 'merchant' | 'payUrl' | 'ceilingCents' | 'outcomeCode' | 'outcomeReason';
+type Timed = 'payAttempts' | 'nextAttemptAt' | 'payingSince' | 'tokenHash';
+export type CheckoutChange = Partial<Pick<CheckoutRow, Changeable | Timed>>;
+
+/** A command that the row no longer takes changes nothing: the network was faster, and the row says how it went. */
+export async function changeCheckout(
+  tx: Tx,
+  row: CheckoutRow,
+  command: CheckoutCommand,
+  change: CheckoutChange,
+  cause: Cause,
+): Promise<CheckoutRow> {
+  const move = moveCheckout(row.status, command);
+  if (move.outcome !== 'moved') return row;
+  const from = row.status;
+  Object.assign(row, change, { status: move.next, updatedAt: cause.at });
+  await tx.flush();
+  if (row.status !== from) await recordTransition(tx, 'checkout', row.id, { from, to: row.status }, cause);
+  const processId = checkoutProcessId(row.intentId);
+  if (isFinalCheckout(row.status)) await closeProcess(tx, processId);
+  else await dueProcess(tx, processId, row.nextAttemptAt ?? cause.at);
+  return row;
+}

@@ -1,0 +1,73 @@
+/** The public face of payments: what the card network says, the transactions it makes, and checkouts. @module */
+export { type CheckoutWire, checkoutArea, executedOut } from './checkout/checkout.contract.ts';
+export { CheckoutRow } from './checkout/checkout.entity.ts';
+export {
+  type CheckoutView,
+  checkoutProcessId,
+  checkoutWorkflow,
+  type PayAsk,
+  payCheckout,
+} from './checkout/checkout.messages.ts';
+export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
+export { checkoutView, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
+export { type CheckoutDeps, checkoutHandlers } from './checkout/checkout.routes.ts';
+export {
+  type CheckoutStatus,
+  isFinalCheckout,
+  isGivenUp,
+  judgeOffer,
+  moveCheckout,
+  nextCheckoutStep,
+  noOfferInWords,
+  payGapMs,
+  tokenLivesMs,
+} from './checkout/checkout.rules.ts';
+export { type CheckoutChange, changeCheckout, lockCheckout, openCheckout } from './checkout/checkout.service.ts';
+export { decideAuthorization } from './network/authorization.rules.ts';
+export {
+  type AuthorizationFacts,
+  decisionFactsOf,
+  type EarlyMessage,
+  type Known,
+  loadAuthorizationFacts,
+} from './network/authorization-facts.ts';
+export { writingOf } from './network/authorization-write.ts';
+export {
+  type AuthorizationAnswer,
+  type AuthorizationMessage,
+  type BookingAnswer,
+  type ClearingMessage,
+  clearingMessage,
+  networkArea,
+  type ReversalMessage,
+  reversalMessage,
+} from './network/network.contract.ts';
+export { type NetworkDeps, networkHandlers, type Received } from './network/network.routes.ts';
+export type { NetworkKeys } from './network/network.signature.ts';
+export {
+  anyBody,
+  claimMessage,
+  isCardKnown,
+  keepMessage,
+  lockSpending,
+  messageBooked,
+  sameAnswer,
+} from './network/network-message.service.ts';
+export { blankTransaction } from './transactions/blank-transaction.ts';
+export { bookClearing, bookExpiry, bookReversal, type CloseUsedCard } from './transactions/booking.service.ts';
+export { failUnadopted, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
+export { purseOf } from './transactions/purse.rules.ts';
+export { transactionOut, transactionsArea } from './transactions/transaction.contract.ts';
+export { TransactionRow } from './transactions/transaction.entity.ts';
+export {
+  findByAuthorization,
+  findPayingFor,
+  findTransaction,
+  lockTransaction,
+} from './transactions/transaction.queries.ts';
+export { type TransactionDeps, transactionHandlers } from './transactions/transaction.routes.ts';
+
+import { CheckoutRow } from './checkout/checkout.entity.ts';
+import { TransactionRow } from './transactions/transaction.entity.ts';
+
+export const paymentsEntities = [TransactionRow, CheckoutRow];

@@ -1,0 +1,140 @@
+/**
+ * Everything a decision on an authorization looks at, read in one round trip and one snapshot, without locks. Shapes
+ * only: judging is authorization.rules.ts.
+ * @module
+ */
+import { oneRow, type Tx } from '../../../db/tx.ts';
+import type { IntentRow } from '../../spending/intents/index.ts';
+import type {
+  CounterFacts,
+  HolderStatus,
+  Policy,
+  RequestFacts,
+  RiskFacts,
+} from '../../spending/policies/policy.rules.ts';
+import type { TransactionFields } from '../transactions/transaction.entity.ts';
+import type { Candidate, DecisionFacts } from './authorization.rules.ts';
+import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
+
+export type Known = { readonly requestHash: string; readonly answer: AuthorizationAnswer };
+export type EarlyMessage = {
+  readonly id: string;
+  readonly kind: 'clearing' | 'reversal';
+  readonly body: Readonly<Record<string, unknown>>;
+};
+
+export type CardRecord = {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly agentId: string;
+  readonly status: HolderStatus;
+  readonly usage: 'single' | 'multi';
+  readonly isProvisioning: boolean;
+  readonly maxTransactionCents: number | null;
+  readonly dailyLimitCents: number | null;
+  readonly monthlyLimitCents: number | null;
+  readonly version: number;
+};
+export type AgentRecord = {
+  readonly id: string;
+  readonly ownerId: string;
+  readonly status: HolderStatus;
+  readonly walletId: string;
+  readonly version: number;
+};
+/** An intent as the decision sees it; the ORM is not around it. */
+export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] };
+/** A transaction that a confirm wrote before any authorization came, with its intent. */
+export type ConfirmedTransaction = TransactionFields & { readonly intent: IntentFields };
+
+export type AuthorizationFacts = {
+  readonly early: readonly EarlyMessage[];
+  readonly card: CardRecord;
+  readonly agent: AgentRecord;
+  readonly policy: Policy | null;
+  readonly checkout: { readonly id: string; readonly intentId: string } | null;
+  readonly intents: readonly IntentFields[];
+  readonly confirmed: readonly ConfirmedTransaction[];
+  readonly counters: CounterFacts;
+  /** `wallet:wal_…` or `agent:ag_…`. */
+  readonly purse: string;
+  readonly availableCents: number;
+  readonly revision: number;
+};
+
+export type Loaded =
+  | { readonly known: Known }
+  | { readonly unknownCard: true; readonly early: readonly EarlyMessage[] }
+  | { readonly facts: AuthorizationFacts };
+
+export type Question = {
+  readonly adapter: string;
+  readonly id: string;
+  readonly cardRef: string;
+  readonly tokenHash: string | null;
+  readonly at: Date;
+};
+
+export async function loadAuthorizationFacts(
+  tx: Tx,
+  { adapter, id, cardRef, tokenHash, at }: Question,
+): Promise<Loaded> {
+  const { facts } = await oneRow<{ facts: Record<string, unknown> }>(
+    tx,
+    'select load_authorization_facts($1, $2, $3, $4, $5) as facts',
+    [adapter, id, cardRef, tokenHash, at],
+  );
+  const loaded = fromJson(facts) as AuthorizationFacts & { known?: Known; card: CardRecord | null };
+  if (loaded.known !== undefined) return { known: (facts as { known: Known }).known };
+  return loaded.card === null ? { unknownCard: true, early: loaded.early } : { facts: loaded };
+}
+
+/** What the pure decision looks at. */
+export function decisionFactsOf(
+  facts: AuthorizationFacts,
+  message: AuthorizationMessage,
+  request: RequestFacts,
+  { at, risk }: { at: Date; risk: RiskFacts },
+): DecisionFacts {
+  const { card, agent, policy, counters } = facts;
+  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = card;
+  const limits = { maxTransactionCents, dailyLimitCents, monthlyLimitCents };
+  const cardFacts = { status: card.status, usage: card.usage, isProvisioning: card.isProvisioning, limits };
+  return {
+    spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
+    candidates: [
+      ...facts.intents.map((intent) => candidateOf(intent)),
+      ...facts.confirmed.map(({ id, intent }) => ({ ...candidateOf(intent), transactionId: id })),
+    ],
+    availableCents: facts.availableCents,
+    partialSupported: message.partialSupported,
+    early: {
+      isReversed: facts.early.some(({ kind, body }) => kind === 'reversal' && takesAll(body, message.amountCents)),
+      isCleared: facts.early.some(({ kind }) => kind === 'clearing'),
+    },
+  };
+}
+
+const takesAll = ({ amountCents }: EarlyMessage['body'], askedCents: number): boolean =>
+  typeof amountCents !== 'number' || amountCents >= askedCents;
+
+const candidateOf = (intent: IntentFields): Candidate => ({
+  id: intent.id,
+  expectedAmountCents: intent.expectedAmountCents,
+  expectedMerchant: intent.expectedMerchant ?? null,
+  isAutoApproved: intent.isAutoApproved,
+});
+
+/** Column names become ours and instants become dates; bodies of messages are left as they are. */
+function fromJson(value: unknown, key = ''): unknown {
+  if (key === 'body' || key === 'metadata') return value;
+  if (Array.isArray(value)) return value.map((part) => fromJson(part));
+  if (typeof value === 'string') return /(At|Until)$/.test(key) ? new Date(value) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([column, part]) => {
+      const name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      return [name, fromJson(part, name)];
+    }),
+  );
+}

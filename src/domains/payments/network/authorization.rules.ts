@@ -1,0 +1,173 @@
+/**
+ * The decision on one authorization: which intent it belongs to, whether the rules allow it, whether the money is
+ * there, and what the network already told about it. Pure; the very facts go into the record of the decision.
+ * @module
+ */
+import { type Cents, cents, inWords, least } from '../../../kernel/money.ts';
+import {
+  type IntentFacts,
+  judgeSpending,
+  type MatchableIntent,
+  matchIntent,
+  type SpendingFacts,
+  type TraceEntry,
+  type Verdict,
+} from '../../spending/policies/policy.rules.ts';
+
+export type Candidate = MatchableIntent & {
+  readonly id: string;
+  readonly expectedMerchant: string | null;
+  readonly isAutoApproved: boolean;
+  /** Set where a confirm has written the transaction that the authorization is to adopt. */
+  readonly transactionId?: string | undefined;
+};
+
+export type DecisionFacts = {
+  /** Everything but the intent, which is found here. */
+  readonly spending: Omit<SpendingFacts, 'intent'>;
+  readonly candidates: readonly Candidate[];
+  readonly availableCents: number;
+  readonly partialSupported: boolean;
+  /** What the network has said about this authorization before it sent it. */
+  readonly early: { readonly isReversed: boolean; readonly isCleared: boolean };
+};
+
+export type Decision = {
+  readonly outcome: 'approved' | 'partial' | 'declined';
+  readonly approvedCents: Cents;
+  /** What is held; less than approved only where the money was collected before it was asked for. */
+  readonly holdCents: Cents;
+  readonly rule: string;
+  readonly reason: string;
+  readonly trace: readonly TraceEntry[];
+  readonly candidate: Candidate | undefined;
+  /** The intent that came near, and why it did not fit. */
+  readonly mismatch: { readonly intentId: string; readonly reason: string } | undefined;
+};
+
+export function decideAuthorization(facts: DecisionFacts): Decision {
+  const { request } = facts.spending;
+  const found = findIntent(facts);
+  const told = { candidate: found.candidate, mismatch: found.mismatch };
+  if (facts.early.isReversed) {
+    const reason = `the network reversed ${inWords(request.amountCents)} before it asked for them`;
+    return declined({ rule: 'reversed_before', reason, trace: [] }, { ...told, mismatch: undefined });
+  }
+  if (facts.early.isCleared) {
+    const reason = `the network had collected before it asked for ${inWords(request.amountCents)}`;
+    const approvedCents = cents(request.amountCents);
+    const holdCents = least(approvedCents, facts.availableCents);
+    return { outcome: 'approved', approvedCents, holdCents, rule: 'cleared_before', reason, trace: [], ...told };
+  }
+  const whole = judge(facts, found, request.amountCents);
+  if (whole.outcome === 'allow') return approved('approved', request.amountCents, whole, told);
+  const part = facts.partialSupported && request.kind !== 'verification' ? mostAllowed(facts, found, whole) : undefined;
+  if (part === undefined) return declined(whole, told);
+  const verdict = {
+    ...part.verdict,
+    rule: whole.rule,
+    reason: `${inWords(part.amountCents)} approved: ${whole.reason}`,
+  };
+  return approved('partial', part.amountCents, verdict, told);
+}
+
+type Found = { readonly candidate: Candidate | undefined; readonly mismatch: Decision['mismatch'] };
+
+/** Account checks consume no intent. */
+function findIntent({ spending: { request, policy }, candidates }: DecisionFacts): Found {
+  if (request.kind === 'verification') return { candidate: undefined, mismatch: undefined };
+  const charge = { amountCents: request.amountCents, merchant: request.merchant };
+  const match = matchIntent(candidates, charge, policy?.amountTolerancePercent);
+  if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };
+  if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };
+  return { candidate: undefined, mismatch: { intentId: match.intent.id, reason: match.reason } };
+}
+
+/** The spending rules, and then the money: a rule's refusal says more than an empty wallet. */
+function judge(facts: DecisionFacts, { candidate, mismatch }: Found, amountCents: number): Verdict {
+  const request = { ...facts.spending.request, amountCents };
+  const verdict = judgeSpending({
+    ...facts.spending,
+    request,
+    ...(candidate === undefined ? {} : { intent: factsOf(candidate) }),
+  });
+  if (verdict.rule === 'require_intent') {
+    const reason = mismatch === undefined ? verdict.reason : `${verdict.reason}: ${mismatch.reason}`;
+    return { ...verdict, rule: 'intent_required', reason };
+  }
+  if (verdict.outcome !== 'allow' || amountCents <= facts.availableCents) return verdict;
+  const figures = { availableCents: facts.availableCents, askedCents: amountCents };
+  return {
+    outcome: 'deny',
+    rule: 'insufficient_funds',
+    reason: `available ${inWords(facts.availableCents)}, asked ${inWords(amountCents)}`,
+    trace: [...verdict.trace, { rule: 'insufficient_funds', outcome: 'deny', figures }],
+  };
+}
+
+const factsOf = (candidate: Candidate): IntentFacts => ({
+  id: candidate.id,
+  expectedAmountCents: candidate.expectedAmountCents,
+  expectedMerchant: candidate.expectedMerchant,
+  status: 'approved',
+  autoApproved: candidate.isAutoApproved,
+  tolerancePercent: candidate.tolerancePercent,
+});
+
+const atMost = 8;
+
+/** The most that limits and money let through, each asked in turn; undefined when another rule refuses. */
+function mostAllowed(
+  facts: DecisionFacts,
+  found: Found,
+  whole: Verdict,
+): { amountCents: number; verdict: Verdict } | undefined {
+  let verdict = whole;
+  let amountCents = facts.spending.request.amountCents;
+  for (let round = 0; round < atMost; round++) {
+    const room = roomIn(verdict);
+    if (room === undefined || room <= 0 || room >= amountCents) return undefined;
+    amountCents = room;
+    verdict = judge(facts, found, amountCents);
+    if (verdict.outcome === 'allow') return { amountCents, verdict };
+  }
+  return undefined;
+}
+
+/** How much the refusing rule would have let through; undefined where less would not help. */
+function roomIn({ outcome, trace }: Verdict): number | undefined {
+  const last = trace.at(-1);
+  if (outcome !== 'deny' || last === undefined) return undefined;
+  const { limitCents, spentCents = 0, availableCents } = last.figures;
+  const limit = last.rule === 'insufficient_funds' ? availableCents : limitCents;
+  return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;
+}
+
+type Told = Pick<Decision, 'candidate' | 'mismatch'>;
+type Why = Pick<Decision, 'rule' | 'reason' | 'trace'>;
+
+const approved = (
+  outcome: 'approved' | 'partial',
+  amountCents: number,
+  { rule, reason, trace }: Why,
+  told: Told,
+): Decision => ({
+  outcome,
+  approvedCents: cents(amountCents),
+  holdCents: cents(amountCents),
+  rule,
+  reason,
+  trace,
+  ...told,
+});
+
+const declined = ({ rule, reason, trace }: Why, { mismatch, candidate }: Told): Decision => ({
+  outcome: 'declined',
+  approvedCents: cents(0),
+  holdCents: cents(0),
+  rule,
+  reason,
+  trace,
+  candidate,
+  mismatch,
+});

@@ -1,0 +1,134 @@
+/**
+ * What the card network sends and gets back. Wire shapes only. Fields that are not known are let through: the network
+ * adds some without asking.
+ * @module
+ */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+
+const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
+const line = (longest: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(longest)
+    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
+const amountCents = z.int().min(0).max(99_999_999_999);
+const at = z.iso.datetime({ offset: true });
+const merchant = z.object({
+  id: line(128),
+  name: line(140),
+  mcc: z.string().regex(/^\d{4}$/, 'must be four digits'),
+  country: z.string().regex(/^[A-Z]{2}$/, 'must be two capital letters'),
+});
+
+export const authorizationMessage = z
+  .object({
+    id: reference,
+    cardRef: reference,
+    token: line(256).optional().meta({ description: 'the payment token, where one was used' }),
+    amountCents,
+    currency: z.literal('EUR'),
+    merchantAmount: z.number().positive().optional(),
+    merchantCurrency: z
+      .string()
+      .regex(/^[A-Z]{3}$/)
+      .optional(),
+    merchant,
+    kind: z.enum(['purchase', 'verification']).default('purchase'),
+    partialSupported: z.boolean().default(false),
+    recurring: z.boolean().default(false),
+    expiresAt: at.optional(),
+    sentAt: at.optional(),
+  })
+  .refine(({ kind, amountCents: asked }) => (kind === 'verification') === (asked === 0), {
+    path: ['amountCents'],
+    message: 'must be 0 for a verification and more than 0 for a purchase',
+  });
+
+export const clearingMessage = z.object({
+  id: reference,
+  authorizationId: reference,
+  cardRef: reference,
+  amountCents,
+  final: z.boolean(),
+  merchant: merchant.optional(),
+  clearedAt: at.optional(),
+});
+
+export const reversalMessage = z.object({
+  id: reference,
+  authorizationId: reference,
+  cardRef: reference,
+  amountCents: z.int().min(1).max(99_999_999_999).optional().meta({ description: 'absent: all that is left' }),
+});
+
+export type AuthorizationMessage = z.output<typeof authorizationMessage>;
+export type ClearingMessage = z.output<typeof clearingMessage>;
+export type ReversalMessage = z.output<typeof reversalMessage>;
+
+const authorizationAnswer = z
+  .object({
+    decision: z.enum(['approved', 'partial', 'declined']),
+    approvedCents: z.int(),
+    transactionId: z.string().nullable().meta({ description: 'null only for a card that is not known' }),
+    rule: z.string().optional().meta({ description: 'the rule that decided' }),
+    reason: z.string().optional().meta({ description: 'in words, with figures' }),
+  })
+  .meta({ id: 'AuthorizationAnswer' });
+const bookingAnswer = z
+  .object({
+    transactionId: z.string().nullable().meta({
+      description: 'null while the authorization has not been seen, and for a card that is not known',
+    }),
+  })
+  .meta({ id: 'BookingAnswer' });
+
+export type AuthorizationAnswer = z.output<typeof authorizationAnswer>;
+export type BookingAnswer = z.output<typeof bookingAnswer>;
+
+const signed = { auth: ['network'], unlimited: true, bodyLimitBytes: 64 * 1024, refusals: [409, 503] } as const;
+
+export const networkArea = defineArea({
+  tag: 'Network',
+  base: '/network',
+  aliases: [],
+  description:
+    'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, t.body)>`. The same `id` gives the same answer.',
+  operations: {
+    authorize: {
+      ...signed,
+      method: 'post',
+      path: '/authorizations',
+      summary: 'May this card pay? Decides, and holds the money',
+      body: authorizationMessage,
+      success: { status: 200, body: authorizationAnswer },
+      fires: [
+        'transaction.created',
+        'transaction.authorization',
+        'transaction.declined',
+        'intent.matched',
+        'intent.mismatched',
+      ],
+    },
+    clear: {
+      ...signed,
+      method: 'post',
+      path: '/clearings',
+      summary: 'The network collects; `final` gives the rest of the hold back',
+      body: clearingMessage,
+      success: { status: 200, body: bookingAnswer },
+      fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
+    },
+    reverse: {
+      ...signed,
+      method: 'post',
+      path: '/reversals',
+      summary: 'The network gives back a part of the hold, or all of it',
+      body: reversalMessage,
+      success: { status: 200, body: bookingAnswer },
+      fires: ['transaction.updated'],
+    },
+  },
+});

@@ -1,0 +1,80 @@
+/**
+ * Takes the network's messages: the signature first, over the bytes as received, then the shape, then the use case.
+ * No decision is made here.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type * as z from 'zod';
+import type { Call } from '../../../http/caller.ts';
+import { invalid } from '../../../http/errors.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import {
+  type AuthorizationAnswer,
+  type AuthorizationMessage,
+  authorizationMessage,
+  type BookingAnswer,
+  type ClearingMessage,
+  clearingMessage,
+  type networkArea,
+  type ReversalMessage,
+  reversalMessage,
+} from './network.contract.ts';
+import { type NetworkKeys, signerOf } from './network.signature.ts';
+
+/** One message with where it came from. `cause.causeId` is the network's id for it. */
+export type Received<Message> = {
+  readonly adapter: string;
+  readonly message: Message;
+  /** Of kind and raw body: the same id with another body is refused. */
+  readonly requestHash: string;
+  readonly cause: Cause;
+};
+
+export type NetworkDeps = {
+  readonly networkKeys: NetworkKeys;
+  readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
+  readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
+  readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
+};
+
+type Input = {
+  readonly rawBody: Uint8Array;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+};
+
+export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea> {
+  const received = <S extends z.ZodType<{ id: string }>>(
+    kind: string,
+    schema: S,
+    { rawBody, headers }: Input,
+    call: Call,
+  ): Received<z.output<S>> => {
+    const header = headers['x-network-signature'];
+    const adapter = signerOf(typeof header === 'string' ? header : undefined, rawBody, deps.networkKeys, Date.now());
+    if (adapter === undefined) throw new DomainError('unauthenticated', wrongSignature);
+    const parsed = schema.safeParse(jsonOf(rawBody));
+    if (!parsed.success) throw invalid('body', parsed.error);
+    const cause: Cause = { ...call.cause, causeId: `network:${adapter}:${parsed.data.id}`, actor: { kind: 'network' } };
+    const requestHash = createHash('sha256').update(`${kind}\n`).update(rawBody).digest('hex');
+    return { adapter, message: parsed.data, requestHash, cause };
+  };
+
+  return {
+    authorize: (input, call) => deps.authorize(received('authorization', authorizationMessage, input, call)),
+    clear: (input, call) => deps.clear(received('clearing', clearingMessage, input, call)),
+    reverse: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
+  };
+}
+
+const wrongSignature =
+  'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.body with this network’s key';
+
+function jsonOf(rawBody: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'the body is not valid JSON in UTF-8', { cause });
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Which network adapter signed a message: HMAC-SHA256 over the timestamp and the raw body, not older or newer than
+ * five minutes of real time. Compares in constant time and never says which part was wrong.
+ * @module
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+/** By adapter; every adapter has a key of its own. */
+export type NetworkKeys = Readonly<Record<string, string>>;
+
+const toleranceSeconds = 300;
+const form = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
+
+/** `nowMs` is real time, whatever the business clock says. */
+export function signerOf(
+  header: string | undefined,
+  rawBody: Uint8Array,
+  keys: NetworkKeys,
+  nowMs: number,
+): string | undefined {
+  const [, seconds, given] = form.exec(header ?? '') ?? [];
+  if (seconds === undefined || given === undefined) return undefined;
+  if (Math.abs(nowMs / 1_000 - Number(seconds)) > toleranceSeconds) return undefined;
+  const signature = Buffer.from(given, 'hex');
+  return Object.keys(keys).find((adapter) => {
+    const key = keys[adapter];
+    if (key === undefined || key === '') return false;
+    const expected = createHmac('sha256', key).update(`${seconds}.`).update(rawBody).digest();
+    return timingSafeEqual(expected, signature);
+  });
+}

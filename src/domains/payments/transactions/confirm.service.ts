@@ -1,0 +1,77 @@
+/**
+ * Transactions that a confirm wrote before any authorization came: nothing is posted, an authorization may adopt them
+ * for a while, and what nobody adopts ends failed.
+ * @module
+ */
+import type { Tx } from '../../../db/tx.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import { later } from '../../../kernel/instant.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { recordTransition } from '../../../platform/transitions.ts';
+import type { IntentRow } from '../../spending/intents/index.ts';
+import { blankTransaction } from './blank-transaction.ts';
+import { TransactionRow } from './transaction.entity.ts';
+import { adoptionMs } from './transaction.rules.ts';
+import { transactionData } from './transaction.wire.ts';
+
+/** Nothing is held and nothing is posted: money moves only on the network's messages. */
+export async function insertConfirmed(
+  tx: Tx,
+  intent: IntentRow,
+  id: TransactionRow['id'],
+  cause: Cause,
+): Promise<TransactionRow> {
+  const row = tx.create(
+    TransactionRow,
+    blankTransaction({
+      id,
+      ownerId: intent.ownerId,
+      agentId: intent.agentId,
+      cardId: intent.cardId,
+      intentId: intent.id,
+      amountCents: intent.expectedAmountCents,
+      requestedCents: intent.expectedAmountCents,
+      merchant: intent.expectedMerchant ?? null,
+      adoptUntil: later(cause.at, adoptionMs),
+      confirmedAt: cause.at,
+      confirmCause: cause.causeId,
+      requestId: cause.requestId,
+      runId: cause.runId ?? null,
+      createdAt: cause.at,
+      updatedAt: cause.at,
+    }),
+  );
+  await tx.flush();
+  await recordTransition(tx, 'transaction', id, { from: null, to: 'pending' }, cause);
+  await recordChanges(tx, cause, [changeOf(row, 'transaction.created')]);
+  return row;
+}
+
+/** The transaction was there before the confirm. */
+export async function noteConfirmed(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  row.confirmedAt = cause.at;
+  row.confirmCause = cause.causeId;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordChanges(tx, cause, [changeOf(row, 'transaction.updated')]);
+}
+
+/** No authorization came in time. The row is locked. */
+export async function failUnadopted(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  row.status = 'failed';
+  row.adoptUntil = null;
+  row.declineRule = 'no_authorization_seen';
+  row.declineReason = 'the payment was confirmed, and the network asked for no authorization';
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordTransition(tx, 'transaction', row.id, { from: 'pending', to: 'failed' }, cause);
+  await recordChanges(tx, cause, [changeOf(row, 'transaction.updated')]);
+}
+
+const changeOf = (row: TransactionRow, event: 'transaction.created' | 'transaction.updated'): Change => ({
+  event,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  subjectId: row.id,
+  data: transactionData(row),
+});

@@ -1,0 +1,120 @@
+/**
+ * What clearings, reversals and expiry make of a transaction: how much stays held, what was collected, what is given
+ * back. Pure arithmetic over one row; which accounts it moves is the ledger's pattern.
+ * @module
+ */
+import { day } from '../../../kernel/instant.ts';
+import { add, type Cents, least, subtract } from '../../../kernel/money.ts';
+
+export const transactionStatuses = ['pending', 'completed', 'failed', 'reversed'] as const;
+export type TransactionStatus = (typeof transactionStatuses)[number];
+export const transactionTypes = ['authorization', 'capture', 'refund', 'reversal'] as const;
+export type TransactionType = (typeof transactionTypes)[number];
+export const rails = ['card', 'mpp', 'cua', 'simulate'] as const;
+export type Rail = (typeof rails)[number];
+
+/** The part of a transaction that its rules look at. */
+export type TransactionState = {
+  readonly status: TransactionStatus;
+  readonly type: TransactionType;
+  readonly amountCents: number;
+  readonly approvedCents: number;
+  readonly heldCents: number;
+  readonly clearedCents: number;
+  readonly reversedCents: number;
+  /** The last clearing has come: nothing is held any more. */
+  readonly isFinal: boolean;
+};
+
+export type TransactionChange = {
+  readonly next: TransactionState;
+  /** Given back from the hold. */
+  readonly releasedCents: Cents;
+  /** Collected beyond the hold: from available money, and then owed. */
+  readonly beyondCents: Cents;
+  /** True exactly once in the life of a transaction. */
+  readonly completes: boolean;
+  /** Nothing of the authorization is left: its intent is open again. */
+  readonly isFullyReversed: boolean;
+};
+
+/** The network collects. Never refused: the money has moved. */
+export function clear(
+  state: TransactionState,
+  { amountCents, isFinal }: { amountCents: number; isFinal: boolean },
+): TransactionChange {
+  const fromHold = least(amountCents, state.heldCents);
+  const left = subtract(state.heldCents, fromHold);
+  const clearedCents = add(state.clearedCents, amountCents);
+  if (isFinal && clearedCents === 0) return giveBack(state, left);
+  const ends = isFinal || state.isFinal;
+  return {
+    next: {
+      ...state,
+      type: 'capture',
+      status: ends ? 'completed' : 'pending',
+      amountCents: ends ? clearedCents : Math.max(state.amountCents, clearedCents),
+      heldCents: isFinal ? 0 : left,
+      clearedCents,
+      isFinal: ends,
+    },
+    releasedCents: isFinal ? left : subtract(left, left),
+    beyondCents: subtract(amountCents, fromHold),
+    completes: ends && !state.isFinal,
+    isFullyReversed: false,
+  };
+}
+
+/** The network gives back a part of the hold, or what is left of it. What was collected stays collected. */
+export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
+  return giveBack(state, least(amountCents ?? state.heldCents, state.heldCents));
+}
+
+/** The hold has grown too old: the rest of it is given back. */
+export const expire = (state: TransactionState): TransactionChange => giveBack(state, least(state.heldCents));
+
+function giveBack(state: TransactionState, releasedCents: Cents): TransactionChange {
+  const heldCents = subtract(state.heldCents, releasedCents);
+  const given = { ...state, heldCents, reversedCents: add(state.reversedCents, releasedCents) };
+  const nothing = { releasedCents, beyondCents: subtract(0, 0), completes: false, isFullyReversed: false };
+  if (releasedCents === 0) return { ...nothing, next: state };
+  if (heldCents > 0) return { ...nothing, next: { ...given, amountCents: add(heldCents, state.clearedCents) } };
+  if (state.clearedCents > 0) {
+    const next = { ...given, status: 'completed', amountCents: state.clearedCents, isFinal: true } as const;
+    return { ...nothing, next, completes: !state.isFinal };
+  }
+  return { ...nothing, next: { ...given, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
+}
+
+const shortHoldMs = 7 * day;
+const longHoldMs = 31 * day;
+/** Car hire, lodging and cruises hold for the whole journey. */
+const longHolds: readonly (readonly [number, number])[] = [
+  [3351, 3500],
+  [3501, 3999],
+  [4411, 4411],
+  [7011, 7011],
+  [7512, 7513],
+];
+
+/** When a hold is given back by itself; what the network says itself wins. */
+export function holdExpiry({
+  mcc,
+  at,
+  networkExpiresAt,
+}: {
+  mcc: string;
+  at: Date;
+  networkExpiresAt?: Date | undefined;
+}): Date {
+  if (networkExpiresAt !== undefined) return networkExpiresAt;
+  const code = Number(mcc);
+  const isLong = longHolds.some(([first, last]) => code >= first && code <= last);
+  return new Date(at.getTime() + (isLong ? longHoldMs : shortHoldMs));
+}
+
+/** How long an authorization may come after its confirm. */
+export const adoptionMs = 7 * day;
+
+/** Up to this much above the hold is usual (tips, exchange rates); more is told to the owner. */
+export const overClearingTolerancePercent = 20;

@@ -1,0 +1,42 @@
+/**
+ * Clearings and reversals that came before their authorization are booked the moment it is there, in the order in
+ * which they came, in its transaction.
+ * @module
+ */
+import type { Tx } from '../db/tx.ts';
+import {
+  bookClearing,
+  bookReversal,
+  type CloseUsedCard,
+  clearingMessage,
+  type EarlyMessage,
+  lockTransaction,
+  messageBooked,
+  type Received,
+  reversalMessage,
+} from '../domains/payments/index.ts';
+
+type Booking = {
+  readonly received: Received<unknown>;
+  readonly early: readonly EarlyMessage[];
+  readonly transactionId: string;
+};
+
+export async function bookEarlyMessages(
+  tx: Tx,
+  { received: { adapter, cause }, early, transactionId }: Booking,
+  closeUsedCard: CloseUsedCard,
+): Promise<void> {
+  for (const { id, kind, body } of early) {
+    const row = await lockTransaction(tx, transactionId);
+    const source = { adapter, id };
+    const causedByIt = { ...cause, causeId: `network:${adapter}:${id}` };
+    if (kind === 'clearing') {
+      const { amountCents, final: isFinal } = clearingMessage.parse(body);
+      await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, closeUsedCard);
+    } else {
+      await bookReversal(tx, row, { source, amountCents: reversalMessage.parse(body).amountCents }, causedByIt);
+    }
+    await messageBooked(tx, adapter, id, transactionId);
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The payment form was filled elsewhere: completes the intent and links it to its transaction. Posts nothing; where no
+ * authorization came yet, a pending transaction waits to be adopted by one.
+ * @module
+ */
+import type { Database } from '../db/database.ts';
+import type { Tx } from '../db/tx.ts';
+import {
+  findPayingFor,
+  insertConfirmed,
+  isFinalCheckout,
+  latestCheckout,
+  lockSpending,
+  noteConfirmed,
+  type TransactionRow,
+} from '../domains/payments/index.ts';
+import {
+  applyToIntent,
+  findIntent,
+  type IntentRow,
+  isPastDeadline,
+  lockIntent,
+} from '../domains/spending/intents/index.ts';
+import { type Call, mayReach } from '../http/caller.ts';
+import { DomainError } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
+
+export type Confirmed = { readonly intentId: string; readonly transactionId: string };
+
+export const createConfirmCheckout =
+  ({ database }: { readonly database: Database }) =>
+  ({ intentId }: { intentId: string }, call: Call): Promise<Confirmed> => {
+    const id = call.newId('transaction');
+    return database.write((tx) => confirm(tx, intentId, id, call));
+  };
+
+async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Call): Promise<Confirmed> {
+  const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  await lockSpending(tx, found.agentId); // From here on nothing of this agent's payments moves.
+  const intent = await lockIntent(tx, intentId);
+  const paying = await findPayingFor(tx, intentId);
+  if (paying !== null && paying.confirmCause === call.cause.causeId) return { intentId, transactionId: paying.id };
+  await refuse(tx, intent, paying, call.cause.at);
+  const transaction = paying ?? (await insertConfirmed(tx, intent, id, call.cause));
+  if (paying !== null) await noteConfirmed(tx, paying, call.cause);
+  if (intent.status === 'approved') {
+    await applyToIntent(tx, intentId, { kind: 'complete', transactionId: transaction.id }, call.cause);
+  }
+  return { intentId, transactionId: transaction.id };
+}
+
+async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, at: Date): Promise<void> {
+  const refused = (why: string) => new DomainError('invalid_state', why);
+  if (intent.status === 'completed') {
+    // The clearing was faster than the confirm; a second confirm is another matter.
+    if (paying?.confirmedAt != null) throw refused(`the intent was confirmed before, with transaction ${paying.id}`);
+    if (paying !== null) return;
+  }
+  if (intent.status !== 'approved')
+    throw refused(`the intent is ${intent.status}; only an approved one can be confirmed`);
+  const { expiresAt, matchedTransactionId } = intent;
+  if (paying === null && isPastDeadline({ expiresAt, matchedTransactionId: matchedTransactionId ?? null }, at)) {
+    throw refused(`the intent expired at ${expiresAt.toISOString()}`);
+  }
+  const checkout = await latestCheckout(tx, intent.id);
+  if (checkout !== null && !isFinalCheckout(checkout.status))
+    throw refused(`checkout ${checkout.id} of this intent is under way`);
+}

@@ -1,0 +1,61 @@
+/**
+ * What only ages in bulk: holds that nobody collected are given back, confirms that no authorization came for end
+ * failed, and clearings whose authorization never came are booked without one. Repeatable at any time, by several at once.
+ * @module
+ */
+import type { Database } from '../db/database.ts';
+import { rows, type Tx } from '../db/tx.ts';
+import {
+  bookExpiry,
+  failUnadopted,
+  lockSpending,
+  lockTransaction,
+  type TransactionRow,
+} from '../domains/payments/index.ts';
+import type { Cause } from '../platform/cause.ts';
+import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
+
+export type Expired = { readonly holds: number; readonly confirms: number; readonly orphans: number };
+
+const batch = 100;
+
+/** `at` is business time. */
+export async function expireHolds({ database, closeUsedCard }: BookOrphansDeps, at: Date): Promise<Expired> {
+  const holds = await drain(database, at, 'hold_expires_at <= $1 and held_cents > 0', async (tx, row, cause) => {
+    if (row.heldCents > 0 && row.holdExpiresAt != null && row.holdExpiresAt <= at) await bookExpiry(tx, row, cause);
+  });
+  const confirms = await drain(database, at, 'adopt_until <= $1', async (tx, row, cause) => {
+    if (row.adoptUntil != null && row.adoptUntil <= at) await failUnadopted(tx, row, cause);
+  });
+  return { holds, confirms, orphans: await bookOrphanClearings({ database, closeUsedCard }, at) };
+}
+
+type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
+
+/** One transaction each: a row that fails stops no other, and nobody's place is kept for long. */
+async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<number> {
+  let done = 0;
+  for (;;) {
+    const found = await rows<{ id: string; agentId: string }>(
+      database.read(),
+      `select id, agent_id as "agentId" from transactions where ${due} order by id limit ${batch}`,
+      [at],
+    );
+    for (const { id, agentId } of found) {
+      await database.write(async (tx) => {
+        await lockSpending(tx, agentId);
+        const row = await lockTransaction(tx, id);
+        await expire(tx, row, causeOf(id, at));
+      });
+      done += 1;
+    }
+    if (found.length < batch) return done;
+  }
+}
+
+const causeOf = (id: string, at: Date): Cause => ({
+  causeId: `expiry:${id}:${at.toISOString()}`,
+  requestId: `expiry/${id}`,
+  actor: { kind: 'deadline' },
+  at,
+});
