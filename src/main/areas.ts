@@ -15,7 +15,9 @@ import type { Infrastructure } from './infrastructure.ts';
 import { version } from './version.ts';
 import { deliveryAreas } from './wiring/delivery.ts';
 import { identityAreas } from './wiring/identity.ts';
+import { partiesAreas } from './wiring/parties.ts';
 import { spendingAreas } from './wiring/spending.ts';
+import { treasuryAreas } from './wiring/treasury.ts';
 
 export function apiAreas(infrastructure: Infrastructure, credentials: OpenCredentials): Mounted[] {
   const { config, database, gateway } = infrastructure;
@@ -26,7 +28,8 @@ export function apiAreas(infrastructure: Infrastructure, credentials: OpenCreden
     ),
     mounted(sandboxClockArea, sandboxClockHandlers(clockDeps(infrastructure))),
     ...identityAreas(infrastructure, credentials),
-    // parties follow with wallets
+    ...partiesAreas(infrastructure, credentials),
+    ...treasuryAreas(infrastructure),
     ...spendingAreas(infrastructure),
     mounted(cardsArea, cardHandlers({ database, gateway, mode: config.BURSAR_MODE })),
     ...deliveryAreas(infrastructure),

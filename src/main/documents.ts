@@ -13,6 +13,9 @@ export const eventsDocument = (): object =>
     eventNames.map((name) => {
       const entry: { extension?: true; data: z.ZodType } = eventCatalog[name];
       const { $schema: _dialect, ...data } = z.toJSONSchema(entry.data) as Record<string, unknown>;
-      return [name, { category: categoryOf(name), reserved: isReserved(name), extension: entry.extension === true, data }];
+      return [
+        name,
+        { category: categoryOf(name), reserved: isReserved(name), extension: entry.extension === true, data },
+      ];
     }),
   );

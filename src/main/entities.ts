@@ -6,10 +6,12 @@ import { identityEntities } from '../domains/identity/index.ts';
 import { partiesEntities } from '../domains/parties/index.ts';
 import { IntentRow } from '../domains/spending/intents/index.ts';
 import { PolicyRow } from '../domains/spending/policies/index.ts';
+import { treasuryEntities } from '../domains/treasury/index.ts';
 
 export const entities: readonly AnyEntity[] = [
   ...identityEntities,
   ...partiesEntities,
+  ...treasuryEntities,
   PolicyRow,
   IntentRow,
   CardRow,

@@ -5,6 +5,7 @@ import { agentTokensArea, keysArea } from '../domains/identity/index.ts';
 import { agentsArea, customersArea } from '../domains/parties/index.ts';
 import { intentsArea } from '../domains/spending/intents/index.ts';
 import { policiesArea } from '../domains/spending/policies/index.ts';
+import { fundArea, ledgerArea, walletsArea } from '../domains/treasury/index.ts';
 import { healthArea } from '../http/health.ts';
 import type { Area } from '../http/route.ts';
 import { sandboxClockArea } from '../http/sandbox-clock.ts';
@@ -18,6 +19,9 @@ export const publishedAreas: readonly Area[] = [
   policiesArea,
   intentsArea,
   cardsArea,
+  walletsArea,
+  fundArea,
+  ledgerArea,
   webhooksArea,
   sandboxClockArea,
 ];

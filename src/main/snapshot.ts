@@ -18,6 +18,8 @@ for (const [name, document] of Object.entries(files)) {
   }
 }
 if (stale.length > 0) {
-  process.stderr.write(`${stale.join(' and ')} differ from the code; run npm run snapshot and look at the difference\n`);
+  process.stderr.write(
+    `${stale.join(' and ')} differ from the code; run npm run snapshot and look at the difference\n`,
+  );
   process.exit(1);
 }

@@ -3,7 +3,7 @@
  * too. `worker.ts` runs it as a process, tests run it inside theirs.
  * @module
  */
-import { hour } from '../kernel/instant.ts';
+import { second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
 import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
@@ -18,6 +18,7 @@ import type { Config } from './config.ts';
 import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { senderOf } from './wiring/delivery.ts';
+import { sealerOf } from './wiring/treasury.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
 
@@ -39,7 +40,12 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       deliveries.nudge();
     },
   });
-  const heart = heartbeats(infrastructure, { webhookPoller: deliveries });
+  const sealer = sealerOf(infrastructure);
+  sealer.start();
+  const heart = heartbeats(infrastructure, {
+    webhookPoller: () => successOf(deliveries),
+    sealer: () => sealer.state().lastRoundAt?.getTime(),
+  });
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
   const activities = workerActivities(infrastructure, { outbound, send });
@@ -57,7 +63,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   return {
     stop: async () => {
       await listener.stop();
-      await Promise.all([relay.stop(), deliveries.stop(), heart.stop()]);
+      await Promise.all([relay.stop(), deliveries.stop(), sealer.stop(), heart.stop()]);
       await Promise.all(workers.map((worker) => worker.stop()));
       await outbound.close();
       await infrastructure.close();
@@ -77,18 +83,26 @@ const relayLoop = (infrastructure: Infrastructure): Loop =>
     },
   });
 
-const freshMs = hour / 60;
+const freshMs = 60 * second;
+
+/** Real time of a loop's last pass that went well, while the latest one did. */
+function successOf(loop: Loop): number | undefined {
+  const { lastSuccessAt, failing } = loop.state();
+  return failing ? undefined : lastSuccessAt;
+}
 
 /** Tells health, through the database, which loops are doing their work. */
-const heartbeats = ({ database, log }: Infrastructure, loops: Readonly<Record<string, Loop>>): Loop =>
+const heartbeats = (
+  { database, log }: Infrastructure,
+  loops: Readonly<Record<string, () => number | undefined>>,
+): Loop =>
   startLoop({
     name: 'heartbeats',
-    everyMs: 10_000,
+    everyMs: 10 * second,
     log,
     pass: async () => {
-      for (const [name, loop] of Object.entries(loops)) {
-        const { lastSuccessAt, failing } = loop.state();
-        if (!failing && lastSuccessAt !== undefined && Date.now() - lastSuccessAt < freshMs) await beat(database, name);
+      for (const [name, lastSuccess] of Object.entries(loops)) {
+        if (Date.now() - (lastSuccess() ?? 0) < freshMs) await beat(database, name);
       }
     },
   });

@@ -1,0 +1,61 @@
+/** Goal: a wrong environment is told once and whole, and never repeated back. Method: examples. @module */
+import { expect, test } from '@jest/globals';
+import { readConfig } from '../../../src/main/config.ts';
+
+const right = {
+  DATABASE_URL: 'postgres://u:p@127.0.0.1/db',
+  BURSAR_VAULT_KEY: 'x'.repeat(44),
+  BURSAR_SIGNING_KEY: '-----BEGIN PRIVATE KEY-----\n…',
+  BURSAR_SANDBOX_URL: 'http://127.0.0.1:8401',
+};
+
+test('one error names everything that is wrong, and no value of it', () => {
+  const wrong = {
+    ...right,
+    DATABASE_URL: 'mysql://secret-password@host',
+    PORT: 'eighty',
+    BURSAR_DASHBOARD_SECRET: 'too-short-secret',
+    BURSAR_ALLOWED_ORIGINS: 'http://a.example/path',
+    BURSAR_MODE: 'production',
+  };
+  const message = (() => {
+    try {
+      readConfig(wrong);
+      return 'accepted';
+    } catch (error) {
+      return (error as Error).message;
+    }
+  })();
+  for (const name of ['DATABASE_URL', 'PORT', 'BURSAR_ALLOWED_ORIGINS', 'BURSAR_MODE'])
+    expect(message).toContain(`${name}: `);
+  expect(message).not.toMatch(/secret-password|too-short-secret|a\.example/);
+});
+
+test('what is missing is called missing', () => {
+  expect(() => readConfig({})).toThrow(/DATABASE_URL: is missing[\s\S]*BURSAR_VAULT_KEY: is missing/);
+});
+
+test('a short dashboard secret and a sandbox without its world are refused', () => {
+  expect(() => readConfig({ ...right, BURSAR_DASHBOARD_SECRET: 'short' })).toThrow(
+    /BURSAR_DASHBOARD_SECRET: must be at least 32/,
+  );
+  expect(() => readConfig({ ...right, BURSAR_SANDBOX_URL: '' })).toThrow(
+    /BURSAR_SANDBOX_URL: is needed in sandbox mode/,
+  );
+});
+
+test('live refuses a simulator unless told otherwise, and takes no approvals by signal unless told so', () => {
+  const live = { ...right, BURSAR_MODE: 'live' };
+  expect(() => readConfig(live)).toThrow(/live refuses one unless BURSAR_ALLOW_SIMULATED=true/);
+  const allowed = readConfig({ ...live, BURSAR_ALLOW_SIMULATED: 'true' });
+  expect(allowed.signalsMayApprove).toBe(false);
+  expect(readConfig({ ...live, BURSAR_ALLOW_SIMULATED: 'true', BURSAR_SIGNAL_APPROVALS: 'on' }).signalsMayApprove).toBe(
+    true,
+  );
+  expect(readConfig(right).signalsMayApprove).toBe(true);
+});
+
+test('several instances share the rate limit', () => {
+  const config = readConfig({ ...right, BURSAR_RATE_LIMIT_PER_MINUTE: '100', BURSAR_INSTANCES: '3' });
+  expect(config.ratePerMinute).toBe(33);
+});
