@@ -1,4 +1,4 @@
-/** Card reads, each one statement however many cards: with the agent's name and its wallet's balance. @module */
+/** Card reads, as many statements for one card as for a hundred: with the agent's name and its wallet's balance. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
