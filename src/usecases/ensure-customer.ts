@@ -3,7 +3,7 @@
  * needs them first brings them, and of several at once exactly one does.
  * @module
  */
-import { oneRow, rows, type Tx } from '../db/tx.ts';
+import { rows, type Tx } from '../db/tx.ts';
 import { type EnsureCustomer, insertCustomer } from '../domains/parties/index.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Cause } from '../platform/cause.ts';
@@ -25,18 +25,6 @@ export const createEnsureCustomer =
     if (isNew) await openDefaultWallet(tx, cause, { ownerId: wanted.ownerId, walletId: wanted.walletId });
     return { isNew, ...(await partiesOf(tx, wanted.ownerId)) };
   };
-
-/** What the owner's wallets have available, all together. */
-export async function walletTotalCents(tx: Tx, ownerId: string): Promise<number> {
-  const { total } = await oneRow<{ total: number }>(
-    tx,
-    `select coalesce(sum(a.balance_cents), 0)::bigint as total
-     from wallets w join ledger_accounts a on a.name = 'wallet:' || w.id || ':available'
-     where w.owner_id = $1`,
-    [ownerId],
-  );
-  return total;
-}
 
 type Standing = { readonly customerId: Id<'customer'>; readonly walletId: Id<'wallet'> };
 

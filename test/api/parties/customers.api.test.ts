@@ -1,0 +1,225 @@
+/** The customer behind a key over real HTTP: made once, by whoever needs it first, and changed by nobody else. @module */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, sendTo } from '../../../src/client/client.ts';
+import { customersArea } from '../../../src/domains/parties/index.ts';
+import { startWorld, type World } from '../../support/world.ts';
+import { anAgent, aTokenOf, eventsSince, giveMoney, lastEvent, statusOf } from './party-factories.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+});
+afterAll(() => world.close());
+
+describe('creating', () => {
+  test('brings a default wallet, and answers what was asked for', async () => {
+    const owner = await world.owner();
+    const before = await lastEvent(world, owner);
+    const made = await owner.client(customersArea).createCustomer({
+      body: { type: 'corporate', email: 'ada@example.org', name: { first: 'Ada', last: 'Lovelace' } },
+    });
+    expect(made).toEqual({
+      id: expect.stringMatching(/^cus_[a-z0-9]{26}$/),
+      ownerId: owner.ownerId,
+      type: 'corporate',
+      status: 'active',
+    });
+    expect(await eventsSince(world, owner, before)).toEqual(['customer.created', 'wallet.created']);
+    expect(await owner.client(customersArea).readOwnCustomer()).toMatchObject({
+      ...made,
+      email: 'ada@example.org',
+      firstName: 'Ada',
+      lastName: 'Lovelace',
+      plan: 'enterprise',
+      planLimits: { agents: null, cards: null },
+      walletBalanceEuros: 0,
+    });
+    const wallets = await world.sql('select name, is_default from wallets where owner_id = $1', [owner.ownerId]);
+    expect(wallets).toEqual([{ name: 'Main', is_default: true }]);
+  });
+
+  test('without a body it is a consumer', async () => {
+    const owner = await world.owner();
+    expect(await owner.client(customersArea).createCustomer()).toMatchObject({ type: 'consumer' });
+  });
+
+  test('twice is 400 and changes nothing; with the same Idempotency-Key it is the same answer', async () => {
+    const owner = await world.owner();
+    const create = () =>
+      owner
+        .client(customersArea)
+        .createCustomer({ body: { email: 'a@example.org' }, headers: { 'Idempotency-Key': 'c-1' } });
+    const [once, again] = [await create(), await create()];
+    expect(again).toEqual(once);
+    const before = await lastEvent(world, owner);
+    await expect(
+      owner.client(customersArea).createCustomer({ body: { email: 'b@example.org' } }),
+    ).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining(once.id),
+    });
+    expect(await lastEvent(world, owner)).toBe(before);
+    expect(await owner.client(customersArea).readOwnCustomer()).toMatchObject({ email: 'a@example.org' });
+  });
+
+  test('a repeat after a death before the answer is the same customer, told once', async () => {
+    const owner = await world.owner();
+    const create = () =>
+      owner.client(customersArea).createCustomer({ body: {}, headers: { 'Idempotency-Key': 'c-2' } });
+    const lost = await create();
+    await world.sql('update idempotency set status = null, body = null where owner_id = $1', [owner.ownerId]);
+    const before = await lastEvent(world, owner);
+    expect(await create()).toEqual(lost);
+    expect(await lastEvent(world, owner)).toBe(before);
+  });
+
+  test('ten first calls at once make one customer and one wallet', async () => {
+    const owner = await world.owner();
+    const calls = Array.from({ length: 10 }, (_, i) =>
+      i % 2 === 0 ? owner.client(customersArea).readOwnCustomer() : owner.client(customersArea).createCustomer(),
+    );
+    const answers = await Promise.allSettled(calls);
+    const ids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
+    expect(new Set(ids).size).toBe(1);
+    expect(await world.sql('select 1 from customers where owner_id = $1', [owner.ownerId])).toHaveLength(1);
+    expect(await world.sql('select 1 from wallets where owner_id = $1', [owner.ownerId])).toHaveLength(1);
+    expect((await eventsSince(world, owner, 0)).filter((name) => name === 'customer.created')).toHaveLength(1);
+  });
+
+  test.each([
+    ['an unknown type', { type: 'bank' }],
+    ['a bad email', { email: 'nobody' }],
+    ['a name without a last name', { name: { first: 'Ada' } }],
+    ['a negative limit', { policy: { dailyLimitEuros: -1 } }],
+    ['three decimals', { policy: { dailyLimitEuros: 1.005 } }],
+    ['an unknown policy field', { policy: { weeklyLimitEuros: 1 } }],
+    ['an unknown field', { plan: 'enterprise' }],
+    ['a control character', { name: { first: 'A\u0000', last: 'B' } }],
+  ])('%s is 400 and makes nothing', async (_, body) => {
+    const owner = await world.owner();
+    expect(await statusOf(owner.client(customersArea).createCustomer({ body: body as object }))).toBe(400);
+    expect(await world.sql('select 1 from customers where owner_id = $1', [owner.ownerId])).toEqual([]);
+  });
+
+  test('its policy becomes that of new agents', async () => {
+    const owner = await world.owner();
+    await owner
+      .client(customersArea)
+      .createCustomer({ body: { policy: { maxTransactionEuros: 12.5, dailyLimitEuros: null } } });
+    const { policyId } = await anAgent(owner);
+    const [policy] = await world.sql<{ max: string }>(
+      'select max_transaction_cents as max from policies where id = $1',
+      [policyId],
+    );
+    expect(Number(policy?.max)).toBe(1_250);
+  });
+});
+
+describe('reading', () => {
+  test('the first GET makes it; its balance is that of all wallets', async () => {
+    const owner = await world.owner();
+    const first = await owner.client(customersArea).readOwnCustomer();
+    expect(first).toMatchObject({ type: 'consumer', email: null, status: 'active', plan: 'enterprise' });
+    expect(Math.abs(Date.parse(first.createdAt) - Date.now())).toBeLessThan(60_000);
+    const [wallet] = await world.sql<{ id: string }>('select id from wallets where owner_id = $1', [owner.ownerId]);
+    await giveMoney(world, owner, wallet?.id ?? '', 12_345);
+    expect(await owner.client(customersArea).readCustomer({ params: { id: first.id } })).toEqual({
+      ...first,
+      walletBalanceEuros: 123.45,
+    });
+  });
+
+  test('an agent reads it with wallets.read, and changes nothing', async () => {
+    const owner = await world.owner();
+    const agent = await anAgent(owner);
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const token = await aTokenOf(world, owner, agent.id);
+    expect(await token.client(customersArea).readOwnCustomer()).toMatchObject({ id });
+    expect(await statusOf(token.client(customersArea).readCustomer({ params: { id } }))).toBe(403);
+    expect(await statusOf(token.client(customersArea).createCustomer())).toBe(403);
+    expect(await statusOf(token.client(customersArea).updateCustomer({ params: { id }, body: { email: null } }))).toBe(
+      403,
+    );
+    const narrow = await aTokenOf(world, owner, agent.id, { scopes: ['agents.read'] });
+    expect(await statusOf(narrow.client(customersArea).readOwnCustomer())).toBe(403);
+  });
+
+  test('another owner’s and an unknown one are 404', async () => {
+    const [one, other] = [await world.owner(), await world.owner()];
+    const { id } = await other.client(customersArea).readOwnCustomer();
+    for (const foreign of [id, 'cus_unknown0']) {
+      expect(await statusOf(one.client(customersArea).readCustomer({ params: { id: foreign } }))).toBe(404);
+      expect(
+        await statusOf(one.client(customersArea).updateCustomer({ params: { id: foreign }, body: { email: null } })),
+      ).toBe(404);
+    }
+    expect(await statusOf(one.client(customersArea).readCustomer({ params: { id: 'x' } }))).toBe(400);
+  });
+});
+
+describe('changing', () => {
+  test('says which fields changed and never what they are', async () => {
+    const owner = await world.owner();
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const before = await lastEvent(world, owner);
+    const changed = await owner.client(customersArea).updateCustomer({
+      params: { id },
+      body: {
+        email: 'x@example.org',
+        firstName: 'Grace',
+        addressCity: 'Berlin',
+        addressCountry: 'DE',
+        dateOfBirth: '1980-02-29',
+      },
+    });
+    expect(changed).toMatchObject({ email: 'x@example.org', firstName: 'Grace' });
+    expect(await eventsSince(world, owner, before)).toEqual(['customer.updated', 'cardholder.updated']);
+    const told = await world.sql(
+      'select data::text as t from events where owner_id = $1 union all select details::text from audit where owner_id = $1',
+      [owner.ownerId],
+    );
+    expect(JSON.stringify(told)).toContain('addressCity');
+    expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|1980/);
+  });
+
+  test('of email or plan alone does not concern the cardholder; the same again is no change', async () => {
+    const owner = await world.owner();
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const before = await lastEvent(world, owner);
+    const update = () => owner.client(customersArea).updateCustomer({ params: { id }, body: { plan: 'personal' } });
+    expect(await update()).toMatchObject({ plan: 'starter', planLimits: { agents: 5, cards: 10 } });
+    await update();
+    expect(await eventsSince(world, owner, before)).toEqual(['customer.updated']);
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['an unknown plan', { plan: 'gold' }],
+    ['an unknown country form', { addressCountry: 'Germany' }],
+    ['a date that is none', { dateOfBirth: '1980-02-30' }],
+    ['a name of another type', { firstName: 7 }],
+    ['an owner', { ownerId: 'own_aaaaaaaa' }],
+  ])('%s is 400', async (_, body) => {
+    const owner = await world.owner();
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    expect(await statusOf(owner.client(customersArea).updateCustomer({ params: { id }, body: body as object }))).toBe(
+      400,
+    );
+  });
+
+  test('the dashboard changes it for the owner that it names', async () => {
+    const owner = await world.owner();
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const dashboard = createClient(customersArea, (request) =>
+      sendTo(world.apiUrl)({
+        ...request,
+        headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId },
+      }),
+    );
+    expect(await dashboard.updateCustomer({ params: { id }, body: { plan: 'free' } })).toMatchObject({ plan: 'free' });
+    const [audit] = await world.sql(`select actor from audit where subject_id = $1 and action = 'customer.updated'`, [
+      id,
+    ]);
+    expect(audit).toEqual({ actor: 'dashboard' });
+  });
+});
