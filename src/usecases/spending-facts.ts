@@ -6,6 +6,7 @@ import {
   type RequestFacts,
   type RiskFacts,
 } from '../domains/spending/policies/index.ts';
+import { add, cents } from '../kernel/money.ts';
 
 /**
  * What the agent has spent, and at declaration also what its open approved intents may still spend. `cardId` null
@@ -19,26 +20,25 @@ export async function countersOf(
   const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3)', [agentId, cardId, at]);
   if (sums === undefined) return noSpending;
   return {
-    spentTodayCents: sums.spent_today_cents + sums.open_intents_cents,
-    spentThisMonthCents: sums.spent_month_cents + sums.open_intents_cents,
-    cardSpentTodayCents: sums.card_spent_today_cents,
-    cardSpentThisMonthCents: sums.card_spent_month_cents,
+    spentTodayCents: add(sums.spent_today_cents, sums.open_intents_cents),
+    spentThisMonthCents: add(sums.spent_this_month_cents, sums.open_intents_cents),
+    cardSpentTodayCents: cents(sums.card_spent_today_cents),
+    cardSpentThisMonthCents: cents(sums.card_spent_this_month_cents),
     lastPaymentAt: sums.last_payment_at,
     usageCount: sums.usage_count,
-    firstMerchant: sums.first_merchant === null ? null : { id: sums.first_merchant_id, name: sums.first_merchant },
+    firstMerchant: sums.first_merchant,
   };
 }
 
 type Sums = {
   spent_today_cents: number;
-  spent_month_cents: number;
+  spent_this_month_cents: number;
   open_intents_cents: number;
   card_spent_today_cents: number;
-  card_spent_month_cents: number;
+  card_spent_this_month_cents: number;
   last_payment_at: Date | null;
   usage_count: number;
-  first_merchant_id: string | null;
-  first_merchant: string | null;
+  first_merchant: MerchantFacts | null;
 };
 
 /** Until the risk engine exists every decision is allowed by it, and the trace says so. */

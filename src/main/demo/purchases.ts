@@ -11,7 +11,10 @@ export async function approvedByPolicy(context: Context, actors: Actors): Promis
     expectedAmountEuros: 12.5,
     expectedMerchant: 'Sandbox Shop',
   });
-  hold(intent.status === 'approved', 'an intent below the limit is approved at once');
+  hold(
+    intent.status === 'approved',
+    `an intent below the limit is approved at once, not ${intent.status}: ${intent.policyCheck.reason}`,
+  );
   context.paper.say('below 50.00, so the policy approved it at once');
   await buy(context, actors, intent, 'sandbox-shop');
 }
