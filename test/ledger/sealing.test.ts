@@ -93,9 +93,9 @@ test('every journal is sealed once, in an order without gaps, and the book is wh
 test('several sealers beside parallel postings of several owners keep one gapless chain each', async () => {
   const owners = await Promise.all(Array.from({ length: 4 }, () => book.owner()));
   const elsewhere = await book.elsewhere();
-  const posting = { done: false };
+  const posted = new AbortController();
   const sealers = [book.database, elsewhere, elsewhere].map(async (database) => {
-    while (!posting.done) await sealJournals(database, 7);
+    while (!posted.signal.aborted) await sealJournals(database, 7);
   });
   await Promise.all(
     Array.from({ length: 120 }, async (_, n) => {
@@ -103,7 +103,7 @@ test('several sealers beside parallel postings of several owners keep one gaples
       await book.fund(owner.ownerId, owner.walletId, 10);
     }),
   );
-  posting.done = true;
+  posted.abort();
   await Promise.all(sealers);
   while ((await sealJournals(book.database)) > 0);
   for (const owner of owners) {
@@ -315,7 +315,10 @@ test('only one check in full runs at a time', async () => {
     await gate.promise;
   });
   await locked.promise;
-  await expect(verify(true)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 60 });
+  await expect(verifyOwner(book.database, ownerId, { full: true, exclusive: true })).rejects.toMatchObject({
+    code: 'rate_limited',
+    retryAfterSeconds: 60,
+  });
   expect(await verify(false)).toMatchObject({ balanced: true });
   gate.resolve();
   await holder;

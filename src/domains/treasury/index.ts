@@ -46,7 +46,7 @@ export {
 } from './ledger/ledger.service.ts';
 export { sealJournals } from './ledger/seal.service.ts';
 export { runSealer, type Sealer, type SealerDeps, type SealerState } from './ledger/sealer.ts';
-export { type Verification, verifyOwner } from './ledger/verify.service.ts';
+export { ownersWithBooks, type Verification, verifyOwner } from './ledger/verify.service.ts';
 export { walletsArea } from './wallets/wallet.contract.ts';
 export { walletTotalCents } from './wallets/wallet.queries.ts';
 export { type WalletDeps, walletHandlers } from './wallets/wallet.routes.ts';

@@ -19,6 +19,7 @@ export async function verifyCheckpoints(
   keys: ReadonlyMap<string, KeyObject>,
 ): Promise<CheckpointsChecked> {
   const differences: Difference[] = [];
+  const known = await knownRoots(database); // First: a file is always there before the database knows of it.
   const roots = new Set<string>();
   let previousRoot = firstRoot;
   for await (const { name, checkpoint } of store.all()) {
@@ -31,7 +32,7 @@ export async function verifyCheckpoints(
     previousRoot = checkpoint.root;
     roots.add(checkpoint.root);
   }
-  differences.push(...(await withoutFile(database, roots)));
+  differences.push(...withoutFile(known, roots));
   return { checkpoints: roots.size, differences };
 }
 
@@ -56,16 +57,19 @@ async function changedHeads(database: Database, heads: readonly SignedHead[]): P
   );
 }
 
-async function withoutFile(database: Database, roots: ReadonlySet<string>): Promise<Difference[]> {
-  const known = await rows<{ root: string; at: Date }>(
+type KnownRoot = { readonly root: string; readonly at: Date };
+
+const knownRoots = (database: Database): Promise<KnownRoot[]> =>
+  rows<KnownRoot>(
     database.read(),
     'select distinct root, created_at as at from ledger_checkpoints order by created_at',
   );
-  return known
+
+const withoutFile = (known: readonly KnownRoot[], roots: ReadonlySet<string>): Difference[] =>
+  known
     .filter(({ root }) => !roots.has(root))
     .map(({ at }) => ({
       check: 'checkpoint',
       subject: `checkpoint ${at.toISOString()}`,
       message: 'is in the database but not among the files: a file is missing',
     }));
-}

@@ -58,7 +58,11 @@ export const ledgerHandlers = ({ database, publicKey }: LedgerDeps): Handlers<ty
     };
   },
   verifyLedger: async ({ query: { full } }, call) => {
-    const { differences, ...verification } = await verifyOwner(database, ownerOf(call), { full, publicKey });
+    const { differences, ...verification } = await verifyOwner(database, ownerOf(call), {
+      full,
+      exclusive: full,
+      publicKey,
+    });
     return { ...verification, differences: [...differences] };
   },
   listLedgerCheckpoints: async ({ query }, call) => {

@@ -27,6 +27,8 @@ export type Verification = {
 
 export type VerifyOptions = {
   readonly full: boolean;
+  /** Refused while another such check runs. */
+  readonly exclusive?: boolean;
   /** With it the signatures of checkpoints are checked. */
   readonly publicKey?: KeyObject | undefined;
 };
@@ -37,7 +39,7 @@ const lockKey = 8_400_112;
 export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
   const { verification, checkpoint } = await database.write(async (tx) => {
     await rows(tx, 'set transaction isolation level repeatable read, read only');
-    if (options.full) await oneAtATime(tx);
+    if (options.exclusive === true) await oneAtATime(tx);
     const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKey);
     return check(tx, ownerId, options, from);
   });
@@ -103,6 +105,15 @@ async function oneAtATime(tx: Tx): Promise<void> {
       retryAfterSeconds: 60,
     },
   );
+}
+
+/** Every owner who has ever had an account or a journal. */
+export async function* ownersWithBooks(database: Database): AsyncIterable<string> {
+  const owners = await rows<{ owner_id: string }>(
+    database.read(),
+    'select owner_id from ledger_accounts union select owner_id from journals order by owner_id',
+  );
+  for (const { owner_id } of owners) yield owner_id;
 }
 
 const note = (database: Database, ownerId: string, sequence: number): Promise<unknown> =>

@@ -1,0 +1,169 @@
+/** Properties of the book's patterns: whatever happens in whatever order, no cent appears, vanishes or is borrowed. @module */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type Account,
+  agentBudget,
+  available,
+  balanceChange,
+  external,
+  hasRunningBalance,
+  held,
+  receivable,
+  wallet,
+} from '../../../src/domains/treasury/ledger/account.rules.ts';
+import {
+  agentFund,
+  agentReturn,
+  authorization,
+  clearing,
+  fund,
+  heldAfterClearing,
+  internalTransfer,
+  type Posting,
+  refund,
+  release,
+} from '../../../src/domains/treasury/ledger/ledger.rules.ts';
+
+const ownerId = 'own_tester0000';
+const walletId = 'wal_tester0000';
+const agentId = 'ag_tester00000';
+const from = wallet(walletId);
+const amount = fc.integer({ min: 1, max: 100_000 });
+const some = fc.integer({ min: 0, max: 100_000 });
+
+const sum = (postings: readonly Posting[]): number =>
+  postings.reduce((total, { amountCents }) => total + amountCents, 0);
+const of = (postings: readonly Posting[], account: Account): number =>
+  postings.find((posting) => posting.account === account)?.amountCents ?? 0;
+
+const anyPattern = fc.oneof(
+  amount.map((amountCents) => authorization({ ownerId, from, amountCents })),
+  amount.map((amountCents) => release({ ownerId, from, amountCents })),
+  fc
+    .record({
+      amountCents: amount,
+      heldCents: some,
+      availableCents: some,
+      receivableCents: some,
+      isFinal: fc.boolean(),
+    })
+    .map((facts) => clearing({ ownerId, from, ...facts })),
+  fc.record({ amountCents: amount, receivableCents: some }).map((facts) => fund({ ownerId, to: from, ...facts })),
+  fc.record({ amountCents: amount, receivableCents: some }).map((facts) => refund({ ownerId, to: from, ...facts })),
+  amount.map((amountCents) => internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })),
+  amount.map((amountCents) => agentFund({ walletId, agentId, amountCents })),
+  amount.map((amountCents) => agentReturn({ walletId, agentId, amountCents })),
+);
+
+test('every pattern is balanced, names each account once and has no line of zero', () => {
+  fc.assert(
+    fc.property(anyPattern, (postings) => {
+      expect(sum(postings)).toBe(0);
+      expect(postings.length).toBeGreaterThanOrEqual(2);
+      expect(new Set(postings.map(({ account }) => account)).size).toBe(postings.length);
+      expect(postings.every(({ amountCents }) => amountCents !== 0)).toBe(true);
+    }),
+  );
+});
+
+test('a clearing pays the network in full, whatever hold, money and debt there are, and takes no more than is there', () => {
+  fc.assert(
+    fc.property(
+      amount,
+      some,
+      some,
+      some,
+      fc.boolean(),
+      (amountCents, heldCents, availableCents, receivableCents, isFinal) => {
+        const postings = clearing({ ownerId, from, amountCents, heldCents, availableCents, receivableCents, isFinal });
+        expect(of(postings, external('cards', ownerId))).toBe(amountCents);
+        expect(heldCents + of(postings, held(from))).toBe(heldAfterClearing({ amountCents, heldCents, isFinal }));
+        expect(availableCents + of(postings, available(from))).toBeGreaterThanOrEqual(0);
+        expect(receivableCents - of(postings, receivable(ownerId))).toBeGreaterThanOrEqual(0);
+      },
+    ),
+  );
+});
+
+test('an owner owes only what neither hold nor wallet could pay', () => {
+  fc.assert(
+    fc.property(amount, some, some, fc.boolean(), (amountCents, heldCents, availableCents, isFinal) => {
+      const postings = clearing({ ownerId, from, amountCents, heldCents, availableCents, receivableCents: 0, isFinal });
+      const owed = 0 - of(postings, receivable(ownerId));
+      expect(owed).toBe(Math.max(0, amountCents - heldCents - availableCents));
+      if (owed > 0) expect(availableCents + of(postings, available(from))).toBe(0);
+    }),
+  );
+});
+
+test('any credit settles what is owed first', () => {
+  fc.assert(
+    fc.property(amount, some, (amountCents, receivableCents) => {
+      for (const postings of [
+        fund({ ownerId, to: from, amountCents, receivableCents }),
+        refund({ ownerId, to: from, amountCents, receivableCents }),
+      ]) {
+        expect(of(postings, receivable(ownerId))).toBe(Math.min(amountCents, receivableCents));
+        expect(of(postings, available(from))).toBe(Math.max(0, amountCents - receivableCents));
+      }
+    }),
+  );
+});
+
+describe('a life of a wallet', () => {
+  type Step = {
+    kind: 'fund' | 'authorize' | 'clear' | 'reverse' | 'refund' | 'budget' | 'unbudget';
+    cents: number;
+    final: boolean;
+  };
+  const step: fc.Arbitrary<Step> = fc.record({
+    kind: fc.constantFrom('fund', 'authorize', 'clear', 'reverse', 'refund', 'budget', 'unbudget'),
+    cents: fc.integer({ min: 1, max: 5_000 }),
+    final: fc.boolean(),
+  });
+
+  test('conserves money through any sequence, and no account of the owner is ever below zero', () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 60 }), (steps) => {
+        const balances = new Map<string, number>();
+        const balance = (account: Account): number => balances.get(account) ?? 0;
+        let holdCents = 0;
+        let outside = 0;
+        for (const { kind, cents, final } of steps) {
+          const facts = { ownerId, from, to: from, receivableCents: balance(receivable(ownerId)) };
+          const postings = (() => {
+            if (kind === 'fund') return fund({ ...facts, amountCents: cents });
+            if (kind === 'refund') return refund({ ...facts, amountCents: cents });
+            if (kind === 'authorize')
+              return cents <= balance(available(from)) ? authorization({ ...facts, amountCents: cents }) : [];
+            if (kind === 'reverse')
+              return holdCents > 0 ? release({ ...facts, amountCents: Math.min(cents, holdCents) }) : [];
+            if (kind === 'budget')
+              return cents <= balance(available(from)) ? agentFund({ walletId, agentId, amountCents: cents }) : [];
+            if (kind === 'unbudget')
+              return cents <= balance(available(agentBudget(agentId)))
+                ? agentReturn({ walletId, agentId, amountCents: cents })
+                : [];
+            return clearing({
+              ...facts,
+              amountCents: cents,
+              heldCents: holdCents,
+              availableCents: balance(available(from)),
+              isFinal: final,
+            });
+          })();
+          for (const { account, amountCents } of postings) {
+            balances.set(account, (balances.get(account) ?? 0) + balanceChange(account, amountCents));
+            if (!hasRunningBalance(account)) outside -= amountCents;
+          }
+          holdCents = balance(held(from));
+          for (const [account, cents] of balances)
+            if (hasRunningBalance(account)) expect(cents).toBeGreaterThanOrEqual(0);
+        }
+        const inside = balance(available(from)) + balance(held(from)) + balance(available(agentBudget(agentId)));
+        expect(inside - balance(receivable(ownerId))).toBe(outside);
+      }),
+    );
+  });
+});
