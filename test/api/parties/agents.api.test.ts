@@ -127,6 +127,18 @@ describe('creating', () => {
     expect(await cardsOf(world, lost.id)).toHaveLength(1);
   });
 
+  test('the same key from several callers at once makes one agent; the rest get its answer or are told to wait', async () => {
+    const owner = await world.owner();
+    const headers = { 'Idempotency-Key': 'a-3' };
+    const calls = Array.from({ length: 5 }, () =>
+      statusOf(owner.client(agentsArea).createAgent({ body: {}, headers })),
+    );
+    const statuses = await Promise.all(calls);
+    expect(statuses).toContain(200);
+    expect(statuses.filter((status) => status !== 200 && status !== 409)).toEqual([]);
+    expect(await world.sql('select 1 from agents where owner_id = $1', [owner.ownerId])).toHaveLength(1);
+  });
+
   test('one in the making is nobody’s yet: 404 by id, absent from lists, and no brake reaches it', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);

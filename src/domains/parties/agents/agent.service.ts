@@ -112,7 +112,7 @@ export async function ownedRow(tx: Tx, ownerId: string, agentId: Id<'agent'>): P
 }
 
 const lockRow = (tx: Tx, id: Id<'agent'>): Promise<AgentRow | null> =>
-  tx.findOne(AgentRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  tx.findOne(AgentRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
 const firedBy = { freeze: 'agent.frozen', unfreeze: 'agent.unfrozen', close: 'agent.closed' } as const;
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
