@@ -78,7 +78,7 @@ async function attempt(
 ): Promise<AuthorizationAnswer | undefined> {
   const { message, requestHash, cause } = received;
   const loaded = await load(tx, received);
-  if ('known' in loaded) return sameAnswer(loaded.known, requestHash, message.id);
+  if ('known' in loaded) return inOrder(sameAnswer(loaded.known, requestHash, message.id));
   if ('unknownCard' in loaded) return isLocked ? declineUnknownCard(tx, received) : undefined;
   const { facts } = loaded;
   if (facts.early.length > 0 && !isLocked) return undefined;
@@ -92,10 +92,25 @@ async function attempt(
   const { answer, transactionId, payload } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
-  if (known !== null) return sameAnswer(known, requestHash, message.id);
+  if (known !== null) return inOrder(sameAnswer(known, requestHash, message.id));
   await bookEarlyMessages(tx, { received, early: facts.early, transactionId }, deps.closeUsedCard);
   return answer;
 }
+
+/** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */
+const inOrder = ({
+  decision,
+  approvedCents,
+  transactionId,
+  rule,
+  reason,
+}: AuthorizationAnswer): AuthorizationAnswer => ({
+  decision,
+  approvedCents,
+  transactionId,
+  ...(rule === undefined ? {} : { rule }),
+  ...(reason === undefined ? {} : { reason }),
+});
 
 const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
   loadAuthorizationFacts(tx, {

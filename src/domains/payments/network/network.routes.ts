@@ -27,7 +27,7 @@ import { type NetworkKeys, signerOf } from './network.signature.ts';
 export type Received<Message> = {
   readonly adapter: string;
   readonly message: Message;
-  /** Of kind and raw body: the same id with another body is refused. */
+  /** Of what the message says, but for when it was sent: the same id saying something else is refused. */
   readonly requestHash: string;
   readonly cause: Cause;
 };
@@ -57,7 +57,7 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     const parsed = schema.safeParse(jsonOf(rawBody));
     if (!parsed.success) throw invalid('body', parsed.error);
     const cause: Cause = { ...call.cause, causeId: `network:${adapter}:${parsed.data.id}`, actor: { kind: 'network' } };
-    const requestHash = createHash('sha256').update(`${kind}\n`).update(rawBody).digest('hex');
+    const requestHash = hashOf(kind, parsed.data);
     return { adapter, message: parsed.data, requestHash, cause };
   };
 
@@ -67,6 +67,14 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     reverse: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
   };
 }
+
+/** The schema's own field order makes it canonical. A network that sends again may stamp the message anew. */
+const hashOf = (kind: string, message: object): string => {
+  const { sentAt: _sent, clearedAt: _cleared, ...said } = message as { sentAt?: unknown; clearedAt?: unknown };
+  return createHash('sha256')
+    .update(`${kind}\n${JSON.stringify(said)}`)
+    .digest('hex');
+};
 
 const wrongSignature =
   'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.body with this network’s key';

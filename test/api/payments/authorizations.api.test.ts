@@ -1,0 +1,377 @@
+/** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { startPaymentsApi } from '../../support/payments-api.ts';
+import {
+  anIntent,
+  aPayer,
+  balancesOf,
+  brokenInvariants,
+  eventsOf,
+  journalsOf,
+  networkOf,
+  sandboxShop,
+  signed,
+} from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let api: Awaited<ReturnType<typeof startPaymentsApi>>;
+let network: ReturnType<typeof networkOf>;
+beforeAll(async () => {
+  world = await startWorld();
+  api = await startPaymentsApi(world);
+  network = networkOf({ apiUrl: api.apiUrl, networkKey: world.networkKey });
+});
+afterAll(async () => {
+  expect(await brokenInvariants(world)).toEqual([]);
+  await api.close();
+  await world.close();
+});
+
+describe('a charge that the rules allow', () => {
+  test('is approved, and its money is held', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const { status, body } = await network.authorize(payer);
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      decision: 'approved',
+      approvedCents: 1_250,
+      transactionId: expect.stringMatching(/^tx_/),
+      rule: 'within_rules',
+      reason: '12.50 is within all rules',
+    });
+    expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
+    expect(await journalsOf(world, payer.owner.ownerId)).toEqual(['authorization']);
+    const names = (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
+    expect(names).toEqual(['api_key.created', 'transaction.created', 'transaction.authorization']);
+  });
+
+  test('matches the approved intent that it fits', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    const other = await anIntent(world, payer, { amountCents: 900, merchant: 'Example Shop' });
+    const intentId = await anIntent(world, payer);
+    const { body } = await network.authorize(payer);
+    expect(body.decision).toBe('approved');
+    const intents = await world.sql(
+      'select id, matched_transaction_id, status from intents where agent_id = $1 order by id',
+      [payer.agentId],
+    );
+    expect(intents).toEqual([
+      { id: other, matched_transaction_id: null, status: 'approved' },
+      { id: intentId, matched_transaction_id: body.transactionId, status: 'approved' },
+    ]);
+    const matched = (await eventsOf(world, payer.owner.ownerId)).find(({ name }) => name === 'intent.matched');
+    expect(matched?.data).toMatchObject({
+      id: intentId,
+      agentId: payer.agentId,
+      status: 'approved',
+      matchedTransactionId: body.transactionId,
+    });
+  });
+
+  test('is kept as a decision with the policy version, the figures and the trace', async () => {
+    const payer = await aPayer(world, { policy: { daily_limit_cents: 10_000, version: 7 } });
+    const { body } = await network.authorize(payer);
+    const [decision] = await world.sql('select * from decisions where transaction_id = $1', [body.transactionId]);
+    expect(decision).toMatchObject({
+      outcome: 'approved',
+      rule: 'within_rules',
+      policy_version: 7,
+      policy_id: payer.policyId,
+    });
+    expect(decision?.facts).toMatchObject({
+      amountCents: 1_250,
+      counters: { spentTodayCents: 0 },
+      availableCents: 100_000,
+    });
+    expect(decision?.trace).toContainEqual({
+      rule: 'daily_limit',
+      outcome: 'pass',
+      figures: { limitCents: 10_000, spentCents: 0, askedCents: 1_250 },
+    });
+  });
+});
+
+describe('a charge that is declined', () => {
+  const declines: [string, Parameters<typeof aPayer>[1], Record<string, unknown>, string, RegExp][] = [
+    ['no money', { fundsCents: 1_200 }, {}, 'insufficient_funds', /available 12\.00, asked 12\.50/],
+    ['no intent', { policy: { require_intent: true } }, {}, 'intent_required', /no approved intent fits/],
+    [
+      'above the transaction limit',
+      { policy: { max_transaction_cents: 1_000 } },
+      {},
+      'max_transaction',
+      /limit 10\.00, asked 12\.50/,
+    ],
+    [
+      'above the daily limit',
+      { policy: { daily_limit_cents: 1_000 } },
+      {},
+      'daily_limit',
+      /daily limit 10\.00, spent 0\.00, asked 12\.50/,
+    ],
+    [
+      'above the card limit',
+      { card: { monthly_limit_cents: 1_000 } },
+      {},
+      'card_monthly_limit',
+      /card monthly limit 10\.00/,
+    ],
+    ['a frozen card', { card: { status: 'frozen', frozen_by: 'card' } }, {}, 'card_status', /the card is frozen/],
+    ['a blocked category', { policy: { blocked_mccs: ['5734'] } }, {}, 'mcc_blocklist', /5734 is blocked/],
+    [
+      'another country',
+      { policy: { allowed_countries: ['AT'] } },
+      {},
+      'country',
+      /country DE is not among the allowed AT/,
+    ],
+    [
+      'a person is needed',
+      { policy: { auto_approve_limit_cents: 1_000 } },
+      {},
+      'auto_approve_limit',
+      /a person has to approve/,
+    ],
+  ];
+  test.each(declines)('%s', async (_, options, over, rule, reason) => {
+    const payer = await aPayer(world, options);
+    const before = await balancesOf(world, payer);
+    const { status, body } = await network.authorize(payer, over);
+    expect([status, body.decision, body.approvedCents, body.rule]).toEqual([200, 'declined', 0, rule]);
+    expect(body.reason).toMatch(reason);
+    expect(await balancesOf(world, payer)).toEqual(before);
+    const [row] = await world.sql(
+      'select status, decline_rule, held_cents, spent_cents from transactions where id = $1',
+      [body.transactionId],
+    );
+    expect(row).toEqual({ status: 'failed', decline_rule: rule, held_cents: '0', spent_cents: '0' });
+    const names = (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
+    expect(names.slice(-2)).toEqual(['transaction.created', 'transaction.declined']);
+  });
+
+  test('a frozen agent', async () => {
+    const payer = await aPayer(world);
+    await world.sql(`update agents set status = 'frozen', version = version + 1 where id = $1`, [payer.agentId]);
+    expect((await network.authorize(payer)).body).toMatchObject({ decision: 'declined', rule: 'agent_status' });
+  });
+
+  test('an unknown card, the same again for the same id', async () => {
+    const payer = { ...(await aPayer(world)), cardRef: 'cr_nobody' };
+    const message = network.authorizationOf(payer);
+    const first = await network.send('authorizations', message);
+    expect(first).toMatchObject({
+      status: 200,
+      body: { decision: 'declined', rule: 'unknown_card', transactionId: null },
+    });
+    expect(await network.send('authorizations', message)).toEqual(first);
+  });
+
+  test('an intent that comes near is named, and heard of', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    const intentId = await anIntent(world, payer, { amountCents: 1_000 });
+    const { body } = await network.authorize(payer);
+    expect(body.reason).toContain(`intent ${intentId} expects 10.00, asked 12.50`);
+    const mismatched = (await eventsOf(world, payer.owner.ownerId)).find(({ name }) => name === 'intent.mismatched');
+    expect(mismatched?.data).toMatchObject({ id: intentId, transactionId: body.transactionId, status: 'approved' });
+  });
+
+  test.each(['denied', 'expired', 'pending_approval'])('an intent that is %s does not count', async (intentStatus) => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    await anIntent(world, payer, { status: intentStatus });
+    expect((await network.authorize(payer)).body.rule).toBe('intent_required');
+  });
+
+  test('an intent past its deadline does not count, whatever its row says', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    await anIntent(world, payer, { ttlMs: 1_000 });
+    expect((await network.authorize(payer)).body.rule).toBe('intent_required');
+  });
+});
+
+describe('special charges', () => {
+  test('a verification holds nothing, uses nothing and consumes no intent', async () => {
+    const payer = await aPayer(world, { fundsCents: 0, policy: { require_intent: true, max_usage_count: 1 } });
+    const intentId = await anIntent(world, payer);
+    const { body } = await network.authorize(payer, { kind: 'verification', amountCents: 0 });
+    expect(body).toMatchObject({ decision: 'approved', approvedCents: 0 });
+    expect(await journalsOf(world, payer.owner.ownerId)).toEqual([]);
+    const [intent] = await world.sql('select matched_transaction_id from intents where id = $1', [intentId]);
+    expect(intent).toEqual({ matched_transaction_id: null });
+    const [counters] = await world.sql('select usage_count from spending_counters($1, $2, now())', [
+      payer.agentId,
+      payer.cardId,
+    ]);
+    expect(counters).toEqual({ usage_count: '0' });
+  });
+
+  test('a part is approved where the terminal takes parts, and only there', async () => {
+    const payer = await aPayer(world, { fundsCents: 1_000 });
+    expect((await network.authorize(payer)).body).toMatchObject({ decision: 'declined', rule: 'insufficient_funds' });
+    const { body } = await network.authorize(payer, { partialSupported: true });
+    expect(body).toMatchObject({ decision: 'partial', approvedCents: 1_000, rule: 'insufficient_funds' });
+    expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 1_000, receivable: 0 });
+  });
+
+  test('a part never goes above a limit', async () => {
+    const payer = await aPayer(world, { policy: { daily_limit_cents: 2_000, max_transaction_cents: 1_200 } });
+    expect((await network.authorize(payer, { partialSupported: true })).body).toMatchObject({
+      decision: 'partial',
+      approvedCents: 1_200,
+    });
+    expect((await network.authorize(payer, { partialSupported: true })).body).toMatchObject({
+      decision: 'partial',
+      approvedCents: 800,
+    });
+    expect((await network.authorize(payer, { partialSupported: true })).body).toMatchObject({
+      decision: 'declined',
+      approvedCents: 0,
+    });
+  });
+
+  test('an agent with a budget draws on its budget', async () => {
+    const payer = await aPayer(world, { funding: 'budget', fundsCents: 2_000 });
+    await network.authorize(payer);
+    const accounts = await world.sql(
+      'select name, balance_cents from ledger_accounts where name like $1 order by name',
+      [`agent:${payer.agentId}%`],
+    );
+    expect(accounts.map(({ balance_cents }) => balance_cents)).toEqual(['750', '1250']);
+  });
+
+  test.each([
+    ['5734', 7],
+    ['7011', 31],
+    ['3351', 31],
+    ['4411', 31],
+    ['7513', 31],
+  ])('a hold at category %s lives %i days', async (mcc, days) => {
+    const payer = await aPayer(world);
+    const { body } = await network.authorize(payer, { merchant: { ...sandboxShop, mcc } });
+    const [row] = await world.sql<{ days: number }>(
+      `select round(extract(epoch from hold_expires_at - authorized_at) / 86400)::int as days from transactions where id = $1`,
+      [body.transactionId],
+    );
+    expect(row?.days).toBe(days);
+  });
+});
+
+describe('repeats and crowds', () => {
+  test('ten times the same message in parallel hold once and answer alike', async () => {
+    const payer = await aPayer(world);
+    const message = network.authorizationOf(payer);
+    const answers = await Promise.all(Array.from({ length: 10 }, () => network.send('authorizations', message)));
+    expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
+    expect(answers[0]).toMatchObject({ status: 200, body: { decision: 'approved' } });
+    expect(await journalsOf(world, payer.owner.ownerId)).toEqual(['authorization']);
+    expect((await balancesOf(world, payer)).held).toBe(1_250);
+  });
+
+  test('the same message sent again later gives the same answer', async () => {
+    const payer = await aPayer(world);
+    const message = network.authorizationOf(payer);
+    const first = await network.send('authorizations', message);
+    const again = { ...message, sentAt: new Date(Date.now() + 60_000).toISOString(), attempt: 2 };
+    expect(await network.send('authorizations', again)).toEqual(first);
+  });
+
+  test('the same id with another body is refused', async () => {
+    const payer = await aPayer(world);
+    const message = network.authorizationOf(payer);
+    await network.send('authorizations', message);
+    const { status, body } = await network.send('authorizations', { ...message, amountCents: 1 });
+    expect([status, body]).toEqual([409, { error: expect.stringContaining(message.id) }]);
+  });
+
+  test('two authorizations for one intent: one wins', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    await anIntent(world, payer);
+    const answers = await Promise.all([network.authorize(payer), network.authorize(payer)]);
+    expect(answers.map(({ body }) => body.rule).sort()).toEqual(['intent_required', 'within_rules']);
+    expect((await balancesOf(world, payer)).held).toBe(1_250);
+  });
+
+  test('a crowd never spends above the daily limit, and uses all of it', async () => {
+    const payer = await aPayer(world, { policy: { daily_limit_cents: 5_000 } });
+    const answers = await Promise.all(Array.from({ length: 12 }, () => network.authorize(payer)));
+    expect(answers.every(({ status }) => status === 200)).toBe(true);
+    expect(answers.filter(({ body }) => body.decision === 'approved')).toHaveLength(4);
+    expect((await balancesOf(world, payer)).held).toBe(5_000);
+  });
+
+  test('agents that share a wallet never hold more than is in it, and nobody fails for it', async () => {
+    const owner = await world.owner();
+    const first = await aPayer(world, { owner, fundsCents: 5_000 });
+    const others = await Promise.all(Array.from({ length: 5 }, () => aPayer(world, { owner, fundsCents: 0 })));
+    for (const { agentId } of others)
+      await world.sql('update agents set wallet_id = $1 where id = $2', [first.walletId, agentId]);
+    const answers = await Promise.all(
+      [first, ...others].flatMap((payer) => [network.authorize(payer), network.authorize(payer)]),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(answers.filter(({ body }) => body.decision === 'approved')).toHaveLength(4);
+    expect(answers.filter(({ body }) => body.rule === 'insufficient_funds')).toHaveLength(8);
+    expect(await balancesOf(world, first)).toEqual({ available: 0, held: 5_000, receivable: 0 });
+  });
+
+  test('a crowd over the usage count gets exactly that many', async () => {
+    const payer = await aPayer(world, { policy: { max_usage_count: 3 } });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => network.authorize(payer)));
+    expect(answers.filter(({ body }) => body.decision === 'approved')).toHaveLength(3);
+    expect(answers.filter(({ body }) => body.rule === 'usage_count')).toHaveLength(3);
+  });
+});
+
+describe('the signature', () => {
+  const raw = async (body: string, header: string | undefined) => {
+    const headers = {
+      'Content-Type': 'application/json',
+      ...(header === undefined ? {} : { 'X-Network-Signature': header }),
+    };
+    const answer = await fetch(`${api.apiUrl}/network/authorizations`, { method: 'POST', headers, body });
+    return { status: answer.status, body: await answer.json() };
+  };
+  const now = () => Math.floor(Date.now() / 1_000);
+
+  test.each<[string, (body: string) => string | undefined]>([
+    ['missing', () => undefined],
+    ['empty', () => ''],
+    ['of another key', (body) => signed('another', body)],
+    ['of another body', (body) => signed(world.networkKey, `${body} `)],
+    ['too old', (body) => signed(world.networkKey, body, now() - 301)],
+    ['from the future', (body) => signed(world.networkKey, body, now() + 302)],
+    ['with its time changed', (body) => signed(world.networkKey, body).replace(/t=\d+/, `t=${now() + 1}`)],
+    ['cut short', (body) => signed(world.networkKey, body).slice(0, -2)],
+  ])('%s is 401, and nothing is written', async (_, header) => {
+    const payer = await aPayer(world);
+    const message = JSON.stringify(network.authorizationOf(payer));
+    expect(await raw(message, header(message))).toEqual({
+      status: 401,
+      body: { error: expect.stringContaining('X-Network-Signature') },
+    });
+    expect(await world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
+  });
+
+  test('is asked for before the body is read', async () => {
+    expect((await raw('not json', undefined)).status).toBe(401);
+    expect((await raw('not json', signed(world.networkKey, 'not json'))).status).toBe(400);
+  });
+
+  test.each([
+    ['currency', { currency: 'USD' }],
+    ['amountCents', { amountCents: -1 }],
+    ['amountCents', { amountCents: 0 }],
+    ['amountCents', { amountCents: 12.5 }],
+    ['merchant', { merchant: { ...sandboxShop, mcc: 'x' } }],
+    ['id', { id: 'a b' }],
+  ])('a signed message with a wrong %s is 400 and says so', async (field, over) => {
+    const payer = await aPayer(world);
+    const { status, body } = await network.authorize(payer, over);
+    expect([status, body]).toEqual([400, { error: expect.stringContaining(`body.${field}`) }]);
+  });
+
+  test('fields that are not known are let through', async () => {
+    const payer = await aPayer(world);
+    expect((await network.authorize(payer, { wallet: 'apple' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,232 @@
+/**
+ * Payments over real HTTP: an agent with policy, funded wallet and card, and the card network as a signing client.
+ * Everything is arranged in the tables and the book; nothing is faked between the request and the rows.
+ * @module
+ */
+import { createHmac, randomUUID } from 'node:crypto';
+import { newId } from '../../src/kernel/ids.ts';
+import { hashSecret } from '../../src/vault/secret-hash.ts';
+import type { Owner, World } from './world.ts';
+
+export type Payer = {
+  readonly owner: Owner;
+  readonly agentId: `ag_${string}`;
+  readonly cardId: `ca_${string}`;
+  readonly policyId: `po_${string}`;
+  readonly walletId: `wal_${string}`;
+  readonly cardRef: string;
+  /** A token of the agent with scope `*`. */
+  readonly token: string;
+};
+
+type PayerOptions = {
+  readonly owner?: Owner;
+  readonly fundsCents?: number;
+  /** Columns of the policy. */
+  readonly policy?: Readonly<Record<string, unknown>>;
+  /** Columns of the card. */
+  readonly card?: Readonly<Record<string, unknown>>;
+  readonly funding?: 'wallet' | 'budget';
+};
+
+const origin = JSON.stringify({ requestId: 'req', runId: null, actor: { kind: 'system' } });
+
+export async function aPayer(world: World, options: PayerOptions = {}): Promise<Payer> {
+  const owner = options.owner ?? (await world.owner());
+  const { ownerId } = owner;
+  const [agentId, cardId, policyId, walletId] = [newId('agent'), newId('card'), newId('policy'), newId('wallet')];
+  const [cardRef, token, at] = [`cr_${randomUUID()}`, `at_test_${newId('token')}`, new Date(Date.now() - 60_000)];
+  const insert = (table: string, row: Record<string, unknown>) =>
+    world.sql(
+      `insert into ${table} (${Object.keys(row).join(', ')}) values (${Object.keys(row).map((_, i) => `$${i + 1}`)})`,
+      Object.values(row),
+    );
+  const stamps = { created_at: at, updated_at: at };
+  await insert('wallets', { id: walletId, owner_id: ownerId, name: 'Main', ...stamps });
+  const agent = { id: agentId, owner_id: ownerId, name: 'Buyer', status: 'active', wallet_id: walletId };
+  await insert('agents', { ...agent, funding: options.funding ?? 'wallet', is_provisioning: false, origin, ...stamps });
+  const policy = { id: policyId, owner_id: ownerId, agent_id: agentId, name: 'rules', require_intent: false };
+  await insert('policies', { ...policy, ...stamps, ...options.policy });
+  const card = { id: cardId, owner_id: ownerId, agent_id: agentId, card_ref: cardRef, last4: '4242', brand: 'visa' };
+  const issued = { expiry_month: 12, expiry_year: 2030, status: 'active', told_state: 'active', usage: 'multi' };
+  const named = { is_primary: true, name: 'default', is_provisioning: false, origin };
+  await insert('cards', { ...card, ...issued, ...named, ...stamps, ...options.card });
+  await insert('agent_tokens', {
+    id: newId('token'),
+    owner_id: ownerId,
+    agent_id: agentId,
+    secret_hash: hashSecret(token),
+    hint: 'at',
+    scopes: ['*'],
+    created_at: at,
+  });
+  const purse = options.funding === 'budget' ? `agent:${agentId}` : `wallet:${walletId}`;
+  await fund(world, ownerId, purse, options.fundsCents ?? 100_000);
+  return { owner, agentId, cardId, policyId, walletId, cardRef, token };
+}
+
+/** Through the book, so that it stays balanced. */
+export async function fund(world: World, ownerId: string, purse: string, amountCents: number): Promise<void> {
+  if (amountCents === 0) return;
+  const journal = {
+    id: newId('journal'),
+    ownerId,
+    kind: 'fund',
+    referenceType: 'fund',
+    referenceId: 'fnd_test',
+    cause: `test:${randomUUID()}`,
+    requestId: 'req',
+    createdAt: new Date().toISOString(),
+    postings: [
+      { account: `external:processor:${ownerId}`, amountCents: -amountCents },
+      { account: `${purse}:available`, amountCents },
+    ],
+  };
+  await world.sql('select * from post_journals($1::jsonb)', [JSON.stringify([journal])]);
+}
+
+type IntentOptions = {
+  amountCents?: number;
+  merchant?: string | null;
+  status?: string;
+  ttlMs?: number;
+  isAutoApproved?: boolean;
+};
+
+export async function anIntent(world: World, payer: Payer, options: IntentOptions = {}): Promise<`int_${string}`> {
+  const id = newId('intent');
+  const at = new Date(Date.now() - 30_000);
+  await world.sql(
+    `insert into intents (id, owner_id, agent_id, purpose, expected_amount_cents, expected_merchant, card_id, status,
+       expires_at, policy_check, is_auto_approved, request_id, created_at, updated_at)
+     values ($1, $2, $3, 'a book', $4, $5, $6, $7, $8, $9::jsonb, $10, 'req', $11, $11)`,
+    [
+      id,
+      payer.owner.ownerId,
+      payer.agentId,
+      options.amountCents ?? 1_250,
+      options.merchant === undefined ? 'Sandbox Shop' : options.merchant,
+      payer.cardId,
+      options.status ?? 'approved',
+      new Date(at.getTime() + (options.ttlMs ?? 86_400_000)),
+      JSON.stringify({ allowed: true, requiresApproval: false, reason: null }),
+      options.isAutoApproved ?? true,
+      at,
+    ],
+  );
+  await world.sql(
+    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, started_epoch, due_at, created_at)
+     values ($1, 'intentLifecycle', $2, $3, $4, 'approved', 'test', null, $5)`,
+    [`intent/${id}`, id, payer.owner.ownerId, payer.agentId, at],
+  );
+  return id;
+}
+
+export const sandboxShop = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
+
+export function signed(key: string, rawBody: string, unixSeconds = Math.floor(Date.now() / 1_000)): string {
+  const mac = createHmac('sha256', key).update(`${unixSeconds}.${rawBody}`).digest('hex');
+  return `t=${unixSeconds},v1=${mac}`;
+}
+
+export type NetworkAnswer<Body = Record<string, unknown>> = { readonly status: number; readonly body: Body };
+export type Authorized = {
+  decision: 'approved' | 'partial' | 'declined';
+  approvedCents: number;
+  transactionId: string | null;
+  rule: string;
+  reason: string;
+};
+
+export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
+  const send = async <Body>(kind: string, message: object): Promise<NetworkAnswer<Body>> => {
+    const body = JSON.stringify(message);
+    const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signed(world.networkKey, body) };
+    const answer = await fetch(`${world.apiUrl}/network/${kind}`, { method: 'POST', headers, body });
+    return { status: answer.status, body: (await answer.json()) as Body };
+  };
+  const authorizationOf = (payer: Payer, over: Record<string, unknown> = {}) => ({
+    id: `auth_${randomUUID()}`,
+    cardRef: payer.cardRef,
+    amountCents: 1_250,
+    currency: 'EUR',
+    merchant: sandboxShop,
+    kind: 'purchase',
+    partialSupported: false,
+    recurring: false,
+    sentAt: new Date().toISOString(),
+    ...over,
+  });
+  return {
+    send,
+    authorizationOf,
+    authorize: (payer: Payer, over: Record<string, unknown> = {}) =>
+      send<Authorized>('authorizations', authorizationOf(payer, over)),
+    clear: (payer: Payer, over: Record<string, unknown>) =>
+      send<{ transactionId: string | null }>('clearings', {
+        id: `clr_${randomUUID()}`,
+        cardRef: payer.cardRef,
+        amountCents: 1_250,
+        final: true,
+        merchant: sandboxShop,
+        clearedAt: new Date().toISOString(),
+        ...over,
+      }),
+    reverse: (payer: Payer, over: Record<string, unknown>) =>
+      send<{ transactionId: string | null }>('reversals', {
+        id: `rev_${randomUUID()}`,
+        cardRef: payer.cardRef,
+        ...over,
+      }),
+  };
+}
+
+/** Money of the payer's wallet, and what the owner owes. */
+export async function balancesOf(world: World, { walletId, owner }: Payer) {
+  const found = await world.sql<{ name: string; balance_cents: string }>(
+    'select name, balance_cents from ledger_accounts where owner_id = $1',
+    [owner.ownerId],
+  );
+  const of = (name: string) => Number(found.find((row) => row.name === name)?.balance_cents ?? 0);
+  return {
+    available: of(`wallet:${walletId}:available`),
+    held: of(`wallet:${walletId}:held`),
+    receivable: of(`owner:${owner.ownerId}:receivable`),
+  };
+}
+
+export async function journalsOf(world: World, ownerId: string): Promise<string[]> {
+  const found = await world.sql<{ kind: string }>(
+    `select kind from journals where owner_id = $1 and kind <> 'fund' order by created_at, id`,
+    [ownerId],
+  );
+  return found.map(({ kind }) => kind);
+}
+
+export async function eventsOf(
+  world: World,
+  ownerId: string,
+): Promise<{ name: string; data: Record<string, unknown> }[]> {
+  return world.sql('select name, data from events where owner_id = $1 order by seq', [ownerId]);
+}
+
+/** Each of these must be empty: sums of journals, holds against the book, spending against the transactions. */
+export async function brokenInvariants(world: World): Promise<unknown[]> {
+  return [
+    ...(await world.sql(
+      `select 'journal', journal_id from ledger_entries group by journal_id having sum(amount_cents) <> 0`,
+    )),
+    ...(await world.sql(
+      `select 'held', name, balance_cents, h.held from ledger_accounts a
+       left join lateral (select coalesce(sum(o.held_cents), 0) as held from open_holds(a.owner_id) o where o.account = a.name) h on true
+       where name like '%:held' and balance_cents <> h.held`,
+    )),
+    ...(await world.sql(
+      `select 'spending' as what, * from (
+         select agent_id, coalesce(card_id, '') as card_id, (authorized_at at time zone 'UTC')::date as day,
+           sum(spent_cents) as spent, count(*) as uses from transactions where spent_cents > 0 group by 1, 2, 3) t
+       full join (select * from spending_days where spent_cents <> 0 or payments <> 0) d using (agent_id, card_id, day)
+       where t.spent is distinct from d.spent_cents or t.uses is distinct from d.payments`,
+    )),
+  ];
+}
