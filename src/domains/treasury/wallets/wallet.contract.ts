@@ -143,7 +143,7 @@ export const walletsArea = defineArea({
       success: { status: 200, body: WalletBalance },
       refusals: [403, 404],
     },
-    topUpWallet: {
+    fundOneWallet: {
       method: 'post',
       path: '/{id}/fund',
       summary: 'Put money into a wallet',

@@ -1,0 +1,251 @@
+/** Putting money into wallets: at once in a sandbox, on paper in live mode, from wallet to wallet in both. @module */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
+import { eventsSince, lastEvent } from '../parties/party-factories.ts';
+
+let world: World;
+let owner: Owner;
+beforeAll(async () => {
+  world = await startWorld();
+});
+beforeEach(async () => {
+  owner = await world.owner();
+});
+afterAll(() => world.close());
+
+const funds = () => owner.client(fundArea);
+const wallets = () => owner.client(walletsArea);
+const refused = (status: number, message: RegExp) =>
+  expect.objectContaining({ status, message: expect.stringMatching(message) });
+
+describe('from outside', () => {
+  test('the money is there in the answer, in the wallet and in the book, and two events say so', async () => {
+    const before = await lastEvent(world, owner);
+    const funding = await funds().fundWallet({ body: { amountEuros: 250.01 } });
+    expect(funding).toEqual({
+      id: expect.stringMatching(/^fnd_/),
+      walletId: expect.stringMatching(/^wal_/),
+      amountEuros: 250.01,
+      balanceEuros: 250.01,
+      status: 'completed',
+      simulated: true,
+      createdAt: expect.any(String),
+    });
+    expect(await funds().getFunding({ params: { id: funding.id } })).toEqual(funding);
+    expect(await wallets().getWalletBalance({ params: { id: funding.walletId } })).toMatchObject({
+      totalEuros: 250.01,
+    });
+    const { data } = await owner.client(ledgerArea).listLedgerEntries({ query: { referenceId: funding.id } });
+    expect(data.map(({ account, direction, amountEuros }) => [account, direction, amountEuros])).toEqual([
+      [`wallet:${funding.walletId}:available`, 'credit', 250.01],
+      [`external:processor:${owner.ownerId}`, 'debit', 250.01],
+    ]);
+    expect(await eventsSince(world, owner, before)).toEqual([
+      'customer.created',
+      'wallet.created',
+      'wallet.funded',
+      'wallet.credited',
+    ]);
+  });
+
+  test('the events carry the amount, the balance right after and where it came from', async () => {
+    await funds().fundWallet({ body: { amountEuros: 1 } });
+    const before = await lastEvent(world, owner);
+    const { walletId } = await funds().fundWallet({ body: { amountEuros: 2 } });
+    const events = await world.sql<{ name: string; data: object }>(
+      'select name, data from events where owner_id = $1 and seq > $2 order by seq',
+      [owner.ownerId, before],
+    );
+    const told = expect.objectContaining({ walletId, amountEuros: 2, balanceEuros: 3, source: 'processor' });
+    expect(events).toEqual([
+      { name: 'wallet.funded', data: told },
+      { name: 'wallet.credited', data: told },
+    ]);
+  });
+
+  test('into a wallet that is named, by both paths', async () => {
+    const { id } = await wallets().createWallet({ body: { name: 'Named' } });
+    await funds().fundWallet({ body: { amountEuros: 10, walletId: id } });
+    expect(await wallets().fundOneWallet({ params: { id }, body: { amountEuros: 5 } })).toEqual({
+      walletId: id,
+      amountEuros: 5,
+      balanceEuros: 15,
+      status: 'completed',
+      simulated: true,
+    });
+  });
+
+  test('the same Idempotency-Key funds once, also at once and also when the first answer was lost', async () => {
+    const headers = { 'Idempotency-Key': 'fund-once' };
+    const ask = () => funds().fundWallet({ body: { amountEuros: 5 }, headers });
+    const first = await ask();
+    expect(await ask()).toEqual(first);
+    await world.sql('update idempotency set status = null, body = null, lease_until = null where key = $1', [
+      'fund-once',
+    ]);
+    expect(await ask()).toEqual(first);
+    const parallel = { 'Idempotency-Key': 'fund-parallel' };
+    await Promise.allSettled(
+      Array.from({ length: 8 }, () => funds().fundWallet({ body: { amountEuros: 1 }, headers: parallel })),
+    );
+    expect(await wallets().getWalletBalance({ params: { id: first.walletId } })).toMatchObject({ availableEuros: 6 });
+  });
+
+  test('forty at once are each counted', async () => {
+    const { walletId } = await funds().fundWallet({ body: { amountEuros: 1 } });
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, () => funds().fundWallet({ body: { amountEuros: 0.25 } })),
+    );
+    expect(await wallets().getWalletBalance({ params: { id: walletId } })).toMatchObject({ availableEuros: 11 });
+    expect(new Set(answers.map(({ balanceEuros }) => balanceEuros)).size).toBe(40);
+  });
+
+  test('what the owner owes is settled first', async () => {
+    const { walletId } = await funds().fundWallet({ body: { amountEuros: 1 } });
+    await world.sql('select post_journals($1::jsonb)', [JSON.stringify([anOverClearing(walletId, 100, 700)])]);
+    expect(await funds().fundWallet({ body: { amountEuros: 4 } })).toMatchObject({ amountEuros: 4, balanceEuros: 0 });
+    expect(await funds().fundWallet({ body: { amountEuros: 4 } })).toMatchObject({ amountEuros: 4, balanceEuros: 1 });
+    expect(await owner.client(ledgerArea).verifyLedger()).toMatchObject({ balanced: true, differences: [] });
+  });
+
+  test.each([
+    ['no amount', {}, /body\.amountEuros/],
+    ['zero', { amountEuros: 0 }, /from 0\.01 to 100000\.00/],
+    ['a negative amount', { amountEuros: -5 }, /not negative/],
+    ['three decimals', { amountEuros: 1.005 }, /two decimals/],
+    ['too much', { amountEuros: 100_000.01 }, /from 0\.01 to 100000\.00/],
+    ['a huge amount', { amountEuros: 1e21 }, /amount in euros/],
+    ['an amount as text', { amountEuros: '5' }, /body\.amountEuros/],
+    ['a wallet that does not exist', { amountEuros: 1, walletId: newId('wallet') }, /no wallet of this owner/],
+    ['something that is no wallet', { amountEuros: 1, walletId: 'main' }, /must be a wallet id/],
+    ['an unknown field', { amountEuros: 1, currency: 'EUR' }, /currency/],
+  ])('%s is refused and nothing is booked', async (_what, body, message) => {
+    await expect(funds().fundWallet({ body: body as never })).rejects.toEqual(refused(400, message));
+    expect(await world.sql('select 1 from journals where owner_id = $1', [owner.ownerId])).toEqual([]);
+    expect(await world.sql('select 1 from wallets where owner_id = $1', [owner.ownerId])).toEqual([]);
+  });
+
+  test("another owner's wallet and funding do not exist", async () => {
+    const theirs = await funds().fundWallet({ body: { amountEuros: 9 } });
+    owner = await world.owner();
+    const into = funds().fundWallet({ body: { amountEuros: 1, walletId: theirs.walletId } });
+    await expect(into).rejects.toEqual(refused(400, /no wallet of this owner/));
+    await expect(funds().getFunding({ params: { id: theirs.id } })).rejects.toEqual(refused(404, /^no funding/));
+  });
+
+  test('an agent funds nothing and reads no funding', async () => {
+    const funding = await funds().fundWallet({ body: { amountEuros: 9 } });
+    const { token } = await anAgentWithCard(world, owner);
+    const agent = world.as(token).client(fundArea);
+    await expect(agent.fundWallet({ body: { amountEuros: 1 } })).rejects.toMatchObject({ status: 403 });
+    await expect(agent.getFunding({ params: { id: funding.id } })).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('from wallet to wallet', () => {
+  const fromMain = async (amountEuros: number) => {
+    const { walletId: fromWalletId } = await funds().fundWallet({ body: { amountEuros: 20 } });
+    const { id } = await wallets().createWallet({ body: { name: 'Target' } });
+    const before = await lastEvent(world, owner);
+    return {
+      id,
+      fromWalletId,
+      before,
+      asked: wallets().fundOneWallet({ params: { id }, body: { amountEuros, fromWalletId } }),
+    };
+  };
+
+  test('the money moves and only the target tells of it', async () => {
+    const { id, fromWalletId, before, asked } = await fromMain(7.5);
+    expect(await asked).toEqual({
+      walletId: id,
+      amountEuros: 7.5,
+      balanceEuros: 7.5,
+      status: 'completed',
+      simulated: false,
+    });
+    expect(await wallets().getWallet({ params: { id: fromWalletId } })).toMatchObject({ balanceEuros: 12.5 });
+    expect(await eventsSince(world, owner, before)).toEqual(['wallet.funded']);
+  });
+
+  test('more than is there is refused with the figures', async () => {
+    const { fromWalletId, asked } = await fromMain(20.01);
+    await expect(asked).rejects.toEqual(
+      refused(400, new RegExp(`wallet ${fromWalletId} has 20\\.00 euros available, 20\\.01 asked`)),
+    );
+    expect(await wallets().getWallet({ params: { id: fromWalletId } })).toMatchObject({ balanceEuros: 20 });
+  });
+
+  test('the source must be another wallet of the owner, and open', async () => {
+    const { id, fromWalletId, asked } = await fromMain(1);
+    await asked;
+    const stranger = await world.owner();
+    const theirs = await stranger.client(walletsArea).createWallet({ body: { name: 'Theirs' } });
+    for (const [source, message] of [
+      [id, /is the wallet itself/],
+      [theirs.id, /no wallet of this owner/],
+      [newId('wallet'), /no wallet of this owner/],
+    ] as const) {
+      const body = { amountEuros: 1, fromWalletId: source };
+      await expect(wallets().fundOneWallet({ params: { id }, body })).rejects.toEqual(refused(400, message));
+    }
+    await world.sql(`update wallets set status = 'frozen' where id = $1`, [fromWalletId]);
+    const frozen = wallets().fundOneWallet({ params: { id }, body: { amountEuros: 1, fromWalletId } });
+    await expect(frozen).rejects.toEqual(refused(400, /is frozen/));
+  });
+});
+
+describe('in live mode', () => {
+  let live: World;
+  beforeAll(async () => {
+    live = await startWorld({ env: { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' } });
+  });
+  afterAll(() => live.close());
+
+  test('a top-up is noted with where to send the money, and nothing is booked', async () => {
+    const its = await live.owner();
+    const funding = await its.client(fundArea).fundWallet({ body: { amountEuros: 50 } });
+    expect(funding).toMatchObject({
+      amountEuros: 50,
+      balanceEuros: 0,
+      status: 'pending',
+      simulated: false,
+      bankDetails: { iban: null, bic: null, reference: funding.id },
+    });
+    expect(await live.sql('select 1 from journals where owner_id = $1', [its.ownerId])).toEqual([]);
+    expect(await eventsSince(live, its, 0)).toContain('funding.requested');
+    expect(await its.client(fundArea).getFunding({ params: { id: funding.id } })).toEqual(funding);
+  });
+
+  test('simulated money is refused', async () => {
+    const its = await live.owner();
+    const asked = its.client(fundArea).fundWallet({ body: { amountEuros: 50, simulate: true } });
+    await expect(asked).rejects.toEqual(refused(400, /sandbox deployment only/));
+  });
+
+  test('a wallet has no IBAN that no rail delivered', async () => {
+    const its = await live.owner();
+    const opened = await its.client(walletsArea).createWallet({ body: { name: 'Live' } });
+    expect([opened.iban, opened.bic]).toEqual([null, null]);
+  });
+});
+
+/** Clears more than was ever there: `paid` from the wallet, the rest owed. */
+const anOverClearing = (walletId: string, paidCents: number, owedCents: number) => ({
+  id: newId('journal'),
+  ownerId: owner.ownerId,
+  kind: 'clearing',
+  referenceType: 'transaction',
+  referenceId: 'tx_over0000',
+  cause: `clearing:${walletId}`,
+  requestId: 'test',
+  createdAt: new Date().toISOString(),
+  postings: [
+    { account: `wallet:${walletId}:available`, amountCents: -paidCents },
+    { account: `owner:${owner.ownerId}:receivable`, amountCents: -owedCents },
+    { account: `external:cards:${owner.ownerId}`, amountCents: paidCents + owedCents },
+  ],
+});

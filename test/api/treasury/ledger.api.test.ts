@@ -1,0 +1,283 @@
+/** The book over HTTP: found by any of its filters, closed to others, and checked by whoever owns it. @module */
+
+import { createPublicKey } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { databaseOf } from '../../../src/db/database.ts';
+import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import {
+  checkpointFolder,
+  fundArea,
+  keyIdOf,
+  ledgerArea,
+  sealJournals,
+  signingKeyFrom,
+  treasuryEntities,
+  walletsArea,
+  writeCheckpoint,
+} from '../../../src/domains/treasury/index.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let owner: Owner;
+let orm: Orm;
+let folder: string;
+let mainId: string;
+let otherId: string;
+let agent: AgentWithCard;
+let sibling: AgentWithCard;
+
+const ledger = (of: Pick<Owner, 'client'> = owner) => of.client(ledgerArea);
+const refused = (status: number, message: RegExp) =>
+  expect.objectContaining({ status, message: expect.stringMatching(message) });
+const hour = 3_600_000;
+
+/** Main gets 100.00, then 10.00 go to Other, then each agent holds some of its own wallet; an hour between them. */
+beforeAll(async () => {
+  world = await startWorld();
+  folder = await mkdtemp(join(tmpdir(), 'bursar-checkpoints-'));
+  orm = await openDatabase({
+    url: world.config.DATABASE_URL,
+    entities: treasuryEntities,
+    poolSize: 2,
+    applicationName: 'test',
+  });
+  owner = await world.owner();
+  ({ walletId: mainId } = await owner.client(fundArea).fundWallet({ body: { amountEuros: 100 } }));
+  await world.advance(hour);
+  ({ id: otherId } = await owner.client(walletsArea).createWallet({ body: { name: 'Other' } }));
+  await owner
+    .client(walletsArea)
+    .fundOneWallet({ params: { id: otherId }, body: { amountEuros: 10, fromWalletId: mainId } });
+  await world.advance(hour);
+  agent = await anAgentWithCard(world, owner);
+  sibling = await anAgentWithCard(world, owner);
+  for (const buyer of [agent, sibling]) await hold(buyer, 500);
+});
+afterAll(async () => {
+  await orm.close();
+  await world.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const list = async (query: object, of: Pick<Owner, 'client'> = owner) =>
+  (await ledger(of).listLedgerEntries({ query })).data;
+
+test('an entry says what moved, on which account, why, and the balance before and after', async () => {
+  const [entry] = await list({ walletId: otherId });
+  expect(entry).toEqual({
+    id: expect.stringMatching(/^le_[a-z0-9]{28}$/),
+    journalId: expect.stringMatching(/^jr_/),
+    ownerId: owner.ownerId,
+    agentId: null,
+    kind: 'internal_transfer',
+    account: `wallet:${otherId}:available`,
+    walletId: otherId,
+    direction: 'credit',
+    amountEuros: 10,
+    balanceBeforeEuros: 0,
+    balanceAfterEuros: 10,
+    referenceType: 'fund',
+    referenceId: expect.stringMatching(/^fnd_/),
+    memo: null,
+    requestId: expect.stringMatching(/^[0-9a-f-]{36}$/),
+    runId: null,
+    createdAt: expect.any(String),
+  });
+});
+
+test('one entry comes with the other lines of its journal', async () => {
+  const [entry] = await list({ walletId: otherId });
+  const { lines, ...alone } = await ledger().getLedgerEntry({ params: { id: entry?.id ?? '' } });
+  expect(alone).toEqual(entry);
+  expect(lines).toMatchObject([
+    { account: `wallet:${mainId}:available`, direction: 'debit', amountEuros: 10, balanceAfterEuros: 90 },
+  ]);
+});
+
+test('lists are newest first and filtered by account, wallet, reference, direction and time', async () => {
+  const all = await list({});
+  expect(all).toHaveLength(8);
+  expect(all.map(({ kind }) => kind)).toEqual([
+    ...Array<string>(4).fill('authorization'),
+    ...Array<string>(2).fill('internal_transfer'),
+    ...Array<string>(2).fill('fund'),
+  ]);
+  expect(await list({ walletId: mainId })).toHaveLength(2);
+  expect(await list({ walletId: agent.walletId })).toHaveLength(2);
+  expect(await list({ account: `external:processor:${owner.ownerId}` })).toHaveLength(1);
+  expect(await list({ account: `wallet:${mainId}:available`, walletId: mainId })).toHaveLength(2);
+  expect(await list({ account: `wallet:${mainId}:available`, walletId: otherId })).toHaveLength(0);
+  expect(await list({ referenceType: 'transaction' })).toHaveLength(4);
+  expect(await list({ referenceId: agent.agentId })).toHaveLength(2);
+  expect(await list({ direction: 'debit' })).toHaveLength(4);
+  expect(await list({ direction: 'credit', walletId: mainId })).toHaveLength(1);
+  const transferredAt = all[4]?.createdAt ?? '';
+  expect(await list({ from: transferredAt })).toHaveLength(6);
+  expect(await list({ to: transferredAt })).toHaveLength(2);
+  expect(await list({ from: transferredAt, to: new Date(Date.parse(transferredAt) + 1).toISOString() })).toHaveLength(
+    2,
+  );
+});
+
+test.each([{}, { walletId: 'main' as const }, { referenceType: 'transaction' as const }])(
+  'pages of any size hold every entry once: %j',
+  async (filter) => {
+    const query = 'walletId' in filter ? { walletId: mainId } : filter;
+    const whole = await list(query);
+    for (const limit of [1, 2, 3]) {
+      const seen: string[] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await ledger().listLedgerEntries({
+          query: { ...query, limit, ...(cursor !== undefined && { cursor }) },
+        });
+        seen.push(...page.data.map(({ id }) => id));
+        cursor = page.nextCursor ?? undefined;
+      } while (cursor !== undefined);
+      expect(seen).toEqual(whole.map(({ id }) => id));
+    }
+  },
+);
+
+test.each([
+  [{ limit: 0 }, /limit/],
+  [{ walletId: 'main' }, /wallet id/],
+  [{ referenceType: 'gift' }, /referenceType/],
+  [{ direction: 'up' }, /direction/],
+  [{ from: 'yesterday' }, /from/],
+  [{ cursor: 'nonsense' }, /nextCursor/],
+  [{ colour: 'red' }, /colour/],
+])('a list asked with %j is refused', async (query, message) => {
+  await expect(ledger().listLedgerEntries({ query: query as never })).rejects.toEqual(refused(400, message));
+});
+
+test('another owner sees none of it, and an unknown entry does not exist', async () => {
+  const stranger = await world.owner();
+  expect(await list({}, stranger)).toEqual([]);
+  expect(await list({ walletId: mainId }, stranger)).toEqual([]);
+  expect(await list({ account: `wallet:${mainId}:available` }, stranger)).toEqual([]);
+  expect(await ledger(stranger).listLedgerAccounts()).toEqual({ data: [] });
+  expect(await ledger(stranger).verifyLedger()).toMatchObject({ balanced: true, journals: 0 });
+  const [entry] = await list({ walletId: mainId });
+  for (const id of [entry?.id ?? '', newId('entry'), 'le_abcdefgh']) {
+    await expect(ledger(stranger).getLedgerEntry({ params: { id } })).rejects.toEqual(refused(404, /^no ledger entry/));
+  }
+  await expect(ledger().getLedgerEntry({ params: { id: newId('entry') } })).rejects.toMatchObject({ status: 404 });
+});
+
+test('an agent sees the entries of its own purchases and nothing else', async () => {
+  const its = world.as(agent.token);
+  const seen = await list({}, its);
+  expect(seen).toHaveLength(2);
+  expect(seen.every(({ agentId }) => agentId === agent.agentId)).toBe(true);
+  expect(await ledger(its).getLedgerEntry({ params: { id: seen[0]?.id ?? '' } })).toMatchObject({ lines: [{}] });
+  expect(await list({ walletId: mainId }, its)).toEqual([]);
+  expect(await list({ walletId: sibling.walletId }, its)).toEqual([]);
+  const [other] = await list({}, world.as(sibling.token));
+  await expect(ledger(its).getLedgerEntry({ params: { id: other?.id ?? '' } })).rejects.toEqual(
+    refused(403, /another agent/),
+  );
+  for (const ask of [
+    () => ledger(its).listLedgerAccounts(),
+    () => ledger(its).verifyLedger(),
+    () => ledger(its).listLedgerCheckpoints(),
+  ]) {
+    await expect(ask()).rejects.toMatchObject({ status: 403 });
+  }
+});
+
+test('the trial balance has equal totals, sealed or not, and can be asked for the past', async () => {
+  const stranger = await world.owner();
+  const { walletId } = await stranger.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  const first = new Date(Date.now() + 2 * hour + 60_000).toISOString();
+  await world.advance(hour);
+  await stranger.client(fundArea).fundWallet({ body: { amountEuros: 12 } });
+  const asks = async () =>
+    (await ledger(stranger).listLedgerAccounts()).data.filter(
+      ({ debitEuros, creditEuros }) => debitEuros + creditEuros > 0,
+    );
+  const due = [
+    { account: `external:processor:${stranger.ownerId}`, debitEuros: 42, creditEuros: 0, balanceEuros: -42 },
+    { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 42, balanceEuros: 42 },
+  ];
+  expect(await asks()).toEqual(due);
+  await sealJournals(databaseOf(orm));
+  expect(await asks()).toEqual(due);
+  const past = await ledger(stranger).listLedgerAccounts({ query: { asOf: first } });
+  expect(past.data).toEqual([
+    { account: `external:processor:${stranger.ownerId}`, debitEuros: 30, creditEuros: 0, balanceEuros: -30 },
+    { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 30, balanceEuros: 30 },
+  ]);
+});
+
+test('verify finds a whole book whole, and goes on from the checkpoint that it found whole', async () => {
+  const its = await world.owner();
+  const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  expect(await ledger(its).verifyLedger()).toEqual({
+    balanced: true,
+    journals: 1,
+    sealedThrough: 0,
+    unsealed: 1,
+    checkedFrom: 0,
+    differences: [],
+  });
+  const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY);
+  while ((await sealJournals(databaseOf(orm))) > 0);
+  await writeCheckpoint(databaseOf(orm), { key, store: checkpointFolder(folder) });
+  const { data } = await ledger(its).listLedgerCheckpoints();
+  expect(data).toMatchObject([{ sequence: 1, keyId: keyIdOf(createPublicKey(key)) }]);
+  expect(await ledger(its).verifyLedger()).toMatchObject({ balanced: true, sealedThrough: 1, checkedFrom: 0 });
+  await its.client(fundArea).fundWallet({ body: { amountEuros: 1, walletId } });
+  expect(await ledger(its).verifyLedger()).toMatchObject({ balanced: true, journals: 2, checkedFrom: 1 });
+  expect(await ledger(its).verifyLedger({ query: { full: 'true' } })).toMatchObject({ balanced: true, checkedFrom: 0 });
+});
+
+test('verify names what differs', async () => {
+  const its = await world.owner();
+  const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  await world.sql(`update ledger_accounts set balance_cents = 3001 where name = 'wallet:${walletId}:available'`);
+  const found = await ledger(its).verifyLedger();
+  expect(found.balanced).toBe(false);
+  expect(found.differences).toEqual(
+    expect.arrayContaining([
+      {
+        check: 'account',
+        subject: `wallet:${walletId}:available`,
+        message: 'stands at 3001 cents after 1 entries; its entries make 3000 after 1',
+      },
+    ]),
+  );
+});
+
+test('a hold that no open payment explains is a difference', async () => {
+  const found = await ledger().verifyLedger({ query: { full: 'true' } });
+  expect(found.differences.map(({ check, subject }) => [check, subject])).toContainEqual([
+    'hold',
+    `wallet:${agent.walletId}:held`,
+  ]);
+});
+
+async function hold({ agentId, walletId }: AgentWithCard, amountCents: number): Promise<void> {
+  const [clock] = await world.sql<{ at: Date }>(`select now() + offset_ms * interval '1 ms' as at from clock`);
+  const journal = {
+    id: newId('journal'),
+    ownerId: owner.ownerId,
+    agentId,
+    kind: 'authorization',
+    referenceType: 'transaction',
+    referenceId: agentId,
+    cause: `hold:${agentId}`,
+    requestId: 'test',
+    createdAt: clock?.at.toISOString(),
+    postings: [
+      { account: `wallet:${walletId}:available`, amountCents: -amountCents },
+      { account: `wallet:${walletId}:held`, amountCents },
+    ],
+  };
+  await world.sql('select post_journals($1::jsonb)', [JSON.stringify([journal])]);
+}
