@@ -45,7 +45,7 @@ export type OutboundOptions = {
 export function createOutbound({
   allowedOrigins: entries,
   resolve = resolveBySystem,
-  connectionsPerOrigin = 128,
+  connectionsPerOrigin = 1_000,
 }: OutboundOptions): Outbound {
   const allowedOrigins = entries.map(readAllowedOrigin);
   const pools = { connections: connectionsPerOrigin, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 };

@@ -88,6 +88,10 @@ describe('one relay', () => {
         .map((body) => JSON.parse(body).event)
         .sort(),
     ).toEqual(['policy.created', 'policy.updated', 'webhook.created']);
+    await eventually(
+      async () => bodies('names').length * bodies('other-owner').length,
+      (product) => product > 0,
+    );
     expect(bodies('names').map((body) => JSON.parse(body).event)).toEqual(['policy.updated']);
     expect(bodies('other-owner').map((body) => JSON.parse(body).event)).toEqual(['webhook.created']);
   });
@@ -420,7 +424,7 @@ test('while the database is away nothing is lost, and stopping finishes what is 
     (count) => count === 10,
   );
   await bursar.world.sql(
-    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'bursar-delivery-test' and datname = current_database()`,
   );
   await relay.stop();
   const all = await eventually(

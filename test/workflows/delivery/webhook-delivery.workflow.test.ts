@@ -3,7 +3,7 @@
  * that are lost and started again.
  * @module
  */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { claimRetry } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
@@ -16,11 +16,9 @@ let bursar: DeliveryWorld;
 beforeAll(async () => {
   bursar = await startDeliveryWorld({ retries: true });
 }, 60_000);
-afterEach(() => bursar.stopRelays());
 afterAll(() => bursar.close());
 
 const failedOnce = async (box: string) => {
-  await bursar.relay();
   const owner = await bursar.subscriber();
   const webhook = await owner.webhooks.createWebhook({
     body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
