@@ -55,6 +55,7 @@ create table journals (
 create index journals_owner on journals (owner_id, created_at desc, id desc);
 create index journals_agent on journals (agent_id, created_at desc, id desc) where agent_id is not null;
 create index journals_reference on journals (reference_id);
+create index journals_reference_type on journals (owner_id, reference_type, created_at desc, id desc);
 
 create table journal_texts (
   journal_id text collate "C" primary key references journals (id),
@@ -181,7 +182,9 @@ create trigger ledger_accounts_owner before insert on ledger_accounts
 
 -- Makes what is missing and locks all of them in one order: whoever needs balances to decide calls this first.
 create function lock_accounts(p_owner text, p_names text[], p_at timestamptz)
-  returns table (name text, balance_cents bigint) language plpgsql as $$
+  returns table (name text, balance_cents bigint) language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+as $$
 #variable_conflict use_column
 begin
   insert into ledger_accounts as a (name, owner_id, created_at)
@@ -207,7 +210,12 @@ create type journal_line as (
    before is not posted again. Journals first, then accounts in name order: the same order for everybody.
    BL001 = an account would fall below zero (detail says which), BL002 = a malformed journal, BL003 = not the owner's. */
 create function post_journals(p_journals jsonb)
-  returns table (ordinal int, journal_id text, posted boolean, balances jsonb) language plpgsql as $$
+  returns table (ordinal int, journal_id text, posted boolean, balances jsonb) language plpgsql
+  -- One plan per statement, by index, from the first row to the hundred-millionth: no replanning, no seq scan that
+  -- was right while the tables were empty.
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off
+as $$
 #variable_conflict use_column
 declare
   v_new text[];

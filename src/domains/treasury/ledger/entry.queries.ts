@@ -67,10 +67,11 @@ const conditions = `j.owner_id = $1 and ($2::text is null or j.agent_id = $2)
   and ($6::timestamptz is null or e.created_at >= $6) and ($7::timestamptz is null or e.created_at < $7)`;
 
 /** Walks journals in order; the plain conditions name the column whose index gives that order. */
-function byJournals({ agentId, referenceId }: EntryFilter): string {
+function byJournals({ agentId, referenceId, referenceType }: EntryFilter): string {
   const walked = [
     agentId !== undefined && 'j.agent_id = $2',
     referenceId !== undefined && 'j.reference_id = $4',
+    referenceType !== undefined && 'j.reference_type = $3',
     '($6::timestamptz is null or j.created_at >= $6) and ($7::timestamptz is null or j.created_at < $7)',
     '($8::timestamptz is null or (j.created_at, j.id) <= ($8, $9))',
   ].filter((part) => part !== false);
