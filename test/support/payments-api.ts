@@ -34,7 +34,7 @@ export async function closeUsedCard(tx: Tx, cardId: string, cause: Cause): Promi
   if (card?.usage === 'single') await applyToCard(tx, cardId, { kind: 'close' }, cause);
 }
 
-export async function startPaymentsApi(world: World) {
+export async function startPaymentsApi(world: World, allowedOrigins: readonly string[] = []) {
   const { config } = world;
   const all = [...new Set([...entities, ...paymentsEntities])];
   const infrastructure = await openInfrastructure(config, { name: 'payments', entities: all });
@@ -47,7 +47,7 @@ export async function startPaymentsApi(world: World) {
     dashboardSecret: config.BURSAR_DASHBOARD_SECRET.join(',') || undefined,
   });
   const refusalOfUrl = (url: string) => {
-    const judged = judgeUrl(url, { allowedOrigins: config.BURSAR_ALLOWED_ORIGINS, requireHttps: true });
+    const judged = judgeUrl(url, { allowedOrigins, requireHttps: true });
     return 'refused' in judged ? judged.refused : undefined;
   };
   const app = createApp({

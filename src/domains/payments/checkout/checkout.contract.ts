@@ -34,7 +34,6 @@ export const checkoutArea = defineArea({
         'The shop speaks the Bursar checkout protocol. 200 with `success: true` when the network approved it; 200 with `success: false` when it was declined; 400 with nothing held when there is no offer, it is dearer than the intent, or not in EUR; 503 when the outcome is not known yet: the same Idempotency-Key finds the same checkout.',
       auth: ['key', 'agent'],
       scope: 'checkout.write',
-      idempotency: 'required',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
       refusals: [403, 404, 409, 503],
