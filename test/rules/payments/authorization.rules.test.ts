@@ -1,0 +1,218 @@
+/**
+ * Goal: an authorization is approved only for what rules, intent and money all allow. Method: random facts, and the
+ * spending rule asked again about whatever was approved.
+ * @module
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type Candidate,
+  type DecisionFacts,
+  decideAuthorization,
+} from '../../../src/domains/payments/network/authorization.rules.ts';
+import { judgeSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
+
+const at = new Date('2026-03-02T12:00:00.000Z');
+const policy: Policy = {
+  id: 'po_aaaaaaaa',
+  version: 1,
+  name: 'rules',
+  maxTransactionCents: null,
+  dailyLimitCents: null,
+  monthlyLimitCents: null,
+  autoApproveLimitCents: null,
+  merchantAllowlist: [],
+  merchantBlocklist: [],
+  mccCategories: [],
+  allowedMccs: [],
+  blockedMccs: [],
+  allowedCountries: [],
+  lockToFirstMerchant: false,
+  cooldownMinutes: null,
+  requireIntent: false,
+  requireAttestation: false,
+  attestationWindowMinutes: null,
+  expiresAfterMinutes: null,
+  expirationAction: 'freeze',
+  activeHoursStart: null,
+  activeHoursEnd: null,
+  maxUsageCount: null,
+  amountTolerancePercent: null,
+  updatedAt: at,
+};
+const factsOf = (
+  over: Partial<DecisionFacts> = {},
+  terms: Partial<Policy> = {},
+  amountCents = 1_000,
+): DecisionFacts => ({
+  spending: {
+    at,
+    policy: { ...policy, ...terms },
+    agent: { status: 'active' },
+    card: {
+      status: 'active',
+      usage: 'multi',
+      isProvisioning: false,
+      limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
+    },
+    request: {
+      amountCents,
+      merchant: { id: 'm', name: 'Shop' },
+      mcc: '5734',
+      country: 'DE',
+      kind: amountCents === 0 ? 'verification' : 'purchase',
+    },
+    counters: noSpending,
+    phase: 'charge',
+    risk: { outcome: 'allow', signals: [] },
+  },
+  candidates: [],
+  availableCents: 10_000,
+  partialSupported: false,
+  early: { isReversed: false, isCleared: false },
+  ...over,
+});
+const candidate = (over: Partial<Candidate> = {}): Candidate => ({
+  id: 'int_aaaaaaaa',
+  expectedAmountCents: 1_000,
+  expectedMerchant: 'Shop',
+  isAutoApproved: true,
+  ...over,
+});
+
+const cents = fc.integer({ min: 0, max: 5_000 });
+const limit = fc.option(cents);
+const anyFacts = fc
+  .record({
+    asked: cents,
+    availableCents: cents,
+    partialSupported: fc.boolean(),
+    terms: fc.record({
+      maxTransactionCents: limit,
+      dailyLimitCents: limit,
+      monthlyLimitCents: limit,
+      requireIntent: fc.boolean(),
+      autoApproveLimitCents: limit,
+    }),
+    spent: cents,
+    candidates: fc.array(
+      fc.record({ expectedAmountCents: cents, expectedMerchant: fc.constantFrom('Shop', 'Other', null) }),
+      { maxLength: 3 },
+    ),
+  })
+  .map(({ asked, availableCents, partialSupported, terms, spent, candidates }) => {
+    const facts = factsOf({ availableCents, partialSupported }, terms, asked);
+    const counters = { ...noSpending, spentTodayCents: spent, spentThisMonthCents: spent };
+    return {
+      ...facts,
+      spending: { ...facts.spending, counters },
+      candidates: candidates.map((one, index) => candidate({ ...one, id: `int_aaaaaaa${index}` })),
+    };
+  });
+
+describe('whatever the facts', () => {
+  test('what is approved is allowed by the spending rule, and there is money for it', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const { outcome, approvedCents, holdCents, candidate: chosen } = decideAuthorization(facts);
+        if (outcome === 'declined') return expect([approvedCents, holdCents]).toEqual([0, 0]);
+        expect(holdCents).toBe(approvedCents);
+        expect(approvedCents).toBeLessThanOrEqual(facts.availableCents);
+        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
+        const request = { ...facts.spending.request, amountCents: approvedCents };
+        expect(judgeSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) }).outcome).toBe('allow');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('a part is less than asked, only where parts are taken, and never less than could be', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) => {
+        const asked = facts.spending.request.amountCents;
+        const { outcome, approvedCents, candidate: chosen } = decideAuthorization(facts);
+        if (outcome === 'approved') expect(approvedCents).toBe(asked);
+        if (outcome !== 'partial') return;
+        expect(facts.partialSupported).toBe(true);
+        expect(approvedCents).toBeGreaterThan(0);
+        expect(approvedCents).toBeLessThan(asked);
+        // One cent more is refused: by the rule, or for lack of money.
+        const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
+        const request = { ...facts.spending.request, amountCents: approvedCents + 1 };
+        const verdict = judgeSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
+        expect(verdict.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('the decision is a function of its facts', () => {
+    fc.assert(
+      fc.property(anyFacts, (facts) =>
+        expect(decideAuthorization(facts)).toEqual(decideAuthorization(structuredClone(facts))),
+      ),
+    );
+  });
+});
+
+describe('intents', () => {
+  test('the one that fits is taken', () => {
+    const near = candidate({ id: 'int_near', expectedAmountCents: 900 });
+    const decision = decideAuthorization(factsOf({ candidates: [near, candidate()] }, { requireIntent: true }));
+    expect(decision).toMatchObject({ outcome: 'approved', candidate: { id: 'int_aaaaaaaa' }, mismatch: undefined });
+  });
+
+  test('a near miss is named in the reason', () => {
+    const decision = decideAuthorization(
+      factsOf({ candidates: [candidate({ expectedAmountCents: 900 })] }, { requireIntent: true }),
+    );
+    expect(decision).toMatchObject({
+      outcome: 'declined',
+      rule: 'intent_required',
+      mismatch: { intentId: 'int_aaaaaaaa' },
+    });
+    expect(decision.reason).toBe('no approved intent fits this charge: intent int_aaaaaaaa expects 9.00, asked 10.00');
+  });
+
+  test('where none is required a near miss is told, and the charge goes on', () => {
+    const decision = decideAuthorization(factsOf({ candidates: [candidate({ expectedMerchant: 'Elsewhere' })] }));
+    expect(decision).toMatchObject({
+      outcome: 'approved',
+      candidate: undefined,
+      mismatch: { intentId: 'int_aaaaaaaa' },
+    });
+  });
+
+  test('one that a person approved may be charged above the auto-approve limit; another may not', () => {
+    const terms = { autoApproveLimitCents: 500 };
+    const byPerson = factsOf({ candidates: [candidate({ isAutoApproved: false })] }, terms);
+    const byPolicy = factsOf({ candidates: [candidate()] }, terms);
+    expect(decideAuthorization(byPerson).outcome).toBe('approved');
+    expect(decideAuthorization(byPolicy)).toMatchObject({ outcome: 'declined', rule: 'auto_approve_limit' });
+  });
+
+  test('an account check takes none', () => {
+    const decision = decideAuthorization(
+      factsOf({ candidates: [candidate({ expectedAmountCents: 0 })], availableCents: 0 }, { requireIntent: true }, 0),
+    );
+    expect(decision).toMatchObject({ outcome: 'approved', approvedCents: 0, candidate: undefined });
+  });
+});
+
+describe('what came before the question', () => {
+  test('reversed: declined, and nothing is held', () => {
+    const decision = decideAuthorization(factsOf({ early: { isReversed: true, isCleared: true } }));
+    expect(decision).toMatchObject({ outcome: 'declined', holdCents: 0, rule: 'reversed_before' });
+  });
+
+  test('cleared: approved whatever the rules say, holding no more than there is', () => {
+    const early = { isReversed: false, isCleared: true };
+    const decision = decideAuthorization(factsOf({ early, availableCents: 400 }, { maxTransactionCents: 1 }));
+    expect(decision).toMatchObject({
+      outcome: 'approved',
+      approvedCents: 1_000,
+      holdCents: 400,
+      rule: 'cleared_before',
+    });
+  });
+});

@@ -1,0 +1,185 @@
+/**
+ * Goal: no message in any order makes or loses a cent of a hold. Method: random sequences of clearings, reversals and
+ * expiry over one transaction, checked against plain sums and against the ledger's own patterns.
+ * @module
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  clear,
+  expire,
+  holdExpiry,
+  reverse,
+  type TransactionChange,
+  type TransactionState,
+} from '../../../src/domains/payments/transactions/transaction.rules.ts';
+import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
+import { authorization, clearing, type Posting, release } from '../../../src/domains/treasury/ledger/ledger.rules.ts';
+
+type Said =
+  | { kind: 'clear'; amountCents: number; isFinal: boolean }
+  | { kind: 'reverse'; amountCents: number | undefined }
+  | { kind: 'expire' };
+
+const amount = fc.integer({ min: 1, max: 100_000 });
+const said: fc.Arbitrary<Said> = fc.oneof(
+  fc.record({
+    kind: fc.constant('clear' as const),
+    amountCents: fc.integer({ min: 0, max: 100_000 }),
+    isFinal: fc.boolean(),
+  }),
+  fc.record({ kind: fc.constant('reverse' as const), amountCents: fc.option(amount, { nil: undefined }) }),
+  fc.constant({ kind: 'expire' as const }),
+);
+const authorized = (approvedCents: number): TransactionState => ({
+  status: 'pending',
+  type: 'authorization',
+  amountCents: approvedCents,
+  approvedCents,
+  heldCents: approvedCents,
+  clearedCents: 0,
+  reversedCents: 0,
+  isFinal: false,
+});
+const declined: TransactionState = { ...authorized(0), status: 'failed', amountCents: 500 };
+
+const hear = (state: TransactionState, message: Said): TransactionChange => {
+  if (message.kind === 'clear') return clear(state, message);
+  return message.kind === 'reverse' ? reverse(state, message.amountCents) : expire(state);
+};
+
+const ownerId = 'own_aaaaaaaa';
+const from = wallet('wal_aaaaaaaa');
+
+/** The book as the service posts it. */
+function postingsOf(state: TransactionState, message: Said, balances: Map<string, number>): Posting[] {
+  const balance = (name: string) => balances.get(name) ?? 0;
+  if (message.kind !== 'clear') {
+    const { releasedCents } = hear(state, message);
+    return releasedCents === 0 ? [] : release({ ownerId, from, amountCents: releasedCents });
+  }
+  return clearing({
+    ownerId,
+    from,
+    amountCents: message.amountCents,
+    isFinal: message.isFinal,
+    heldCents: state.heldCents,
+    availableCents: balance(`wallet:${from.id}:available`),
+    receivableCents: -balance(`owner:${ownerId}:receivable`),
+  });
+}
+
+const book = (balances: Map<string, number>, postings: readonly Posting[]): void => {
+  for (const { account, amountCents } of postings) balances.set(account, (balances.get(account) ?? 0) + amountCents);
+};
+
+describe('any sequence of messages', () => {
+  const sequences = fc.tuple(
+    fc.oneof(amount.map(authorized), fc.constant(declined)),
+    fc.array(said, { maxLength: 12 }),
+  );
+
+  test('never holds less than nothing or more than was approved, and the book holds the same', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        const balances = new Map([[`wallet:${from.id}:available`, 300_000]]);
+        if (first.heldCents > 0) book(balances, authorization({ ownerId, from, amountCents: first.heldCents }));
+        let state = first;
+        for (const message of messages) {
+          book(balances, postingsOf(state, message, balances));
+          state = hear(state, message).next;
+          expect(state.heldCents).toBeGreaterThanOrEqual(0);
+          expect(state.heldCents + state.reversedCents).toBeLessThanOrEqual(state.approvedCents);
+          expect(balances.get(`wallet:${from.id}:held`) ?? 0).toBe(state.heldCents);
+        }
+        expect(balances.get(`external:cards:${ownerId}`) ?? 0).toBe(state.clearedCents);
+        expect([...balances.values()].reduce((sum, cents) => sum + cents, 0)).toBe(300_000);
+      }),
+    );
+  });
+
+  test('completes at most once, and everything the network collected is in it', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        let state = first;
+        let completions = 0;
+        for (const message of messages) {
+          const change = hear(state, message);
+          if (change.completes) completions += 1;
+          if (change.completes) expect(change.next.status).toBe('completed');
+          state = change.next;
+        }
+        const collected = messages.reduce(
+          (sum, message) => sum + (message.kind === 'clear' ? message.amountCents : 0),
+          0,
+        );
+        expect(state.clearedCents).toBe(collected);
+        expect(completions).toBeLessThanOrEqual(1);
+        if (state.status === 'completed') expect([completions, state.amountCents]).toEqual([1, state.clearedCents]);
+      }),
+    );
+  });
+
+  test('fully reversed means that nothing is held and nothing was collected', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        let state = first;
+        for (const message of messages) {
+          const change = hear(state, message);
+          if (change.isFullyReversed) {
+            expect([change.next.heldCents, change.next.clearedCents, change.next.status]).toEqual([0, 0, 'reversed']);
+          }
+          state = change.next;
+        }
+      }),
+    );
+  });
+
+  test('after an end nothing is held, and expiry finds nothing', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        let state = first;
+        for (const message of messages) state = hear(state, message).next;
+        if (state.isFinal || state.status === 'reversed') {
+          expect(state.heldCents).toBe(0);
+          expect(expire(state)).toMatchObject({ next: state, releasedCents: 0 });
+        }
+      }),
+    );
+  });
+});
+
+describe('single messages', () => {
+  test('a final clearing of nothing gives everything back', () => {
+    expect(clear(authorized(1_000), { amountCents: 0, isFinal: true })).toMatchObject({
+      next: { status: 'reversed', heldCents: 0, reversedCents: 1_000 },
+      releasedCents: 1_000,
+      isFullyReversed: true,
+      completes: false,
+    });
+  });
+
+  test('a reversal above the hold gives back the hold', () => {
+    expect(reverse(authorized(1_000), 5_000)).toMatchObject({ releasedCents: 1_000, isFullyReversed: true });
+  });
+
+  test('a declined transaction has nothing to give back', () => {
+    expect(reverse(declined, undefined)).toMatchObject({ next: declined, releasedCents: 0, isFullyReversed: false });
+  });
+});
+
+describe('how long a hold lives', () => {
+  const at = new Date('2026-03-01T12:00:00.000Z');
+  const days = (mcc: string) => (holdExpiry({ mcc, at }).getTime() - at.getTime()) / 86_400_000;
+
+  test.each(['3351', '3500', '3501', '3999', '4411', '7011', '7512', '7513'])('%s: 31 days', (mcc) =>
+    expect(days(mcc)).toBe(31),
+  );
+  test.each(['3350', '4000', '4410', '7010', '7012', '7511', '7514', '5734', '0000'])('%s: 7 days', (mcc) =>
+    expect(days(mcc)).toBe(7),
+  );
+  test('what the network says wins', () => {
+    const networkExpiresAt = new Date('2026-03-02T00:00:00.000Z');
+    expect(holdExpiry({ mcc: '7011', at, networkExpiresAt })).toEqual(networkExpiresAt);
+  });
+});
