@@ -46,7 +46,8 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
   stops.push(() => world.close());
   const infrastructure = await openInfrastructure(world.config, { name: 'delivery-test', entities });
   stops.push(() => infrastructure.close());
-  const outbound = createOutbound({ allowedOrigins: [receiver.origin] });
+  // No test asks a real name server: every public name is one that does not resolve.
+  const outbound = createOutbound({ allowedOrigins: [receiver.origin], resolve: async () => [] });
   stops.push(() => outbound.close());
   const { database, clock, vault, log } = infrastructure;
   const relays: (() => Promise<void>)[] = [];
