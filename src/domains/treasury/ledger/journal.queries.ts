@@ -32,12 +32,14 @@ export const sealedAfter = (tx: Tx, ownerId: string, sequence: number, limit: nu
     [ownerId, sequence, limit],
   );
 
+export type WaitingJournal = JournalToCheck & { readonly position: number };
+
 /** An owner's journals that wait for their seal, in the order in which they will get it. */
-export const unsealedOf = (tx: Tx, ownerId: string): Promise<JournalToCheck[]> =>
-  rows<JournalToCheck>(
+export const unsealedAfter = (tx: Tx, ownerId: string, position: number, limit: number): Promise<WaitingJournal[]> =>
+  rows<WaitingJournal>(
     tx,
-    `select null as sequence, null as hash, t.memo, t.salt, ${journalFacts}
+    `select u.position, null as sequence, null as hash, t.memo, t.salt, ${journalFacts}
      from unsealed_journals u join journals j on j.id = u.journal_id left join journal_texts t on t.journal_id = j.id
-     where u.owner_id = $1 order by u.position`,
-    [ownerId],
+     where u.owner_id = $1 and u.position > $2 order by u.position limit $3`,
+    [ownerId, position, limit],
   );

@@ -23,6 +23,9 @@ export type CheckedJournal = JournalOnRecord & {
   readonly salt: string | null;
 };
 
+/** A book that is wrong all over is not told line by line. */
+const mostDifferences = 100;
+
 /** Only an over-clearing may put an owner into debt. */
 const mayOwe: readonly string[] = ['clearing'];
 const contraOf = /^(external:(cards|sepa|processor)|suspense|fees|interowner):/;
@@ -61,7 +64,7 @@ export class BookCheck {
   }
 
   differs(check: Difference['check'], subject: string, message: string): void {
-    this.differences.push({ check, subject, message });
+    if (this.differences.length < mostDifferences) this.differences.push({ check, subject, message });
   }
 
   private checkSeal(journal: CheckedJournal, sequence: number, hash: string): void {

@@ -8,7 +8,7 @@ import type { Database } from '../../../db/database.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { isSignedHead, keyIdOf } from './checkpoint.rules.ts';
-import { sealedAfter, unsealedOf } from './journal.queries.ts';
+import { sealedAfter, unsealedAfter } from './journal.queries.ts';
 import type { Head } from './seal.rules.ts';
 import { checkpointsOf, checkStanding, type StoredCheckpoint } from './verify.queries.ts';
 import { BookCheck, type Difference } from './verify.rules.ts';
@@ -49,25 +49,41 @@ export async function verifyOwner(database: Database, ownerId: string, options: 
 
 async function check(tx: Tx, ownerId: string, { full, publicKey }: VerifyOptions, from: Head | undefined) {
   const book = new BookCheck(ownerId, from);
-  for (;;) {
-    const journals = await sealedAfter(tx, ownerId, book.sealedThrough.sequence, batchSize);
-    for (const journal of journals) book.check(journal);
-    if (journals.length < batchSize) break;
-  }
-  const waiting = await unsealedOf(tx, ownerId);
-  for (const journal of waiting) book.check(journal);
+  await checkSealed(tx, ownerId, book);
+  const unsealed = await checkUnsealed(tx, ownerId, book);
   const checkpoints = await checkpointsOf(tx, ownerId, from?.sequence ?? 0);
   for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKey);
   await checkStanding(tx, ownerId, book, full);
   const verification: Verification = {
     balanced: book.differences.length === 0,
-    journals: book.sealedThrough.sequence + waiting.length,
+    journals: book.sealedThrough.sequence + unsealed,
     sealedThrough: book.sealedThrough.sequence,
-    unsealed: waiting.length,
+    unsealed,
     checkedFrom: from?.sequence ?? 0,
-    differences: book.differences.slice(0, 100),
+    differences: book.differences,
   };
   return { verification, checkpoint: checkpoints.at(-1)?.sequence ?? 0 };
+}
+
+async function checkSealed(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  for (;;) {
+    const journals = await sealedAfter(tx, ownerId, book.sealedThrough.sequence, batchSize);
+    for (const journal of journals) book.check(journal);
+    if (journals.length < batchSize) return;
+  }
+}
+
+/** How many there are: none to speak of while the sealer runs, any number where it does not. */
+async function checkUnsealed(tx: Tx, ownerId: string, book: BookCheck): Promise<number> {
+  let count = 0;
+  let position = 0;
+  for (;;) {
+    const journals = await unsealedAfter(tx, ownerId, position, batchSize);
+    for (const journal of journals) book.check(journal);
+    count += journals.length;
+    position = journals.at(-1)?.position ?? position;
+    if (journals.length < batchSize) return count;
+  }
 }
 
 function checkCheckpoint(book: BookCheck, checkpoint: StoredCheckpoint, publicKey: KeyObject | undefined): void {

@@ -44,7 +44,7 @@ const WalletFunded = z
   .meta({ id: 'WalletFunded' });
 
 const metadata = z
-  .record(z.string().max(100), z.json())
+  .record(z.string().max(100), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 16_384, 'must not be larger than 16 KiB');
 const name = text(120);
 const purpose = text(500).nullable().optional();
