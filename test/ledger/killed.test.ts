@@ -1,0 +1,75 @@
+/** A process killed while it posts, seals and signs: what was answered is there, and the book is whole. @module */
+
+import { spawn } from 'node:child_process';
+import { generateKeyPairSync } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { rows } from '../../src/db/tx.ts';
+import { available, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
+import { keyIdOf } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
+import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
+import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.verify.service.ts';
+import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
+import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { type Book, openBook } from './book.ts';
+
+const program = fileURLToPath(new URL('dying-poster.ts', import.meta.url));
+const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+
+let book: Book;
+let folder: string;
+beforeAll(async () => {
+  book = await openBook();
+  folder = await mkdtemp(join(tmpdir(), 'bursar-killed-'));
+});
+afterAll(async () => {
+  await book.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('after each of five kills nothing answered is lost, nothing is half done, and every checkpoint holds', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 1_000_000);
+  const acknowledged: string[] = [];
+  for (const livesMs of [60, 130, 210, 35, 170]) {
+    acknowledged.push(...(await killedAfter([book.url, ownerId, walletId, other, folder, pem], livesMs)));
+    expect(await verifyOwner(book.database, ownerId, { full: true, publicKey })).toMatchObject({ differences: [] });
+    expect(
+      (await verifyCheckpoints(book.database, checkpointFolder(folder), new Map([[keyIdOf(publicKey), publicKey]])))
+        .differences,
+    ).toEqual([]);
+  }
+  expect(acknowledged.length).toBeGreaterThan(20);
+  const found = await rows(book.database.read(), 'select id from journals where id = any($1::text[])', [acknowledged]);
+  expect(found).toHaveLength(acknowledged.length);
+  while ((await sealJournals(book.database)) > 0);
+  const whole = await verifyOwner(book.database, ownerId, { full: true, publicKey });
+  expect(whole).toMatchObject({ balanced: true, unsealed: 0 });
+  const [there, here] = [available(wallet(other)), available(wallet(walletId))];
+  const balances = await balancesOf(book.database.read(), [there, here]);
+  expect(balances).toEqual({ [there]: whole.journals - 1, [here]: 1_000_000 - (whole.journals - 1) });
+});
+
+/** What it had been told of before it was killed, that long after its first word. */
+async function killedAfter(args: string[], livesMs: number): Promise<string[]> {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let said = '';
+  const ended = new Promise((resolve) => child.once('close', resolve));
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      said += chunk.toString();
+      resolve();
+    });
+  });
+  await sleep(livesMs);
+  child.kill('SIGKILL');
+  await ended;
+  return said.split('\n').slice(0, -1);
+}
