@@ -1,4 +1,5 @@
 /** Every workflow: the bundle's only entry. @module */
 export { cardLifecycle } from './cards/card-lifecycle.workflow.ts';
 export { webhookDelivery } from './delivery/webhook-delivery.workflow.ts';
+export { checkout } from './payments/checkout.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';

@@ -1,8 +1,10 @@
 /** Every activity that the worker registers, with the ports it dials through. @module */
 import { cardActivities } from '../../activities/cards/card.activities.ts';
 import { webhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
+import { checkoutActivities } from '../../activities/payments/checkout.activities.ts';
 import { intentActivities } from '../../activities/spending/intent.activities.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
+import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
 import type { CardProcessor } from '../domains/cards/index.ts';
 import type { SendDelivery } from '../domains/delivery/index.ts';
 import { agentBecomesVisible } from '../domains/parties/index.ts';
@@ -25,6 +27,12 @@ export function workerActivities(infrastructure: Infrastructure, { outbound, sen
       onActivated: async (tx, cause, { agentId }) => {
         await agentBecomesVisible(tx, cause, agentId as Id<'agent'>);
       },
+    }),
+    ...checkoutActivities({
+      database,
+      clock,
+      cardProcessor: processor,
+      merchantCheckout: createBursarCheckout({ outbound }),
     }),
     ...webhookDeliveryActivities({ database, clock, send, claimLimits }),
   };

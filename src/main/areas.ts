@@ -16,6 +16,7 @@ import { version } from './version.ts';
 import { deliveryAreas } from './wiring/delivery.ts';
 import { identityAreas } from './wiring/identity.ts';
 import { partiesAreas } from './wiring/parties.ts';
+import { paymentsAreas } from './wiring/payments.ts';
 import { spendingAreas } from './wiring/spending.ts';
 import { treasuryAreas } from './wiring/treasury.ts';
 
@@ -32,6 +33,7 @@ export function apiAreas(infrastructure: Infrastructure, credentials: OpenCreden
     ...treasuryAreas(infrastructure),
     ...spendingAreas(infrastructure),
     mounted(cardsArea, cardHandlers({ database, gateway, mode: config.BURSAR_MODE })),
+    ...paymentsAreas(infrastructure),
     ...deliveryAreas(infrastructure),
   ];
 }

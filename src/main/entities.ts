@@ -4,6 +4,7 @@ import { CardRow } from '../domains/cards/index.ts';
 import { deliveryEntities } from '../domains/delivery/index.ts';
 import { identityEntities } from '../domains/identity/index.ts';
 import { partiesEntities } from '../domains/parties/index.ts';
+import { paymentsEntities } from '../domains/payments/index.ts';
 import { IntentRow } from '../domains/spending/intents/index.ts';
 import { PolicyRow } from '../domains/spending/policies/index.ts';
 import { treasuryEntities } from '../domains/treasury/index.ts';
@@ -15,5 +16,6 @@ export const entities: readonly AnyEntity[] = [
   PolicyRow,
   IntentRow,
   CardRow,
+  ...paymentsEntities,
   ...deliveryEntities,
 ];

@@ -3,6 +3,7 @@ import { cardsArea } from '../domains/cards/index.ts';
 import { webhooksArea } from '../domains/delivery/index.ts';
 import { agentTokensArea, keysArea } from '../domains/identity/index.ts';
 import { agentsArea, customersArea } from '../domains/parties/index.ts';
+import { checkoutArea, networkArea, transactionsArea } from '../domains/payments/index.ts';
 import { intentsArea } from '../domains/spending/intents/index.ts';
 import { policiesArea } from '../domains/spending/policies/index.ts';
 import { fundArea, ledgerArea, walletsArea } from '../domains/treasury/index.ts';
@@ -19,9 +20,12 @@ export const publishedAreas: readonly Area[] = [
   policiesArea,
   intentsArea,
   cardsArea,
+  checkoutArea,
+  transactionsArea,
   walletsArea,
   fundArea,
   ledgerArea,
   webhooksArea,
+  networkArea,
   sandboxClockArea,
 ];

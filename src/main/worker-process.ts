@@ -18,6 +18,7 @@ import type { Config } from './config.ts';
 import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { senderOf } from './wiring/delivery.ts';
+import { ageingLoop } from './wiring/payments.ts';
 import { sealerOf } from './wiring/treasury.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
@@ -31,10 +32,15 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
 
   const relay = relayLoop(infrastructure);
   const deliveries = startDeliveryRelay({ database, clock, send, log });
+  const ageing = ageingLoop(infrastructure);
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
-    channels: { bursar_processes: relay.nudge, [deliveriesChannel]: deliveries.nudge },
+    channels: {
+      bursar_processes: relay.nudge,
+      [deliveriesChannel]: deliveries.nudge,
+      bursar_clock: ageing.nudge,
+    },
     onConnected: () => {
       relay.nudge();
       deliveries.nudge();
@@ -63,7 +69,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   return {
     stop: async () => {
       await listener.stop();
-      await Promise.all([relay.stop(), deliveries.stop(), sealer.stop(), heart.stop()]);
+      await Promise.all([relay.stop(), deliveries.stop(), ageing.stop(), sealer.stop(), heart.stop()]);
       await Promise.all(workers.map((worker) => worker.stop()));
       await outbound.close();
       await infrastructure.close();

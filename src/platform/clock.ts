@@ -4,7 +4,7 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { oneRow, type Tx } from '../db/tx.ts';
+import { oneRow, rows, type Tx } from '../db/tx.ts';
 import type { Mode } from './mode.ts';
 
 export type Clock = {
@@ -25,6 +25,7 @@ export async function advanceClock(tx: Tx, ms: number): Promise<number> {
     'update clock set offset_ms = offset_ms + $1 where id = 1 returning offset_ms',
     [ms],
   );
+  await rows(tx, `select pg_notify('bursar_clock', '')`); // What ages in bulk is swept at once, not at its next hour.
   return row.offset_ms;
 }
 

@@ -2,6 +2,7 @@
 import { rows, type Tx } from '../db/tx.ts';
 import {
   type CounterFacts,
+  type MerchantFacts,
   noSpending,
   type RequestFacts,
   type RiskFacts,

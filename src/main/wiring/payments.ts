@@ -1,0 +1,59 @@
+/** The card network, transactions and checkouts, put together; and what only ages in bulk. @module */
+import {
+  checkoutArea,
+  checkoutHandlers,
+  networkArea,
+  networkHandlers,
+  transactionHandlers,
+  transactionsArea,
+} from '../../domains/payments/index.ts';
+import { type Mounted, mounted } from '../../http/route.ts';
+import { minute } from '../../kernel/instant.ts';
+import { judgeUrl } from '../../outbound/address-rules.ts';
+import { type Loop, startLoop } from '../../relay/loop.ts';
+import { createAuthorizeCard } from '../../usecases/authorize-card.ts';
+import { cardWasUsed } from '../../usecases/card-was-used.ts';
+import { createClearAuthorization } from '../../usecases/clear-authorization.ts';
+import { createConfirmCheckout } from '../../usecases/confirm-checkout.ts';
+import { createExecuteCheckout } from '../../usecases/execute-checkout.ts';
+import { expireHolds } from '../../usecases/expire-holds.ts';
+import { createReverseAuthorization } from '../../usecases/reverse-authorization.ts';
+import { riskOf } from '../../usecases/spending-facts.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+
+export function paymentsAreas({ database, gateway, config, log }: Infrastructure): Mounted[] {
+  const { BURSAR_NETWORK_KEY: networkKey, BURSAR_ALLOWED_ORIGINS: allowedOrigins } = config;
+  const networkKeys = networkKey === undefined ? {} : { sandbox: networkKey };
+  const refusalOfUrl = (url: string): string | undefined => {
+    const judged = judgeUrl(url, { allowedOrigins, requireHttps: true });
+    return 'refused' in judged ? judged.refused : undefined;
+  };
+  return [
+    mounted(
+      checkoutArea,
+      checkoutHandlers({
+        execute: createExecuteCheckout({ database, gateway, refusalOfUrl }),
+        confirm: createConfirmCheckout({ database }),
+      }),
+    ),
+    mounted(transactionsArea, transactionHandlers({ database })),
+    mounted(
+      networkArea,
+      networkHandlers({
+        networkKeys,
+        authorize: createAuthorizeCard({ database, closeUsedCard: cardWasUsed, riskOf }),
+        clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
+        reverse: createReverseAuthorization({ database }),
+      }),
+    ),
+  ];
+}
+
+/** Holds, confirms and clearings that nothing followed, by business time; the clock's moves are noticed too. */
+export const ageingLoop = ({ database, clock, log }: Infrastructure): Loop =>
+  startLoop({
+    name: 'ageing',
+    everyMs: minute,
+    log,
+    pass: async () => expireHolds({ database, closeUsedCard: cardWasUsed }, await clock.now()),
+  });

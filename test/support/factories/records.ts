@@ -1,0 +1,81 @@
+/** One of everything that an owner can have, made over the API with real purchases. @module */
+import { cardsArea } from '../../../src/domains/cards/index.ts';
+import { webhooksArea } from '../../../src/domains/delivery/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/index.ts';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { checkoutArea, transactionsArea } from '../../../src/domains/payments/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
+import { eventually, type Owner, type World } from '../world.ts';
+
+export const clientsOf = (owner: Pick<Owner, 'client'>) => ({
+  agents: owner.client(agentsArea),
+  tokens: owner.client(agentTokensArea),
+  policies: owner.client(policiesArea),
+  intents: owner.client(intentsArea),
+  cards: owner.client(cardsArea),
+  checkout: owner.client(checkoutArea),
+  transactions: owner.client(transactionsArea),
+  wallets: owner.client(walletsArea),
+  fund: owner.client(fundArea),
+  ledger: owner.client(ledgerArea),
+  webhooks: owner.client(webhooksArea),
+});
+
+export type Records = Awaited<ReturnType<typeof recordsOf>>;
+
+/** An agent with a purchase behind it, a pending intent before it, a token, a webhook and money. */
+export async function recordsOf(world: World, owner: Owner) {
+  const api = clientsOf(owner);
+  const funded = await api.fund.fundWallet({ body: { amountEuros: 500 } });
+  const agent = await api.agents.createAgent({ body: { name: 'buyer' } });
+  const token = await api.tokens.createAgentToken({ params: { id: agent.id }, body: { label: 'first' } });
+  const bought = await buy(world, owner, agent.id, 12.5);
+  const pending = await api.intents.declareIntent({
+    body: { agentId: agent.id, purpose: 'later', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+  });
+  const approved = await api.intents.declareIntent({
+    body: { agentId: agent.id, purpose: 'now', expectedAmountEuros: 5, expectedMerchant: 'Sandbox Shop' },
+  });
+  const webhook = await api.webhooks.createWebhook({
+    body: { url: `${world.sandboxUrl}/receiver/${owner.ownerId}`, events: ['*'] },
+  });
+  await api.agents.updateAgent({ params: { id: agent.id }, body: { scope: 'an event for the webhook' } });
+  const template = await api.policies.createPolicy({ body: { name: 'template' } });
+  const delivery = await eventually(
+    async () => (await api.webhooks.listWebhookDeliveries({ params: { id: webhook.id }, query: {} })).data[0],
+    (found) => found !== undefined,
+  );
+  const entries = await api.ledger.listLedgerEntries({ query: {} });
+  return {
+    agentId: agent.id,
+    cardId: agent.cardId ?? '',
+    walletId: funded.walletId,
+    token: token.token,
+    tokenId: token.id,
+    transactionId: bought.transactionId ?? '',
+    completedIntentId: bought.intentId,
+    intentId: pending.id,
+    approvedIntentId: approved.id,
+    webhookId: webhook.id,
+    deliveryId: delivery?.id ?? '',
+    entryId: entries.data[0]?.id ?? '',
+    policyId: template.id,
+  };
+}
+
+/** Declares, executes at a sandbox shop and waits until the clearing has completed the intent. */
+export async function buy(world: World, owner: Owner, agentId: string, amountEuros: number, shop = 'sandbox-shop') {
+  const api = clientsOf(owner);
+  const intent = await api.intents.declareIntent({
+    body: { agentId, purpose: 'a thing', expectedAmountEuros: amountEuros },
+  });
+  const targetUrl = `${world.sandboxUrl}/shops/${shop}?amountCents=${Math.round(amountEuros * 100)}`;
+  const paid = await api.checkout.executeCheckout({ body: { intentId: intent.id, targetUrl } });
+  await eventually(
+    () => api.intents.getIntent({ params: { id: intent.id } }),
+    ({ status }) => status === 'completed' || status === 'failed',
+  );
+  return paid;
+}
