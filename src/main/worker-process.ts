@@ -50,7 +50,6 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   sealer.start();
   const heart = heartbeats(infrastructure, {
     webhookPoller: () => successOf(deliveries),
-    sealer: () => sealer.state().lastRoundAt?.getTime(),
   });
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };

@@ -25,7 +25,7 @@ describe('the moves', () => {
     ['frozen', 'close', 'closed'],
     ['closed', 'freeze', 'refused'],
     ['closed', 'unfreeze', 'refused'],
-    ['closed', 'close', 'refused'],
+    ['closed', 'close', 'already'],
   ])('%s, %s: %s', (from, what, expected) => {
     const move = moveAgent(from, what, false);
     expect(move.outcome === 'moved' ? move.next : move.outcome).toBe(expected);

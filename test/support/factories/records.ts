@@ -52,6 +52,7 @@ export async function recordsOf(world: World, owner: Owner) {
     agentId: agent.id,
     cardId: agent.cardId ?? '',
     walletId: funded.walletId,
+    fundingId: funded.id,
     token: token.token,
     tokenId: token.id,
     transactionId: bought.transactionId ?? '',

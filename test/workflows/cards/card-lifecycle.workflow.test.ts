@@ -127,7 +127,10 @@ test('it is named, summarised and staged for the operator', async () => {
   rowOf(id).status = 'frozen';
   await handle.signal('wake');
   await eventually(stage, (value) => value === 'frozen');
-  expect(await world.detailsOf(handle)).toContain('Frozen with its agent');
+  await eventually(
+    () => world.detailsOf(handle),
+    (details) => details.includes('Frozen with its agent'),
+  );
   await end(handle);
   await eventually(stage, (value) => value === 'closed');
 });

@@ -128,7 +128,7 @@ export async function noteTold(
   await tx.flush();
   if (row.toldState !== row.status) return row;
   await (row.status === 'closed'
-    ? closeProcess(tx, cardProcessId(cardId))
+    ? closeProcess(tx, cardProcessId(cardId), { isOwnStep: true })
     : dueProcess(tx, cardProcessId(cardId), null));
   return row;
 }

@@ -11,10 +11,13 @@ export type Funding = 'wallet' | 'budget';
 
 export const isFinalAgent = (status: AgentStatus): boolean => status === 'closed';
 
-/** `seen`: this very cause has moved the agent before, so a repeat lands on `already`. */
+/**
+ * `seen`: this very cause has moved the agent before. A brake on an agent that is in that very state is `already` too;
+ * on another final state it is refused.
+ */
 export function moveAgent(from: AgentStatus, command: AgentCommand, seen: boolean): Move<AgentStatus> {
   if (seen) return { outcome: 'already', next: from };
-  if (command === 'freeze' && from === 'frozen') return { outcome: 'already', next: 'frozen' };
+  if (brakeOf[from] === command) return { outcome: 'already', next: from };
   const next = leadsTo[command][from];
   if (next !== undefined) return { outcome: 'moved', next };
   return { outcome: 'refused', why: whyNot(from, command) };
@@ -45,6 +48,9 @@ const leadsTo: Record<AgentCommand, Partial<Record<AgentStatus, AgentStatus>>> =
   unfreeze: { frozen: 'active' },
   close: { active: 'closed', frozen: 'closed' },
 };
+
+/** The brake that has led to a state. */
+const brakeOf: Partial<Record<AgentStatus, AgentCommand>> = { frozen: 'freeze', closed: 'close' };
 
 function whyNot(from: AgentStatus, command: AgentCommand): string {
   if (from === 'closed') return `this agent is closed for good: cannot ${command} it`;

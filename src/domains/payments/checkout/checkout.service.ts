@@ -85,7 +85,7 @@ export async function changeCheckout(
   await tx.flush();
   if (row.status !== from) await recordTransition(tx, 'checkout', row.id, { from, to: row.status }, cause);
   const processId = checkoutProcessId(row.intentId);
-  if (isFinalCheckout(row.status)) await closeProcess(tx, processId);
+  if (isFinalCheckout(row.status)) await closeProcess(tx, processId, { isOwnStep: true });
   else await dueProcess(tx, processId, row.nextAttemptAt ?? cause.at);
   return row;
 }

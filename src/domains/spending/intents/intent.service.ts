@@ -193,7 +193,7 @@ function changeOf(row: IntentRow, event: EventName, details: Record<string, unkn
 async function followUp(tx: Tx, row: IntentRow, { isOwnProcess = false }: ApplyOptions): Promise<void> {
   const id = intentProcessId(row.id);
   const dueAt = stateOf(row).matchedTransactionId === null ? row.expiresAt : null;
-  if (isFinalIntent(row.status)) await closeProcess(tx, id);
+  if (isFinalIntent(row.status)) await closeProcess(tx, id, { isOwnStep: isOwnProcess });
   else await (isOwnProcess ? dueProcess(tx, id, dueAt) : wakeProcess(tx, id, dueAt));
 }
 
