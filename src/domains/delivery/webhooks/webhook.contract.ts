@@ -67,6 +67,10 @@ const subscription = z.strictObject({
   description: text(500).optional(),
 });
 
+const eventCatalogOut = z
+  .object({ data: z.array(z.object({ name: z.string(), category: z.string(), reserved: z.boolean() })) })
+  .meta({ id: 'EventCatalog' });
+
 export const webhooksArea = defineArea({
   tag: 'Webhooks',
   base: '/webhooks',
@@ -138,6 +142,15 @@ export const webhooksArea = defineArea({
       params: z.object({ deliveryId: id('delivery') }),
       success: { status: 200, body: wholeDelivery },
       refusals: [400, 401, 404, 429],
+    },
+    listEventCatalog: {
+      method: 'get',
+      path: '/events',
+      summary: 'Every event that can be subscribed to',
+      auth: ['key', 'agent'],
+      scope: 'events.read',
+      success: { status: 200, body: eventCatalogOut },
+      refusals: [],
     },
   },
 });

@@ -1,5 +1,6 @@
 /** Answers the webhooks operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { categoryOf, eventNames, isReserved } from '../../../events/catalog.ts';
 import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
@@ -69,6 +70,10 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
 
   getWebhookDelivery: async ({ params: { deliveryId } }, call) =>
     wholeDeliveryWire(mayReach(call, 'delivery', deliveryId, await findDelivery(deps.database.read(), deliveryId))),
+
+  listEventCatalog: async () => ({
+    data: eventNames.map((name) => ({ name, category: categoryOf(name), reserved: isReserved(name) })),
+  }),
 });
 
 /** The same request was answered by nobody, but had got this far: its subscription stands, with its secret. */
