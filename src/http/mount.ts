@@ -9,9 +9,8 @@ import type { Request, RequestHandler, Response, Router } from 'express';
 import type * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
 import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
-import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { authenticate, type Credentials } from './authenticate.ts';
+import { type AdmitDeps, admit } from './admit.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller } from './caller.ts';
 import { invalid, refusalOf } from './errors.ts';
@@ -19,11 +18,9 @@ import type { Idempotency, RequestKey } from './idempotency.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { type Input, type Mounted, type Operation, pathsOf, Reply } from './route.ts';
 
-export type EdgeDeps = {
-  readonly credentials: Credentials;
+export type EdgeDeps = AdmitDeps & {
   readonly idempotency: Idempotency;
   readonly rateLimit: RateLimit;
-  readonly clock: Clock;
   readonly log: Logger;
   /** Answers are checked against the contract; off in live, where speed is measured. */
   readonly validatesAnswers: boolean;
@@ -35,7 +32,7 @@ export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps)
     Object.entries(area.operations).flatMap(([name, operation]) => {
       const handler = handlers[name];
       if (handler === undefined) throw new Error(`no handler for ${name}`);
-      return pathsOf(area, operation).map((path) => ({ path, operation, run: edge(operation, handler, deps) }));
+      return pathsOf(area, operation).map((path) => ({ path, operation, run: edge(name, operation, handler, deps) }));
     }),
   );
   routes.sort((a, b) => specificity(b.path) - specificity(a.path));
@@ -51,11 +48,12 @@ const specificity = (path: string): number =>
 
 type Handler = Mounted['handlers'][string];
 
-function edge(operation: Operation, handler: Handler, deps: EdgeDeps): RequestHandler {
+function edge(name: string, operation: Operation, handler: Handler, deps: EdgeDeps): RequestHandler {
   return async (request, response) => {
     try {
       await limit(operation, request, response, deps);
-      await serve(operation, handler, deps, request, response);
+      const caller = await admit({ name, operation, request, requestId: requestIdOf(request) }, deps);
+      await serve(operation, handler, deps, request, response, caller);
     } catch (error) {
       refuse(response, error, deps.log);
     }
@@ -69,9 +67,14 @@ async function limit(operation: Operation, request: Request, response: Response,
   if (refused !== undefined) throw refused;
 }
 
-async function serve(operation: Operation, handler: Handler, deps: EdgeDeps, request: Request, response: Response) {
-  const client = request.socket.remoteAddress ?? 'unknown';
-  const caller = await authenticate(operation, { headers: request.headers, client }, deps.credentials);
+async function serve(
+  operation: Operation,
+  handler: Handler,
+  deps: EdgeDeps,
+  request: Request,
+  response: Response,
+  caller: Caller,
+) {
   const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, rawBody);

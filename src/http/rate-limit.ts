@@ -1,24 +1,18 @@
-/**
- * Requests per minute and client address, per process, on real time. IPv6 clients count by their /64; a forwarded
- * address is believed only from a listed proxy.
- * @module
- */
+/** Requests per minute and client address, per process, on real time. @module */
 import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../kernel/errors.ts';
+import type { ClientAddress } from './client-address.ts';
 
 export type RateLimit = (
   request: IncomingMessage,
 ) => Promise<{ headers: Record<string, string>; refused?: DomainError }>;
 
-export function createRateLimit(options: { perMinute: number; trustedProxies: readonly string[] }): RateLimit {
+export function createRateLimit(options: { perMinute: number; clientOf: ClientAddress }): RateLimit {
   const limiter = new RateLimiterMemory({ points: options.perMinute, duration: 60 });
-  const trusted = options.trustedProxies.map((text) =>
-    text.includes('/') ? ipaddr.parseCIDR(text) : ([ipaddr.parse(text), undefined] as const),
-  );
   return async (request) => {
-    const state = await spend(limiter, clientOf(request, trusted));
+    const state = await spend(limiter, placeOf(options.clientOf(request)));
     const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
     const headers = {
       'X-RateLimit-Limit': String(options.perMinute),
@@ -41,35 +35,9 @@ async function spend(limiter: RateLimiterMemory, client: string) {
   }
 }
 
-type Trusted = readonly (readonly [ipaddr.IPv4 | ipaddr.IPv6, number | undefined])[];
-
-function clientOf(request: IncomingMessage, trusted: Trusted): string {
-  const socket = parse(request.socket.remoteAddress ?? '');
-  const forwarded = request.headers['x-forwarded-for'];
-  if (socket === undefined || forwarded === undefined || !isTrusted(socket, trusted)) return keyOf(socket);
-  // The nearest hop that is not ours is the client; what stands left of it is hearsay.
-  const hops = String(forwarded)
-    .split(',')
-    .map((hop) => parse(hop.trim()))
-    .reverse();
-  return keyOf(hops.find((hop) => hop === undefined || !isTrusted(hop, trusted)) ?? socket);
-}
-
-function parse(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
-  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
-}
-
-function isTrusted(address: ipaddr.IPv4 | ipaddr.IPv6, trusted: Trusted): boolean {
-  return trusted.some(([network, bits]) =>
-    network.kind() !== address.kind()
-      ? false
-      : bits === undefined
-        ? network.toString() === address.toString()
-        : address.match(network, bits),
-  );
-}
-
-function keyOf(address: ipaddr.IPv4 | ipaddr.IPv6 | undefined): string {
-  if (address === undefined) return 'unknown';
+/** IPv6 clients count by their /64: one of them has as many addresses as it likes. */
+function placeOf(client: string): string {
+  if (!ipaddr.isValid(client)) return 'unknown';
+  const address = ipaddr.process(client);
   return address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString().split(':').slice(0, 4).join(':');
 }

@@ -5,7 +5,8 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ensureKey, openCredentials } from '../domains/identity/index.ts';
+import { ensureKey, openCredentials, recordDashboardUse } from '../domains/identity/index.ts';
+import { clientAddressBehind } from '../http/client-address.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
@@ -30,6 +31,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
   if (config.BURSAR_API_KEY !== undefined) {
     await ensureKey(database, config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
   }
+  const clientOf = clientAddressBehind(config.BURSAR_TRUSTED_PROXIES);
   const app = createApp({
     areas: apiAreas(infrastructure, credentials),
     mode: config.BURSAR_MODE,
@@ -38,7 +40,9 @@ export async function startApi(config: Config): Promise<RunningApi> {
     edge: {
       credentials,
       idempotency: createIdempotency(database, vault),
-      rateLimit: createRateLimit({ perMinute: config.ratePerMinute, trustedProxies: config.BURSAR_TRUSTED_PROXIES }),
+      rateLimit: createRateLimit({ perMinute: config.ratePerMinute, clientOf }),
+      clientOf,
+      onDashboardUse: (use) => recordDashboardUse(database, use),
       clock,
       log,
       validatesAnswers: config.BURSAR_MODE === 'sandbox',

@@ -145,7 +145,7 @@ describe('listing keys', () => {
     await expect(dashboard().listKeys()).rejects.toMatchObject({ status: 400 });
     await dashboard(ownerId).listKeys();
     const audit = await world.sql<{ actor: string }>(
-      `select actor from audit where owner_id = $1 and action = 'api_key.listed'`,
+      `select actor from audit where owner_id = $1 and details ->> 'operation' = 'listKeys'`,
       [ownerId],
     );
     expect(audit).toEqual([{ actor: 'dashboard' }]);

@@ -5,7 +5,6 @@ import type { Handlers } from '../../../http/route.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Mode } from '../../../platform/mode.ts';
-import { recordDashboardUse } from '../credentials/dashboard-use.service.ts';
 import type { keysArea } from './key.contract.ts';
 import { liveKeysOf } from './key.queries.ts';
 import { ownerOfNewKey } from './key.rules.ts';
@@ -33,10 +32,6 @@ export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Han
     },
     listKeys: async ({ query }, call) => {
       const ownerId = chosenOwner(call, query.ownerId) ?? ownerOf(call);
-      if (call.caller.kind === 'dashboard') {
-        const use = { ownerId, action: 'api_key.listed', subjectId: ownerId, requestId: call.requestId };
-        await recordDashboardUse(database, { ...use, at: await call.now() });
-      }
       const current = call.caller.kind === 'key' ? call.caller.keyId : undefined;
       const keys = await liveKeysOf(database.read(), ownerId);
       return keys.map((key) => ({

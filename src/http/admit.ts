@@ -1,0 +1,47 @@
+/**
+ * Lets a request in: who is calling, counted by the real client address, and every use of the dashboard's secret
+ * written down before anything runs.
+ * @module
+ */
+import type { Request } from 'express';
+import { type Id, isId } from '../kernel/ids.ts';
+import type { Clock } from '../platform/clock.ts';
+import { authenticate, type Credentials } from './authenticate.ts';
+import type { Caller } from './caller.ts';
+import type { ClientAddress } from './client-address.ts';
+import type { Operation } from './route.ts';
+
+export type AdmitDeps = {
+  readonly credentials: Credentials;
+  readonly clientOf: ClientAddress;
+  /** A use that cannot be written down does not happen. */
+  readonly onDashboardUse: (use: DashboardUse) => Promise<void>;
+  readonly clock: Clock;
+};
+
+export type DashboardUse = {
+  readonly operation: string;
+  /** Undefined: of the whole deployment, such as its clock. */
+  readonly ownerId: Id<'owner'> | undefined;
+  readonly requestId: string;
+  readonly at: Date;
+};
+
+type Asked = {
+  readonly name: string;
+  readonly operation: Operation;
+  readonly request: Request;
+  readonly requestId: string;
+};
+
+export async function admit({ name, operation, request, requestId }: Asked, deps: AdmitDeps): Promise<Caller> {
+  const client = deps.clientOf(request);
+  const caller = await authenticate(operation, { headers: request.headers, client }, deps.credentials);
+  if (caller.kind !== 'dashboard') return caller;
+  const { ownerId: asked } = request.query;
+  const ownerId = caller.ownerId ?? (typeof asked === 'string' && isId('owner', asked) ? asked : undefined);
+  // A read that names no owner shows nothing of anybody's; the sandbox reads the clock all the time.
+  if (operation.method === 'get' && ownerId === undefined) return caller;
+  await deps.onDashboardUse({ operation: name, ownerId, requestId, at: await deps.clock.now() });
+  return caller;
+}

@@ -1,0 +1,46 @@
+/**
+ * Which address a request comes from: the connection's, or the one a listed proxy tells of. Limits count by it.
+ * @module
+ */
+import type { IncomingMessage } from 'node:http';
+import ipaddr from 'ipaddr.js';
+
+/** A whole IP address, or `unknown`. */
+export type ClientAddress = (request: IncomingMessage) => string;
+
+export function clientAddressBehind(trustedProxies: readonly string[]): ClientAddress {
+  const trusted = trustedProxies.map((text) =>
+    text.includes('/') ? ipaddr.parseCIDR(text) : ([ipaddr.parse(text), undefined] as const),
+  );
+  return (request) => clientOf(request, trusted)?.toString() ?? 'unknown';
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Trusted = readonly (readonly [Address, number | undefined])[];
+
+function clientOf(request: IncomingMessage, trusted: Trusted): Address | undefined {
+  const socket = parse(request.socket.remoteAddress ?? '');
+  const forwarded = request.headers['x-forwarded-for'];
+  if (socket === undefined || forwarded === undefined || !isTrusted(socket, trusted)) return socket;
+  // The nearest hop that is not ours is the client; what stands left of it is hearsay.
+  const hops = String(forwarded)
+    .split(',')
+    .map((hop) => parse(hop.trim()))
+    .reverse();
+  const client = hops.findIndex((hop) => hop === undefined || !isTrusted(hop, trusted));
+  return client === -1 ? socket : hops[client];
+}
+
+function parse(text: string): Address | undefined {
+  return ipaddr.isValid(text) ? ipaddr.process(text) : undefined;
+}
+
+function isTrusted(address: Address, trusted: Trusted): boolean {
+  return trusted.some(([network, bits]) =>
+    network.kind() !== address.kind()
+      ? false
+      : bits === undefined
+        ? network.toString() === address.toString()
+        : address.match(network, bits),
+  );
+}
