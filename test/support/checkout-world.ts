@@ -1,81 +1,57 @@
 /**
- * Checkout whole: the API, the worker with the real workflow on the real dev server, and the sandbox with its shops,
- * processor and network.
+ * Checkout whole: an API, the worker with the real workflows on the real dev server, and the sandbox with its shops,
+ * processor and network. Unlike the tests' world it lets a test take the worker away.
  * @module
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { checkoutActivities } from '../../activities/payments/checkout.activities.ts';
-import { createSandboxCardProcessor } from '../../src/adapters/card-processor/sandbox.ts';
-import { createBursarCheckout } from '../../src/adapters/merchant-checkout/bursar-checkout.ts';
+import { startApi } from '../../src/main/api-server.ts';
 import { freePort } from '../../src/main/local/ports.ts';
+import { type RunningWorkerProcess, startWorkerProcess } from '../../src/main/worker-process.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
+import { createLogger } from '../../src/platform/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
-import { taskQueues } from '../../src/temporal/task-queues.ts';
-import { startWorker } from '../../src/temporal/worker.ts';
-import { startPaymentsApi } from './payments-api.ts';
 import { aPayer, type Payer } from './payments-world.ts';
 import { startWorld, type World } from './world.ts';
 
 export type CheckoutWorld = {
   readonly world: World;
-  readonly api: Awaited<ReturnType<typeof startPaymentsApi>>;
+  readonly apiUrl: string;
   readonly sandboxUrl: string;
   shop(name: string, amountCents: number): string;
   /** An agent whose card the sandbox's processor has issued. */
   payer(options?: Parameters<typeof aPayer>[1]): Promise<Payer>;
-  startWorker(): void;
+  startWorker(): Promise<void>;
   stopWorker(): Promise<void>;
   close(): Promise<void>;
 };
 
-export async function checkoutBundle(dir: string): Promise<string> {
-  const workflowsPath = fileURLToPath(new URL('../../workflows/payments/checkout.workflow.ts', import.meta.url));
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
-  const codePath = join(dir, 'checkout-bundle.js');
-  await writeFile(codePath, code);
-  return codePath;
-}
-
 export async function startCheckoutWorld(): Promise<CheckoutWorld> {
   const dir = await mkdtemp(join(tmpdir(), 'bursar-checkout-'));
-  const codePath = await checkoutBundle(dir);
   const world = await startWorld();
   const sandboxPort = await freePort();
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-  const api = await startPaymentsApi(world, [sandboxUrl]);
-  const { database, clock, log } = api.infrastructure;
-  const outbound = createOutbound({ allowedOrigins: [api.apiUrl, sandboxUrl] });
+  const config = { ...world.config, PORT: 0, BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_ALLOWED_ORIGINS: [sandboxUrl] };
+  const api = await startApi(config);
+  const outbound = createOutbound({ allowedOrigins: [api.url] });
   const { networkKey, dashboardSecret } = world;
-  const reach = { apiUrl: api.apiUrl, networkKey, dashboardSecret, outbound, log };
-  const sandbox = await startSandbox(
-    { databasePath: join(dir, 'sandbox.sqlite'), ...reach },
-    { host: '127.0.0.1', port: sandboxPort },
-  );
-  const activities = checkoutActivities({
-    database,
-    clock,
-    merchantCheckout: createBursarCheckout({ outbound }),
-    cardProcessor: createSandboxCardProcessor({ sandboxUrl, outbound }),
-  });
-  let worker: ReturnType<typeof startWorker> | undefined;
-  const start = () => {
-    worker = startWorker({
-      address: process.env.TEST_TEMPORAL ?? '',
-      namespace: 'default',
-      taskQueue: taskQueues(world.config.BURSAR_TASK_QUEUE_PREFIX).main,
-      activities,
-      workflowBundle: { codePath },
-      log,
-    });
+  const log = createLogger({ name: 'sandbox', level: 'fatal' });
+  const reach = { apiUrl: api.url, networkKey, dashboardSecret, outbound, log };
+  const databasePath = join(dir, 'sandbox.sqlite');
+  const sandbox = await startSandbox({ databasePath, ...reach }, { host: '127.0.0.1', port: sandboxPort });
+  let worker: RunningWorkerProcess | undefined;
+  const startWorker = async (): Promise<void> => {
+    worker = await startWorkerProcess(config, process.env.TEST_BUNDLE);
   };
-  start();
+  const stopWorker = async (): Promise<void> => {
+    await worker?.stop();
+    worker = undefined;
+  };
+  await startWorker();
   return {
     world,
-    api,
+    apiUrl: api.url,
     sandboxUrl,
     shop: (name, amountCents) => `${sandboxUrl}/shops/${name}?amountCents=${amountCents}`,
     payer: async (options = {}) => {
@@ -89,13 +65,13 @@ export async function startCheckoutWorld(): Promise<CheckoutWorld> {
       await world.sql('update cards set card_ref = $1 where id = $2', [cardRef, payer.cardId]);
       return { ...payer, cardRef };
     },
-    startWorker: start,
-    stopWorker: async () => worker?.stop(),
+    startWorker,
+    stopWorker,
     close: async () => {
-      await worker?.stop();
+      await stopWorker();
       await sandbox.close();
       await outbound.close();
-      await api.close();
+      await api.stop();
       await world.close();
       await rm(dir, { recursive: true, force: true });
     },

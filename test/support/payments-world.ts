@@ -4,7 +4,12 @@
  * @module
  */
 import { createHmac, randomUUID } from 'node:crypto';
+import { databaseOf } from '../../src/db/database.ts';
+import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
+import { entities } from '../../src/main/entities.ts';
+import { cardWasUsed } from '../../src/usecases/card-was-used.ts';
+import { type Expired, expireHolds } from '../../src/usecases/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
 import type { Owner, World } from './world.ts';
 
@@ -208,6 +213,17 @@ export async function eventsOf(
   ownerId: string,
 ): Promise<{ name: string; data: Record<string, unknown> }[]> {
   return world.sql('select name, data from events where owner_id = $1 order by seq', [ownerId]);
+}
+
+/** The sweeper's pass as of that instant of business time. */
+export async function expireIn(world: World, at: Date): Promise<Expired> {
+  const url = world.config.DATABASE_URL;
+  const orm = await openDatabase({ url, entities, poolSize: 2, applicationName: 'bursar-test' });
+  try {
+    return await expireHolds({ database: databaseOf(orm), closeUsedCard: cardWasUsed }, at);
+  } finally {
+    await orm.close();
+  }
 }
 
 /** Each of these must be empty: sums of journals, holds against the book, spending against the transactions. */

@@ -1,6 +1,5 @@
 /** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { startPaymentsApi } from '../../support/payments-api.ts';
 import {
   anIntent,
   aPayer,
@@ -15,16 +14,13 @@ import {
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
-let api: Awaited<ReturnType<typeof startPaymentsApi>>;
 let network: ReturnType<typeof networkOf>;
 beforeAll(async () => {
   world = await startWorld();
-  api = await startPaymentsApi(world);
-  network = networkOf({ apiUrl: api.apiUrl, networkKey: world.networkKey });
+  network = networkOf(world);
 });
 afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
-  await api.close();
   await world.close();
 });
 
@@ -328,7 +324,7 @@ describe('the signature', () => {
       'Content-Type': 'application/json',
       ...(header === undefined ? {} : { 'X-Network-Signature': header }),
     };
-    const answer = await fetch(`${api.apiUrl}/network/authorizations`, { method: 'POST', headers, body });
+    const answer = await fetch(`${world.apiUrl}/network/authorizations`, { method: 'POST', headers, body });
     return { status: answer.status, body: await answer.json() };
   };
   const now = () => Math.floor(Date.now() / 1_000);

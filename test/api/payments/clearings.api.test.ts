@@ -1,13 +1,12 @@
 /** The network collects and gives back: every order, repeats, and what nobody had held for. @module */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { expireHolds } from '../../../src/usecases/expire-holds.ts';
-import { closeUsedCard, startPaymentsApi } from '../../support/payments-api.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
   eventsOf,
+  expireIn,
   journalsOf,
   networkOf,
   type Payer,
@@ -15,18 +14,15 @@ import {
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
-let api: Awaited<ReturnType<typeof startPaymentsApi>>;
 let network: ReturnType<typeof networkOf>;
 beforeAll(async () => {
   world = await startWorld();
-  api = await startPaymentsApi(world);
-  network = networkOf({ apiUrl: api.apiUrl, networkKey: world.networkKey });
+  network = networkOf(world);
 });
 afterEach(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
 });
 afterAll(async () => {
-  await api.close();
   await world.close();
 });
 
@@ -266,7 +262,7 @@ describe('a reversal', () => {
 
 describe('messages in any order', () => {
   const confirm = (payer: Payer, intentId: string) =>
-    fetch(`${api.apiUrl}/checkout/confirm`, {
+    fetch(`${world.apiUrl}/checkout/confirm`, {
       method: 'POST',
       headers: {
         Authorization: `Bearer ${payer.token}`,
@@ -323,7 +319,7 @@ describe('messages in any order', () => {
 });
 
 describe('what only ages', () => {
-  const expire = (at: Date) => expireHolds({ database: api.infrastructure.database, closeUsedCard }, at);
+  const expire = (at: Date) => expireIn(world, at);
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 
   test('a hold is given back after its days, and its intent is open again', async () => {

@@ -2,14 +2,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
-import { expireHolds } from '../../../src/usecases/expire-holds.ts';
-import { closeUsedCard, startPaymentsApi } from '../../support/payments-api.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
   eventsOf,
+  expireIn,
   journalsOf,
   networkOf,
   type Payer,
@@ -17,21 +16,18 @@ import {
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
-let api: Awaited<ReturnType<typeof startPaymentsApi>>;
 let network: ReturnType<typeof networkOf>;
 beforeAll(async () => {
   world = await startWorld();
-  api = await startPaymentsApi(world);
-  network = networkOf({ apiUrl: api.apiUrl, networkKey: world.networkKey });
+  network = networkOf(world);
 });
 afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
-  await api.close();
   await world.close();
 });
 
 const confirm = (token: string, intentId: string, key: string = crypto.randomUUID()) =>
-  createClient(checkoutArea, sendTo(api.apiUrl, token)).confirmCheckout({
+  createClient(checkoutArea, sendTo(world.apiUrl, token)).confirmCheckout({
     body: { intentId },
     headers: key === '' ? {} : { 'Idempotency-Key': key },
   });
@@ -39,8 +35,7 @@ const buyer = (over: Parameters<typeof aPayer>[1] = {}) =>
   aPayer(world, { policy: { require_intent: true }, fundsCents: 5_000, ...over });
 const statusOf = async (intentId: string) =>
   (await world.sql('select status, transaction_id from intents where id = $1', [intentId]))[0];
-const expireInDays = (days: number) =>
-  expireHolds({ database: api.infrastructure.database, closeUsedCard }, new Date(Date.now() + days * 86_400_000));
+const expireInDays = (days: number) => expireIn(world, new Date(Date.now() + days * 86_400_000));
 const namesOf = async (payer: Payer) => (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
 
 test('after the authorization it returns the matched transaction', async () => {

@@ -2,25 +2,22 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
-import { startPaymentsApi } from '../../support/payments-api.ts';
 import { anIntent, aPayer, fund, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
-let api: Awaited<ReturnType<typeof startPaymentsApi>>;
 let network: ReturnType<typeof networkOf>;
 let payer: Payer;
 let other: Payer;
 let ids: Record<'cleared' | 'declined' | 'held' | 'elsewhere', string>;
 let intentId: string;
 
-const as = (token: string) => createClient(transactionsArea, sendTo(api.apiUrl, token));
+const as = (token: string) => createClient(transactionsArea, sendTo(world.apiUrl, token));
 const idsOf = (page: { data: { id: string }[] }) => page.data.map(({ id }) => id);
 
 beforeAll(async () => {
   world = await startWorld();
-  api = await startPaymentsApi(world);
-  network = networkOf({ apiUrl: api.apiUrl, networkKey: world.networkKey });
+  network = networkOf(world);
   payer = await aPayer(world, { policy: { max_transaction_cents: 5_000 } });
   other = await aPayer(world, { owner: payer.owner });
   await fund(world, payer.owner.ownerId, `wallet:${payer.walletId}`, 1);
@@ -38,7 +35,6 @@ beforeAll(async () => {
   ids = { cleared: cleared.id, declined: declined.id, held: held.id, elsewhere: elsewhere.id };
 });
 afterAll(async () => {
-  await api.close();
   await world.close();
 });
 

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 const execute = (token: string, intentId: string, targetUrl: string, key: string = crypto.randomUUID()) =>
-  createClient(checkoutArea, sendTo(w.api.apiUrl, token)).executeCheckout({
+  createClient(checkoutArea, sendTo(w.apiUrl, token)).executeCheckout({
     body: { intentId, targetUrl },
     headers: { 'Idempotency-Key': key },
   });
@@ -241,7 +241,7 @@ test('with the worker away it is 503; the same key finds the same checkout when 
     status: 400,
     message: expect.stringContaining(`${id} of this intent is under way`),
   });
-  w.startWorker();
+  await w.startWorker();
   const answer = await eventually(
     () => execute(payer.token, intentId, url, 'late').catch((error: { status: number }) => error),
     (given) => 'success' in given,

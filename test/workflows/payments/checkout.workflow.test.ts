@@ -3,16 +3,12 @@
  * the real dev server, activities replaced by rows in memory.
  * @module
  */
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
 import type { CheckoutNext } from '../../../activities/payments/checkout.activities.ts';
 import type { CheckoutView } from '../../../src/domains/payments/checkout/checkout.messages.ts';
 import { type CheckoutStatus, isFinalCheckout } from '../../../src/domains/payments/checkout/checkout.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { checkoutBundle } from '../../support/checkout-world.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -83,7 +79,6 @@ async function step(id: string, name: string, outcomes: CheckoutStatus[]): Promi
 
 let world: WorkflowWorld;
 beforeAll(async () => {
-  process.env.TEST_BUNDLE = await checkoutBundle(await mkdtemp(join(tmpdir(), 'bursar-checkout-')));
   world = await startWorkflowWorld(activities);
 }, 60_000);
 afterAll(() => world.close());
