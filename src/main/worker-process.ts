@@ -37,7 +37,6 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
     url: config.DATABASE_URL,
     log,
     channels: {
-      bursar_processes: relay.nudge,
       [deliveriesChannel]: deliveries.nudge,
       bursar_clock: ageing.nudge,
     },
@@ -76,11 +75,14 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   };
 }
 
-/** Makes Temporal agree with the table of processes. */
+/**
+ * Makes Temporal agree with the table of processes. It looks every second: three indexed questions cost less than a
+ * notification, which would make all commits that change a process queue for one lock.
+ */
 const relayLoop = (infrastructure: Infrastructure): Loop =>
   startLoop({
     name: 'relay',
-    everyMs: 30_000,
+    everyMs: second,
     log: infrastructure.log,
     pass: async () => {
       await reconcileProcesses(infrastructure);

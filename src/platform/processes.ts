@@ -48,11 +48,14 @@ export async function dueProcess(tx: Tx, id: string, dueAt: Date | null): Promis
   await rows(tx, 'update processes set due_at = $2 where id = $1 and is_open', [id, dueAt]);
 }
 
-/** The row is final. Its process is woken one last time and ends by itself, unless the change is its own step. */
+/**
+ * The row is final. Its process is woken one last time and ends by itself, unless the change is its own step. Woken
+ * also where no start is noted: one may be under way.
+ */
 export async function closeProcess(tx: Tx, id: string, { isOwnStep = false } = {}): Promise<void> {
   await rows(
     tx,
-    `update processes set is_open = false, wanted_wake = started_epoch is not null and not $2, due_at = null
+    `update processes set is_open = false, wanted_wake = not $2, due_at = null
      where id = $1 and is_open`,
     [id, isOwnStep],
   );

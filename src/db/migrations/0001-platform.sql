@@ -104,11 +104,3 @@ create index processes_to_start on processes (created_at) where is_open and star
 create index processes_started on processes (started_epoch) where is_open;
 create index processes_to_wake on processes (id) where wanted_wake;
 create index processes_subject on processes (subject_id);
-
-create function announce_process() returns trigger language plpgsql as $$
-begin
-  perform pg_notify('bursar_processes', '');
-  return null;
-end $$;
-create trigger processes_announced after insert or update of wanted_wake, is_open on processes
-  for each statement execute function announce_process();

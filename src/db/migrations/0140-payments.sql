@@ -369,7 +369,7 @@ begin
       v_intent ->> 'to', (v_message ->> 'at')::timestamptz);
     -- A matched intent has no deadline. It needs no wake either, and announcing one would queue all commits.
     if (v_intent ->> 'isFinal')::boolean then
-      update processes set is_open = false, wanted_wake = started_epoch is not null, due_at = null
+      update processes set is_open = false, wanted_wake = true, due_at = null
         where id = v_intent ->> 'processId' and is_open;
     else
       update processes set due_at = null where id = v_intent ->> 'processId' and is_open;
@@ -415,7 +415,7 @@ begin
         outcome_code = p -> 'checkout' ->> 'code', outcome_reason = p -> 'checkout' ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
       where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed');
-    update processes set is_open = false, wanted_wake = started_epoch is not null, due_at = null
+    update processes set is_open = false, wanted_wake = true, due_at = null
       where id = p -> 'checkout' ->> 'processId' and is_open;
   end if;
   insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
