@@ -20,6 +20,7 @@ import { newId } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import type { Cause } from '../platform/cause.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
+import { oneByOne } from './one-by-one.ts';
 
 export type BookOrphansDeps = { readonly database: Database; readonly closeUsedCard: CloseUsedCard };
 
@@ -28,8 +29,11 @@ const batch = 100;
 
 type Orphan = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
 
-/** `at` is business time. Returns how many authorizations were booked. */
-export async function bookOrphanClearings({ database, closeUsedCard }: BookOrphansDeps, at: Date): Promise<number> {
+/** `at` is business time; `done` counts authorizations. One that fails is tried again by the next pass. */
+export async function bookOrphanClearings(
+  { database, closeUsedCard }: BookOrphansDeps,
+  at: Date,
+): Promise<{ done: number; failures: unknown[] }> {
   const since = new Date(at.getTime() - waitsMs);
   const found = await rows<Orphan>(
     database.read(),
@@ -37,8 +41,8 @@ export async function bookOrphanClearings({ database, closeUsedCard }: BookOrpha
      where is_waiting and kind = 'clearing' and received_at <= $1 limit ${batch}`,
     [since],
   );
-  for (const orphan of found) await database.write((tx) => book(tx, orphan, closeUsedCard, at));
-  return found.length;
+  const failures = await oneByOne(found, (orphan) => database.write((tx) => book(tx, orphan, closeUsedCard, at)));
+  return { done: found.length - failures.length, failures };
 }
 
 async function book(

@@ -14,6 +14,7 @@ import {
 } from '../domains/payments/index.ts';
 import type { Cause } from '../platform/cause.ts';
 import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
+import { oneByOne, throwAll } from './one-by-one.ts';
 
 export type Expired = { readonly holds: number; readonly confirms: number; readonly orphans: number };
 
@@ -27,29 +28,35 @@ export async function expireHolds({ database, closeUsedCard }: BookOrphansDeps, 
   const confirms = await drain(database, at, 'adopt_until <= $1', async (tx, row, cause) => {
     if (row.adoptUntil != null && row.adoptUntil <= at) await failUnadopted(tx, row, cause);
   });
-  return { holds, confirms, orphans: await bookOrphanClearings({ database, closeUsedCard }, at) };
+  const orphans = await bookOrphanClearings({ database, closeUsedCard }, at);
+  throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
+  return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
 }
 
 type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
+type Drained = { readonly done: number; readonly failures: unknown[] };
 
-/** One transaction each: a row that fails stops no other, and nobody's place is kept for long. */
-async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<number> {
+/** One transaction each, and each asked for once in a pass: nobody's place is kept for long. */
+async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<Drained> {
+  const failures: unknown[] = [];
   let done = 0;
+  let after = '';
   for (;;) {
     const found = await rows<{ id: string; agentId: string }>(
       database.read(),
-      `select id, agent_id as "agentId" from transactions where ${due} order by id limit ${batch}`,
-      [at],
+      `select id, agent_id as "agentId" from transactions where ${due} and id > $2 order by id limit ${batch}`,
+      [at, after],
     );
-    for (const { id, agentId } of found) {
-      await database.write(async (tx) => {
+    const failed = await oneByOne(found, ({ id, agentId }) =>
+      database.write(async (tx) => {
         await lockSpending(tx, agentId);
-        const row = await lockTransaction(tx, id);
-        await expire(tx, row, causeOf(id, at));
-      });
-      done += 1;
-    }
-    if (found.length < batch) return done;
+        await expire(tx, await lockTransaction(tx, id), causeOf(id, at));
+      }),
+    );
+    failures.push(...failed);
+    done += found.length - failed.length;
+    after = found.at(-1)?.id ?? after;
+    if (found.length < batch) return { done, failures };
   }
 }
 

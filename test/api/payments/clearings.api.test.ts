@@ -318,6 +318,28 @@ describe('messages in any order', () => {
   });
 });
 
+describe('the book', () => {
+  test('of an owner with every kind of message is whole', async () => {
+    const payer = await aPayer(world, { fundsCents: 6_000 });
+    const [cleared, over, parted, reversed, open] = [
+      await authorized(payer),
+      await authorized(payer, { amountCents: 500 }),
+      await authorized(payer, { amountCents: 800 }),
+      await authorized(payer, { amountCents: 700 }),
+      await authorized(payer, { amountCents: 300 }),
+    ];
+    await network.clear(payer, { authorizationId: cleared.authorizationId });
+    await network.clear(payer, { authorizationId: over.authorizationId, amountCents: 9_000 });
+    await network.clear(payer, { authorizationId: parted.authorizationId, amountCents: 100, final: false });
+    await network.reverse(payer, { authorizationId: reversed.authorizationId });
+    await network.clear(payer, { authorizationId: reversed.authorizationId, amountCents: 700 });
+    const answer = await payer.owner.send({ method: 'GET', path: '/ledger/verify?full=true', headers: {} });
+    expect(await answer.json()).toMatchObject({ balanced: true, differences: [] });
+    expect((await balancesOf(world, payer)).held).toBe(700 + 300);
+    expect(await transaction(open.transactionId)).toMatchObject({ status: 'pending', held: 300 });
+  });
+});
+
 describe('what only ages', () => {
   const expire = (at: Date) => expireIn(world, at);
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
@@ -336,6 +358,19 @@ describe('what only ages', () => {
     expect(await journalsOf(world, payer.owner.ownerId)).toEqual(['authorization', 'hold_expiry']);
     await network.clear(payer, { authorizationId });
     expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 0, receivable: 0 });
+  });
+
+  test('one that fails stops no other', async () => {
+    const [broken, fine] = [await aPayer(world, { fundsCents: 5_000 }), await aPayer(world, { fundsCents: 5_000 })];
+    const first = await authorized(broken);
+    await authorized(fine);
+    await world.sql('update transactions set intent_id = $1 where id = $2', ['int_nowhere', first.transactionId]);
+    await expect(expire(inDays(7.2))).rejects.toThrow('1 of what has aged failed');
+    expect(await balancesOf(world, fine)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+    expect((await balancesOf(world, broken)).held).toBe(1_250);
+    await world.sql('update transactions set intent_id = null where id = $1', [first.transactionId]);
+    await expire(inDays(7.2));
+    expect((await balancesOf(world, broken)).held).toBe(0);
   });
 
   test('a clearing whose authorization never comes is booked after a day, and answers it later', async () => {
