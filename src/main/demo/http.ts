@@ -1,4 +1,10 @@
-/** Calls as anybody's program makes them: plain HTTP with a token. A refusal is an error with the service's sentence. @module */
+/**
+ * Calls as anybody's program makes them: plain HTTP with a token. A refusal is an error with the service's sentence;
+ * the rate limit's `Retry-After` is obeyed.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+
 export type Json = Record<string, unknown>;
 
 export type Caller = <T = Json>(method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: string, body?: Json) => Promise<T>;
@@ -6,27 +12,21 @@ export type Caller = <T = Json>(method: 'GET' | 'POST' | 'PUT' | 'PATCH', path: 
 export const callerOf =
   (baseUrl: string, headers: Record<string, string> = {}): Caller =>
   async <T>(method: string, path: string, body?: Json): Promise<T> => {
-    const answer = await unlimited(() =>
+    const ask = () =>
       fetch(`${baseUrl}${path}`, {
         method,
         headers: { ...(body === undefined ? {} : { 'Content-Type': 'application/json' }), ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      }),
-    );
+      });
+    let answer = await ask();
+    if (answer.status === 429) {
+      await sleep(1_000 * Number(answer.headers.get('retry-after') ?? 60));
+      answer = await ask();
+    }
     const text = await answer.text();
     if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 400)}`);
     return (text === '' ? undefined : JSON.parse(text)) as T;
   };
-
-/** Told to wait, it waits: the limit is per address, and the demo may not be the only caller on this machine. */
-async function unlimited(send: () => Promise<Response>): Promise<Response> {
-  for (let attempt = 1; ; attempt += 1) {
-    const answer = await send();
-    if (answer.status !== 429 || attempt === 3) return answer;
-    await answer.body?.cancel();
-    await new Promise((resolve) => setTimeout(resolve, 1_000 * Number(answer.headers.get('retry-after') ?? 60)));
-  }
-}
 
 export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 
@@ -38,7 +38,7 @@ export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boole
     if (isSo(answer)) return answer;
     if (Date.now() > deadline)
       throw new Error(`waited ${patienceMs / 1000} s for ${what}; last seen: ${JSON.stringify(answer).slice(0, 400)}`);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await sleep(100);
   }
 }
 
