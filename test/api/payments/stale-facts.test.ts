@@ -1,0 +1,155 @@
+/**
+ * Goal: what changes between reading the facts and writing the decision is never overlooked. Method: the real use case
+ * and rows; the risk port, which is asked in between, makes the change.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { databaseOf } from '../../../src/db/database.ts';
+import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
+import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
+import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let orm: Orm;
+let network: ReturnType<typeof networkOf>;
+beforeAll(async () => {
+  world = await startWorld();
+  network = networkOf(world);
+  orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 3, applicationName: 'test' });
+});
+afterAll(async () => {
+  expect(await brokenInvariants(world)).toEqual([]);
+  await orm.close();
+  await world.close();
+});
+
+/** Decides while `meanwhile` happens after the facts were read; `times` it happens. */
+function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unknown>, times = 1) {
+  let turn = 0;
+  const authorize = createAuthorizeCard({
+    database: databaseOf(orm),
+    closeUsedCard: cardWasUsed,
+    riskOf: async () => {
+      if (turn++ < times) await meanwhile(turn);
+      return { outcome: 'allow', signals: [] };
+    },
+  });
+  const message = authorizationMessage.parse(network.authorizationOf(payer));
+  const at = new Date();
+  const cause = {
+    causeId: `network:sandbox:${message.id}`,
+    requestId: randomUUID(),
+    actor: { kind: 'network' },
+    at,
+  } as const;
+  return authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause });
+}
+
+const changes: [string, (payer: Payer) => string, string][] = [
+  [
+    'the card is frozen',
+    ({ cardId }) =>
+      `update cards set status = 'frozen', frozen_by = 'card', version = version + 1 where id = '${cardId}'`,
+    'card_status',
+  ],
+  [
+    'the agent is frozen',
+    ({ agentId }) => `update agents set status = 'frozen', version = version + 1 where id = '${agentId}'`,
+    'agent_status',
+  ],
+  [
+    'the policy is tightened',
+    ({ policyId }) => `update policies set max_transaction_cents = 1, version = version + 1 where id = '${policyId}'`,
+    'max_transaction',
+  ],
+  [
+    'the policy is removed',
+    ({ policyId }) => `update policies set removed_at = now() where id = '${policyId}'`,
+    'no_policy',
+  ],
+  [
+    'the intent is cancelled',
+    ({ agentId }) => `update intents set status = 'cancelled', version = version + 1 where agent_id = '${agentId}'`,
+    'intent_required',
+  ],
+  [
+    'another payment takes the intent',
+    ({ agentId }) =>
+      `update intents set matched_transaction_id = 'tx_other', version = version + 1 where agent_id = '${agentId}'`,
+    'intent_required',
+  ],
+];
+
+test.each(changes)('%s meanwhile: declined, and nothing is held', async (_, change, rule) => {
+  const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
+  await anIntent(world, payer);
+  const answer = await authorizeWhile(payer, () => world.sql(change(payer)));
+  expect(answer).toMatchObject({ decision: 'declined', rule });
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  expect(await world.sql('select 1 from decisions where agent_id = $1', [payer.agentId])).toHaveLength(1);
+});
+
+test('the money goes meanwhile: declined with the figures of now', async () => {
+  const payer = await aPayer(world, { fundsCents: 2_000 });
+  const sibling = await aPayer(world, { owner: payer.owner, fundsCents: 0 });
+  await world.sql('update agents set wallet_id = $1 where id = $2', [payer.walletId, sibling.agentId]);
+  const answer = await authorizeWhile(payer, () => network.authorize(sibling));
+  expect(answer).toMatchObject({
+    decision: 'declined',
+    rule: 'insufficient_funds',
+    reason: 'available 7.50, asked 12.50',
+  });
+});
+
+test('the agent spends meanwhile: judged anew, and approved where there is room', async () => {
+  const payer = await aPayer(world, { policy: { daily_limit_cents: 2_500 } });
+  expect(await authorizeWhile(payer, () => network.authorize(payer))).toMatchObject({ decision: 'approved' });
+  expect(await authorizeWhile(payer, async () => undefined)).toMatchObject({
+    decision: 'declined',
+    rule: 'daily_limit',
+  });
+});
+
+test('something that does not matter changes meanwhile: approved on the second look', async () => {
+  const payer = await aPayer(world);
+  const raise = () =>
+    world.sql('update cards set name = $2, version = version + 1 where id = $1', [payer.cardId, 'renamed']);
+  expect(await authorizeWhile(payer, raise)).toMatchObject({ decision: 'approved' });
+});
+
+test('facts that keep changing end in 503, with nothing written', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const rename = (turn: number) =>
+    world.sql('update cards set name = $2, version = version + 1 where id = $1', [payer.cardId, `name ${turn}`]);
+  await expect(authorizeWhile(payer, rename, 100)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
+  expect((await balancesOf(world, payer)).held).toBe(0);
+});
+
+test('the reversal comes meanwhile: declined without a hold', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  let authorizationId = '';
+  const authorize = createAuthorizeCard({
+    database: databaseOf(orm),
+    closeUsedCard: cardWasUsed,
+    riskOf: async () => {
+      // Outside the lock only: inside, the reversal waits for this very authorization.
+      if (authorizationId !== '') {
+        await network.reverse(payer, { authorizationId });
+        authorizationId = '';
+      }
+      return { outcome: 'allow', signals: [] };
+    },
+  });
+  const message = authorizationMessage.parse(network.authorizationOf(payer));
+  authorizationId = message.id;
+  const cause = { causeId: message.id, requestId: 'req', actor: { kind: 'network' }, at: new Date() } as const;
+  const answer = await authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause });
+  expect(answer).toMatchObject({ decision: 'declined', rule: 'reversed_before' });
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+});
