@@ -26,6 +26,7 @@ import type { RequestFacts, RiskFacts } from '../domains/spending/policies/index
 import { available, held, lockAccounts } from '../domains/treasury/index.ts';
 import { unavailable } from '../kernel/errors.ts';
 
+import { askPerson } from './ask-person.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 
 export type AuthorizeCardDeps = {
@@ -94,6 +95,11 @@ async function attempt(
   if (known === 'stale') return undefined;
   if (known !== null) return inOrder(sameAnswer(known, requestHash, message.id));
   await bookEarlyMessages(tx, { received, early: facts.early, transactionId }, deps.closeUsedCard);
+  if (decision.needsPerson) {
+    const ask = (within: Tx) => askPerson(within, received, facts, { ...decision, transactionId });
+    // Apart from the decision: should it get lost, the merchant's next try asks again.
+    await (isLocked ? ask(tx) : deps.database.write(ask));
+  }
   return answer;
 }
 

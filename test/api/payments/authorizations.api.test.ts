@@ -143,7 +143,8 @@ describe('a charge that is declined', () => {
     );
     expect(row).toEqual({ status: 'failed', decline_rule: rule, held_cents: '0', spent_cents: '0' });
     const names = (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
-    expect(names.slice(-2)).toEqual(['transaction.created', 'transaction.declined']);
+    const decided = names.filter((name) => name.startsWith('transaction.'));
+    expect(decided).toEqual(['transaction.created', 'transaction.declined']);
   });
 
   test('a frozen agent', async () => {
@@ -182,6 +183,48 @@ describe('a charge that is declined', () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     await anIntent(world, payer, { ttlMs: 1_000 });
     expect((await network.authorize(payer)).body.rule).toBe('intent_required');
+  });
+});
+
+describe('a charge that wants a person', () => {
+  const pendingOf = (payer: Awaited<ReturnType<typeof aPayer>>) =>
+    world.sql<{ id: string; status: string; amount: number; merchant: string }>(
+      `select id, status, expected_amount_cents::int as amount, expected_merchant as merchant from intents where agent_id = $1`,
+      [payer.agentId],
+    );
+
+  test('is declined and asked about once; approved, the next try passes', async () => {
+    const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
+    const tries = await Promise.all([network.authorize(payer), network.authorize(payer)]);
+    expect(tries.map(({ body }) => body.rule)).toEqual(['auto_approve_limit', 'auto_approve_limit']);
+    const pending = await pendingOf(payer);
+    expect(pending).toEqual([
+      { id: expect.any(String), status: 'pending_approval', amount: 1_250, merchant: 'Sandbox Shop' },
+    ]);
+    const reviews = (await eventsOf(world, payer.owner.ownerId)).filter(({ name }) => name === 'risk.review_required');
+    expect(reviews.map(({ data }) => data)).toEqual([
+      expect.objectContaining({
+        intentId: pending[0]?.id,
+        action: 'review',
+        signals: ['auto_approve_limit'],
+        amountEuros: 12.5,
+      }),
+    ]);
+    expect(await world.sql('select is_open from processes where id = $1', [`intent/${pending[0]?.id}`])).toEqual([
+      { is_open: true },
+    ]);
+    await world.sql(
+      `update intents set status = 'approved', is_auto_approved = false, version = version + 1 where id = $1`,
+      [pending[0]?.id],
+    );
+    expect((await network.authorize(payer)).body.decision).toBe('approved');
+    expect((await network.authorize(payer)).body.decision).toBe('declined');
+  });
+
+  test('is not asked about where a rule refuses it anyway', async () => {
+    const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000, max_transaction_cents: 1_100 } });
+    expect((await network.authorize(payer)).body.rule).toBe('max_transaction');
+    expect(await pendingOf(payer)).toEqual([]);
   });
 });
 

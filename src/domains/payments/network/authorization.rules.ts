@@ -41,6 +41,8 @@ export type Decision = {
   readonly reason: string;
   readonly trace: readonly TraceEntry[];
   readonly candidate: Candidate | undefined;
+  /** Declined only because nobody has approved it yet. */
+  readonly needsPerson: boolean;
   /** The intent that came near, and why it did not fit. */
   readonly mismatch: { readonly intentId: string; readonly reason: string } | undefined;
 };
@@ -57,12 +59,21 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
     const reason = `the network had collected before it asked for ${inWords(request.amountCents)}`;
     const approvedCents = cents(request.amountCents);
     const holdCents = least(approvedCents, facts.availableCents);
-    return { outcome: 'approved', approvedCents, holdCents, rule: 'cleared_before', reason, trace: [], ...told };
+    return {
+      outcome: 'approved',
+      approvedCents,
+      holdCents,
+      rule: 'cleared_before',
+      reason,
+      trace: [],
+      needsPerson: false,
+      ...told,
+    };
   }
   const whole = judge(facts, found, request.amountCents);
   if (whole.outcome === 'allow') return approved('approved', request.amountCents, whole, told);
   const part = facts.partialSupported && request.kind !== 'verification' ? mostAllowed(facts, found, whole) : undefined;
-  if (part === undefined) return declined(whole, told);
+  if (part === undefined) return { ...declined(whole, told), needsPerson: whole.outcome === 'needs_approval' };
   const verdict = {
     ...part.verdict,
     rule: whole.rule,
@@ -158,6 +169,7 @@ const approved = (
   rule,
   reason,
   trace,
+  needsPerson: false,
   ...told,
 });
 
@@ -168,6 +180,7 @@ const declined = ({ rule, reason, trace }: Why, { mismatch, candidate }: Told): 
   rule,
   reason,
   trace,
+  needsPerson: false,
   candidate,
   mismatch,
 });

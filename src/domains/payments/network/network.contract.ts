@@ -110,6 +110,8 @@ export const networkArea = defineArea({
         'transaction.declined',
         'intent.matched',
         'intent.mismatched',
+        'risk.review_required',
+        'intent.created',
       ],
     },
     clear: {

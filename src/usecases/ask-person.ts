@@ -1,0 +1,67 @@
+/**
+ * A charge that only wanted a person: one pending intent, filled in from the charge, and the owner hears of it. Once
+ * approved, the merchant's next try passes for as long as the intent lives.
+ * @module
+ */
+import { rows, type Tx } from '../db/tx.ts';
+import type { AuthorizationFacts, AuthorizationMessage, Received } from '../domains/payments/index.ts';
+import { insertIntent } from '../domains/spending/intents/index.ts';
+import { recordChanges } from '../events/record.ts';
+import { newId } from '../kernel/ids.ts';
+import { later, minute } from '../kernel/instant.ts';
+import { eurosFromCents } from '../kernel/money.ts';
+
+const retryMs = 15 * minute;
+
+type Declined = { readonly rule: string; readonly reason: string; readonly transactionId: string };
+
+/** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
+export async function askPerson(
+  tx: Tx,
+  { message, cause }: Received<AuthorizationMessage>,
+  { card, policy }: AuthorizationFacts,
+  { rule, reason, transactionId }: Declined,
+): Promise<void> {
+  const { amountCents, merchant } = message;
+  // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
+  await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [card.agentId]);
+  const asked = await rows(
+    tx,
+    `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
+       and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
+    [card.agentId, card.id, amountCents, merchant.name, cause.at],
+  );
+  if (asked.length > 0) return;
+  const intent = await insertIntent(
+    tx,
+    {
+      id: newId('intent'),
+      ownerId: card.ownerId,
+      agentId: card.agentId,
+      clientIntentId: null,
+      purpose: `a charge by ${merchant.name} that waits for a person`,
+      expectedAmountCents: amountCents,
+      expectedMerchant: merchant.name,
+      cardId: card.id,
+      expiresAt: later(cause.at, retryMs),
+      policyCheck: { allowed: true, requiresApproval: true, reason },
+      policyVersion: policy?.version ?? null,
+      needsAttestation: policy?.requireAttestation ?? false,
+      status: 'pending_approval',
+    },
+    cause,
+  );
+  const data = {
+    id: transactionId,
+    agentId: card.agentId,
+    status: 'failed',
+    transactionId,
+    intentId: intent.id,
+    action: 'review',
+    signals: [rule],
+    amountEuros: eurosFromCents(amountCents),
+    reason,
+  };
+  const { ownerId, agentId } = card;
+  await recordChanges(tx, cause, [{ event: 'risk.review_required', ownerId, agentId, subjectId: transactionId, data }]);
+}
