@@ -27,7 +27,7 @@ import {
 } from '../../src/domains/payments/index.ts';
 import { findIntent, type IntentRow, isPastDeadline } from '../../src/domains/spending/intents/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
-import { longestWaitMs } from '../../src/kernel/instant.ts';
+import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { refusing } from '../lib/refusals.ts';
@@ -42,6 +42,8 @@ type Deps = {
 export type CheckoutNext = {
   readonly kind: 'none' | 'final' | 'read_offer' | 'pay' | 'wait';
   readonly waitMs: number;
+  /** When a wait ends, in business time. */
+  readonly until: string | null;
   readonly view: CheckoutView | null;
 };
 
@@ -49,10 +51,13 @@ export const checkoutActivities = (deps: Deps) => ({
   /** From the row: what the process does now. */
   nextCheckoutStep: refusing(async (intentId: string): Promise<CheckoutNext> => {
     const row = await latestCheckout(deps.database.read(), intentId);
-    if (row === null) return { kind: 'none', waitMs: 0, view: null };
+    if (row === null) return { kind: 'none', waitMs: 0, until: null, view: null };
     const state = { status: row.status, nextAttemptAt: row.nextAttemptAt ?? null };
-    const step = nextCheckoutStep(state, await deps.clock.now(), longestWaitMs);
-    return { kind: step.kind, waitMs: step.kind === 'wait' ? step.waitMs : 0, view: checkoutView(row) };
+    const now = await deps.clock.now();
+    const step = nextCheckoutStep(state, now, longestWaitMs);
+    const view = checkoutView(row);
+    if (step.kind !== 'wait') return { kind: step.kind, waitMs: 0, until: null, view };
+    return { kind: 'wait', waitMs: step.waitMs, until: later(now, step.waitMs).toISOString(), view };
   }),
 
   readCheckout: refusing(

@@ -24,6 +24,7 @@ import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Process } from '../platform/processes.ts';
 import type { Temporal } from './connection.ts';
+import { summaryOf } from './summaries.ts';
 import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
 
 export type WorkflowGateway = {
@@ -136,10 +137,6 @@ function startOptions(process: Process, queues: TaskQueues) {
     ]),
   } as const;
 }
-
-/** `intent of ag_… · int_…`: one line for the list; ids only. */
-const summaryOf = ({ id, agentId, subjectId }: Process): string =>
-  `${id.slice(0, id.indexOf('/')).replaceAll('-', ' ')}${agentId === null ? '' : ` of ${agentId}`} · ${subjectId}`;
 
 const withinDeadline = <T>(client: Client, ms: number, call: () => Promise<T>): Promise<T> =>
   client.connection.withDeadline(Date.now() + ms, call);

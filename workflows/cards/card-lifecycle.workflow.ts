@@ -59,7 +59,7 @@ export async function cardLifecycle({ id: cardId }: { id: string }): Promise<Car
     if (kind === 'final') break;
     if (kind === 'issue') see(await issueCard(cardId));
     else if (kind === 'sync') see(await syncCard(cardId));
-    else await condition(() => woken);
+    else await condition(() => woken || workflowInfo().continueAsNewSuggested);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof cardLifecycle>({ id: cardId });

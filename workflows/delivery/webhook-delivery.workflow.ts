@@ -3,7 +3,7 @@
  * delivered, exhausted or a dead letter. Keeps nothing that the row lacks.
  * @module
  */
-import { condition, proxyActivities, setHandler } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { WebhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
 import {
   type DeliveryNext,
@@ -11,7 +11,7 @@ import {
   stageOf,
 } from '../../src/domains/delivery/webhooks/delivery.messages.ts';
 import type { Id } from '../../src/kernel/ids.ts';
-import { lengthInWords, second } from '../../src/kernel/instant.ts';
+import { second } from '../../src/kernel/instant.ts';
 import { databaseStep, deliveryStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { stageKeeper } from '../lib/stage.ts';
@@ -38,14 +38,15 @@ export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<D
     if (step.kind === 'final') return step.view;
     if (step.kind === 'wait') await condition(() => woken, step.waitMs);
     else if (!(await attemptWebhookDelivery(id))) await condition(() => woken, busyWaitMs);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>({ id });
   }
 }
 
-function inWords({ kind, waitMs, view }: DeliveryNext): string {
+function inWords({ kind, until, view }: DeliveryNext): string {
   const subject = `${view.event} to ${view.webhookId}`;
   const last = view.lastStatus === null ? 'no answer' : `HTTP ${view.lastStatus}`;
   const next = `attempt ${view.attemptsMade + 1} of ${view.maxAttempts}`;
   if (kind === 'final') return `Done: ${stageOf[view.status]} after ${view.attemptsMade} attempts. ${subject}.`;
   if (kind === 'attempt') return `Now ${next}. ${subject}; last: ${last}.`;
-  return `Waiting ${lengthInWords(waitMs)} for ${next}. ${subject}; last: ${last}.`;
+  return `Waiting until ${until} of business time for ${next}. ${subject}; last: ${last}.`;
 }

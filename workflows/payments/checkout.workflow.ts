@@ -3,11 +3,18 @@
  * takes. Keeps nothing that the row lacks; lost and started again it goes on from the row.
  * @module
  */
-import { allHandlersFinished, condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  continueAsNew,
+  defineUpdate,
+  proxyActivities,
+  setHandler,
+  workflowInfo,
+} from '@temporalio/workflow';
 import type { CheckoutActivities, CheckoutNext } from '../../activities/payments/checkout.activities.ts';
 import type { CheckoutView, PayAsk } from '../../src/domains/payments/checkout/checkout.messages.ts';
 import { isFinalCheckout } from '../../src/domains/payments/checkout/checkout.rules.ts';
-import { lengthInWords } from '../../src/kernel/instant.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { databaseStep, outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
@@ -60,17 +67,21 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
       await condition(allHandlersFinished);
       if (!woken) break; // Otherwise another checkout of the same intent has been asked for meanwhile.
     }
+    if (workflowInfo().continueAsNewSuggested) {
+      await condition(allHandlersFinished);
+      await continueAsNew<typeof checkout>({ id: intentId });
+    }
   }
   return latest;
 }
 
-function present({ kind, waitMs, view }: CheckoutNext): string {
+function present({ kind, until, view }: CheckoutNext): string {
   if (view === null) return 'There is no checkout of this intent.';
   const amount = view.amountCents === null ? '' : ` ${inWords(view.amountCents)} EUR`;
   const by = `for ${view.agentId}.`;
   if (kind === 'read_offer') return `Reading the shop's offer ${by}`;
   if (kind === 'pay') return `Paying${amount} ${by}`;
   if (kind === 'wait')
-    return `The outcome of${amount} is not known yet; asking again in ${lengthInWords(waitMs)} ${by}`;
+    return `The outcome of${amount} ${by.slice(0, -1)} is not known yet; the shop is asked again at ${until} of business time.`;
   return `Done: ${view.status}${view.code === null ? '' : ` (${view.code})`}${amount} ${by}`;
 }

@@ -20,7 +20,6 @@ import {
   parseDecision,
 } from '../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentState, isFinalIntent, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
-import { lengthInWords } from '../../src/kernel/instant.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { databaseStep } from '../lib/activity-options.ts';
 import { currentDetails, type Details } from '../lib/current-details.ts';
@@ -94,7 +93,11 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
     if (step.kind === 'expire') await serially(() => expire(intentId, details, see));
     else
       await condition(
-        () => woken || isFinalIntent(loaded?.status ?? step.view.status) || hasMoved(step.view, loaded),
+        () =>
+          woken ||
+          isFinalIntent(loaded?.status ?? step.view.status) ||
+          hasMoved(step.view, loaded) ||
+          workflowInfo().continueAsNewSuggested, // Signals that are ignored wake nobody, and fill the history too.
         step.waitMs,
       );
     if (workflowInfo().continueAsNewSuggested) {
@@ -135,11 +138,12 @@ function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
   details.say(`${present(next)} ${inWords(next.view.amountCents)} EUR asked by ${next.view.agentId}.`);
 }
 
-function present({ kind, waitMs, view }: IntentNext): string {
+function present({ kind, view }: IntentNext): string {
   if (kind === 'final') return `Done: ${view.status}.`;
   if (kind === 'expire') return 'The deadline has passed.';
   if (view.isMatched) return 'Paid for, waiting for the clearing.';
-  const until = `expires in ${lengthInWords(waitMs)} of business time, at ${view.expiresAt}`;
-  if (view.status === 'approved') return `Approved, waiting for the payment; ${until}.`;
-  return `Waiting for a person to approve or deny; ${until}.`;
+  // No lengths of time here: the sentence is read hours after it was written.
+  const until = `until ${view.expiresAt} of business time, then it expires`;
+  if (view.status === 'approved') return `Approved, waiting for the payment ${until}.`;
+  return `Waiting for a person to approve or deny it ${until}.`;
 }

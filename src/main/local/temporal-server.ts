@@ -16,6 +16,8 @@ export type TemporalOptions = {
   /** Absent = everything is forgotten at the end. */
   dbFile?: string;
   namespace?: string;
+  /** Dynamic configuration beside the one for speed, `key=value`. */
+  settings?: readonly string[];
 };
 
 export type Temporal = { address: string; uiUrl?: string; pid: number; stop(): Promise<void> };
@@ -36,13 +38,13 @@ export async function startTemporal(options: TemporalOptions & { dir: string }):
 }
 
 export function temporalLaunch(options: TemporalOptions): Launch {
-  const { binary, port, uiPort, dbFile, namespace = 'default' } = options;
+  const { binary, port, uiPort, dbFile, namespace = 'default', settings = [] } = options;
   const args = ['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(port), '--log-level', 'error'];
   args.push(...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]));
   if (dbFile) args.push('--db-filename', dbFile, ...pragmas);
   if (namespace !== 'default') args.push('--namespace', namespace);
   for (const [name, type] of Object.entries(searchAttributes())) args.push('--search-attribute', `${name}=${type}`);
-  for (const setting of quick) args.push('--dynamic-config-value', setting);
+  for (const setting of [...quick, ...settings]) args.push('--dynamic-config-value', setting);
   args.push('--disable-config-file', '--disable-config-env');
   return { command: binary, args, env: temporalEnv() };
 }

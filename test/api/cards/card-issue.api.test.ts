@@ -94,7 +94,7 @@ describe('through the worker', () => {
       BursarSubjectId: card.id,
       BursarStage: 'active',
     });
-    expect(await (await handle.describe()).staticSummary()).toBe(`card of ${agent.agentId} · ${card.id}`);
+    expect(await (await handle.describe()).staticSummary()).toContain(`Card ${card.id} of agent ${agent.agentId}:`);
 
     await cards().freezeCard({ params: { cardId: card.id as Id<'card'> } });
     await eventually(

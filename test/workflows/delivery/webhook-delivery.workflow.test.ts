@@ -132,7 +132,8 @@ describe('retries', () => {
     const { id, ownerId, webhook } = await failedOnce('read');
     const client = await bursar.infrastructure.temporal.client();
     const handle = client.workflow.getHandle(`webhook-delivery/${id}`);
-    const waiting = /Waiting \d+ (s|min) for attempt 2 of 5\. policy\.created to wh_[0-9a-z]+; last: HTTP 500\./;
+    const waiting =
+      /Waiting until \S+Z of business time for attempt 2 of 5\. policy\.created to wh_[0-9a-z]+; last: HTTP 500\./;
     const details = async () => JSON.stringify(await handle.query('__temporal_workflow_metadata'));
     await eventually(details, (text) => waiting.test(text));
     expect((await handle.describe()).searchAttributes).toMatchObject({

@@ -56,13 +56,14 @@ const viewOf = (checkoutId: string): CheckoutView => ({
 const activities = {
   nextCheckoutStep: async (intentId: string): Promise<CheckoutNext> => {
     const id = latest.get(intentId);
-    if (id === undefined) return { kind: 'none', waitMs: 0, view: null };
+    if (id === undefined) return { kind: 'none', waitMs: 0, until: null, view: null };
     const row = rowOf(id);
     const view = viewOf(id);
-    if (isFinalCheckout(row.status)) return { kind: 'final', waitMs: 0, view };
-    if (row.status === 'open') return { kind: 'read_offer', waitMs: 0, view };
-    if (row.status === 'paying' && row.waitMs > 0) return { kind: 'wait', waitMs: row.waitMs, view };
-    return { kind: 'pay', waitMs: 0, view };
+    if (isFinalCheckout(row.status)) return { kind: 'final', waitMs: 0, until: null, view };
+    if (row.status === 'open') return { kind: 'read_offer', waitMs: 0, until: null, view };
+    if (row.status === 'paying' && row.waitMs > 0)
+      return { kind: 'wait', waitMs: row.waitMs, until: '2026-03-01T12:00:00.000Z', view };
+    return { kind: 'pay', waitMs: 0, until: null, view };
   },
   readCheckout: async (id: string) => viewOf(id),
   readOffer: async (id: string) => step(id, 'offer', rowOf(id).offers),
@@ -119,8 +120,8 @@ test('an unknown outcome is answered as such, and resolved by the network', asyn
   const { intentId, id, row } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
   const handle = await start(intentId);
   expect(await pay(handle, id)).toMatchObject({ status: 'paying' });
-  expect(await world.detailsOf(handle)).toContain(
-    'The outcome of 12.50 EUR is not known yet; asking again in 1 h 0 min',
+  expect(await world.detailsOf(handle)).toMatch(
+    /The outcome of 12.50 EUR for ag_\w+ is not known yet; the shop is asked again at 2026-03-01T12:00:00.000Z/,
   );
   row.status = 'paid'; // As the authorization writes it, with the wake.
   await handle.signal('wake', { anything: ['at', 'all'] });

@@ -25,9 +25,10 @@ export type DeliveryView = {
   readonly lastStatus: number | null;
 };
 
-/** What a retry does now. `waitMs` is business time, in full. */
+/** What a retry does now. `waitMs` is business time, in full; `until` is when it ends. */
 export type DeliveryNext = {
   readonly kind: 'final' | 'attempt' | 'wait';
   readonly waitMs: number;
+  readonly until: string | null;
   readonly view: DeliveryView;
 };

@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts';
 import { rows } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { longestWaitMs, minute, second } from '../../../kernel/instant.ts';
+import { later, longestWaitMs, minute, second } from '../../../kernel/instant.ts';
 import { endDelivery } from './delivery.end.service.ts';
 import type { DeliveryNext, DeliveryView } from './delivery.messages.ts';
 import { type DeliveryStatus, isFinalDelivery, lostStatus, tierOf } from './delivery.rules.ts';
@@ -15,18 +15,25 @@ export async function nextDeliveryStep(database: Database, id: Id<'delivery'>, n
   const row = await standingOf(database, id);
   if (row === undefined) throw notFound('delivery', id);
   const view = viewOf(row);
-  if (isFinalDelivery(row.status)) return { kind: 'final', waitMs: 0, view };
-  if (row.status === 'delivering') return { kind: 'wait', waitMs: Math.max(second, row.leaseLeftMs), view };
+  if (isFinalDelivery(row.status)) return { kind: 'final', waitMs: 0, until: null, view };
+  if (row.status === 'delivering') return waiting(Math.max(second, row.leaseLeftMs), now, view);
   if (row.isDeleted || row.webhookStatus === 'disabled') {
     const reason = `the subscription was ${row.isDeleted ? 'deleted' : 'disabled'}`;
     await database.write((tx) => endDelivery(tx, id, reason));
-    return { kind: 'final', waitMs: 0, view: { ...view, status: lostStatus(row.plan) } };
+    return { kind: 'final', waitMs: 0, until: null, view: { ...view, status: lostStatus(row.plan) } };
   }
   const untilDueMs = (row.nextAttemptAt?.getTime() ?? 0) - now.getTime();
-  if (untilDueMs > 0) return { kind: 'wait', waitMs: Math.min(untilDueMs, longestWaitMs), view };
-  if (row.webhookStatus === 'paused') return { kind: 'wait', waitMs: pausedWaitMs, view };
-  return { kind: 'attempt', waitMs: 0, view };
+  if (untilDueMs > 0) return waiting(Math.min(untilDueMs, longestWaitMs), now, view);
+  if (row.webhookStatus === 'paused') return waiting(pausedWaitMs, now, view);
+  return { kind: 'attempt', waitMs: 0, until: null, view };
 }
+
+const waiting = (waitMs: number, now: Date, view: DeliveryView): DeliveryNext => ({
+  kind: 'wait',
+  waitMs,
+  until: later(now, waitMs).toISOString(),
+  view,
+});
 
 type Standing = {
   id: Id<'delivery'>;

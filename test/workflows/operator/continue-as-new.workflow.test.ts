@@ -1,0 +1,187 @@
+/**
+ * Goal: an intent that lives long goes on under the same id with a fresh history, and nothing that was sent to it is
+ * lost on the way. Method: a dev server of its own that suggests this after few events; the row is in memory.
+ * @module
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
+import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { freePort } from '../../../src/main/local/ports.ts';
+import { temporalBinary } from '../../../src/main/local/temporal-binary.ts';
+import { startTemporal, type Temporal } from '../../../src/main/local/temporal-server.ts';
+import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
+import { createLogger } from '../../../src/platform/log.ts';
+import { searchAttributes } from '../../../src/temporal/gateway.ts';
+import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
+import { eventually } from '../../support/world.ts';
+import { type OpenTemporal, openTemporal } from './operator-view.ts';
+
+const suggestedAfter = 40;
+const taskQueue = 'long-runs';
+
+let status: IntentStatus;
+let decided: IntentDecision[];
+let holdDecisions: Promise<void> | undefined;
+
+const view = (): IntentView => ({
+  intentId: id as IntentView['intentId'],
+  status,
+  isMatched: false,
+  expiresAt: '2026-03-01T12:00:00.000Z',
+  amountCents: 1_250,
+  agentId: 'ag_aaaaaaaa',
+  approvedBy: null,
+});
+const activities = {
+  nextIntentStep: async (): Promise<IntentNext> => ({
+    kind: isFinalIntent(status) ? 'final' : 'wait',
+    waitMs: 3_600_000,
+    view: view(),
+  }),
+  decideIntent: async (_id: string, decision: IntentDecision): Promise<IntentView> => {
+    await holdDecisions;
+    if (decided.some(({ causeId }) => causeId === decision.causeId)) return view();
+    decided.push(decision);
+    const move = moveIntent({ status, matchedTransactionId: null, isRecurring: false }, decision.decision, false);
+    if (move.outcome !== 'refused') status = move.next;
+    return view();
+  },
+  expireIntent: async (): Promise<IntentView> => view(),
+};
+
+let dir: string;
+let server: Temporal;
+let worker: RunningWorker;
+let temporal: OpenTemporal;
+let id: string;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'bursar-long-'));
+  const binary = await temporalBinary({ dir, say: () => undefined });
+  const settings = [`limit.historyCount.suggestContinueAsNew=${suggestedAfter}`];
+  server = await startTemporal({ binary, dir, port: await freePort(), settings });
+  await setUpTemporal({ address: server.address, namespace: 'default' });
+  worker = startWorker({
+    address: server.address,
+    namespace: 'default',
+    taskQueue,
+    activities,
+    workflowBundle: { codePath: process.env.TEST_BUNDLE ?? '' },
+    log: createLogger({ name: 'test-worker', level: 'silent' }),
+  });
+  temporal = await openTemporal(server.address);
+}, 60_000);
+afterAll(async () => {
+  await worker.stop();
+  await temporal.close();
+  await server.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(() => {
+  id = newId('intent');
+  status = 'pending_approval';
+  decided = [];
+  holdDecisions = undefined;
+});
+
+const started = async (): Promise<string> => {
+  const workflowId = `intent/${id}`;
+  await temporal.client.workflow.start('intentLifecycle', {
+    workflowId,
+    taskQueue,
+    args: [{ id }],
+    typedSearchAttributes: [{ key: searchAttributes.agentId, value: 'ag_aaaaaaaa' }],
+  });
+  return workflowId;
+};
+const latest = (workflowId: string) => temporal.client.workflow.getHandle(workflowId);
+const runIdOf = async (workflowId: string): Promise<string> => (await latest(workflowId).describe()).runId;
+const approve = (causeId: string): IntentDecision => ({
+  decision: 'approve',
+  actor: 'key',
+  by: 'key_aaaaaaaa',
+  causeId,
+  requestId: causeId,
+});
+const junk = (workflowId: string, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, i) => latest(workflowId).signal('decide', { nonsense: i })));
+
+test('signals that are ignored make it go on with a fresh history; later ones are obeyed there', async () => {
+  const workflowId = await started();
+  const first = await runIdOf(workflowId);
+  for (let round = 0; round < 12; round++) await junk(workflowId, 5);
+  await eventually(
+    () => runIdOf(workflowId),
+    (runId) => runId !== first,
+  );
+  await latest(workflowId).signal('decide', { decision: 'approve', by: 'anna' });
+  await eventually(
+    async () => status,
+    (now) => now === 'approved',
+  );
+  expect(decided).toHaveLength(1);
+  expect((await latest(workflowId).fetchHistory()).events?.length).toBeLessThan(4 * suggestedAfter);
+
+  const shown = await eventually(
+    () => temporal.viewOf(workflowId),
+    (run) => run.attributes.BursarStage === 'approved',
+  );
+  // The summary stays with the first run (the SDK carries none over); what the run waits for and is found by goes on.
+  expect(shown).toMatchObject({
+    type: 'intentLifecycle',
+    status: 'RUNNING',
+    details: expect.stringMatching(/^Approved, waiting for the payment .* 12\.50 EUR asked by ag_aaaaaaaa\.$/m),
+    attributes: { BursarAgentId: 'ag_aaaaaaaa', BursarStage: 'approved' },
+  });
+  await latest(workflowId).signal('decide', 'cancel');
+  expect(await latest(workflowId).result()).toMatchObject({ status: 'cancelled' });
+}, 60_000);
+
+test('an update in flight is answered before it goes on', async () => {
+  const workflowId = await started();
+  const first = await runIdOf(workflowId);
+  let release: () => void = () => undefined;
+  holdDecisions = new Promise((resolve) => {
+    release = resolve;
+  });
+  const answer = latest(workflowId).executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('held')] });
+  await eventually(
+    () => temporal.historyOf(workflowId),
+    ({ events }) => (events ?? []).some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null),
+  );
+  for (let round = 0; round < 12; round++) await junk(workflowId, 5);
+  expect(await runIdOf(workflowId)).toBe(first);
+  release();
+  expect(await answer).toMatchObject({ status: 'approved' });
+  await eventually(
+    () => runIdOf(workflowId),
+    (runId) => runId !== first,
+  );
+  expect(decided.map(({ causeId }) => causeId)).toEqual(['held']);
+  await latest(workflowId).terminate();
+}, 60_000);
+
+test('decisions by many signals at the boundary are each obeyed once', async () => {
+  const workflowId = await started();
+  const first = await runIdOf(workflowId);
+  const runs = new Set([first]);
+  for (let wave = 0; wave < 8; wave++) {
+    const sent = [1, 2, 3, 4, 5].map((i) =>
+      latest(workflowId).signal('decide', { decision: 'approve', by: `anna ${wave} ${i}` }),
+    );
+    await Promise.all(sent);
+    await eventually(
+      async () => decided.length,
+      (count) => count >= 5 * (wave + 1),
+    );
+    runs.add(await runIdOf(workflowId));
+  }
+  expect(runs.size).toBeGreaterThan(1);
+  expect(decided).toHaveLength(40);
+  expect(new Set(decided.map(({ by }) => by)).size).toBe(40);
+  await latest(workflowId).terminate();
+}, 60_000);
