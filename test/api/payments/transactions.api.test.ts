@@ -144,7 +144,8 @@ describe('the list', () => {
   });
 
   test('needs the scope', async () => {
-    await world.sql(`update agent_tokens set scopes = '{intents.read}' where agent_id = $1`, [other.agentId]);
-    await expect(as(other.token).listTransactions()).rejects.toMatchObject({ status: 403 });
+    const narrow = await aPayer(world, { owner: payer.owner });
+    await world.sql(`update agent_tokens set scopes = '{intents.read}' where agent_id = $1`, [narrow.agentId]);
+    await expect(as(narrow.token).listTransactions()).rejects.toMatchObject({ status: 403 });
   });
 });

@@ -1,0 +1,60 @@
+/** The transaction that a decided authorization makes, or adopts from a confirm. Builds the row; writes nothing. @module */
+import { newId } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { blankTransaction } from '../transactions/blank-transaction.ts';
+import type { TransactionFields } from '../transactions/transaction.entity.ts';
+import { holdExpiry } from '../transactions/transaction.rules.ts';
+import type { Decision } from './authorization.rules.ts';
+import type { AuthorizationFacts } from './authorization-facts.ts';
+import type { AuthorizationMessage } from './network.contract.ts';
+import type { Received } from './network.routes.ts';
+
+export function transactionOf(
+  { adapter, message, cause }: Received<AuthorizationMessage>,
+  { card, agent, purse, checkout }: AuthorizationFacts,
+  { outcome, approvedCents, holdCents, rule, reason, candidate }: Decision,
+  adopted: TransactionFields | undefined,
+): TransactionFields {
+  const isDeclined = outcome === 'declined';
+  const isVerification = message.kind === 'verification';
+  return blankTransaction({
+    id: adopted?.id ?? newId('transaction'),
+    ownerId: card.ownerId,
+    agentId: card.agentId,
+    cardId: card.id,
+    // A declined charge belongs to no intent, unless it was the checkout's own.
+    intentId: isDeclined ? (checkout?.intentId ?? null) : (candidate?.id ?? null),
+    walletId: agent.walletId,
+    adapter,
+    authorizationId: message.id,
+    purse,
+    status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
+    amountCents: isDeclined ? message.amountCents : approvedCents,
+    requestedCents: message.amountCents,
+    approvedCents,
+    heldCents: holdCents,
+    merchantId: message.merchant.id,
+    merchant: message.merchant.name,
+    merchantMcc: message.merchant.mcc,
+    merchantCountry: message.merchant.country,
+    merchantAmount: message.merchantAmount ?? null,
+    merchantCurrency: message.merchantCurrency ?? null,
+    isVerification,
+    isRecurring: message.recurring,
+    declineRule: isDeclined ? rule : null,
+    declineReason: isDeclined ? reason : null,
+    holdExpiresAt: holdCents === 0 ? null : expiryOf(message, cause),
+    confirmedAt: adopted?.confirmedAt ?? null,
+    confirmCause: adopted?.confirmCause ?? null,
+    authorizedAt: isDeclined ? null : cause.at,
+    completedAt: isVerification && !isDeclined ? cause.at : null,
+    requestId: adopted?.requestId ?? cause.requestId,
+    runId: adopted?.runId ?? cause.runId ?? null,
+    version: (adopted?.version ?? 0) + 1,
+    createdAt: adopted?.createdAt ?? cause.at,
+    updatedAt: cause.at,
+  });
+}
+
+const expiryOf = ({ merchant, expiresAt }: AuthorizationMessage, { at }: Cause): Date =>
+  holdExpiry({ mcc: merchant.mcc, at, networkExpiresAt: expiresAt === undefined ? undefined : new Date(expiresAt) });
