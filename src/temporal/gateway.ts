@@ -90,18 +90,16 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       const process = await findProcess(database, processId);
       if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
       try {
-        const client = await temporal.client();
-        const operation = new WithStartWorkflowOperation(process.workflow, {
-          ...startOptions(process, queues),
-          workflowIdConflictPolicy: 'USE_EXISTING',
+        const answer = await answeredWithin(askTimeoutMs, async () => {
+          const client = await temporal.client();
+          const startWorkflowOperation = new WithStartWorkflowOperation(process.workflow, {
+            ...startOptions(process, queues),
+            workflowIdConflictPolicy: 'USE_EXISTING',
+          });
+          return withinDeadline(client, askTimeoutMs, () =>
+            client.workflow.executeUpdateWithStart(update.name, { startWorkflowOperation, args: [payload], updateId }),
+          );
         });
-        const answer = await withinDeadline(client, askTimeoutMs, () =>
-          client.workflow.executeUpdateWithStart(update.name, {
-            startWorkflowOperation: operation,
-            args: [payload],
-            updateId,
-          }),
-        );
         await noteStarted(processId);
         return answer as never;
       } catch (error) {
@@ -141,6 +139,25 @@ function startOptions(process: Process, queues: TaskQueues) {
 const withinDeadline = <T>(client: Client, ms: number, call: () => Promise<T>): Promise<T> =>
   client.connection.withDeadline(Date.now() + ms, call);
 
+/** Connecting comes before the deadline, and the client sleeps past it between its own repeats: the caller does not. */
+async function answeredWithin<T>(ms: number, ask: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(noAnswer(ms)), ms + graceMs);
+  });
+  try {
+    return await Promise.race([ask(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** For the client's own, better error to come first. */
+const graceMs = 250;
+
+const noAnswer = (ms: number, cause?: unknown): DomainError =>
+  unavailable(`no answer within ${ms / 1_000} s: this may still take effect`, cause);
+
 /** What a workflow's refusal, or Temporal's absence, means to the caller. */
 function refusalFrom(error: unknown): DomainError | undefined {
   if (error instanceof WorkflowUpdateFailedError) {
@@ -152,7 +169,7 @@ function refusalFrom(error: unknown): DomainError | undefined {
     });
   }
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
-    return unavailable('no answer within 10 s: this may still take effect', error);
+    return noAnswer(askTimeoutMs, error);
   }
   if (isGrpcServiceError(error) || error instanceof WorkflowNotFoundError || isConnectFailure(error)) {
     return unavailable('Temporal cannot be reached, and this needs it', error);
