@@ -26,7 +26,7 @@ export const statusOf = {
   unavailable: 503,
 } as const satisfies Record<ErrorCode, number>;
 
-/** The machine-readable label goes into `X-Service-Error-Code`; three are published under older names. */
+/** The machine-readable label goes into `X-Service-Error-Code`; two are published under older names. */
 const publishedLabel: Partial<Record<ErrorCode, string>> = {
   agent_isolation: 'E_AGENT_ISOLATION',
   plan_limit_exceeded: 'E_PLAN_LIMIT_EXCEEDED',
@@ -54,7 +54,7 @@ export function refusalOf(error: unknown): Refusal {
     };
   }
   if (isDatabaseAway(error)) {
-    const message = 'the database cannot be reached; nothing was written; repeat with the same Idempotency-Key';
+    const message = 'the database cannot be reached; this may have taken effect; repeat with the same Idempotency-Key';
     return { status: 503, label: 'unavailable', message, retryAfterSeconds: 5, bug: undefined };
   }
   return {

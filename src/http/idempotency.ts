@@ -19,8 +19,11 @@ export type RequestKey = {
   readonly rawBody: Uint8Array;
 };
 
+/** Whose turn it is; a lapsed one may be taken over, and then changes nothing any more. */
+export type Lease = { readonly leaseToken: string };
+
 export type Reservation =
-  | { readonly kind: 'run'; readonly seed: string; readonly seedMs: number }
+  | (Lease & { readonly kind: 'run'; readonly seed: string; readonly seedMs: number })
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 
 export type Idempotency = {
@@ -28,11 +31,13 @@ export type Idempotency = {
   find(request: RequestKey): Promise<Extract<Reservation, { kind: 'replay' }> | undefined>;
   /** After validation: reserves, or takes over a lapsed reservation with its seed. */
   reserve(request: RequestKey): Promise<Reservation>;
-  keep(request: RequestKey, answer: { status: number; body: string; isSecret: boolean }): Promise<void>;
+  keep(request: RequestKey, lease: Lease, answer: { status: number; body: string; isSecret: boolean }): Promise<void>;
   /** A 4xx: as if never asked. */
-  drop(request: RequestKey): Promise<void>;
+  drop(request: RequestKey, lease: Lease): Promise<void>;
   /** A 5xx: the ids stay, the next call may go on at once. */
-  release(request: RequestKey): Promise<void>;
+  release(request: RequestKey, lease: Lease): Promise<void>;
+  /** Forgets answers past their retention and secrets past their ten minutes; returns how many rows went. */
+  purge(): Promise<number>;
 };
 
 const leaseSeconds = 60;
@@ -70,7 +75,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
     }
     if (row.status === null || row.body === null) {
-      if (row.is_leased) throw conflict('the first request with this Idempotency-Key is still running; repeat shortly');
+      if (row.is_leased) throw running();
       return undefined;
     }
     if (!row.may_reveal) throw conflict('answered before; its secret is no longer shown');
@@ -81,6 +86,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   const reserve = async (request: RequestKey): Promise<Reservation> => {
     const seed = randomUUID();
     const seedMs = Date.now();
+    const leaseToken = randomUUID();
     const [mine] = await rows<{ seed: string; seed_ms: number }>(database.read(), reserveRow, [
       ...keyOf(request),
       request.method,
@@ -88,49 +94,61 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       hashOf(request.rawBody),
       seed,
       seedMs,
+      leaseToken,
     ]);
-    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms };
+    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms, leaseToken };
     const replay = await find(request);
     if (replay !== undefined) return replay;
-    throw conflict('the first request with this Idempotency-Key is still running; repeat shortly');
+    throw running();
   };
 
   return {
     find,
     reserve,
-    keep: async (request, { status, body, isSecret }) => {
+    keep: async (request, { leaseToken }, { status, body, isSecret }) => {
       const stored = isSecret ? await vault.seal(body, sealContext(request)) : body;
       await rows(
         database.read(),
-        `update idempotency set status = $4, body = $5, body_is_sealed = $6, lease_until = null,
-           reveal_until = case when $6 then now() + interval '${secretMinutes} minutes' end
-         where owner_id = $1 and agent_id = $2 and key = $3`,
-        [...keyOf(request), status, stored, isSecret],
+        `update idempotency set status = $5, body = $6, body_is_sealed = $7, lease_until = null,
+           reveal_until = case when $7 then now() + interval '${secretMinutes} minutes' end
+         where ${leased}`,
+        [...keyOf(request), leaseToken, status, stored, isSecret],
       );
     },
-    drop: async (request) => {
-      await rows(
-        database.read(),
-        'delete from idempotency where owner_id = $1 and agent_id = $2 and key = $3 and status is null',
-        keyOf(request),
-      );
+    drop: async (request, { leaseToken }) => {
+      await rows(database.read(), `delete from idempotency where ${leased} and status is null`, [
+        ...keyOf(request),
+        leaseToken,
+      ]);
     },
-    release: async (request) => {
+    release: async (request, { leaseToken }) => {
+      await rows(database.read(), `update idempotency set lease_until = null where ${leased}`, [
+        ...keyOf(request),
+        leaseToken,
+      ]);
+    },
+    purge: async () => {
       await rows(
         database.read(),
-        'update idempotency set lease_until = null where owner_id = $1 and agent_id = $2 and key = $3',
-        keyOf(request),
+        `update idempotency set body = '' where body_is_sealed and reveal_until < now() and body <> ''`,
       );
+      const gone = await rows(
+        database.read(),
+        `delete from idempotency where reserved_at < now() - interval '${retentionHours} hours' returning 1`,
+      );
+      return gone.length;
     },
   };
 }
 
+const leased = 'owner_id = $1 and agent_id = $2 and key = $3 and lease_token = $4';
+
 /** Inserts, or takes over a row that is past its retention or whose lease lapsed without an answer. */
 const reserveRow = `insert into idempotency as i
-    (owner_id, agent_id, key, method, path, request_hash, seed, seed_ms, lease_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '${leaseSeconds} seconds')
+    (owner_id, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '${leaseSeconds} seconds')
   on conflict (owner_id, agent_id, key) do update set
-    lease_until = excluded.lease_until,
+    lease_until = excluded.lease_until, lease_token = excluded.lease_token,
     reserved_at = case when i.reserved_at < now() - interval '${retentionHours} hours' then now() else i.reserved_at end,
     seed = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
     seed_ms = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed_ms else i.seed_ms end,
@@ -144,3 +162,11 @@ const reserveRow = `insert into idempotency as i
 const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
 const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;
 const conflict = (message: string): DomainError => new DomainError('idempotency_conflict', message);
+const running = (): DomainError =>
+  new DomainError(
+    'idempotency_conflict',
+    'the first request with this Idempotency-Key is still running; repeat shortly',
+    {
+      retryAfterSeconds: 5,
+    },
+  );

@@ -4,18 +4,19 @@
  * @module
  */
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
 import type { Request, RequestHandler, Response, Router } from 'express';
 import type * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
 import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { type AdmitDeps, admit } from './admit.ts';
+import { type Answer, answer, refuse, replay } from './answer.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller } from './caller.ts';
 import { invalid, refusalOf } from './errors.ts';
-import type { Idempotency, RequestKey } from './idempotency.ts';
+import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import type { RateLimit } from './rate-limit.ts';
+import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, pathsOf, Reply } from './route.ts';
 
 export type EdgeDeps = AdmitDeps & {
@@ -79,27 +80,37 @@ async function serve(
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, rawBody);
   const known = key === undefined ? undefined : await deps.idempotency.find(key);
-  if (known !== undefined) return replay(response, known);
+  if (known !== undefined) return replay(operation, response, known);
 
   const input = validate(operation, request, json, rawBody);
   if (key === undefined)
     return answer(operation, response, await run(operation, handler, deps, request, caller, input));
 
   const reservation = await deps.idempotency.reserve(key);
-  if (reservation.kind === 'replay') return replay(response, reservation);
+  if (reservation.kind === 'replay') return replay(operation, response, reservation);
   let done: Answer;
   try {
     done = await run(operation, handler, deps, request, caller, input, reservation);
   } catch (error) {
-    await (refusalOf(error).status < 500 ? deps.idempotency.drop(key) : deps.idempotency.release(key));
+    await (refusalOf(error).status < 500 ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
     throw error;
   }
-  const body = JSON.stringify(done.body ?? null);
-  await deps.idempotency.keep(key, { status: done.status, body, isSecret: operation.secret === true });
+  try {
+    const body = JSON.stringify(done.body ?? null);
+    await deps.idempotency.keep(key, reservation, { status: done.status, body, isSecret: operation.secret === true });
+  } catch (error) {
+    await release(deps, key, reservation);
+    throw error;
+  }
   answer(operation, response, done);
 }
 
-type Answer = { readonly status: number; readonly body: unknown };
+/** Best effort, so that a repeat may go on at once; where the database is away the lease ends by itself. */
+async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {
+  await deps.idempotency
+    .release(key, lease)
+    .catch((error: unknown) => deps.log.warn({ err: error }, 'lease not released'));
+}
 
 async function run(
   operation: Operation,
@@ -131,7 +142,7 @@ async function callOf(
   { seed, seedMs }: { seed: string; seedMs: number },
 ): Promise<Call> {
   const requestId = requestIdOf(request);
-  const runId = headerOf(request, 'x-service-run-id');
+  const runId = runIdOf(request);
   const at = operation.method === 'get' ? new Date(0) : await deps.clock.now();
   let minted = 0;
   return {
@@ -174,51 +185,10 @@ function validate(operation: Operation, request: Request, json: unknown, rawBody
     if (!parsed.success) throw invalid(where, parsed.error);
     return parsed.data;
   };
-  // A path parameter that cannot be an id names nothing: 404 as for an unknown one would hide a typing error.
+  // A path parameter that cannot be an id is a typing error, which a 404 would hide.
   const params = part(operation.params, 'path', request.params);
   const query = part(operation.query, 'query', request.query);
   const network = operation.auth.includes('network');
   const body = network || operation.body === undefined ? undefined : part(operation.body, 'body', json ?? {});
   return { params, query, body, rawBody, headers: request.headers } as Input<Operation>;
-}
-
-function answer(operation: Operation, response: Response, { status, body }: Answer): void {
-  if (operation.secret === true) response.set('Cache-Control', 'no-store');
-  response.status(status);
-  if (status === 204) response.end();
-  else response.json(body);
-}
-
-function replay(response: Response, { status, body }: { status: number; body: string }): void {
-  response.status(status).set('Idempotent-Replayed', 'true');
-  if (status === 204) response.end();
-  else response.type('application/json').send(body);
-}
-
-/** Ends a request with `{error}`; shared with the edge's own refusals. */
-export function refuse(response: Response, error: unknown, log: Logger): void {
-  const refusal = refusalOf(error);
-  if (refusal.bug !== undefined) log.error({ err: refusal.bug, requestId: response.get('X-Request-Id') }, 'bug');
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
-  if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
-  response.status(refusal.status).set('X-Service-Error-Code', refusal.label).json({ error: refusal.message });
-}
-
-const headerOf = (request: IncomingMessage, name: string): string | undefined => {
-  const value = request.headers[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
-};
-
-const requestIds = new WeakMap<IncomingMessage, string>();
-
-/** One id per request, a UUIDv7 of ours: a caller's own value is not trusted to be unique. */
-export function requestIdOf(request: IncomingMessage): string {
-  const known = requestIds.get(request);
-  if (known !== undefined) return known;
-  const id = uuidv7();
-  requestIds.set(request, id);
-  return id;
 }

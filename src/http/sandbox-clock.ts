@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { day } from '../kernel/instant.ts';
+import type { Cause } from '../platform/cause.ts';
 import { defineArea, type Handlers } from './route.ts';
 import { instantOut } from './schemas.ts';
 
@@ -57,7 +58,7 @@ export const sandboxClockArea = defineArea({
 
 export type SandboxClockDeps = {
   readonly read: () => Promise<{ now: Date; offsetMs: number }>;
-  readonly advance: (ms: number) => Promise<{ now: Date; offsetMs: number; woken: number }>;
+  readonly advance: (ms: number, cause: Cause) => Promise<{ now: Date; offsetMs: number; woken: number }>;
 };
 
 export const sandboxClockHandlers = ({ read, advance }: SandboxClockDeps): Handlers<typeof sandboxClockArea> => ({
@@ -65,8 +66,8 @@ export const sandboxClockHandlers = ({ read, advance }: SandboxClockDeps): Handl
     const { now, offsetMs } = await read();
     return { now: now.toISOString(), offsetMs };
   },
-  advanceSandboxClock: async ({ body }) => {
-    const { now, offsetMs, woken } = await advance(body.ms);
+  advanceSandboxClock: async ({ body }, call) => {
+    const { now, offsetMs, woken } = await advance(body.ms, call.cause);
     return { now: now.toISOString(), offsetMs, woken };
   },
 });

@@ -13,9 +13,11 @@ import helmet from 'helmet';
 import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
+import { refuse } from './answer.ts';
 import { docsPage, docsScript } from './docs-page.ts';
-import { type EdgeDeps, mount, refuse, requestIdOf } from './mount.ts';
+import { type EdgeDeps, mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
+import { echoedRunId, requestIdOf } from './request-id.ts';
 import { type Mounted, pathsOf } from './route.ts';
 
 export type ServerOptions = {
@@ -34,9 +36,10 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   app.set('query parser', 'simple');
   app.use((request, response, next) => {
     everyAnswer(response, requestIdOf(request));
-    const runId = request.headers['x-service-run-id'];
-    if (typeof runId === 'string' && /^[\w-]{1,64}$/.test(runId)) response.set('X-Service-Run-Id', runId);
-    next();
+    const runId = echoedRunId(request);
+    if (runId !== undefined) response.set('X-Service-Run-Id', runId);
+    if (request.headers.host !== undefined || request.httpVersion === '1.0') return next();
+    refuse(response, new DomainError('invalid_request', 'an HTTP/1.1 request needs a Host header'), edge.log);
   });
   app.use(helmet({ contentSecurityPolicy: { useDefaults: true, directives: { 'upgrade-insecure-requests': null } } }));
 
@@ -51,25 +54,46 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   app.use('/docs/assets', express.static(swagger, { index: false }));
 
   mount(app, present, edge);
-  app.use((request, response) => refuse(response, unknownPath(present, request.method, request.path), edge.log));
+  app.use((request, response) => {
+    const allowed = methodsAt(present, request.path);
+    if (allowed.length > 0) response.set('Allow', allowed.join(', '));
+    refuse(response, nothingThere(request.method, request.path, allowed), edge.log);
+  });
   app.use(((error, _request, response, _next) =>
     refuse(response, asRefusal(error), edge.log)) as express.ErrorRequestHandler);
   return app;
 }
 
-/** A server whose protocol errors carry the headers too. `listen` and `close` are the caller's. */
+/** A server whose own answers carry the headers too. `listen` and `close` are the caller's. */
 export function createHttpServer(app: Express): Server {
-  const server = createServer({ requestTimeout: 60_000, headersTimeout: 20_000, keepAliveTimeout: 65_000 }, app);
+  const options = {
+    requestTimeout: 60_000,
+    headersTimeout: 20_000,
+    keepAliveTimeout: 65_000,
+    requireHostHeader: false,
+  };
+  const server = createServer(options, app);
+  server.on('checkExpectation', (_request, response) => {
+    everyAnswer(response, uuidv7());
+    response.writeHead(417, { 'Content-Type': 'application/json', Connection: 'close' });
+    response.end(JSON.stringify({ error: 'send no Expect header but 100-continue' }));
+  });
+  server.on('connect', (_request, socket: Socket) => endRaw(socket, '405 Method Not Allowed', 'this is no proxy'));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-    const body = JSON.stringify({ error: 'this is not a well-formed HTTP request' });
-    socket.end(
-      `HTTP/1.1 ${status}\r\nX-Data-Residency: EU\r\nX-Request-Id: ${uuidv7()}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
+    const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+    const status = isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    endRaw(socket, status, isTooLarge ? 'the headers are too large' : 'this is not a well-formed HTTP request');
   });
   return server;
+}
+
+function endRaw(socket: Socket, status: string, error: string): void {
+  const body = JSON.stringify({ error });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nX-Data-Residency: EU\r\nX-Request-Id: ${uuidv7()}\r\nContent-Type: application/json\r\n` +
+      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
 }
 
 function everyAnswer(response: ServerResponse, requestId: string): void {
@@ -83,17 +107,20 @@ function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
   return { ...area, operations: Object.fromEntries(kept) };
 }
 
-function unknownPath(areas: readonly Mounted[], method: string, requested: string): DomainError {
+function methodsAt(areas: readonly Mounted[], requested: string): string[] {
   const matches = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i').test(requested);
   const methods = areas.flatMap(({ area }) =>
     Object.values(area.operations)
       .filter((operation) => pathsOf(area, operation).some(matches))
       .map((operation) => operation.method.toUpperCase()),
   );
-  if (methods.length === 0)
-    return new DomainError('not_found', `nothing is served at ${method} ${requested.slice(0, 200)}`);
-  return new DomainError('method_not_allowed', `${method} is not served here; use ${[...new Set(methods)].join(', ')}`);
+  return [...new Set(methods)];
 }
+
+const nothingThere = (method: string, requested: string, allowed: readonly string[]): DomainError =>
+  allowed.length === 0
+    ? new DomainError('not_found', `nothing is served at ${method} ${requested.slice(0, 200)}`)
+    : new DomainError('method_not_allowed', `${method} is not served here; use ${allowed.join(', ')}`);
 
 /** Express' own errors (a malformed percent escape, for one) carry a status. */
 function asRefusal(error: unknown): unknown {

@@ -8,6 +8,7 @@ import type { OpenCredentials } from '../domains/identity/index.ts';
 import { healthArea, healthHandlers } from '../http/health.ts';
 import { type Mounted, mounted } from '../http/route.ts';
 import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts';
+import type { Cause } from '../platform/cause.ts';
 import { advanceClock } from '../platform/clock.ts';
 import { wakeDue } from '../relay/processes.ts';
 import { healthChecks } from './health-checks.ts';
@@ -45,8 +46,8 @@ function clockDeps({ clock, database, gateway, log, temporal }: Infrastructure) 
   };
   return {
     read,
-    advance: async (ms: number) => {
-      const offsetMs = await database.write((tx) => advanceClock(tx, ms));
+    advance: async (ms: number, cause: Cause) => {
+      const offsetMs = await database.write((tx) => advanceClock(tx, ms, cause));
       const now = new Date(Date.now() + offsetMs);
       // With Temporal away nothing is lost: the relay finds what is overdue when it is back.
       const woken = (await temporal.isReachable()) ? await wakeDue({ database, gateway, log }, now) : 0;

@@ -27,8 +27,6 @@ if (elsewhere?.ready !== undefined) {
 
 process.exit(
   await runBursar({
-    // The story is told faster than a stranger types.
-    env: { BURSAR_RATE_LIMIT_PER_MINUTE: '1000', ...process.env },
     // Told twice in a minute the story is more than a stranger's ceiling, and its listener asks often.
     env: { BURSAR_RATE_LIMIT_PER_MINUTE: '1000', ...process.env },
     afterReady: async ({ ready }) => {

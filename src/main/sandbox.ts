@@ -5,9 +5,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { z } from 'zod';
 import { createOutbound } from '../outbound/outbound.ts';
+import { createLogger } from '../platform/log.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
 const Environment = z.object({
@@ -26,7 +26,7 @@ if (!read.success) {
   process.exit(1);
 }
 const environment = read.data;
-const log = pino({ name: 'sandbox', level: environment.LOG_LEVEL });
+const log = createLogger({ name: 'sandbox', level: environment.LOG_LEVEL });
 
 mkdirSync(environment.BURSAR_DATA_DIR, { recursive: true, mode: 0o711 });
 const apiUrl = environment.BURSAR_API_URL;

@@ -3,7 +3,8 @@
  * too. `worker.ts` runs it as a process, tests run it inside theirs.
  * @module
  */
-import { second } from '../kernel/instant.ts';
+import { createIdempotency } from '../http/idempotency.ts';
+import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
 import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
@@ -33,6 +34,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const relay = relayLoop(infrastructure);
   const deliveries = startDeliveryRelay({ database, clock, send, log });
   const ageing = ageingLoop(infrastructure);
+  const forgetting = forgettingLoop(infrastructure);
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
@@ -67,7 +69,14 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   return {
     stop: async () => {
       await listener.stop();
-      await Promise.all([relay.stop(), deliveries.stop(), ageing.stop(), sealer.stop(), heart.stop()]);
+      await Promise.all([
+        relay.stop(),
+        deliveries.stop(),
+        ageing.stop(),
+        forgetting.stop(),
+        sealer.stop(),
+        heart.stop(),
+      ]);
       await Promise.all(workers.map((worker) => worker.stop()));
       await outbound.close();
       await infrastructure.close();
@@ -89,6 +98,10 @@ const relayLoop = (infrastructure: Infrastructure): Loop =>
       await beat(infrastructure.database, 'relay');
     },
   });
+
+/** Kept answers past their day, and secrets past their ten minutes, are forgotten. */
+const forgettingLoop = ({ database, vault, log }: Infrastructure): Loop =>
+  startLoop({ name: 'forgetting', everyMs: minute, log, pass: () => createIdempotency(database, vault).purge() });
 
 const freshMs = 60 * second;
 

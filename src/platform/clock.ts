@@ -5,7 +5,9 @@
  */
 import type { Database } from '../db/database.ts';
 import { oneRow, rows, type Tx } from '../db/tx.ts';
+import type { Cause } from './cause.ts';
 import type { Mode } from './mode.ts';
+import { hasMoved, recordTransition } from './transitions.ts';
 
 export type Clock = {
   /** Business time, to the millisecond. */
@@ -18,17 +20,19 @@ export function createClock(database: Database, mode: Mode): Clock {
   return { offsetMs, now: async () => new Date(Date.now() + (await offsetMs())) };
 }
 
-/** Moves the sandbox clock forward within `tx`; returns the new offset. */
-export async function advanceClock(tx: Tx, ms: number): Promise<number> {
-  const row = await oneRow<{ offset_ms: number }>(
-    tx,
-    'update clock set offset_ms = offset_ms + $1 where id = 1 returning offset_ms',
-    [ms],
-  );
-  await rows(tx, `select pg_notify('bursar_clock', '')`); // What ages in bulk is swept at once, not at its next hour.
-  return row.offset_ms;
+/** Moves the sandbox clock forward within `tx`, once for each cause; returns the offset from then on. */
+export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<number> {
+  const { offset_ms: before } = await oneRow<Offset>(tx, 'select offset_ms from clock where id = 1 for update');
+  if (await hasMoved(tx, 'clock', '1', cause.causeId)) return before;
+  const after = before + ms;
+  await rows(tx, 'update clock set offset_ms = $1 where id = 1', [after]);
+  await recordTransition(tx, 'clock', '1', { from: String(before), to: String(after) }, cause);
+  await rows(tx, `select pg_notify('bursar_clock', '')`); // What ages in bulk is swept at once, not at its next turn.
+  return after;
 }
 
+type Offset = { offset_ms: number };
+
 async function readOffset(tx: Tx): Promise<number> {
-  return (await oneRow<{ offset_ms: number }>(tx, 'select offset_ms from clock where id = 1')).offset_ms;
+  return (await oneRow<Offset>(tx, 'select offset_ms from clock where id = 1')).offset_ms;
 }

@@ -32,7 +32,7 @@ export async function reconcileProcesses(deps: Deps): Promise<Pass> {
     woken: await drain(
       () => claimToWake(deps.database),
       deps,
-      (process) => deps.gateway.wake(process),
+      (process) => wakeClaimed(deps, process),
     ),
     rescued: await drain(
       () => claimOverdue(deps),
@@ -75,14 +75,20 @@ const claimToStart = (database: Database, epoch: string): Promise<Process[]> =>
     [epoch],
   );
 
-/** The flag is cleared before the signal is sent: a change meanwhile sets it again. A lost signal costs nothing. */
+/** A claim that is not confirmed in time is made again: a wake may come twice, it is never lost. */
 const claimToWake = (database: Database): Promise<Process[]> =>
   rows(
     database.read(),
-    `update processes set wanted_wake = false where id in (
-       select id from processes where wanted_wake limit ${batch} for update skip locked)
+    `update processes set wanted_wake = false, waking_until = now() + interval '${retrySeconds} seconds' where id in (
+       select id from processes where (wanted_wake and waking_until is null) or waking_until < now()
+       limit ${batch} for update skip locked)
      returning ${columns}`,
   );
+
+async function wakeClaimed({ database, gateway }: Deps, process: Process): Promise<void> {
+  await gateway.wake(process);
+  await rows(database.read(), 'update processes set waking_until = null where id = $1', [process.id]);
+}
 
 async function claimOverdue({ database, clock }: Deps): Promise<Process[]> {
   const limit = new Date((await clock.now()).getTime() - overdueMs);
@@ -105,7 +111,9 @@ async function drain(
   let done = 0;
   for (;;) {
     const claimed = await claim();
-    done += await each(claimed, act, log);
+    const reached = await each(claimed, act, log);
+    if (claimed.length > 0 && reached === 0) throw new Error('no process could be reached; the next pass repeats them');
+    done += reached;
     if (claimed.length < batch) return done;
   }
 }

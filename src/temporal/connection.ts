@@ -3,6 +3,7 @@
  * epoch (the namespace's id) tells whether the server still has the history that PostgreSQL believes in.
  * @module
  */
+import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 
 export type TemporalOptions = { readonly address: string; readonly namespace: string };
@@ -71,4 +72,4 @@ export function createTemporal({ address, namespace }: TemporalOptions): Tempora
   };
 }
 
-export const converterPath = new URL('./data-converter.ts', import.meta.url).pathname;
+export const converterPath = fileURLToPath(new URL('./data-converter.ts', import.meta.url));

@@ -66,9 +66,9 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
-    await withinDeadline(client, startTimeoutMs, () =>
-      client.workflow.start(process.workflow, startOptions(process, queues)),
-    );
+    await withAttributes((options) =>
+      withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, options)),
+    )(process, queues);
     await noteStarted(process.id);
   };
 
@@ -81,9 +81,11 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
     },
     wake: async (process) => {
       const client = await temporal.client();
-      await withinDeadline(client, startTimeoutMs, () =>
-        client.workflow.signalWithStart(process.workflow, { ...startOptions(process, queues), signal: 'wake' }),
-      );
+      await withAttributes((options) =>
+        withinDeadline(client, startTimeoutMs, () =>
+          client.workflow.signalWithStart(process.workflow, { ...options, signal: 'wake' }),
+        ),
+      )(process, queues);
       await noteStarted(process.id);
     },
     ask: async (processId, update, payload, updateId) => {
@@ -92,13 +94,19 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       try {
         const answer = await answeredWithin(askTimeoutMs, async () => {
           const client = await temporal.client();
-          const startWorkflowOperation = new WithStartWorkflowOperation(process.workflow, {
-            ...startOptions(process, queues),
-            workflowIdConflictPolicy: 'USE_EXISTING',
-          });
-          return withinDeadline(client, askTimeoutMs, () =>
-            client.workflow.executeUpdateWithStart(update.name, { startWorkflowOperation, args: [payload], updateId }),
-          );
+          return withAttributes((options) => {
+            const startWorkflowOperation = new WithStartWorkflowOperation(process.workflow, {
+              ...options,
+              workflowIdConflictPolicy: 'USE_EXISTING',
+            });
+            return withinDeadline(client, askTimeoutMs, () =>
+              client.workflow.executeUpdateWithStart(update.name, {
+                startWorkflowOperation,
+                args: [payload],
+                updateId,
+              }),
+            );
+          })(process, queues);
         });
         await noteStarted(processId);
         return answer as never;
@@ -136,6 +144,29 @@ function startOptions(process: Process, queues: TaskQueues) {
   } as const;
 }
 
+type StartOptions = ReturnType<typeof startOptions>;
+
+/** A namespace without our search attributes runs the workflows all the same; only the filters are missing. */
+const withAttributes =
+  <T>(call: (options: Omit<StartOptions, 'typedSearchAttributes'>) => Promise<T>) =>
+  async (process: Process, queues: TaskQueues): Promise<T> => {
+    const options = startOptions(process, queues);
+    try {
+      return await call(options);
+    } catch (error) {
+      if (!lacksAttributes(error)) throw error;
+      const { typedSearchAttributes: _unknownThere, ...plain } = options;
+      return call(plain);
+    }
+  };
+
+const lacksAttributes = (error: unknown): boolean =>
+  isGrpcServiceError(error instanceof Error && error.cause instanceof Error ? error.cause : error) &&
+  /search attribute|no mapping defined/i.test(messagesOf(error));
+
+const messagesOf = (error: unknown): string =>
+  error instanceof Error ? `${error.message} ${messagesOf(error.cause)}` : '';
+
 const withinDeadline = <T>(client: Client, ms: number, call: () => Promise<T>): Promise<T> =>
   client.connection.withDeadline(Date.now() + ms, call);
 
@@ -163,10 +194,9 @@ function refusalFrom(error: unknown): DomainError | undefined {
   if (error instanceof WorkflowUpdateFailedError) {
     const failure = error.cause;
     const code = failure instanceof ApplicationFailure ? failure.type : undefined;
+    if (code === 'unavailable') return unavailable(failure?.message ?? 'something is away', error);
     if (isErrorCode(code)) return new DomainError(code, failure?.message ?? 'refused');
-    return new DomainError('unavailable', 'the workflow did not answer; repeat with the same Idempotency-Key', {
-      cause: error,
-    });
+    return unavailable('the workflow ended before it answered', error);
   }
   if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
     return noAnswer(askTimeoutMs, error);

@@ -1,6 +1,6 @@
 /** Keeps the search attribute `BursarStage` equal to the row's state; written only when it changes. @module */
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
-import { upsertSearchAttributes } from '@temporalio/workflow';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 
 const stageKey = defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD);
 
@@ -9,6 +9,8 @@ export function stageKeeper(): (stage: string) => void {
   return (stage) => {
     if (stage === last) return;
     last = stage;
+    // Started on a namespace without our attributes: writing one would block the run.
+    if (workflowInfo().typedSearchAttributes.get(stageKey) === undefined) return;
     upsertSearchAttributes([{ key: stageKey, value: stage }]);
   };
 }

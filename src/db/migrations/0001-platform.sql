@@ -74,6 +74,7 @@ create table idempotency (
   request_hash text not null,
   seed text not null,
   seed_ms bigint not null,
+  lease_token text not null,
   lease_until timestamptz,
   status int,
   body text,
@@ -83,6 +84,7 @@ create table idempotency (
   primary key (owner_id, agent_id, key)
 );
 create index idempotency_age on idempotency (reserved_at);
+create index idempotency_shown on idempotency (reveal_until) where body_is_sealed and body <> '';
 
 -- One row per durable workflow that should exist. Written with the row it serves, in the same transaction.
 create table processes (
@@ -96,11 +98,13 @@ create table processes (
   due_at timestamptz,
   started_epoch text,
   wanted_wake boolean not null default false,
+  -- Real time until which somebody is telling the workflow; past it the wake is wanted again.
+  waking_until timestamptz,
   retry_at timestamptz,
   created_at timestamptz not null
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 create index processes_due on processes (due_at) where is_open and due_at is not null;
 create index processes_to_start on processes (created_at) where is_open and started_epoch is null;
 create index processes_started on processes (started_epoch) where is_open;
-create index processes_to_wake on processes (id) where wanted_wake;
+create index processes_to_wake on processes (id) where wanted_wake or waking_until is not null;
 create index processes_subject on processes (subject_id);

@@ -41,14 +41,8 @@ export async function everythingWasHeard(context: Context, { webhookSecret }: Ac
   paper.say(
     `${refusedEvent}: the receiver answered 503 at first; a retry workflow waits for a minute of business time`,
   );
-  await until(
-    async () => {
-      await dashboard('POST', '/sandbox/clock/advance', { ms: 61_000 });
-      return heard();
-    },
-    (deliveries) => names(accepted(deliveries)).has(refusedEvent),
-    'the retry of the refused event',
-  );
+  await dashboard('POST', '/sandbox/clock/advance', { ms: 61_000 });
+  await until(heard, (deliveries) => names(accepted(deliveries)).has(refusedEvent), 'the retry of the refused event');
   paper.say('the clock is moved by a minute: delivered by the retry workflow');
 
   const all = accepted(await heard());

@@ -1,6 +1,12 @@
 /** Goal: every answer carries its headers and every refusal its sentence. Method: real HTTP, also broken HTTP. @module */
 import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { databaseOf } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/orm.ts';
+import { createIdempotency } from '../../../src/http/idempotency.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { createVault } from '../../../src/vault/vault.ts';
+import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -52,6 +58,18 @@ test('broken HTTP is answered with the headers too', async () => {
   expect(await raw('NONSENSE\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*X-Data-Residency: EU.*X-Request-Id: /s);
   const answer = await raw(`GET / HTTP/1.1\r\nHost: x\r\nX-Big: ${'a'.repeat(100_000)}\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1.1 431 .*X-Data-Residency: EU/s);
+  for (const [request, status] of [
+    ['GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['GET / HTTP/1.1\r\nHost: x\r\nExpect: nonsense\r\n\r\n', 417],
+    ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 405],
+  ] as const) {
+    const text = await raw(request);
+    expect([status, text]).toEqual([
+      status,
+      expect.stringMatching(/X-Data-Residency: EU[\s\S]*X-Request-Id: [\s\S]*"error"/i),
+    ]);
+    expect(text.startsWith(`HTTP/1.1 ${status} `)).toBe(true);
+  }
 });
 
 test('without a credential: 401 and a sentence; an unknown path: 404; a wrong method: 405', async () => {
@@ -64,6 +82,7 @@ test('without a credential: 401 and a sentence; an unknown path: 404; a wrong me
     const answer = await fetch(`${world.apiUrl}${path}`, { method });
     expect([path, answer.status]).toEqual([path, status]);
     expect(Object.keys((await answer.json()) as object)).toEqual(['error']);
+    expect(answer.headers.get('allow')).toBe(status === 405 ? 'GET' : null);
   }
 });
 
@@ -130,4 +149,124 @@ test('over the rate limit: 429 with Retry-After, while health still answers', as
   } finally {
     await slow.close();
   }
+});
+
+const createKey = (owner: { key: string }, key: string, headers: Record<string, string> = {}) =>
+  fetch(`${world.apiUrl}/keys/create`, {
+    method: 'POST',
+    headers: {
+      Authorization: `Bearer ${owner.key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': key,
+      ...headers,
+    },
+    body: '{}',
+  });
+
+test('a repeated secret is as little cached as the first, and is forgotten after ten minutes', async () => {
+  const owner = await world.owner();
+  const first = await createKey(owner, 'secret');
+  const again = await createKey(owner, 'secret');
+  expect([first.headers.get('cache-control'), again.headers.get('cache-control')]).toEqual(['no-store', 'no-store']);
+  await world.sql(`update idempotency set reveal_until = now() - interval '1 second' where owner_id = $1`, [
+    owner.ownerId,
+  ]);
+  const late = await createKey(owner, 'secret');
+  expect([late.status, await late.text()]).toEqual([409, expect.stringMatching(/no longer shown/)]);
+});
+
+test('what is past its time is forgotten: sealed answers first, then the keys', async () => {
+  const owner = await world.owner();
+  await createKey(owner, 'old');
+  const orm = await openDatabase({
+    url: world.config.DATABASE_URL,
+    entities,
+    poolSize: 2,
+    applicationName: 'test',
+  });
+  try {
+    const vault = createVault({ keys: readVaultKeys(world.config.BURSAR_VAULT_KEY) });
+    const { purge } = createIdempotency(databaseOf(orm), vault);
+    const mine = () => world.sql<{ body: string }>('select body from idempotency where owner_id = $1', [owner.ownerId]);
+    await purge();
+    expect((await mine())[0]?.body.length).toBeGreaterThan(20);
+    await world.sql(`update idempotency set reveal_until = now() - interval '1 second' where owner_id = $1`, [
+      owner.ownerId,
+    ]);
+    await purge();
+    expect(await mine()).toEqual([{ body: '' }]);
+    await world.sql(`update idempotency set reserved_at = now() - interval '25 hours' where owner_id = $1`, [
+      owner.ownerId,
+    ]);
+    expect(await purge()).toBe(1);
+    expect(await mine()).toEqual([]);
+  } finally {
+    await orm.close();
+  }
+});
+
+test('whoever lost the lease changes nothing any more', async () => {
+  const owner = await world.owner();
+  const orm = await openDatabase({
+    url: world.config.DATABASE_URL,
+    entities,
+    poolSize: 2,
+    applicationName: 'test',
+  });
+  try {
+    const vault = createVault({ keys: readVaultKeys(world.config.BURSAR_VAULT_KEY) });
+    const idempotency = createIdempotency(databaseOf(orm), vault);
+    const request = {
+      ownerId: owner.ownerId,
+      agentId: '',
+      key: 'k',
+      method: 'POST',
+      path: '/x',
+      rawBody: new Uint8Array(),
+    };
+    const slow = await idempotency.reserve(request);
+    await world.sql(`update idempotency set lease_until = now() - interval '1 second' where owner_id = $1`, [
+      owner.ownerId,
+    ]);
+    const next = await idempotency.reserve(request);
+    if (slow.kind !== 'run' || next.kind !== 'run') throw new Error('both were to run');
+    expect(next.seed).toBe(slow.seed);
+    await idempotency.drop(request, slow);
+    await idempotency.release(request, slow);
+    await idempotency.keep(request, slow, { status: 201, body: '"late"', isSecret: false });
+    expect(await idempotency.find(request).catch((error: Error) => error.message)).toMatch(/still running/);
+    await idempotency.keep(request, next, { status: 201, body: '"mine"', isSecret: false });
+    expect(await idempotency.find(request)).toMatchObject({ body: '"mine"' });
+  } finally {
+    await orm.close();
+  }
+});
+
+test('a run id that is no short name is refused and never stored', async () => {
+  const owner = await world.owner();
+  const refused = await createKey(owner, 'run', { 'X-Service-Run-Id': 'card 4111111111111111' });
+  expect([refused.status, refused.headers.get('x-service-run-id')]).toEqual([400, null]);
+  const taken = await createKey(owner, 'run-2', { 'X-Service-Run-Id': 'run_7' });
+  expect([taken.status, taken.headers.get('x-service-run-id')]).toEqual([201, 'run_7']);
+  expect(
+    await world.sql('select distinct run_id from events where owner_id = $1 and run_id is not null', [owner.ownerId]),
+  ).toEqual([{ run_id: 'run_7' }]);
+});
+
+test('the clock is moved once for each key', async () => {
+  const move = async () => {
+    const answer = await fetch(`${world.apiUrl}/sandbox/clock/advance`, {
+      method: 'POST',
+      headers: {
+        'X-Dashboard-Secret': world.dashboardSecret,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': 'tick',
+      },
+      body: '{"ms":1000}',
+    });
+    return ((await answer.json()) as { offsetMs: number }).offsetMs;
+  };
+  const first = await move();
+  await world.sql(`update idempotency set status = null, body = null, lease_until = null where key = 'tick'`);
+  expect(await move()).toBe(first);
 });

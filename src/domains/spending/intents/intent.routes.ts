@@ -9,6 +9,7 @@ import { type Handlers, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
+import { hasMoved } from '../../../platform/transitions.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import type { DeclareBody, intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
@@ -48,7 +49,8 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   approveIntent: async ({ params }, call) => {
     const row = await reach(deps, params.id, call);
     // The pure rule answers first: what is refused or done already needs no Temporal.
-    const move = moveIntent(stateOf(row), 'approve', false);
+    const seen = await hasMoved(deps.database.read(), 'intent', row.id, call.cause.causeId);
+    const move = moveIntent(stateOf(row), 'approve', seen);
     if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
     if (move.outcome === 'already') return approved(row.id, row.approvedBy ?? null);
     const view = await deps.gateway.ask(

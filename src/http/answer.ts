@@ -1,0 +1,43 @@
+/** How a request ends: with its answer, with an answer kept from before, or with `{error}`. Decides nothing. @module */
+import type { Response } from 'express';
+import type { Logger } from '../platform/log.ts';
+import { refusalOf } from './errors.ts';
+import type { Operation } from './route.ts';
+
+export type Answer = { readonly status: number; readonly body: unknown };
+
+export function answer(operation: Operation, response: Response, { status, body }: Answer): void {
+  begin(operation, response, status);
+  if (status === 204) response.end();
+  else response.json(body);
+}
+
+/** `body` is the text as it was answered first. */
+export function replay(
+  operation: Operation,
+  response: Response,
+  { status, body }: { status: number; body: string },
+): void {
+  begin(operation, response, status).set('Idempotent-Replayed', 'true');
+  if (status === 204) response.end();
+  else response.type('application/json').send(body);
+}
+
+const begin = (operation: Operation, response: Response, status: number): Response => {
+  if (operation.secret === true) response.set('Cache-Control', 'no-store');
+  return response.status(status);
+};
+
+/** Ends a request with `{error}`; shared with the edge's own refusals. */
+export function refuse(response: Response, error: unknown, log: Logger): void {
+  const refusal = refusalOf(error);
+  const requestId = response.get('X-Request-Id');
+  if (refusal.bug !== undefined) log.error({ err: refusal.bug, requestId }, 'bug');
+  else if (refusal.status === 503) log.warn({ err: error, requestId }, 'answered 503');
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
+  response.status(refusal.status).set('X-Service-Error-Code', refusal.label).json({ error: refusal.message });
+}

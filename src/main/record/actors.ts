@@ -1,0 +1,67 @@
+/** Who takes part in journeys: an owner with money, and for each journey an agent with its card. @module */
+import { type Client, createClient, type Send, sendTo } from '../../client/client.ts';
+import { cardsArea } from '../../domains/cards/index.ts';
+import { webhooksArea } from '../../domains/delivery/index.ts';
+import { agentTokensArea, keysArea } from '../../domains/identity/index.ts';
+import { agentsArea } from '../../domains/parties/index.ts';
+import { checkoutArea } from '../../domains/payments/index.ts';
+import { intentsArea } from '../../domains/spending/intents/index.ts';
+import { policiesArea } from '../../domains/spending/policies/index.ts';
+import { fundArea } from '../../domains/treasury/index.ts';
+import type { Area } from '../../http/route.ts';
+import { sandboxClockArea } from '../../http/sandbox-clock.ts';
+import type { Id } from '../../kernel/ids.ts';
+
+/** Stands for whatever people write into names and purposes; must be read nowhere in Temporal. */
+export const someone = 'Erika Mustermann';
+
+/** Where Bursar runs, in a sandbox deployment. */
+export type Where = {
+  readonly apiUrl: string;
+  readonly sandboxUrl: string;
+  readonly dashboardSecret: string;
+  readonly networkKey: string;
+};
+
+export type Actors = Awaited<ReturnType<typeof actorsAt>>;
+export type Declared = {
+  readonly agentId: Id<'agent'>;
+  readonly cardId: Id<'card'>;
+  readonly intentId: Id<'intent'>;
+};
+
+export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl' | 'dashboardSecret'>) {
+  const dashboard: Send = (request) =>
+    sendTo(apiUrl)({ ...request, headers: { ...request.headers, 'X-Dashboard-Secret': dashboardSecret } });
+  const { key, ownerId } = await createClient(keysArea, dashboard).createKey({ body: {} });
+  const client = <A extends Area>(area: A): Client<A> => createClient(area, sendTo(apiUrl, key));
+  const agents = client(agentsArea);
+  const intents = client(intentsArea);
+  await client(fundArea).fundWallet({ body: { amountEuros: 1_000 } });
+  const agent = async () => {
+    const made = await agents.createAgent({ body: { name: `buyer of ${someone}` } });
+    if (made.cardId === null) throw new Error(`agent ${made.id} has no card`);
+    return { agentId: made.id as Id<'agent'>, cardId: made.cardId as Id<'card'> };
+  };
+  return {
+    ownerId,
+    key,
+    agents,
+    intents,
+    agent,
+    cards: client(cardsArea),
+    policies: client(policiesArea),
+    tokens: client(agentTokensArea),
+    webhooks: client(webhooksArea),
+    checkout: client(checkoutArea),
+    clock: createClient(sandboxClockArea, dashboard),
+    /** An intent of a new agent. Up to 50.00 it is approved at once. */
+    declare: async (expectedAmountEuros: number, over: { ttlMinutes?: number } = {}): Promise<Declared> => {
+      const { agentId, cardId } = await agent();
+      const intent = await intents.declareIntent({
+        body: { agentId, purpose: `a thing for ${someone}`, expectedAmountEuros, ...over },
+      });
+      return { agentId, cardId, intentId: intent.id as Id<'intent'> };
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/** The ways of a checkout: paid, declined, refused, and not known for a while. @module */
+import { Refused } from '../../client/client.ts';
+import { second } from '../../kernel/instant.ts';
+import { checkoutRun, execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
+import { type Journey, type Played, until } from './stage.ts';
+
+const ended = (journey: string, workflowId: string): Played => ({ workflow: 'checkout', journey, workflowId });
+
+const paid: Journey = async (stage, actors) => {
+  const declared = await actors.declare(12.5);
+  await execute(actors, declared, shopUrl(stage, 'sandbox-shop', 1_250));
+  await stage.observe('checkout: paid', checkoutRun(declared), namesOf(declared));
+  return [ended('paid', checkoutRun(declared))];
+};
+
+const declined: Journey = async (stage, actors) => {
+  const declared = await actors.declare(20);
+  const params = { agentId: declared.agentId };
+  await actors.policies.updateAgentPolicy({ params, body: { blockedMccs: ['7995'] } });
+  await execute(actors, declared, shopUrl(stage, 'sandbox-casino', 2_000));
+  await stage.observe('checkout: declined', checkoutRun(declared), namesOf(declared));
+  await stage.observe('intentLifecycle: failed', intentRun(declared), namesOf(declared));
+  const intent = { workflow: 'intentLifecycle', journey: 'failed', workflowId: intentRun(declared) };
+  return [ended('declined', checkoutRun(declared)), intent];
+};
+
+const refused: Journey = async (stage, actors) => {
+  const declared = await actors.declare(10);
+  try {
+    await execute(actors, declared, shopUrl(stage, 'sandbox-shop', 1_001));
+    throw new Error('an offer dearer than its intent was paid');
+  } catch (error) {
+    if (!(error instanceof Refused) || error.status !== 400) throw error;
+  }
+  await stage.observe('checkout: refused', checkoutRun(declared), namesOf(declared));
+  await actors.intents.cancelIntent(of(declared));
+  return [ended('refused', checkoutRun(declared))];
+};
+
+const unknownThenPaid: Journey = async (stage, actors) => {
+  const declared = await actors.declare(15);
+  const before = stage.shop.asked();
+  const paying = execute(actors, declared, stage.shop.offerUrl(1_500));
+  await until(
+    async () => stage.shop.asked(),
+    (asked) => asked > before,
+    'the shop to be asked for the payment',
+  );
+  await stage.observe('checkout: outcome unknown', checkoutRun(declared), namesOf(declared));
+  const { cardRef = '' } = await actors.cards.getCard({ params: { cardId: declared.cardId } });
+  stage.shop.recover({ apiUrl: stage.apiUrl, networkKey: stage.networkKey, cardRef });
+  await actors.clock.advanceSandboxClock({ body: { ms: 5 * second } });
+  await paying;
+  await reaches(actors, declared, 'completed');
+  await stage.observe('checkout: paid after all', checkoutRun(declared), namesOf(declared));
+  return [ended('unknown-then-paid', checkoutRun(declared))];
+};
+
+export const checkoutJourneys: readonly Journey[] = [paid, declined, refused, unknownThenPaid];
