@@ -84,3 +84,7 @@ test('every source file says what it decides or does', async () => {
   }
   expect(silent).toEqual([]);
 });
+
+test('a file of ours is found by its path also where that has a space in it', async () => {
+  expect(await occurrences(await sources(), /import\.meta\.url\)\.pathname/)).toEqual([]);
+});

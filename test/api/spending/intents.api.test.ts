@@ -221,3 +221,23 @@ test('an approval repeated with its key after the answer was lost finds the same
       .approveIntent({ params: { id: pending.id }, body: {}, headers: { 'Idempotency-Key': `approve-${pending.id}` } });
   expect(await approve()).toEqual(await approve());
 });
+
+test('an approval whose answer was lost is found again by its key, even after the purchase', async () => {
+  await clear();
+  const pending = await declare({ expectedAmountEuros: 60 });
+  const headers = { 'Idempotency-Key': `late-${pending.id}` };
+  const approve = () => api.intents.approveIntent({ params: { id: pending.id }, body: {}, headers });
+  const first = await approve();
+  const targetUrl = `${world.sandboxUrl}/shops/sandbox-shop?amountCents=6000`;
+  await asAgent.checkout.executeCheckout({ body: { intentId: pending.id, targetUrl } });
+  await eventually(
+    () => api.intents.getIntent({ params: { id: pending.id } }),
+    ({ status }) => status === 'completed',
+  );
+  await world.sql('update idempotency set status = null, body = null, lease_until = null where key = $1', [
+    headers['Idempotency-Key'],
+  ]);
+  expect(await approve()).toEqual(first);
+  const another = await refusal(api.intents.approveIntent({ params: { id: pending.id } }));
+  expect([another.status, another.message]).toEqual([400, 'cannot approve an intent that is completed']);
+});
