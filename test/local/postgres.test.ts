@@ -33,6 +33,14 @@ async function ask(url: string, text: string): Promise<unknown[][]> {
 }
 
 describe('postgres', () => {
+  test('a database whose password is gone is left alone, and the sentence says what to do', async () => {
+    const dir = await testFolder();
+    const first = await startIn(dir, 'the former password');
+    await first.stop();
+    await expect(startIn(dir, 'a new password')).rejects.toThrow(/has another password[\s\S]*delete .*pg/);
+    expect(await ask((await startIn(dir, 'the former password')).url, 'select 1')).toEqual([[1]]);
+  });
+
   test('keeps committed rows over a stop and over kill -9, with safe settings and password login only', async () => {
     const dir = await testFolder();
     const first = await startIn(dir);

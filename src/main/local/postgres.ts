@@ -58,7 +58,11 @@ export async function preparePostgres(options: PostgresOptions): Promise<{
     env: postgresEnv(),
     user: place.user,
   };
-  return { launch, place, ready: (alive) => answer(options, alive) };
+  const ready = (alive: () => boolean): Promise<string> =>
+    answer(options, alive).catch((error: unknown) => {
+      throw isWrongPassword(error) ? strangersDatabase(place.dataDir, options.dir, error) : error;
+    });
+  return { launch, place, ready };
 }
 
 function settings({ port, durable = true }: PostgresOptions): string[] {
@@ -147,12 +151,20 @@ async function canConnect(url: string): Promise<boolean> {
     await withClient(url, (client) => client.query('select 1'));
     return true;
   } catch (error) {
-    const { code } = error as { code?: string };
-    // 28P01: somebody answers, but not with our password; waiting does not help
-    if (code === '28P01') throw error;
+    // Somebody answers, but not with our password; waiting does not help.
+    if (isWrongPassword(error)) throw error;
     return false;
   }
 }
+
+const isWrongPassword = (error: unknown): boolean => (error as { code?: string }).code === '28P01';
+
+/** Data is never deleted or replaced by itself: whoever lost the password decides. */
+const strangersDatabase = (dataDir: string, dir: string, cause: unknown): Error =>
+  new Error(
+    `the database in ${dataDir} has another password than the one in ${dir}: put the former files back there, or, to begin anew without its data, delete ${dataDir}`,
+    { cause },
+  );
 
 async function ensureDatabase(url: string, name: string): Promise<void> {
   await withClient(url, async (client) => {
