@@ -123,9 +123,13 @@ const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
     adapter,
     id: message.id,
     cardRef: message.cardRef,
-    tokenHash: message.token === undefined ? null : createHash('sha256').update(message.token).digest('hex'),
+    tokenHash: tokenHashOf(message),
     at: cause.at,
   });
+
+/** An account check uses no token up, so it carries none. */
+const tokenHashOf = ({ token, kind }: AuthorizationMessage): string | null =>
+  token === undefined || kind === 'verification' ? null : createHash('sha256').update(token).digest('hex');
 
 const requestOf = ({ amountCents, merchant, kind, recurring }: AuthorizationMessage): RequestFacts => ({
   amountCents,

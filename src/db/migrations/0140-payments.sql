@@ -367,12 +367,12 @@ begin
     if not found then perform stale('intent'); end if;
     insert into transitions values ('intent', v_intent ->> 'id', v_message ->> 'causeId', v_intent ->> 'from',
       v_intent ->> 'to', (v_message ->> 'at')::timestamptz);
-    -- A matched intent has no deadline. It needs no wake either, and announcing one would queue all commits.
+    -- A matched intent has no deadline; its run is woken to say so, and not to read "then it expires" till the clearing.
     if (v_intent ->> 'isFinal')::boolean then
       update processes set is_open = false, wanted_wake = true, due_at = null
         where id = v_intent ->> 'processId' and is_open;
     else
-      update processes set due_at = null where id = v_intent ->> 'processId' and is_open;
+      update processes set wanted_wake = true, due_at = null where id = v_intent ->> 'processId' and is_open;
     end if;
   end if;
 
@@ -414,7 +414,7 @@ begin
     update checkouts set status = p -> 'checkout' ->> 'status', transaction_id = v_message ->> 'transactionId',
         outcome_code = p -> 'checkout' ->> 'code', outcome_reason = p -> 'checkout' ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
-      where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed');
+      where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
     update processes set is_open = false, wanted_wake = true, due_at = null
       where id = p -> 'checkout' ->> 'processId' and is_open;
   end if;

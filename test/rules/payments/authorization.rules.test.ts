@@ -67,6 +67,7 @@ const factsOf = (
     risk: { outcome: 'allow', signals: [] },
   },
   candidates: [],
+  token: null,
   availableCents: 10_000,
   partialSupported: false,
   early: { isReversed: false, isCleared: false },
@@ -141,6 +142,28 @@ describe('whatever the facts', () => {
         const request = { ...facts.spending.request, amountCents: approvedCents + 1 };
         const verdict = judgeSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
         expect(verdict.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('with a payment token only its own intent is paid, once, up to its ceiling', () => {
+    const anyToken = fc.record({ isUsed: fc.boolean(), ceilingCents: cents, at: fc.nat(3) });
+    fc.assert(
+      fc.property(anyFacts, anyToken, (facts, { isUsed, ceilingCents, at: index }) => {
+        const intentId = `int_aaaaaaa${index}`;
+        const {
+          outcome,
+          approvedCents,
+          candidate: chosen,
+        } = decideAuthorization({
+          ...facts,
+          candidates: facts.candidates.filter(({ id }) => id === intentId),
+          token: { intentId, isUsed, ceilingCents },
+        });
+        if (outcome === 'declined' || facts.spending.request.kind === 'verification') return;
+        expect([isUsed, chosen?.id]).toEqual([false, intentId]);
+        expect(approvedCents).toBeLessThanOrEqual(ceilingCents);
       }),
       { numRuns: 500 },
     );

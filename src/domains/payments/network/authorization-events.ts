@@ -17,7 +17,7 @@ import {
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
 import type { Decision } from './authorization.rules.ts';
-import type { AuthorizationFacts, IntentFields } from './authorization-facts.ts';
+import { type AuthorizationFacts, type IntentFields, isTokenUsed } from './authorization-facts.ts';
 
 export type IntentMoved = {
   readonly after: IntentFields;
@@ -25,13 +25,14 @@ export type IntentMoved = {
   readonly write: Record<string, unknown>;
 };
 
-/** Approved: its intent is matched. Declined: only the intent of its own checkout fails. By the intent's own rules. */
+/** Approved: its intent is matched. Declined: its own checkout's intent fails, unless that was decided before. */
 export function intentMove(
   facts: AuthorizationFacts,
   decision: Decision,
   transactionId: string,
 ): IntentMoved | undefined {
   const isDeclined = decision.outcome === 'declined';
+  if (isDeclined && isTokenUsed(facts)) return undefined;
   const intentId = isDeclined ? facts.checkout?.intentId : decision.candidate?.id;
   const before = facts.intents.find(({ id }) => id === intentId);
   if (before === undefined) return undefined;

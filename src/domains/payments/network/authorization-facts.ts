@@ -12,8 +12,9 @@ import type {
   RequestFacts,
   RiskFacts,
 } from '../../spending/policies/policy.rules.ts';
+import type { CheckoutStatus } from '../checkout/checkout.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
-import type { Candidate, DecisionFacts } from './authorization.rules.ts';
+import type { Candidate, DecisionFacts, TokenFacts } from './authorization.rules.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 
 export type Known = { readonly requestHash: string; readonly answer: AuthorizationAnswer };
@@ -52,7 +53,13 @@ export type AuthorizationFacts = {
   readonly card: CardRecord;
   readonly agent: AgentRecord;
   readonly policy: Policy | null;
-  readonly checkout: { readonly id: string; readonly intentId: string } | null;
+  /** By the payment token; account checks carry none. */
+  readonly checkout: {
+    readonly id: string;
+    readonly intentId: string;
+    readonly status: CheckoutStatus;
+    readonly ceilingCents: number | null;
+  } | null;
   readonly intents: readonly IntentFields[];
   readonly confirmed: readonly ConfirmedTransaction[];
   readonly counters: CounterFacts;
@@ -106,6 +113,7 @@ export function decisionFactsOf(
       ...facts.intents.map((intent) => candidateOf(intent)),
       ...facts.confirmed.map(({ id, intent }) => ({ ...candidateOf(intent), transactionId: id })),
     ],
+    token: tokenFactsOf(facts),
     availableCents: facts.availableCents,
     partialSupported: message.partialSupported,
     early: {
@@ -117,6 +125,19 @@ export function decisionFactsOf(
 
 const takesAll = ({ amountCents }: EarlyMessage['body'], askedCents: number): boolean =>
   typeof amountCents !== 'number' || amountCents >= askedCents;
+
+/** Declined is used as well: a token is good for one authorization, however that ended. */
+export const isTokenUsed = ({ checkout }: AuthorizationFacts): boolean =>
+  checkout?.status === 'paid' || checkout?.status === 'declined';
+
+const tokenFactsOf = (facts: AuthorizationFacts): TokenFacts | null =>
+  facts.checkout === null
+    ? null
+    : {
+        intentId: facts.checkout.intentId,
+        isUsed: isTokenUsed(facts),
+        ceilingCents: facts.checkout.ceilingCents,
+      };
 
 const candidateOf = (intent: IntentFields): Candidate => ({
   id: intent.id,

@@ -10,7 +10,7 @@ import { purseOf } from '../transactions/purse.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
 import { changesOf, intentMove, recordsOf } from './authorization-events.ts';
-import type { AuthorizationFacts } from './authorization-facts.ts';
+import { type AuthorizationFacts, isTokenUsed } from './authorization-facts.ts';
 import { transactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './network.routes.ts';
@@ -75,8 +75,9 @@ const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({
   revision,
 });
 
-function checkoutWrite({ checkout }: AuthorizationFacts, { outcome, rule, reason }: Decision) {
-  if (checkout === null) return undefined;
+function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Decision) {
+  const { checkout } = facts;
+  if (checkout === null || isTokenUsed(facts)) return undefined;
   const status = outcome === 'declined' ? 'declined' : 'paid';
   return { id: checkout.id, processId: checkoutProcessId(checkout.intentId), status, code: rule, reason };
 }

@@ -22,10 +22,19 @@ export type Candidate = MatchableIntent & {
   readonly transactionId?: string | undefined;
 };
 
+/** The checkout whose payment token the charge carries: paid for one intent, once, up to its ceiling. */
+export type TokenFacts = {
+  readonly intentId: string;
+  readonly isUsed: boolean;
+  readonly ceilingCents: number | null;
+};
+
 export type DecisionFacts = {
   /** Everything but the intent, which is found here. */
   readonly spending: Omit<SpendingFacts, 'intent'>;
   readonly candidates: readonly Candidate[];
+  /** Null for a charge that carries no payment token. */
+  readonly token: TokenFacts | null;
   readonly availableCents: number;
   readonly partialSupported: boolean;
   /** What the network has said about this authorization before it sent it. */
@@ -70,6 +79,8 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
       ...told,
     };
   }
+  const misuse = tokenMisuse(facts, found);
+  if (misuse !== undefined) return declined(misuse, told);
   const whole = judge(facts, found, request.amountCents);
   if (whole.outcome === 'allow') return approved('approved', request.amountCents, whole, told);
   const part = facts.partialSupported && request.kind !== 'verification' ? mostAllowed(facts, found, whole) : undefined;
@@ -92,6 +103,21 @@ function findIntent({ spending: { request, policy }, candidates }: DecisionFacts
   if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };
   if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };
   return { candidate: undefined, mismatch: { intentId: match.intent.id, reason: match.reason } };
+}
+
+/** A token is no licence of its own: without its intent it pays nothing, whatever else the rules would let through. */
+function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }: Found): Why | undefined {
+  const { kind, amountCents } = spending.request;
+  if (token === null || kind === 'verification') return undefined;
+  if (token.isUsed) return { rule: 'token_used', reason: 'the payment token was used before', trace: [] };
+  const ceilingCents = token.ceilingCents ?? 0;
+  if (amountCents > ceilingCents) {
+    const reason = `the payment token is for up to ${inWords(ceilingCents)}, asked ${inWords(amountCents)}`;
+    return { rule: 'over_ceiling', reason, trace: [] };
+  }
+  if (candidate?.id === token.intentId) return undefined;
+  const why = mismatch?.reason ?? `intent ${token.intentId} of its checkout is not open any more`;
+  return { rule: 'checkout_intent', reason: `the payment token pays for nothing: ${why}`, trace: [] };
 }
 
 /** The spending rules, and then the money: a rule's refusal says more than an empty wallet. */
