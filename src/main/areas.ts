@@ -13,6 +13,7 @@ import { advanceClock } from '../platform/clock.ts';
 import { wakeDue } from '../relay/processes.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Infrastructure } from './infrastructure.ts';
+import { publishedAreas } from './published.ts';
 import { version } from './version.ts';
 import { deliveryAreas } from './wiring/delivery.ts';
 import { identityAreas } from './wiring/identity.ts';
@@ -23,7 +24,7 @@ import { treasuryAreas } from './wiring/treasury.ts';
 
 export function apiAreas(infrastructure: Infrastructure, credentials: OpenCredentials): Mounted[] {
   const { config, database, gateway } = infrastructure;
-  return [
+  return inPublishedOrder([
     mounted(
       healthArea,
       healthHandlers({ version, environment: config.BURSAR_MODE, check: healthChecks(infrastructure) }),
@@ -36,7 +37,18 @@ export function apiAreas(infrastructure: Infrastructure, credentials: OpenCreden
     mounted(cardsArea, cardHandlers({ database, gateway, mode: config.BURSAR_MODE })),
     ...paymentsAreas(infrastructure),
     ...deliveryAreas(infrastructure),
-  ];
+  ]);
+}
+
+/** What is served is what is published, neither more nor less. */
+function inPublishedOrder(areas: readonly Mounted[]): Mounted[] {
+  const unpublished = areas.filter(({ area }) => !publishedAreas.includes(area));
+  if (unpublished.length > 0) throw new Error(`not published: ${unpublished.map(({ area }) => area.tag).join(', ')}`);
+  return publishedAreas.map((area) => {
+    const served = areas.find((one) => one.area === area);
+    if (served === undefined) throw new Error(`published, but not served: ${area.tag}`);
+    return served;
+  });
 }
 
 function clockDeps({ clock, database, gateway, log, temporal }: Infrastructure) {

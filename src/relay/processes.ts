@@ -50,7 +50,7 @@ export async function wakeDue(
   let woken = 0;
   let after = '';
   for (;;) {
-    const due = await rows<Process>(
+    const due = await rows<Claimed>(
       database.read(),
       `select ${columns} from processes where is_open and due_at <= $1 and id > $2 order by id limit $3`,
       [now, after, batch * 4],
@@ -61,10 +61,12 @@ export async function wakeDue(
   }
 }
 
-const columns = `id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage`;
+const columns = `id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage, is_open as "isOpen"`;
+
+type Claimed = Process & { readonly isOpen: boolean };
 
 /** Rows of another epoch (or of none), the ones due first; each is left alone for some seconds after a try. */
-const claimToStart = (database: Database, epoch: string): Promise<Process[]> =>
+const claimToStart = (database: Database, epoch: string): Promise<Claimed[]> =>
   rows(
     database.read(),
     `update processes set retry_at = now() + interval '${retrySeconds} seconds' where id in (
@@ -76,7 +78,7 @@ const claimToStart = (database: Database, epoch: string): Promise<Process[]> =>
   );
 
 /** A claim that is not confirmed in time is made again: a wake may come twice, it is never lost. */
-const claimToWake = (database: Database): Promise<Process[]> =>
+const claimToWake = (database: Database): Promise<Claimed[]> =>
   rows(
     database.read(),
     `update processes set wanted_wake = false, waking_until = now() + interval '${retrySeconds} seconds' where id in (
@@ -85,12 +87,12 @@ const claimToWake = (database: Database): Promise<Process[]> =>
      returning ${columns}`,
   );
 
-async function wakeClaimed({ database, gateway }: Deps, process: Process): Promise<void> {
+async function wakeClaimed({ database, gateway }: Deps, process: Claimed): Promise<void> {
   await gateway.wake(process);
   await rows(database.read(), 'update processes set waking_until = null where id = $1', [process.id]);
 }
 
-async function claimOverdue({ database, clock }: Deps): Promise<Process[]> {
+async function claimOverdue({ database, clock }: Deps): Promise<Claimed[]> {
   const limit = new Date((await clock.now()).getTime() - overdueMs);
   return rows(
     database.read(),
@@ -104,9 +106,9 @@ async function claimOverdue({ database, clock }: Deps): Promise<Process[]> {
 }
 
 async function drain(
-  claim: () => Promise<Process[]>,
+  claim: () => Promise<Claimed[]>,
   { log }: Deps,
-  act: (process: Process) => Promise<void>,
+  act: (process: Claimed) => Promise<void>,
 ): Promise<number> {
   let done = 0;
   for (;;) {
@@ -120,8 +122,8 @@ async function drain(
 
 /** Acts on all with bounded concurrency; one that fails is left to the next pass and does not stop the others. */
 async function each(
-  processes: readonly Process[],
-  act: (process: Process) => Promise<void>,
+  processes: readonly Claimed[],
+  act: (process: Claimed) => Promise<void>,
   log: Logger,
 ): Promise<number> {
   const open = [...processes];

@@ -32,8 +32,8 @@ export type WorkflowGateway = {
   start(process: Process): Promise<void>;
   /** The same without waiting; the relay makes sure of it. */
   startSoon(processId: string): void;
-  /** Tells a running workflow to look at its row; starts it if it is not there. */
-  wake(process: Process): Promise<void>;
+  /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
+  wake(process: Process & { readonly isOpen: boolean }): Promise<void>;
   /** Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. */
   ask<Answer, Payload>(
     processId: string,
@@ -79,8 +79,9 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
         .then((process) => (process === undefined ? undefined : start(process)))
         .catch((error: unknown) => log.debug({ err: error, processId }, 'not started yet; the relay repeats it'));
     },
-    wake: async (process) => {
+    wake: async ({ isOpen, ...process }) => {
       const client = await temporal.client();
+      if (!isOpen) return wakeIfRunning(client, process.id);
       await withAttributes((options) =>
         withinDeadline(client, startTimeoutMs, () =>
           client.workflow.signalWithStart(process.workflow, { ...options, signal: 'wake' }),
@@ -115,6 +116,15 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       }
     },
   };
+}
+
+/** Whose row is final has nothing to do but end; a run that starts later finds that by itself. */
+async function wakeIfRunning(client: Client, workflowId: string): Promise<void> {
+  try {
+    await withinDeadline(client, startTimeoutMs, () => client.workflow.getHandle(workflowId).signal('wake'));
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
 }
 
 export async function findProcess(database: Database, processId: string): Promise<Process | undefined> {
