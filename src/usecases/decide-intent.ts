@@ -1,40 +1,46 @@
 /**
  * Carries out a person's decision on an intent. An approval is a grant, so the hard rules are judged once more under
- * the row's lock; what only a person was needed for passes, what any rule forbids does not.
+ * lock; what only a person was needed for passes, what any rule forbids does not.
  * @module
  */
-import { rows, type Tx } from '../db/tx.ts';
-import { applyToIntent, type IntentCommand, type IntentRow, lockIntent } from '../domains/spending/intents/index.ts';
-import { agentStanding, judgeSpending, policyOf, policyOfAgent } from '../domains/spending/policies/index.ts';
-import { DomainError } from '../kernel/errors.ts';
+import type { Tx } from '../db/tx.ts';
+import {
+  applyToIntent,
+  findIntent,
+  type IntentCommand,
+  type IntentRow,
+  lockIntent,
+} from '../domains/spending/intents/index.ts';
+import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Cause } from '../platform/cause.ts';
 import { hasMoved } from '../platform/transitions.ts';
-import { type CardColumns, cardColumns, cardFactsOf } from './card-facts.ts';
-import { countersOf, riskOf } from './spending-facts.ts';
+import { holdCardOf } from './card-facts.ts';
+import { holdAgent, holdPolicy, judgePlan } from './judge-plan.ts';
+import { riskOf } from './spending-facts.ts';
 
 export async function decideIntent(tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> {
-  const row = await lockIntent(tx, id);
-  const isGrant = command.kind === 'approve' && row.status === 'pending_approval';
-  if (isGrant && !(await hasMoved(tx, 'intent', id, cause.causeId))) await refuseWhatRulesForbid(tx, row, cause);
+  if (command.kind === 'approve') await refuseForbiddenGrant(tx, id, cause);
   return applyToIntent(tx, id, command, cause, { isOwnProcess: true });
 }
 
-async function refuseWhatRulesForbid(tx: Tx, row: IntentRow, { at }: Cause): Promise<void> {
-  const { agentId, cardId, ownerId } = row;
-  const agent = await agentStanding(tx, agentId);
-  const policy = await policyOfAgent(tx, agentId);
-  const [card] = await rows<CardColumns>(tx, `select ${cardColumns} from cards where id = $1`, [cardId]);
-  const merchant = row.expectedMerchant == null ? undefined : { name: row.expectedMerchant };
-  const request = { amountCents: row.expectedAmountCents, merchant, kind: 'purchase' } as const;
-  const verdict = judgeSpending({
-    at,
-    policy: policy === null ? null : policyOf(policy),
-    agent: { status: agent?.status ?? 'closed' },
-    card: card === undefined ? undefined : cardFactsOf(card),
-    request,
-    counters: await countersOf(tx, { agentId, cardId }, at),
-    phase: 'declare',
-    risk: await riskOf(tx, { ownerId, agentId }, request, at),
-  });
+/** Agent, card and policy are held before the intent, as by whoever charges: the one order of locks. */
+async function refuseForbiddenGrant(tx: Tx, id: string, cause: Cause): Promise<void> {
+  const found = await findIntent(tx, id);
+  if (found === null) throw notFound('intent', id);
+  const { agentId, cardId, ownerId } = found;
+  const agent = (await holdAgent(tx, agentId)) ?? { ownerId, agentId, status: 'closed' };
+  const card = await holdCardOf(tx, agentId, { cardId });
+  await holdPolicy(tx, agentId);
+  const row = await lockIntent(tx, id);
+  const isGrant = row.status === 'pending_approval' && !(await hasMoved(tx, 'intent', id, cause.causeId));
+  if (!isGrant) return;
+  const { verdict } = await judgePlan(tx, riskOf, { agent, card, request: requestOf(row), at: cause.at });
   if (verdict.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${verdict.reason}`);
 }
+
+const requestOf = ({ expectedAmountCents, expectedMerchant }: IntentRow) =>
+  ({
+    amountCents: expectedAmountCents,
+    merchant: expectedMerchant == null ? undefined : { name: expectedMerchant },
+    kind: 'purchase',
+  }) as const;

@@ -4,8 +4,7 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { isUniqueViolation } from '../db/database.ts';
-import { rows, type Tx } from '../db/tx.ts';
+import type { Tx } from '../db/tx.ts';
 import {
   type DeclareBody,
   findByClientId,
@@ -14,57 +13,29 @@ import {
   insertIntent,
   type NewIntent,
 } from '../domains/spending/intents/index.ts';
-import {
-  agentStanding,
-  type CardFacts,
-  type CounterFacts,
-  judgeSpending,
-  policyCheckOf,
-  policyOf,
-  policyOfAgent,
-  type RequestFacts,
-  type RiskFacts,
-  type Verdict,
-} from '../domains/spending/policies/index.ts';
+import { agentStanding, policyCheckOf, type RequestFacts, type Verdict } from '../domains/spending/policies/index.ts';
 import { agentOf, type Call, mayReach, ownerOf } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { later, minute } from '../kernel/instant.ts';
-import { type CardColumns, cardColumns, cardFactsOf } from './card-facts.ts';
+import { type Card, holdCardOf } from './card-facts.ts';
+import { holdAgent, holdPolicy, judgePlan, type RiskOf } from './judge-plan.ts';
 
-export type DeclareDeps = {
-  readonly database: Database;
-  readonly countersOf: (tx: Tx, who: { agentId: string; cardId: string | null }, at: Date) => Promise<CounterFacts>;
-  readonly riskOf: (
-    tx: Tx,
-    who: { ownerId: string; agentId: string },
-    request: RequestFacts,
-    at: Date,
-  ) => Promise<RiskFacts>;
-};
+export type DeclareDeps = { readonly database: Database; readonly riskOf: RiskOf };
 
 export type Declared = { readonly row: IntentRow; readonly isNew: boolean };
 
 export const declareIntent =
-  (deps: DeclareDeps) =>
-  async (declaration: DeclareBody, call: Call): Promise<Declared> => {
-    const id = call.newId('intent');
-    const agentId = namedAgent(declaration, call);
-    try {
-      return await deps.database.write((tx) => declare(tx, deps, { id, agentId, declaration }, call));
-    } catch (error) {
-      // Two declarations with one clientIntentId at once: the second finds the first.
-      const { clientIntentId } = declaration;
-      if (clientIntentId === undefined || !isUniqueViolation(error)) throw error;
-      const first = await findByClientId(deps.database.read(), agentId, clientIntentId);
-      if (first === null) throw error;
-      return { row: first, isNew: false };
-    }
+  ({ database, riskOf }: DeclareDeps) =>
+  (declaration: DeclareBody, call: Call): Promise<Declared> => {
+    const wanted = { id: call.newId('intent'), agentId: namedAgent(declaration, call), declaration };
+    return database.write((tx) => declare(tx, riskOf, wanted, call));
   };
 
 type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
 
-async function declare(tx: Tx, deps: DeclareDeps, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
-  const agent = mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
+async function declare(tx: Tx, riskOf: RiskOf, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
+  mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
+  const agent = mayReach(call, 'agent', agentId, await holdAgent(tx, agentId));
   const { clientIntentId } = declaration;
   const known =
     (await findIntent(tx, id)) ??
@@ -74,19 +45,10 @@ async function declare(tx: Tx, deps: DeclareDeps, { id, agentId, declaration }: 
     throw new DomainError('policy_denied', `agent ${agentId} is ${agent.status}; it may declare nothing`);
   }
   const card = await chosenCard(tx, agentId, declaration);
-  const policy = await policyOfAgent(tx, agentId);
+  await holdPolicy(tx, agentId);
   const { at } = call.cause;
   const request = requestOf(declaration);
-  const verdict = judgeSpending({
-    at,
-    policy: policy === null ? null : policyOf(policy),
-    agent,
-    card: card.facts,
-    request,
-    counters: await deps.countersOf(tx, { agentId, cardId: card.id }, at),
-    phase: 'declare',
-    risk: await deps.riskOf(tx, agent, request, at),
-  });
+  const { verdict, ...policy } = await judgePlan(tx, riskOf, { agent, card, request, at });
   const row = await insertIntent(
     tx,
     {
@@ -100,8 +62,7 @@ async function declare(tx: Tx, deps: DeclareDeps, { id, agentId, declaration }: 
       cardId: card.id,
       expiresAt: later(at, declaration.ttlMinutes * minute),
       policyCheck: policyCheckOf(verdict),
-      policyVersion: policy?.version ?? null,
-      needsAttestation: policy?.requireAttestation ?? false,
+      ...policy,
       status: statusOf[verdict.outcome],
     },
     call.cause,
@@ -125,17 +86,8 @@ function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant }: De
   return { amountCents: expectedAmountEuros ?? expectedAmount ?? 0, merchant, kind: 'purchase' };
 }
 
-type Chosen = { readonly id: string; readonly facts: CardFacts };
-
-/** The named card, or the agent's first active one. */
-async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Chosen> {
-  const [card] = await rows<CardColumns>(
-    tx,
-    `select ${cardColumns} from cards where agent_id = $1 and not is_provisioning
-       and ($2::text is null or id = $2) and ($3::text is null or name = $3)
-     order by (status = 'active') desc, created_at, id limit 1`,
-    [agentId, cardId ?? null, cardName ?? null],
-  );
+async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {
+  const card = await holdCardOf(tx, agentId, { cardId, cardName });
   if (card === undefined) {
     const which = cardId ?? cardName;
     throw new DomainError(
@@ -144,5 +96,5 @@ async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: Declare
     );
   }
   if (card.status === 'closed') throw new DomainError('invalid_state', `card ${card.id} is closed; name another card`);
-  return { id: card.id, facts: cardFactsOf(card) };
+  return card;
 }

@@ -2,14 +2,19 @@
 import { intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
 import { policiesArea, policyHandlers } from '../../domains/spending/policies/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
+import { findCardOf } from '../../usecases/card-facts.ts';
 import { declareIntent } from '../../usecases/declare-intent.ts';
-import { countersOf, riskOf } from '../../usecases/spending-facts.ts';
+import { judgePlan } from '../../usecases/judge-plan.ts';
+import { riskOf } from '../../usecases/spending-facts.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export function spendingAreas({ database, gateway }: Infrastructure): Mounted[] {
-  const judging = { database, countersOf, riskOf };
+  const judge: Parameters<typeof policyHandlers>[0]['judge'] = async (tx, { agent, request, at }) => {
+    const card = await findCardOf(tx, agent.agentId);
+    return (await judgePlan(tx, riskOf, { agent, card, request, at })).verdict;
+  };
   return [
-    mounted(policiesArea, policyHandlers(judging)),
-    mounted(intentsArea, intentHandlers({ database, gateway, declare: declareIntent(judging) })),
+    mounted(policiesArea, policyHandlers({ database, judge })),
+    mounted(intentsArea, intentHandlers({ database, gateway, declare: declareIntent({ database, riskOf }) })),
   ];
 }

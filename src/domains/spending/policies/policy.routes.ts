@@ -7,22 +7,16 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { policiesArea } from './policy.contract.ts';
-import { agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
-import { type CounterFacts, judgeSpending, policyCheckOf, type RequestFacts, type RiskFacts } from './policy.rules.ts';
+import { type AgentStanding, agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
+import { policyCheckOf, type RequestFacts, type Verdict } from './policy.rules.ts';
 import { applyRules, changePolicy, createTemplate, deleteTemplate } from './policy.service.ts';
-import { policyOf, policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
+import { policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
 import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
 
 export type PolicyDeps = {
   readonly database: Database;
-  /** What the agent has spent; the sums that declaration and authorization judge by. */
-  readonly countersOf: (tx: Tx, who: { agentId: string; cardId: string | null }, at: Date) => Promise<CounterFacts>;
-  readonly riskOf: (
-    tx: Tx,
-    who: { ownerId: string; agentId: string },
-    request: RequestFacts,
-    at: Date,
-  ) => Promise<RiskFacts>;
+  /** What the rules would say to the agent's first card: what a declaration would be told. */
+  readonly judge: (tx: Tx, plan: { agent: AgentStanding; request: RequestFacts; at: Date }) => Promise<Verdict>;
 };
 
 export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> => ({
@@ -58,16 +52,7 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
       mcc,
       country,
     };
-    const row = await policyOfAgent(tx, agentId);
-    const verdict = judgeSpending({
-      at,
-      policy: row === null ? null : policyOf(row),
-      agent,
-      request,
-      counters: await deps.countersOf(tx, { agentId, cardId: null }, at),
-      phase: 'declare',
-      risk: await deps.riskOf(tx, agent, request, at),
-    });
+    const verdict = await deps.judge(tx, { agent, request, at });
     return { ...policyCheckOf(verdict), rule: verdict.rule, trace: traceWire(verdict.trace) };
   },
 

@@ -1,0 +1,74 @@
+/**
+ * What the rules say to a payment that somebody plans: the same question for a declaration, a person's approval and
+ * `simulate`, so that they can never disagree. A grant holds still what it is judged by until it is written.
+ * @module
+ */
+import { rows, type Tx } from '../db/tx.ts';
+import { lockSpending } from '../domains/payments/index.ts';
+import {
+  type AgentStanding,
+  agentStanding,
+  judgeSpending,
+  policyOf,
+  policyOfAgent,
+  type RequestFacts,
+  type RiskFacts,
+  type Verdict,
+} from '../domains/spending/policies/index.ts';
+import { type Card, cardFactsOf } from './card-facts.ts';
+import { countersOf } from './spending-facts.ts';
+
+/** Until the risk engine exists it allows. */
+export type RiskOf = (
+  tx: Tx,
+  who: { ownerId: string; agentId: string },
+  request: RequestFacts,
+  at: Date,
+) => Promise<RiskFacts>;
+
+export type Plan = {
+  readonly agent: AgentStanding;
+  /** None where the agent has none. */
+  readonly card: Card | undefined;
+  readonly request: RequestFacts;
+  readonly at: Date;
+};
+export type JudgedPlan = {
+  readonly verdict: Verdict;
+  readonly policyVersion: number | null;
+  readonly needsAttestation: boolean;
+};
+
+export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, request, at }: Plan): Promise<JudgedPlan> {
+  const { agentId } = agent;
+  const policy = await policyOfAgent(tx, agentId);
+  const verdict = judgeSpending({
+    at,
+    policy: policy === null ? null : policyOf(policy),
+    agent,
+    card: card === undefined ? undefined : cardFactsOf(card),
+    request,
+    counters: await countersOf(tx, { agentId, cardId: card?.id ?? null }, at),
+    phase: 'declare',
+    risk: await riskOf(tx, agent, request, at),
+  });
+  return {
+    verdict,
+    policyVersion: policy?.version ?? null,
+    needsAttestation: policy?.requireAttestation ?? false,
+  };
+}
+
+/**
+ * The agent's turn to spend, and the agent as it is then: until the end of the transaction no other grant, charge or
+ * brake of this agent comes in between. The first lock that a grant takes; card and policy follow.
+ */
+export async function holdAgent(tx: Tx, agentId: string): Promise<AgentStanding | null> {
+  await lockSpending(tx, agentId);
+  await rows(tx, 'select 1 from agents where id = $1 for share', [agentId]);
+  return agentStanding(tx, agentId);
+}
+
+export async function holdPolicy(tx: Tx, agentId: string): Promise<void> {
+  await rows(tx, 'select 1 from policies where agent_id = $1 and removed_at is null for share', [agentId]);
+}
