@@ -5,8 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
+import { TypedSearchAttributes } from '@temporalio/common';
 import { createLogger } from '../../src/platform/log.ts';
 import { converterPath } from '../../src/temporal/connection.ts';
+import { searchAttributes } from '../../src/temporal/gateway.ts';
 import { type RunningWorker, startWorker } from '../../src/temporal/worker.ts';
 
 export type WorkflowWorld = {
@@ -35,7 +37,12 @@ export async function startWorkflowWorld(activities: object): Promise<WorkflowWo
   return {
     client,
     start: (workflow, workflowId, subjectId) =>
-      client.workflow.start(workflow, { workflowId, taskQueue, args: [{ id: subjectId }] }),
+      client.workflow.start(workflow, {
+        workflowId,
+        taskQueue,
+        args: [{ id: subjectId }],
+        typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.stage, value: 'started' }]),
+      }),
     detailsOf: (handle) => handle.query<string>('__temporal_workflow_metadata').then((found) => JSON.stringify(found)),
     close: async () => {
       await worker.stop();
