@@ -1,0 +1,331 @@
+/**
+ * Fifty purchases while API, worker and sandbox are killed at seeded random moments; afterwards everything that was
+ * answered is there, once, and the book agrees. The seed is printed; CRASH_SEED repeats it.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { type ChildName, type Installation, startInstallation } from '../support/installation.ts';
+import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
+import { eventually, type Owner } from '../support/world.ts';
+
+const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
+const random = randomFrom(seed);
+const purchases = 50;
+const lanes = 6;
+const killForMs = 30_000;
+const fundedEuros = 10_000;
+
+let site: Installation;
+let owner: Owner;
+let tell: Tell;
+let sandbox: Tell;
+const agents: string[] = [];
+
+beforeAll(async () => {
+  site = await startInstallation();
+  owner = await site.owner();
+  tell = tellingBy(owner.send);
+  sandbox = tellingBy(({ method, path, headers, body }) =>
+    fetch(`${site.sandboxUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+  );
+  await tell('POST', '/fund', { amountEuros: fundedEuros });
+  await tell('POST', '/webhooks', { url: `${site.sandboxUrl}/receiver/${owner.ownerId}`, events: ['*'] });
+  for (const name of ['a', 'b', 'c', 'd', 'e']) {
+    const { body } = await tell('POST', '/agents', { name });
+    await tell('PATCH', `/policies/agent/${body.id}`, { dailyLimitEuros: 100_000, monthlyLimitEuros: 100_000 });
+    agents.push(body.id);
+  }
+}, 120_000);
+afterAll(async () => {
+  await site?.stop();
+}, 60_000);
+
+type Purchase = {
+  readonly name: string;
+  readonly agentId: string;
+  readonly cents: number;
+  readonly intent: Told;
+  readonly execution: Told;
+};
+
+type Ended = Purchase & { readonly end: End };
+
+test('whatever is killed, every purchase ends right, once', async () => {
+  process.stderr.write(`crash test: seed ${seed}\n`);
+  const clean = [await purchase('clean-auto', 1_000), await purchase('clean-asked', 6_000)] as const;
+  for (const { execution } of clean) expect(execution.body).toMatchObject({ success: true });
+
+  const from = performance.now();
+  const killer = startKiller();
+  const done = await inLanes(
+    Array.from({ length: purchases }, (_, index) => () => purchase(`p${index}`, amountOf(index))),
+  );
+  const kills = await killer.stop();
+  const boughtMs = performance.now() - from;
+  await site.isWell();
+  await allIsQuiet();
+  const ended = await Promise.all(done.map(async (one) => ({ ...one, end: await endOf(one) })));
+  report({ kills, boughtMs, quietMs: performance.now() - from - boughtMs, ended });
+  expect(Object.values(kills).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(8);
+
+  const all = [...clean.map((one) => ({ ...one, end: 'paid' }) as const), ...ended];
+  await everyAnswerIsFound(all);
+  await everyKeyHadOneEffect(all);
+  await theBookAgrees(all);
+  await everyOpenRowHasItsRun();
+  await noEventIsMissing(clean, ended);
+}, 240_000);
+
+/** Every third one is above what the policy approves alone. */
+const amountOf = (index: number): number => (index % 3 === 0 ? 5_100 + index : 300 + 7 * index);
+
+async function purchase(name: string, cents: number): Promise<Purchase> {
+  const agentId = agents[random(agents.length)] as string;
+  const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
+  const intent = await untilAnswered(() => tell('POST', '/intents', declaration, `${name}-declare`), patienceMs);
+  if (intent.body.status === 'pending_approval') {
+    const path = `/intents/${intent.body.id}/approve`;
+    const approval = await untilAnswered(() => tell('POST', path, undefined, `${name}-approve`), patienceMs);
+    expect(approval).toMatchObject({ status: 200, body: { status: 'approved' } });
+  }
+  const order = {
+    intentId: intent.body.id,
+    targetUrl: `${site.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`,
+  };
+  const execution = await executed(() => tell('POST', '/checkout/execute', order, `${name}-execute`));
+  return { name, agentId, cents, intent, execution };
+}
+
+const patienceMs = 120_000;
+
+/** A shop that cannot be reached is an answer (400, nothing held); the client goes again, as it would to a real one. */
+async function executed(execute: () => Promise<Told>): Promise<Told> {
+  const until = Date.now() + patienceMs;
+  for (;;) {
+    const told = await untilAnswered(execute, patienceMs);
+    const isShopAway = told.status === 400 && /did not answer/.test(told.body.error);
+    if (!isShopAway || Date.now() > until) return told;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+}
+
+async function inLanes<T>(work: (() => Promise<T>)[]): Promise<T[]> {
+  const results: T[] = [];
+  const open = [...work.entries()];
+  const lane = async () => {
+    for (let next = open.shift(); next !== undefined; next = open.shift()) results[next[0]] = await next[1]();
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+  return results;
+}
+
+/** Kills at random moments, also what has only just been started again. */
+function startKiller() {
+  const kills: Partial<Record<ChildName, number>> = {};
+  const until = Date.now() + killForMs;
+  let stopping = false;
+  const running = (async () => {
+    while (!stopping && Date.now() < until) {
+      await new Promise((resolve) => setTimeout(resolve, 300 + random(2_200)));
+      const name = (['api', 'api', 'api', 'worker', 'worker', 'worker', 'sandbox'] as const)[random(7)] as ChildName;
+      await site.kill(name);
+      kills[name] = (kills[name] ?? 0) + 1;
+      if (name === 'api') await lapseLeases();
+    }
+  })();
+  return {
+    stop: async () => {
+      stopping = true;
+      await running;
+      return kills;
+    },
+  };
+}
+
+/** The dead API's reservations lapse after a minute of real time, which no test waits for; not before its last write. */
+async function lapseLeases(): Promise<void> {
+  await eventually(
+    () => site.sql(`select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle'`),
+    (open) => open.length === 0,
+  );
+  await site.sql('update idempotency set lease_until = now() where lease_until > now() and status is null');
+}
+
+/** Nothing is held, unsealed, undelivered or under way; the clock is moved for retries of deliveries and payments. */
+async function allIsQuiet(): Promise<void> {
+  const counts = async () =>
+    (
+      await site.sql<Record<string, number>>(
+        `select (select count(*)::int from transactions where held_cents > 0) as held,
+           (select count(*)::int from checkouts where status in ('open', 'offered', 'paying')) as checkouts,
+           (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
+           (select count(*)::int from processes where is_open and workflow <> 'cardLifecycle'
+              and subject_id not in (select id from intents where status = 'approved')) as processes,
+           (select count(*)::int from processes where wanted_wake) as wakes,
+           (select count(*)::int from unsealed_journals) as unsealed`,
+      )
+    )[0] as Record<string, number>;
+  await eventually(
+    async () => {
+      const left = await counts();
+      if (left.deliveries !== 0) await site.advance(61_000);
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      return left;
+    },
+    (left) => Object.values(left).every((count) => count === 0),
+    60_000,
+  );
+  const { body } = await sandbox('GET', '/network/messages?state=queued');
+  expect(body).toEqual({ messages: [] });
+}
+
+function report(figures: { kills: object; boughtMs: number; quietMs: number; ended: readonly Ended[] }): void {
+  const outcomes: Record<string, number> = {};
+  for (const { end } of figures.ended) outcomes[end] = (outcomes[end] ?? 0) + 1;
+  const { kills, boughtMs, quietMs } = figures;
+  process.stderr.write(
+    `crash test: kills ${JSON.stringify(kills)}, bought in ${Math.round(boughtMs)} ms, quiet after ${Math.round(quietMs)} ms more, ${JSON.stringify(outcomes)}\n`,
+  );
+}
+
+/**
+ * How it ended. A success may be taken back: killed before its approval reached the network, the network has declined
+ * in Bursar's stead and reverses what was held; the intent may be paid again then.
+ */
+type End = 'paid' | 'taken back' | 'not paid';
+
+async function endOf({ execution }: Purchase): Promise<End> {
+  if (!execution.body.success) return 'not paid';
+  const { status } = (await tell('GET', `/transactions/${execution.body.transactionId}`)).body;
+  return status === 'reversed' ? 'taken back' : 'paid';
+}
+
+const intentAfter = { paid: ['completed'], 'taken back': ['approved'], 'not paid': ['failed', 'approved'] } as const;
+
+/** Also: the same requests again are answered the same. */
+async function everyAnswerIsFound(all: readonly Ended[]): Promise<void> {
+  for (const { name, cents, agentId, intent, execution, end } of all) {
+    expect(intent).toMatchObject({ status: 201, body: { purpose: name, expectedAmountEuros: cents / 100, agentId } });
+    expect(execution).toMatchObject({ status: 200, body: { intentId: intent.body.id } });
+    const found = (await tell('GET', `/intents/${intent.body.id}`)).body;
+    expect(found).toMatchObject({ purpose: name, expectedAmountEuros: cents / 100, agentId });
+    const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
+    expect((await tell('POST', '/intents', declaration, `${name}-declare`)).body).toEqual(intent.body);
+    expect(intentAfter[end]).toContain(found.status);
+    if (end !== 'paid') continue;
+    expect(found).toMatchObject({ transactionId: execution.body.transactionId });
+    const transaction = (await tell('GET', `/transactions/${execution.body.transactionId}`)).body;
+    expect(transaction).toMatchObject({ status: 'completed', amountEuros: cents / 100, intentId: intent.body.id });
+  }
+}
+
+async function everyKeyHadOneEffect(all: readonly Ended[]): Promise<void> {
+  const intents = await site.sql<{ purpose: string }>('select purpose from intents where owner_id = $1', [
+    owner.ownerId,
+  ]);
+  expect(sorted(intents.map(({ purpose }) => purpose))).toEqual(sorted(all.map(({ name }) => name)));
+  const made = await site.sql<{ id: string; status: string; intent: string; kinds: string[] }>(
+    `select t.id, t.status, t.intent_id as intent, coalesce((select array_agg(j.kind order by j.kind) from journals j
+        where j.reference_id = t.id), '{}') as kinds
+     from transactions t where t.owner_id = $1`,
+    [owner.ownerId],
+  );
+  for (const { intent, execution, end } of all) {
+    const own = made.filter((transaction) => transaction.intent === intent.body.id);
+    const completed = own.filter(({ status }) => status === 'completed');
+    expect(completed.map(({ id }) => id)).toEqual(end === 'paid' ? [execution.body.transactionId] : []);
+    for (const { kinds } of completed) expect(kinds).toEqual(['authorization', 'clearing']);
+    for (const { status, kinds } of own.filter((transaction) => !completed.includes(transaction)))
+      expect(kinds).toEqual(status === 'reversed' ? ['authorization', 'reversal'] : []);
+  }
+}
+
+async function theBookAgrees(all: readonly Ended[]): Promise<void> {
+  const book = (await tell('GET', '/ledger/verify?full=true')).body;
+  expect(book).toMatchObject({ balanced: true, differences: [], unsealed: 0 });
+  const spent = all.reduce((sum, { cents, end }) => sum + (end === 'paid' ? cents : 0), 0);
+  const [wallet] = (await tell('GET', '/wallets')).body.data;
+  const balance = (await tell('GET', `/wallets/${wallet.id}/balance`)).body;
+  expect(Math.round(balance.totalEuros * 100)).toBe(fundedEuros * 100 - spent);
+  const [held] = await site.sql<{ ledger: number; open: number }>(
+    `select (select coalesce(sum(balance_cents), 0)::int from ledger_accounts where name like '%:held') as ledger,
+       (select coalesce(sum(held_cents), 0)::int from transactions) as open`,
+  );
+  expect(held?.ledger).toBe(held?.open);
+}
+
+/** In PostgreSQL and in Temporal: what is open runs, and nothing runs that is not. */
+async function everyOpenRowHasItsRun(): Promise<void> {
+  const without = await site.sql(
+    `select 'intent' as noun, id from intents i where status in ('pending_approval', 'approved')
+       and not exists (select from processes p where p.id = 'intent/' || i.id and p.is_open)
+     union all select 'card', id from cards c where status <> 'closed'
+       and not exists (select from processes p where p.id = 'card/' || c.id and p.is_open)
+     union all select 'checkout', id from checkouts c where status in ('open', 'offered', 'paying')
+       and not exists (select from processes p where p.id = 'checkout/' || c.intent_id and p.is_open)`,
+  );
+  expect(without).toEqual([]);
+  const open = await site.sql<{ id: string; epoch: string | null }>(
+    'select id, started_epoch as epoch from processes where is_open',
+  );
+  const connection = await Connection.connect({ address: site.ready.temporalAddress });
+  const client = new Client({ connection, namespace: site.ready.temporalNamespace });
+  const { namespaceInfo } = await connection.workflowService.describeNamespace({ namespace: client.options.namespace });
+  for (const { id, epoch } of open) {
+    expect([id, epoch]).toEqual([id, namespaceInfo?.id]);
+    expect([id, (await client.workflow.getHandle(id).describe()).status.name]).toEqual([id, 'RUNNING']);
+  }
+  const running = async () => {
+    const ids: string[] = [];
+    for await (const { workflowId } of client.workflow.list({ query: `ExecutionStatus = 'Running'` }))
+      ids.push(workflowId);
+    return sorted(ids);
+  };
+  const expected = sorted(open.map(({ id }) => id));
+  expect(await eventually(running, (ids) => ids.length === expected.length, 20_000)).toEqual(expected);
+  await connection.close();
+}
+
+/** What a purchase without any kill says is what each one says, no more and no less; and all of it was delivered. */
+async function noEventIsMissing([auto, asked]: readonly [Purchase, Purchase], done: readonly Ended[]): Promise<void> {
+  const namesOf = async ({ intent, execution }: Purchase): Promise<string[]> =>
+    (
+      await site.sql<{ name: string }>('select name from events where subject_id = any($1::text[]) order by name', [
+        [intent.body.id, execution.body.transactionId ?? ''],
+      ])
+    ).map(({ name }) => name);
+  const expected = { auto: await namesOf(auto), asked: await namesOf(asked) };
+  expect(expected.auto).toEqual(expect.arrayContaining(['intent.created', 'intent.matched', 'transaction.completed']));
+  for (const one of done.filter(({ end }) => end === 'paid')) {
+    const wanted = one.intent.body.status === 'approved' ? expected.auto : expected.asked;
+    expect([one.name, await namesOf(one)]).toEqual([one.name, wanted]);
+  }
+  const undelivered = await site.sql(
+    `select e.name, d.status from events e left join webhook_deliveries d on d.event_id = e.id
+     where e.owner_id = $1 and e.seq > (select seq from events where name = 'webhook.created' and owner_id = $1)
+       and d.status is distinct from 'succeeded'`,
+    [owner.ownerId],
+  );
+  expect(undelivered).toEqual([]);
+  const heard = (await sandbox('GET', `/receiver/${owner.ownerId}`)).body.deliveries as {
+    headers: Record<string, string>;
+    answered: number;
+  }[];
+  const taken = new Set(heard.filter(({ answered }) => answered === 200).map(({ headers }) => headers['webhook-id']));
+  const sent = await site.sql<{ id: string }>('select id from webhook_deliveries where owner_id = $1', [owner.ownerId]);
+  expect(sent.filter(({ id }) => !taken.has(id))).toEqual([]);
+}
+
+const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => a.localeCompare(b));
+
+/** Whole numbers below a bound, the same for the same seed (mulberry32). */
+function randomFrom(start: number): (below: number) => number {
+  let state = start >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
