@@ -1,15 +1,20 @@
 /**
- * Rewrites openapi.json and events.json, the published interface as reviewers see it change. `--check` only compares
+ * Rewrites openapi.json and events.json, the published interface as reviewers see it change, and the map of sources. `--check` only compares
  * and fails on a difference.
  * @module
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { eventsDocument, openApiDocument } from './documents.ts';
+import { sourceMap } from './source-map.ts';
 
-const files = { 'openapi.json': openApiDocument(), 'events.json': eventsDocument() };
+const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
+const files = {
+  'openapi.json': asJson(openApiDocument()),
+  'events.json': asJson(eventsDocument()),
+  'src/README.md': await sourceMap(),
+};
 const stale: string[] = [];
-for (const [name, document] of Object.entries(files)) {
-  const text = `${JSON.stringify(document, null, 2)}\n`;
+for (const [name, text] of Object.entries(files)) {
   const path = new URL(`../../${name}`, import.meta.url);
   if (process.argv.includes('--check')) {
     if ((await readFile(path, 'utf8').catch(() => '')) !== text) stale.push(name);

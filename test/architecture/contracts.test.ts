@@ -6,6 +6,7 @@ import { canonicalPath } from '../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
 import { eventsDocument, openApiDocument } from '../../src/main/documents.ts';
 import { publishedAreas } from '../../src/main/published.ts';
+import { sourceMap } from '../../src/main/source-map.ts';
 
 const operations = publishedAreas.flatMap((area) =>
   Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({ area, name, operation })),
@@ -122,4 +123,8 @@ test.each([
 ])('%s is as committed; after a change of the interface: npm run snapshot', async (file, document) => {
   const committed: unknown = JSON.parse(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8'));
   expect(JSON.parse(JSON.stringify(document()))).toEqual(committed);
+});
+
+test('src/README.md is as committed; after a change: npm run snapshot', async () => {
+  expect(await readFile(new URL('../../src/README.md', import.meta.url), 'utf8')).toBe(await sourceMap());
 });

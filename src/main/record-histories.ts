@@ -1,0 +1,91 @@
+/**
+ * `node src/main/record-histories.ts`: starts an installation of its own in a throwaway folder, plays every journey on
+ * it and writes the histories that the replay suite reads. Run it after a change that histories cannot be replayed
+ * over (see the README beside them), and look at the difference.
+ * @module
+ */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client, Connection } from '@temporalio/client';
+import { converterPath } from '../temporal/connection.ts';
+import { historyToJson } from '../temporal/history-json.ts';
+import { playJourneys } from './record/journeys.ts';
+import { startScriptedShop } from './record/scripted-shop.ts';
+import type { Played } from './record/stage.ts';
+import { type Ready, start } from './start.ts';
+
+const folder = fileURLToPath(new URL('../../test/replay/', import.meta.url));
+
+const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
+const shop = await startScriptedShop();
+const starting = start({
+  env: {
+    ...process.env,
+    BURSAR_DATA_DIR: dir,
+    PORT: '0',
+    BURSAR_RATE_LIMIT_PER_MINUTE: '100000',
+    BURSAR_ALLOWED_ORIGINS: shop.origin,
+  },
+  say,
+});
+try {
+  const { ready } = await starting.running;
+  await record(ready);
+} finally {
+  await starting.stop();
+  await shop.close();
+  await rm(dir, { recursive: true, force: true });
+}
+
+async function record(ready: Ready): Promise<void> {
+  const { sandboxUrl, temporalAddress: address, temporalNamespace: namespace } = ready;
+  if (sandboxUrl === null) throw new Error('journeys need a sandbox deployment');
+  const connection = await Connection.connect({ address });
+  const client = new Client({ connection, namespace, dataConverter: { payloadConverterPath: converterPath } });
+  const played = await playJourneys({
+    ...ready,
+    apiUrl: ready.apiUrl.replace('localhost', '127.0.0.1'),
+    sandboxUrl,
+    shop,
+    // Each stage is let settle, so that its own task is in the history.
+    observe: async (label) => {
+      say(label);
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+    },
+    signal: async (workflowId, input) => {
+      await client.workflow.getHandle(workflowId).signal('decide', ...(input === undefined ? [] : [input]));
+    },
+  });
+  await removeOld();
+  for (const one of played) await write(client, one);
+  await connection.close();
+}
+
+async function write(client: Client, { workflow, journey, workflowId }: Played): Promise<void> {
+  const handle = client.workflow.getHandle(workflowId);
+  await handle.result();
+  const history = historyToJson(await handle.fetchHistory());
+  await mkdir(join(folder, workflow), { recursive: true });
+  const path = join(folder, workflow, `${journey}.json`);
+  await writeFile(path, `${JSON.stringify(history, withoutMachine)}\n`);
+  say(`${workflow}/${journey}.json`);
+}
+
+/** On which machine it ran (`pid@host`, also in names of sticky queues) and where its sources lie says nothing of it. */
+function withoutMachine(name: string, value: unknown): unknown {
+  if (name === 'stackTrace') return '';
+  if (typeof value !== 'string') return value;
+  return value.replaceAll(new RegExp(`\\d+@${RegExp.escape(hostname())}`, 'g'), '1@recorded');
+}
+
+async function removeOld(): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
+    if (entry.isDirectory()) await rm(join(folder, entry.name), { recursive: true });
+  }
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
