@@ -77,7 +77,7 @@ async function write(client: Client, { workflow, journey, workflowId }: Played):
 function withoutMachine(name: string, value: unknown): unknown {
   if (name === 'stackTrace') return '';
   if (typeof value !== 'string') return value;
-  return value.replaceAll(new RegExp(`\\d+@${RegExp.escape(hostname())}`, 'g'), '1@recorded');
+  return value.replaceAll(`@${hostname()}`, '@recorded');
 }
 
 async function removeOld(): Promise<void> {

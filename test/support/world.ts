@@ -24,6 +24,8 @@ export type WorldOptions = {
   /** Also run the worker (workflows, activities, relay) and the simulated outside world. */
   readonly worker?: boolean;
   readonly env?: Readonly<Record<string, string>>;
+  /** Private origins that may be dialled besides the sandbox's. */
+  readonly allowedOrigins?: readonly string[];
 };
 
 export type Owner = {
@@ -57,7 +59,7 @@ const networkKey = randomBytes(32).toString('hex');
 const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 const vaultKey = randomBytes(32).toString('base64');
 
-export async function startWorld({ worker = false, env = {} }: WorldOptions = {}): Promise<World> {
+export async function startWorld({ worker = false, env = {}, allowedOrigins = [] }: WorldOptions = {}): Promise<World> {
   const stops: (() => Promise<unknown>)[] = [];
   const dataDir = await mkdtemp(join(tmpdir(), 'bursar-world-'));
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -78,7 +80,7 @@ export async function startWorld({ worker = false, env = {} }: WorldOptions = {}
     BURSAR_VAULT_KEY: vaultKey,
     BURSAR_RATE_LIMIT_PER_MINUTE: '1000000',
     BURSAR_SANDBOX_URL: sandboxUrl,
-    BURSAR_ALLOWED_ORIGINS: sandboxUrl,
+    BURSAR_ALLOWED_ORIGINS: [sandboxUrl, ...allowedOrigins].join(','),
     BURSAR_POOL_SIZE: '8',
     LOG_LEVEL: process.env.TEST_LOG ?? 'fatal',
     ...env,

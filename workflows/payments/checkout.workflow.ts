@@ -83,5 +83,6 @@ function present({ kind, until, view }: CheckoutNext): string {
   if (kind === 'pay') return `Paying${amount} ${by}`;
   if (kind === 'wait')
     return `The outcome of${amount} ${by.slice(0, -1)} is not known yet; the shop is asked again at ${until} of business time.`;
-  return `Done: ${view.status}${view.code === null ? '' : ` (${view.code})`}${amount} ${by}`;
+  const why = view.code === null || view.status === 'paid' ? '' : ` (${view.code})`;
+  return `Done: ${view.status}${why},${amount} ${by}`;
 }

@@ -1,9 +1,8 @@
 /** What an operator can read of a run through Temporal's API, and nothing else: no database, no HTTP. @module */
-import { Client, Connection, type WorkflowHandle, WorkflowNotFoundError } from '@temporalio/client';
+import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { converterPath } from '../../../src/temporal/connection.ts';
+import type { History } from '../../../src/temporal/history-json.ts';
 import { eventually } from '../../support/world.ts';
-
-export type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 export type RunView = {
   readonly id: string;

@@ -1,0 +1,108 @@
+/**
+ * Goal: a run that began under an older version goes on under this one. Method: histories recorded on a real
+ * installation are replayed against today's bundle.
+ * @module
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
+import { converterPath } from '../../src/temporal/connection.ts';
+import { type History, historyFromJson } from '../../src/temporal/history-json.ts';
+
+// The failures that are wanted below are not news.
+Runtime.install({
+  logger: new DefaultLogger('ERROR'),
+  telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR', other: 'ERROR' }) } },
+});
+
+type Recorded = { readonly workflow: string; readonly journey: string; readonly json: Record<string, unknown> };
+
+/** Journeys that must be among the recorded ones. */
+const wanted: Readonly<Record<string, readonly string[]>> = {
+  intentLifecycle: ['approved-by-update', 'approved-by-signal', 'ignored-signals', 'cancelled', 'expired', 'failed'],
+  cardLifecycle: ['issued-frozen-closed'],
+  checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
+  webhookDelivery: ['second-attempt', 'dead-letter'],
+};
+const largestBytes = 100_000;
+
+const folder = fileURLToPath(new URL('.', import.meta.url));
+let recorded: Recorded[];
+beforeAll(async () => {
+  const workflows = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+  const read = workflows.map(async ({ name: workflow }) =>
+    Promise.all(
+      (await readdir(`${folder}${workflow}`)).map(async (file) => ({
+        workflow,
+        journey: file.replace(/\.json$/, ''),
+        json: JSON.parse(await readFile(`${folder}${workflow}/${file}`, 'utf8')) as Record<string, unknown>,
+      })),
+    ),
+  );
+  recorded = (await Promise.all(read)).flat();
+});
+
+/** What did not replay, by workflow and journey. */
+async function failuresOf(histories: readonly { name: string; history: History }[]): Promise<string[]> {
+  const options = {
+    workflowBundle: { codePath: process.env.TEST_BUNDLE ?? '' },
+    dataConverter: { payloadConverterPath: converterPath },
+  };
+  const failed: string[] = [];
+  const given = histories.map(({ name, history }) => ({ workflowId: name, history }));
+  for await (const { workflowId, error } of Worker.runReplayHistories(options, given)) {
+    if (error !== undefined) failed.push(`${workflowId}: ${error.message}`);
+  }
+  return failed;
+}
+
+const named = ({ workflow, journey, json }: Recorded) => ({
+  name: `${workflow}/${journey}`,
+  history: historyFromJson(json),
+});
+
+test('every workflow that there is has histories, and every history a workflow', async () => {
+  const workflows = Object.keys(await import('../../workflows/index.ts'));
+  expect([...new Set(recorded.map(({ workflow }) => workflow))].sort()).toEqual(workflows.sort());
+  expect(Object.keys(wanted).sort()).toEqual(workflows.sort());
+  const missing = Object.entries(wanted).flatMap(([workflow, journeys]) =>
+    journeys.filter((journey) => !recorded.some((one) => one.workflow === workflow && one.journey === journey)),
+  );
+  expect(missing).toEqual([]);
+});
+
+test('each is a finished run of the workflow it lies under', () => {
+  for (const { workflow, journey, json } of recorded) {
+    const { events = [] } = historyFromJson(json);
+    const [began, ended] = [events?.[0]?.workflowExecutionStartedEventAttributes, events?.at(-1)];
+    expect([journey, began?.workflowType?.name]).toEqual([journey, workflow]);
+    expect([journey, ended?.workflowExecutionCompletedEventAttributes != null]).toEqual([journey, true]);
+  }
+});
+
+test('all of them replay', async () => {
+  expect(await failuresOf(recorded.map(named))).toEqual([]);
+}, 60_000);
+
+test('a history that this version would not have made does not replay', async () => {
+  const changed = recorded.map(({ workflow, journey, json }) => {
+    const text = JSON.stringify(json).replace(/"activityType":\{"name":"\w+"\}/, '"activityType":{"name":"elsewhere"}');
+    return named({ workflow, journey, json: JSON.parse(text) as Record<string, unknown> });
+  });
+  expect(await failuresOf(changed)).toHaveLength(recorded.length);
+}, 60_000);
+
+describe('the files', () => {
+  test('are small and name neither a secret nor a machine', () => {
+    for (const { workflow, journey, json } of recorded) {
+      const text = JSON.stringify(json);
+      const inTheClear = text.replaceAll(/[A-Za-z0-9+/]{16,}={0,2}/g, (part) => Buffer.from(part, 'base64').toString());
+      expect([`${workflow}/${journey}`, text.length < largestBytes]).toEqual([`${workflow}/${journey}`, true]);
+      for (const whole of [text, inTheClear]) {
+        expect(whole).not.toMatch(/sk_sandbox_|at_test_|whsec_|spt_|Bearer|:\/\/|Erika/);
+        expect(whole).not.toMatch(/\d+@(?!recorded)[\w-]+|node_modules|\/src\//);
+      }
+    }
+  });
+});

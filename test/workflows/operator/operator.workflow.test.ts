@@ -1,0 +1,194 @@
+/**
+ * Goal: whoever opens the Temporal Web UI at night reads what every run is about, and reads no secret and no personal
+ * data. Method: every journey on a real world; each stage is read through Temporal's API and compared with one table;
+ * then the whole of every history is looked through.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { someone } from '../../../src/main/record/actors.ts';
+import { playJourneys } from '../../../src/main/record/journeys.ts';
+import { type ScriptedShop, startScriptedShop } from '../../../src/main/record/scripted-shop.ts';
+import type { Observe, Played } from '../../../src/main/record/stage.ts';
+import type { History } from '../../../src/temporal/history-json.ts';
+import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
+import { payloadStringsOf, textOf } from './history-text.ts';
+import { type OpenTemporal, openTemporal, type RunView } from './operator-view.ts';
+import { patternOf, runs, stages } from './stages.ts';
+
+type Seen = { readonly label: string; readonly view: RunView; readonly names: Readonly<Record<string, string>> };
+
+let world: World;
+let withoutProcessor: World;
+let shop: ScriptedShop;
+let temporal: OpenTemporal;
+let played: Played[];
+let ownerIds: string[];
+const seen: Seen[] = [];
+const histories = new Map<string, History>();
+
+/** Looks until the stage is as the table says, or for five seconds: what is seen last is judged by the test. */
+const observe: Observe = async (label, workflowId, names) => {
+  await temporal.started(workflowId);
+  let view = await temporal.viewOf(workflowId);
+  for (let look = 0; look < 100 && !isAsTold(label, view, names); look++) {
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    view = await temporal.viewOf(workflowId);
+  }
+  seen.push({ label, view, names });
+};
+
+function isAsTold(label: string, view: RunView, names: Seen['names']): boolean {
+  const row = stages[label];
+  if (row === undefined) return true;
+  return (
+    view.attributes.BursarStage === row.stage &&
+    view.status === row.status &&
+    patternOf(row.details.join('\n'), names).test(view.details)
+  );
+}
+
+beforeAll(async () => {
+  shop = await startScriptedShop();
+  world = await startWorld({ worker: true, allowedOrigins: [shop.origin] });
+  // With an address where nobody listens, so that cards wait for their processor.
+  withoutProcessor = await startWorld({ worker: true, env: { BURSAR_SANDBOX_URL: 'http://127.0.0.1:9' } });
+  temporal = await openTemporal();
+  const signal = (workflowId: string, input: unknown) => temporal.signal(workflowId, 'decide', input);
+  played = await playJourneys({ ...world, shop, observe, signal });
+  await cardsThatWait();
+  for (const { view } of seen) histories.set(view.id, await temporal.historyOf(view.id));
+  ownerIds = [...new Set(seen.map(({ view }) => String(view.attributes.BursarOwnerId)))];
+}, 120_000);
+afterAll(async () => {
+  await temporal.close();
+  await withoutProcessor.close();
+  await world.close();
+  await shop.close();
+});
+
+async function cardsThatWait(): Promise<void> {
+  const owner = await withoutProcessor.owner();
+  const asked = owner.client(agentsArea).createAgent({ body: { name: someone } });
+  const refused = expect(asked).rejects.toMatchObject({ status: 503 });
+  const [card] = await eventually(
+    () => withoutProcessor.sql<{ id: string; agent_id: string }>('select id, agent_id from cards'),
+    (cards) => cards.length === 1,
+  );
+  if (card === undefined) throw new Error('no card');
+  await observe('cardLifecycle: issuing', `card/${card.id}`, { agent: card.agent_id, subject: card.id });
+  const { agentId, cardId } = await anAgentWithCard(withoutProcessor, owner);
+  await owner.client(agentsArea).freezeAgent({ params: { id: agentId } });
+  const names = { agent: agentId, subject: cardId };
+  await observe('cardLifecycle: frozen, the processor away', `card/${cardId}`, names);
+  await refused;
+}
+
+test('every stage of the table was seen, and no other', () => {
+  expect([...new Set(seen.map(({ label }) => label))].sort()).toEqual(Object.keys(stages).sort());
+});
+
+test('every workflow that there is has its stages in the table', async () => {
+  const workflows = Object.keys(await import('../../../workflows/index.ts'));
+  expect(Object.keys(runs).sort()).toEqual(workflows.sort());
+  for (const workflow of workflows) {
+    const told = Object.keys(stages).filter((label) => label.startsWith(`${workflow}: `));
+    expect([workflow, told.length >= 3]).toEqual([workflow, true]);
+  }
+});
+
+describe.each(Object.keys(stages))('%s', (label) => {
+  const row = stages[label];
+  const shown = runs[label.split(':')[0] ?? ''];
+  if (row === undefined || shown === undefined) throw new Error(`the table is incomplete: ${label}`);
+
+  test('is read by its id, type, queue, summary, details and attributes', () => {
+    const found = seen.filter((one) => one.label === label);
+    expect(found).not.toEqual([]);
+    for (const { view, names } of found) {
+      expect(view).toEqual({
+        id: expect.stringMatching(patternOf(shown.id, names)),
+        type: shown.type,
+        taskQueue: `${queuePrefixOf(view)}-${shown.queue}`,
+        status: row.status,
+        summary: expect.stringMatching(patternOf(shown.summary, names)),
+        details: expect.stringMatching(patternOf(row.details.join('\n'), names)),
+        attributes: {
+          BursarOwnerId: expect.stringMatching(/^own_[a-z0-9]+$/),
+          BursarSubjectId: names.subject,
+          BursarStage: row.stage,
+          ...(shown.hasAgent ? { BursarAgentId: names.agent } : {}),
+        },
+      });
+    }
+  });
+});
+
+const queuePrefixOf = ({ taskQueue }: RunView): string =>
+  [world, withoutProcessor].map(({ config }) => config.BURSAR_TASK_QUEUE_PREFIX).find((p) => taskQueue.startsWith(p)) ??
+  '';
+
+test('open business is found by stage, as an operator searches', async () => {
+  const [owner] = ownerIds;
+  const found = async (query: string): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const { workflowId } of temporal.client.workflow.list({ query })) ids.push(workflowId);
+    return ids;
+  };
+  const expired = played.find(({ journey }) => journey === 'expired')?.workflowId ?? '';
+  const query = `BursarOwnerId = '${owner}' AND BursarStage = 'expired' AND ExecutionStatus = 'Completed'`;
+  await eventually(
+    () => found(query),
+    (ids) => ids.length > 0,
+  );
+  expect(await found(query)).toEqual([expired]);
+});
+
+describe('what histories hold', () => {
+  test('ids, amounts, states and codes only, beside what approvers typed', () => {
+    const fit = [
+      /^[a-z]+_[a-z0-9]{8,64}$/, // an id
+      /^(signal|call|key|checkout|deadline|agent):[\w:./-]+$/, // a cause, an actor
+      /^[a-z][A-Za-z_]{0,40}$/, // a field, a state, a code
+      /^[a-z_]+\.[a-z_.]+$/, // an event
+      /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
+      /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
+      /^(Intent|Card|Checkout|Delivery) .{1,120}$/, // the summary, in the table
+      /^[a-z-]+ed$/, // a stage
+    ];
+    const typed = ['anna', 'signal:anna'];
+    const unfit = [...histories.values()]
+      .flatMap(payloadStringsOf)
+      .filter((text) => !typed.includes(text) && !fit.some((form) => form.test(text)));
+    expect([...new Set(unfit)]).toEqual([]);
+  });
+
+  test('no secret, no address, no name and no purpose, anywhere in them', () => {
+    const kept = [
+      ...[world, withoutProcessor].flatMap(({ dashboardSecret, networkKey, sandboxUrl }) => [
+        dashboardSecret,
+        networkKey,
+        sandboxUrl,
+      ]),
+      ...[someone, 'Erika', shop.origin, '://', 'a thing', 'buyer of', 'rules of'],
+      ...['sk_sandbox_', 'at_test_', 'whsec_', 'spt_', 'Bearer', 'Scripted Shop', 'Sandbox Shop'],
+    ];
+    const found = [...histories].flatMap(([id, history]) => {
+      const text = textOf(history);
+      return kept.filter((word) => text.includes(word)).map((word) => `${id}: ${word}`);
+    });
+    expect(found).toEqual([]);
+    expect(histories.size).toBeGreaterThan(12);
+  });
+
+  test('failures of activities name no address either', () => {
+    const failed = [...histories.values()].flatMap(({ events }) =>
+      (events ?? []).flatMap((event) => {
+        const failure = event.activityTaskStartedEventAttributes?.lastFailure;
+        return failure == null ? [] : [failure.message ?? ''];
+      }),
+    );
+    for (const message of failed) expect(message).not.toMatch(/:\/\/|127\.0\.0\.1|\bat .*\.ts/);
+  });
+});

@@ -1,0 +1,191 @@
+/**
+ * What an operator reads of each workflow in each of its stages: the one table. `{agent}`, `{subject}` and `{webhook}`
+ * stand for ids, `{time}` for an instant.
+ * @module
+ */
+type Shown = {
+  readonly type: string;
+  readonly queue: 'main' | 'webhooks';
+  readonly id: string;
+  readonly summary: string;
+  readonly hasAgent: boolean;
+};
+
+/** The same in every stage. */
+export const runs: Readonly<Record<string, Shown>> = {
+  intentLifecycle: {
+    type: 'intentLifecycle',
+    queue: 'main',
+    id: 'intent/{subject}',
+    summary: 'Intent {subject} of agent {agent}: to be decided, paid or expired',
+    hasAgent: true,
+  },
+  cardLifecycle: {
+    type: 'cardLifecycle',
+    queue: 'main',
+    id: 'card/{subject}',
+    summary: 'Card {subject} of agent {agent}: issued, kept in step with the processor, closed',
+    hasAgent: true,
+  },
+  checkout: {
+    type: 'checkout',
+    queue: 'main',
+    id: 'checkout/{subject}',
+    summary: 'Checkout of intent {subject} of agent {agent}: paid at the shop, or known not to be',
+    hasAgent: true,
+  },
+  webhookDelivery: {
+    type: 'webhookDelivery',
+    queue: 'webhooks',
+    id: 'webhook-delivery/{subject}',
+    summary: 'Delivery {subject}: attempted again until it is taken or given up',
+    hasAgent: false,
+  },
+};
+
+type Row = {
+  readonly stage: string;
+  readonly status: 'RUNNING' | 'COMPLETED';
+  /** Current details, line by line. */
+  readonly details: readonly string[];
+};
+
+const waits = 'until {time} of business time, then it expires.';
+const ignored = '- a signal that is not approve, deny or cancel was ignored';
+
+export const stages: Readonly<Record<string, Row>> = {
+  'intentLifecycle: pending': {
+    stage: 'pending_approval',
+    status: 'RUNNING',
+    details: [`Waiting for a person to approve or deny it ${waits} {euros} EUR asked by {agent}.`],
+  },
+  'intentLifecycle: pending, signals ignored': {
+    stage: 'pending_approval',
+    status: 'RUNNING',
+    details: [
+      `Waiting for a person to approve or deny it ${waits} 85.00 EUR asked by {agent}.`,
+      ...[ignored, ignored, ignored, ignored],
+    ],
+  },
+  'intentLifecycle: approved': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [`Approved, waiting for the payment ${waits} 80.00 EUR asked by {agent}.`],
+  },
+  'intentLifecycle: approved at once': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [`Approved, waiting for the payment ${waits} 5.00 EUR asked by {agent}.`],
+  },
+  'intentLifecycle: approved, then denied too late': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [
+      `Approved, waiting for the payment ${waits} 75.00 EUR asked by {agent}.`,
+      '- deny by anna was refused: cannot deny an intent that is approved',
+    ],
+  },
+  'intentLifecycle: paid for': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: ['Paid for, waiting for the clearing. 80.00 EUR asked by {agent}.'],
+  },
+  'intentLifecycle: completed': {
+    stage: 'completed',
+    status: 'COMPLETED',
+    details: ['Done: completed. 80.00 EUR asked by {agent}.'],
+  },
+  'intentLifecycle: denied': {
+    stage: 'denied',
+    status: 'COMPLETED',
+    details: ['Done: denied. 85.00 EUR asked by {agent}.', ...[ignored, ignored, ignored, ignored]],
+  },
+  'intentLifecycle: cancelled': {
+    stage: 'cancelled',
+    status: 'COMPLETED',
+    details: ['Done: cancelled. 5.00 EUR asked by {agent}.'],
+  },
+  'intentLifecycle: expired': {
+    stage: 'expired',
+    status: 'COMPLETED',
+    details: ['Done: expired. 60.00 EUR asked by {agent}.'],
+  },
+  'intentLifecycle: failed': {
+    stage: 'failed',
+    status: 'COMPLETED',
+    details: ['Done: failed. 20.00 EUR asked by {agent}.'],
+  },
+  'checkout: outcome unknown': {
+    stage: 'paying',
+    status: 'RUNNING',
+    details: [
+      'The outcome of 15.00 EUR for {agent} is not known yet; the shop is asked again at {time} of business time.',
+    ],
+  },
+  'checkout: paid': { stage: 'paid', status: 'COMPLETED', details: ['Done: paid, 12.50 EUR for {agent}.'] },
+  'checkout: paid after all': { stage: 'paid', status: 'COMPLETED', details: ['Done: paid, 15.00 EUR for {agent}.'] },
+  'checkout: declined': {
+    stage: 'declined',
+    status: 'COMPLETED',
+    details: ['Done: declined (mcc_blocklist), 20.00 EUR for {agent}.'],
+  },
+  'checkout: refused': {
+    stage: 'refused',
+    status: 'COMPLETED',
+    details: ['Done: refused (offer_amount), 10.01 EUR for {agent}.'],
+  },
+  'cardLifecycle: issuing': {
+    stage: 'issuing',
+    status: 'RUNNING',
+    details: ['Waiting for the card processor to issue it. Card of {agent}.'],
+  },
+  'cardLifecycle: active': {
+    stage: 'active',
+    status: 'RUNNING',
+    details: ['Active; waiting for a change. Card of {agent}.'],
+  },
+  'cardLifecycle: frozen by its owner': {
+    stage: 'frozen',
+    status: 'RUNNING',
+    details: ['Frozen by its owner; waiting for a change. Card of {agent}.'],
+  },
+  'cardLifecycle: frozen with its agent': {
+    stage: 'frozen',
+    status: 'RUNNING',
+    details: ['Frozen with its agent; waiting for a change. Card of {agent}.'],
+  },
+  'cardLifecycle: frozen, the processor away': {
+    stage: 'frozen',
+    status: 'RUNNING',
+    details: ['Waiting for the card processor to take the state frozen. Card of {agent}.'],
+  },
+  'cardLifecycle: closed': {
+    stage: 'closed',
+    status: 'COMPLETED',
+    details: ['Done: closed, and the card processor knows. Card of {agent}.'],
+  },
+  'webhookDelivery: waiting': {
+    stage: 'retrying',
+    status: 'RUNNING',
+    details: ['Waiting until {time} of business time for attempt 2 of 5. policy.created to {webhook}; last: HTTP 503.'],
+  },
+  'webhookDelivery: delivered': {
+    stage: 'delivered',
+    status: 'COMPLETED',
+    details: ['Done: delivered after 2 attempts. policy.created to {webhook}.'],
+  },
+  'webhookDelivery: dead': {
+    stage: 'dead-lettered',
+    status: 'COMPLETED',
+    details: ['Done: dead-lettered after 5 attempts. policy.created to {webhook}.'],
+  },
+};
+
+/** The table's text as a pattern for one run. */
+export function patternOf(text: string, names: Readonly<Record<string, string>>): RegExp {
+  const quoted = text.replaceAll(/[.*+?^$()|[\]\\]/g, '\\$&');
+  const filled = quoted.replaceAll(/\{(\w+)\}/g, (whole, name: string) => forms[name] ?? names[name] ?? whole);
+  return new RegExp(`^${filled}$`);
+}
+
+const forms: Readonly<Record<string, string>> = { time: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z', euros: '\\d+\\.\\d\\d' };
