@@ -3,218 +3,25 @@
  * Method: each is called over HTTP on a real installation; an operation without a call here fails the file.
  * @module
  */
-import { createHmac, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EventName, eventCatalog } from '../../src/events/catalog.ts';
-import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/route.ts';
-import { publishedAreas } from '../../src/main/published.ts';
-import { clientsOf, type Records, recordsOf } from '../support/factories/records.ts';
+import { recordsOf } from '../support/factories/records.ts';
+import { operationCalls, publishedOperations, send } from '../support/operation-calls.ts';
 import { type Owner, startWorld, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Owner;
-let records: Records;
+let calls: ReturnType<typeof operationCalls>;
 
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   owner = await world.owner();
-  records = await recordsOf(world, owner);
+  calls = operationCalls(world, owner, await recordsOf(world, owner));
 }, 60_000);
 afterAll(async () => {
   await world.close();
 });
-
-type Asked = {
-  path?: Record<string, string>;
-  query?: string;
-  body?: object;
-  headers?: Record<string, string>;
-  as?: 'dashboard' | 'nobody';
-};
-type Ask = () => Asked | Promise<Asked>;
-
-const api = () => clientsOf(owner);
-const anAgent = async () => (await api().agents.createAgent({ body: { name: 'another' } })).id;
-const aCard = async () => {
-  const { cardId } = await api().agents.createAgent({ body: { name: 'cardholder' } });
-  return cardId ?? '';
-};
-const anIntent = async (expectedAmountEuros: number) => {
-  const agentId = await anAgent();
-  const body = { agentId, purpose: 'a thing', expectedAmountEuros, expectedMerchant: 'Sandbox Shop' };
-  return (await api().intents.declareIntent({ body })).id;
-};
-const id = (value: string): Asked => ({ path: { id: value } });
-const signed = (body: object): Asked => {
-  const raw = JSON.stringify(body);
-  const seconds = Math.floor(Date.now() / 1000);
-  const signature = createHmac('sha256', world.networkKey).update(`${seconds}.${raw}`).digest('hex');
-  return { body, headers: { 'X-Network-Signature': `t=${seconds},v1=${signature}` } };
-};
-const merchant = { id: 'm_sandbox_shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
-/** An authorization as the network sends it, for a fresh approved intent. */
-const authorization = async () => {
-  const agentId = await anAgent();
-  await api().intents.declareIntent({ body: { agentId, purpose: 'a thing', expectedAmountEuros: 5 } });
-  const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where agent_id = $1', [agentId]);
-  const message = { id: `auth_${randomUUID()}`, cardRef: card?.card_ref, amountCents: 500, currency: 'EUR', merchant };
-  return { ...message, kind: 'purchase', partialSupported: false, recurring: false, sentAt: new Date().toISOString() };
-};
-const authorized = async () => {
-  const message = await authorization();
-  const { body, headers } = signed(message);
-  const answer = await fetch(`${world.apiUrl}/network/authorizations`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  });
-  expect(await answer.json()).toMatchObject({ decision: 'approved' });
-  return { authorizationId: message.id, cardRef: message.cardRef };
-};
-
-/** One successful call of each operation. */
-const calls: Readonly<Record<string, Ask>> = {
-  getHealth: () => ({ as: 'nobody' }),
-  getApiInformation: () => ({ as: 'nobody' }),
-  createCustomer: async () => ({ as: 'dashboard' }),
-  readOwnCustomer: () => ({}),
-  readCustomer: async () => {
-    const [customer] = await world.sql<{ id: string }>('select id from customers where owner_id = $1', [owner.ownerId]);
-    return id(customer?.id ?? '');
-  },
-  updateCustomer: async () => ({ ...(await calls.readCustomer?.()), body: { companyName: 'Bursar tests' } }),
-  createKey: () => ({ body: { label: 'second' } }),
-  listKeys: () => ({}),
-  deleteKey: async () => id((await freshKey()).id),
-  revokeKey: async () => id((await freshKey()).id),
-  createAgent: () => ({ body: { name: 'one more' } }),
-  listAgents: () => ({}),
-  readAgent: () => id(records.agentId),
-  readAgentWallet: () => id(records.agentId),
-  updateAgent: () => ({ ...id(records.agentId), body: { scope: 'shopping' } }),
-  closeAgent: async () => id(await anAgent()),
-  fundAgent: async () => ({ ...id(await anAgent()), body: { amount: 1.5 } }),
-  freezeAgent: async () => id(await anAgent()),
-  unfreezeAgent: async () => {
-    const agentId = await anAgent();
-    await api().agents.freezeAgent({ params: { id: agentId }, body: {} });
-    return id(agentId);
-  },
-  createAgentToken: () => ({ ...id(records.agentId), body: { label: 'more' } }),
-  listAgentTokens: () => id(records.agentId),
-  listOwnerTokens: () => ({}),
-  revokeAgentToken: async () => {
-    const { id: tokenId } = await api().tokens.createAgentToken({ params: { id: records.agentId }, body: {} });
-    return { path: { id: records.agentId, tokenId } };
-  },
-  createPolicy: () => ({ body: { name: 'fresh' } }),
-  listPolicies: () => ({}),
-  listPresets: () => ({}),
-  getPreset: () => ({ path: { presetId: 'strict' } }),
-  simulatePolicy: () => ({ body: { agentId: records.agentId, amount: 1 } }),
-  getAgentPolicy: () => ({ path: { agentId: records.agentId } }),
-  updateAgentPolicy: () => ({ path: { agentId: records.agentId }, body: { cooldownMinutes: 0 } }),
-  applyPolicy: async () => ({ path: { agentId: await anAgent() }, body: { presetId: 'open' } }),
-  toggleAgentPolicy: async () => ({
-    path: { agentId: await anAgent() },
-    body: { field: 'lockToFirstMerchant', value: true },
-  }),
-  getPolicy: () => id(records.policyId),
-  updatePolicy: () => ({ ...id(records.policyId), body: { dailyLimitEuros: 3 } }),
-  deletePolicy: async () => id((await api().policies.createPolicy({ body: { name: 'short-lived' } })).id ?? ''),
-  declareIntent: async () => ({ body: { agentId: await anAgent(), purpose: 'x', expectedAmountEuros: 1 } }),
-  listIntents: () => ({}),
-  getIntent: () => id(records.intentId),
-  approveIntent: async () => id(await anIntent(60)),
-  denyIntent: async () => id(await anIntent(60)),
-  cancelIntent: async () => id(await anIntent(5)),
-  listCards: () => ({}),
-  listAgentCards: () => ({ path: { agentId: records.agentId } }),
-  issueAgentCard: () => ({
-    path: { agentId: records.agentId },
-    body: { usage: 'single', purpose: 'one thing', name: 'single' },
-  }),
-  freezePrimaryCard: async () => ({ path: { agentId: await anAgent() } }),
-  unfreezePrimaryCard: async () => {
-    const agentId = await anAgent();
-    await api().cards.freezePrimaryCard({ params: { agentId } });
-    return { path: { agentId } };
-  },
-  closePrimaryCard: async () => ({ path: { agentId: await anAgent() } }),
-  getCard: () => ({ path: { cardId: records.cardId } }),
-  freezeCard: async () => ({ path: { cardId: await aCard() } }),
-  unfreezeCard: async () => {
-    const cardId = await aCard();
-    await api().cards.freezeCard({ params: { cardId } });
-    return { path: { cardId } };
-  },
-  closeCard: async () => ({ path: { cardId: await aCard() } }),
-  executeCheckout: async () => ({
-    body: { intentId: await anIntent(5), targetUrl: `${world.sandboxUrl}/shops/sandbox-shop?amountCents=500` },
-  }),
-  confirmCheckout: async () => ({
-    body: { intentId: await anIntent(5) },
-    headers: { 'Idempotency-Key': randomUUID() },
-  }),
-  listTransactions: () => ({}),
-  getTransaction: () => id(records.transactionId),
-  listWallets: () => ({}),
-  createWallet: () => ({ body: { name: 'Travel' } }),
-  getWallet: () => id(records.walletId),
-  getWalletBalance: () => id(records.walletId),
-  updateWallet: () => ({ ...id(records.walletId), body: { purpose: 'everything' } }),
-  closeWallet: async () => id((await api().wallets.createWallet({ body: { name: 'short-lived' } })).id),
-  fundOneWallet: () => ({ ...id(records.walletId), body: { amountEuros: 1 } }),
-  fundWallet: () => ({ body: { amountEuros: 1 } }),
-  getFunding: () => id(records.fundingId),
-  listLedgerEntries: () => ({}),
-  getLedgerEntry: () => id(records.entryId),
-  listLedgerAccounts: () => ({}),
-  verifyLedger: () => ({ query: 'full=true' }),
-  listLedgerCheckpoints: () => ({}),
-  createWebhook: () => ({ body: { url: `${world.sandboxUrl}/receiver/other`, events: ['intent.created'] } }),
-  listWebhooks: () => ({}),
-  getWebhook: () => id(records.webhookId),
-  deleteWebhook: async () => {
-    const body = { url: `${world.sandboxUrl}/receiver/gone`, events: ['intent.created'] };
-    return id((await api().webhooks.createWebhook({ body })).id);
-  },
-  listWebhookDeliveries: () => id(records.webhookId),
-  getWebhookDelivery: () => ({ path: { deliveryId: records.deliveryId } }),
-  listEventCatalog: () => ({}),
-  authorize: async () => signed(await authorization()),
-  clear: async () => {
-    const more = {
-      id: `clr_${randomUUID()}`,
-      amountCents: 500,
-      final: true,
-      merchant,
-      clearedAt: new Date().toISOString(),
-    };
-    return signed({ ...(await authorized()), ...more });
-  },
-  reverse: async () => signed({ id: `rev_${randomUUID()}`, ...(await authorized()) }),
-  getSandboxClock: () => ({ as: 'dashboard' }),
-  advanceSandboxClock: () => ({ as: 'dashboard', body: { ms: 1 } }),
-};
-
-async function freshKey(): Promise<{ id: string }> {
-  const answer = await fetch(`${world.apiUrl}/keys/create`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${owner.key}`, 'Content-Type': 'application/json' },
-    body: '{}',
-  });
-  return (await answer.json()) as { id: string };
-}
-
-const operations = publishedAreas.flatMap((area) =>
-  Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({
-    name,
-    operation,
-    path: canonicalPath(area, operation) || '/',
-  })),
-);
 
 const lastEvent = async (): Promise<number> =>
   (await world.sql<{ seq: string | null }>('select max(seq) as seq from events')).map(({ seq }) =>
@@ -222,20 +29,14 @@ const lastEvent = async (): Promise<number> =>
   )[0] ?? 0;
 
 test('every published operation has its call here, and nothing else has', () => {
-  expect(Object.keys(calls).sort()).toEqual(operations.map(({ name }) => name).sort());
+  expect(Object.keys(calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
 });
 
-test.each(operations.map((one) => [one.name, one] as const))('%s', async (name, { operation, path }) => {
+test.each(publishedOperations.map((one) => [one.name, one] as const))('%s', async (name, { operation, path }) => {
   const asked = await calls[name]?.();
   if (asked === undefined) throw new Error(`no call for ${name}`);
-  if (name === 'createCustomer') return createCustomerOfFreshOwner(operation);
   const before = await lastEvent();
-  const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => asked.path?.[parameter] ?? 'missing');
-  const answer = await fetch(`${world.apiUrl}${filled}${asked.query === undefined ? '' : `?${asked.query}`}`, {
-    method: operation.method.toUpperCase(),
-    headers: { ...credential(asked, operation), 'Content-Type': 'application/json', ...asked.headers },
-    ...(operation.method === 'get' ? {} : { body: JSON.stringify(asked.body ?? {}) }),
-  });
+  const answer = await send({ world, owner }, { name, operation, path }, asked);
   const text = await answer.text();
   expect([name, answer.status, answer.status === operation.success.status ? '' : text]).toEqual([
     name,
@@ -244,25 +45,6 @@ test.each(operations.map((one) => [one.name, one] as const))('%s', async (name, 
   ]);
   await seesItsEvent(operation, before);
 });
-
-function credential(asked: Asked, operation: Operation): Record<string, string> {
-  if (asked.as === 'nobody' || operation.auth.includes('network')) return {};
-  if (asked.as === 'dashboard') return { 'X-Dashboard-Secret': world.dashboardSecret };
-  return { Authorization: `Bearer ${owner.key}` };
-}
-
-async function createCustomerOfFreshOwner(operation: Operation): Promise<void> {
-  const fresh = await world.owner();
-  const before = await lastEvent();
-  const answer = await fresh.send({
-    method: 'POST',
-    path: '/customers',
-    headers: { 'Content-Type': 'application/json' },
-    body: '{}',
-  });
-  expect(answer.status).toBe(201);
-  await seesItsEvent(operation, before);
-}
 
 /** A write is seen by subscribers and in the audit trail; a read, and what is declared pure, by nobody. */
 async function seesItsEvent(operation: Operation, before: number): Promise<void> {

@@ -44,6 +44,7 @@ const terms = {
 };
 
 const change = z.strictObject(terms).partial();
+const someChange = change.refine((body) => Object.keys(body).length > 0, 'must name at least one field to change');
 const creation = change.required({ name: true });
 export type PolicyChange = z.output<typeof change>;
 
@@ -193,7 +194,7 @@ export const policiesArea = defineArea({
       description: 'Fields left out stay as they are. An expiry counts from this change.',
       auth: ['key', 'dashboard'],
       params: ofAgent,
-      body: change,
+      body: someChange,
       success: record,
       refusals: [403, 404],
       fires: ['policy.updated'],
@@ -242,7 +243,7 @@ export const policiesArea = defineArea({
       description: 'A template was copied into the agents that use it: changing it changes no agent.',
       auth: ['key'],
       params: one,
-      body: change,
+      body: someChange,
       success: record,
       refusals: [403, 404],
       fires: ['policy.updated'],

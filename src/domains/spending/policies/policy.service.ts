@@ -9,6 +9,7 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
 import { policyWire, termsOf } from './policy.wire.ts';
@@ -33,7 +34,7 @@ export async function createTemplate(tx: Tx, cause: Cause, { newId, ownerId, ter
 /** `of`: a policy's own id, or the agent whose policy it is. */
 export type PolicyName = { readonly id: string } | { readonly agentId: string };
 
-/** Fields left out stay as they are. An expiry counts from here. */
+/** Fields left out stay as they are. An expiry counts from here. The same cause changes a policy once. */
 export async function changePolicy(
   tx: Tx,
   cause: Cause,
@@ -41,10 +42,13 @@ export async function changePolicy(
   terms: Partial<PolicyTerms>,
 ): Promise<PolicyRow> {
   const row = await lockPolicy(tx, of);
+  if (await hasMoved(tx, 'policy', row.id, cause.causeId)) return row;
+  const from = `version ${row.version}`;
   Object.assign(row, terms);
   row.version += 1;
   row.updatedAt = cause.at;
   await tx.flush();
+  await recordTransition(tx, 'policy', row.id, { from, to: `version ${row.version}` }, cause);
   await recordChanges(tx, cause, [
     changeOf(row, 'policy.updated', { fields: Object.keys(terms), version: row.version }),
   ]);

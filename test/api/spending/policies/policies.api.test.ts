@@ -1,6 +1,7 @@
 /** The policy operations over real HTTP and PostgreSQL: what they store, fire and refuse, and for whom. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../../src/client/client.ts';
+import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../../support/factories/agent-with-card.ts';
 import { type Owner, startWorld, type World } from '../../../support/world.ts';
@@ -90,6 +91,17 @@ describe('templates', () => {
     });
     expect((await eventsOf(id)).map(({ name }) => name)).toEqual(['policy.created', 'policy.updated']);
     expect((await policies().getAgentPolicy({ params: { agentId: agent.agentId } })).version).toBe(1);
+  });
+
+  test('a change that names no field is refused: no version, no event, no fresh expiry', async () => {
+    const { id } = await policies().createPolicy({ body: { name: 'A', expiresAfterMinutes: 5 } });
+    const before = [await policies().getPolicy({ params: { id } }), await eventsOf(id)];
+    const nothing = refusal(400, /must name at least one field to change/);
+    await expect(policies().updatePolicy({ params: { id }, body: {} })).rejects.toEqual(nothing);
+    const params = { agentId: agent.agentId };
+    await expect(policies().updateAgentPolicy({ params, body: {} })).rejects.toEqual(nothing);
+    expect([await policies().getPolicy({ params: { id } }), await eventsOf(id)]).toEqual(before);
+    expect(await policies().getAgentPolicy({ params })).toMatchObject({ version: 1 });
   });
 
   test('a deleted one is gone, and deleting it again is 404', async () => {
@@ -366,6 +378,37 @@ describe('simulate', () => {
     await world.sql(`update agents set status = 'active' where id = $1`, [agent.agentId]);
     await world.sql('update policies set removed_at = now() where agent_id = $1', [agent.agentId]);
     expect(await ask({})).toMatchObject({ allowed: false, rule: 'no_policy' });
+  });
+
+  test('answers what a declaration would be told: for the card, and what it was used for', async () => {
+    await change({ body: { maxUsageCount: 1 } });
+    await world.sql('update cards set max_transaction_cents = 500, created_at = $2 where id = $1', [
+      agent.cardId,
+      new Date(0),
+    ]);
+    const declared = async (expectedAmountEuros: number) => {
+      const body = { agentId: agent.agentId, purpose: 'a thing', expectedAmountEuros };
+      return (await owner.client(intentsArea).declareIntent({ body })).policyCheck;
+    };
+    const { rule, trace: _, ...check } = await ask({ amount: 6 });
+    expect(rule).toBe('card_max_transaction');
+    expect(await declared(6)).toEqual(check);
+
+    // A payment with another card of the agent uses up nothing of this one.
+    await world.sql(
+      `insert into spending_days (agent_id, card_id, day, spent_cents, payments) values ($1, 'ca_other', '2026-01-01', 100, 1)`,
+      [agent.agentId],
+    );
+    expect(await ask({ amount: 5 })).toMatchObject({ allowed: true, rule: 'within_rules' });
+    expect(await declared(5)).toMatchObject({ allowed: true });
+    await world.sql('update spending_days set card_id = $2 where agent_id = $1', [agent.agentId, agent.cardId]);
+    expect(await ask({ amount: 5 })).toMatchObject({ allowed: false, rule: 'usage_count' });
+    expect(await declared(5)).toMatchObject({ allowed: false });
+  });
+
+  test('an agent whose cards are all closed may spend nothing', async () => {
+    await world.sql(`update cards set status = 'closed', closed_at = $2 where id = $1`, [agent.cardId, new Date()]);
+    expect(await ask({})).toMatchObject({ allowed: false, rule: 'card_status', reason: 'the card is closed' });
   });
 
   test('an expired policy is refused at use, by business time', async () => {
