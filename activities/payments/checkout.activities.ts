@@ -195,8 +195,7 @@ async function offerFacts(tx: Tx, { intentId }: CheckoutRow) {
     `select p.amount_tolerance_percent::float8 as "tolerancePercent", coalesce(l.balance_cents, 0) as "availableCents"
      from agents a
      left join policies p on p.agent_id = a.id and p.removed_at is null
-     left join ledger_accounts l on l.name =
-       case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end || ':available'
+     left join ledger_accounts l on l.name = purse_of(a) || ':available'
      where a.id = $1`,
     [intent.agentId],
   );

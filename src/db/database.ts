@@ -3,6 +3,7 @@
  * serialization failure), and the names of failures that mean "the database is away".
  * @module
  */
+import { unavailable } from '../kernel/errors.ts';
 import type { Orm } from './orm.ts';
 import type { Tx } from './tx.ts';
 
@@ -20,7 +21,8 @@ export const databaseOf = (orm: Orm): Database => ({
       try {
         return await orm.em.fork().transactional(work);
       } catch (error) {
-        if (attempt >= maximumAttempts || !isRepeatable(error)) throw error;
+        if (!isRepeatable(error)) throw error;
+        if (attempt >= maximumAttempts) throw unavailable('too many changes at once', error);
       }
     }
   },

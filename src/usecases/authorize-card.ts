@@ -16,7 +16,7 @@ import {
   type Known,
   keepMessage,
   loadAuthorizationFacts,
-  lockSpending,
+  lockDecision,
   purseOf,
   type Received,
   sameAnswer,
@@ -56,15 +56,14 @@ export const createAuthorizeCard =
     throw unavailable('the facts of this authorization keep changing');
   };
 
-/** Everything that may change the facts waits for this transaction, but for brakes and people's decisions. */
+/** Everything that may change the facts waits for this transaction; it takes its locks in everybody's order. */
 async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
   const { adapter, message, cause } = received;
   await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
   if ('facts' in loaded) {
-    const { agent, card, purse } = loaded.facts;
-    await lockSpending(tx, agent.id);
-    const from = purseOf(purse);
+    const { agent, card } = loaded.facts;
+    const from = purseOf(await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at));
     await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
   }
   return attempt(tx, deps, received, true);

@@ -10,7 +10,7 @@ import {
   type CloseUsedCard,
   clearingMessage,
   type EarlyMessage,
-  lockTransaction,
+  lockPayment,
   messageBooked,
   type Received,
   reversalMessage,
@@ -28,7 +28,7 @@ export async function bookEarlyMessages(
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
   for (const { id, kind, body } of early) {
-    const row = await lockTransaction(tx, transactionId);
+    const row = await lockPayment(tx, transactionId);
     const source = { adapter, id };
     const causedByIt = { ...cause, causeId: `network:${adapter}:${id}` };
     if (kind === 'clearing') {

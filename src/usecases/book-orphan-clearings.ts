@@ -106,7 +106,7 @@ async function book(
 type Holder = { ownerId: string; agentId: string; cardId: string; walletId: string; purse: string };
 
 const holderOfCard = `select c.owner_id as "ownerId", c.agent_id as "agentId", c.id as "cardId", a.wallet_id as "walletId",
-    case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end as purse
+    purse_of(a) as purse
   from cards c join agents a on a.id = c.agent_id where c.card_ref = $1`;
 
 const waitingFor = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>

@@ -15,8 +15,7 @@ import {
   findByAuthorization,
   isCardKnown,
   keepMessage,
-  lockSpending,
-  lockTransaction,
+  lockPayment,
   type Received,
 } from '../domains/payments/index.ts';
 import { external, postJournals, suspense } from '../domains/treasury/index.ts';
@@ -57,8 +56,7 @@ async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): 
   const { adapter, message, cause } = received;
   const found = await findByAuthorization(tx, adapter, message.authorizationId);
   if (found === null) return withoutAuthorization(tx, received);
-  await lockSpending(tx, found.agentId);
-  const row = await lockTransaction(tx, found.id);
+  const row = await lockPayment(tx, found.id);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'clearing', transactionId: row.id, answer });
   const source = { adapter, id: message.id };

@@ -5,13 +5,7 @@
  */
 import type { Database } from '../db/database.ts';
 import { rows, type Tx } from '../db/tx.ts';
-import {
-  bookExpiry,
-  failUnadopted,
-  lockSpending,
-  lockTransaction,
-  type TransactionRow,
-} from '../domains/payments/index.ts';
+import { bookExpiry, failUnadopted, lockPayment, type TransactionRow } from '../domains/payments/index.ts';
 import type { Cause } from '../platform/cause.ts';
 import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
 import { oneByOne, throwAll } from './one-by-one.ts';
@@ -42,16 +36,13 @@ async function drain(database: Database, at: Date, due: string, expire: Expire):
   let done = 0;
   let after = '';
   for (;;) {
-    const found = await rows<{ id: string; agentId: string }>(
+    const found = await rows<{ id: string }>(
       database.read(),
-      `select id, agent_id as "agentId" from transactions where ${due} and id > $2 order by id limit ${batch}`,
+      `select id from transactions where ${due} and id > $2 order by id limit ${batch}`,
       [at, after],
     );
-    const failed = await oneByOne(found, ({ id, agentId }) =>
-      database.write(async (tx) => {
-        await lockSpending(tx, agentId);
-        await expire(tx, await lockTransaction(tx, id), causeOf(id, at));
-      }),
+    const failed = await oneByOne(found, ({ id }) =>
+      database.write(async (tx) => expire(tx, await lockPayment(tx, id), causeOf(id, at))),
     );
     failures.push(...failed);
     done += found.length - failed.length;

@@ -12,8 +12,7 @@ import {
   findByAuthorization,
   isCardKnown,
   keepMessage,
-  lockSpending,
-  lockTransaction,
+  lockPayment,
   type Received,
   type ReversalMessage,
 } from '../domains/payments/index.ts';
@@ -34,8 +33,7 @@ async function reverse(tx: Tx, received: Received<ReversalMessage>): Promise<Boo
     await keepMessage(tx, received, { kind: 'reversal', transactionId: null, answer, isWaiting });
     return answer;
   }
-  await lockSpending(tx, found.agentId);
-  const row = await lockTransaction(tx, found.id);
+  const row = await lockPayment(tx, found.id);
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'reversal', transactionId: row.id, answer });
   await bookReversal(tx, row, { source: { adapter, id: message.id }, amountCents: message.amountCents }, cause);

@@ -259,6 +259,39 @@ create function lock_spending(p_agent text) returns bigint language sql volatile
     returning s.revision - 1
 $$;
 
+-- Whose money an agent's cards draw on: its own budget once it has one, else its wallet.
+create function purse_of(a agents) returns text language sql immutable parallel safe as $$
+  select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
+$$;
+
+/* The locks of whoever books on a payment, in the one order: agent's spending, agent, card, intent; the transaction
+   and then the ledger accounts are the caller's. The agent stands still, so that it is known whether it is closed. */
+create function lock_payment(p_transaction text) returns void language plpgsql as $$
+declare
+  v record;
+begin
+  select agent_id, card_id, intent_id into v from transactions where id = p_transaction;
+  perform lock_spending(v.agent_id);
+  perform 1 from agents where id = v.agent_id for share;
+  perform 1 from cards where id = v.card_id for no key update;
+  perform 1 from intents where id = v.intent_id for no key update;
+end $$;
+
+/* The locks of a decision that is made anew because its facts were stale, in the same order. Returns the agent's purse,
+   whose accounts come last. */
+create function lock_decision(p_agent text, p_card text, p_at timestamptz) returns text language plpgsql as $$
+declare
+  v_purse text;
+begin
+  perform lock_spending(p_agent);
+  select purse_of(a) into v_purse from agents a where a.id = p_agent for share;
+  perform 1 from cards where id = p_card for share;
+  perform 1 from policies where agent_id = p_agent and removed_at is null for share;
+  perform 1 from intents where agent_id = p_agent and card_id = p_card and status = 'approved' order by id for no key update;
+  perform 1 from transactions where card_id = p_card and adopt_until > p_at order by id for no key update;
+  return v_purse;
+end $$;
+
 /* Everything that the decision on one authorization looks at, in one snapshot and without locks, with the versions
    that apply_authorization compares. A card that is not known, or not issued yet, leaves `card` null. */
 create function load_authorization_facts(p_adapter text, p_id text, p_card_ref text, p_token_hash text, p_at timestamptz)
@@ -299,7 +332,7 @@ begin
     from transactions t join intents i on i.id = t.intent_id
     where t.card_id = v_card.id and t.adopt_until > p_at and t.status = 'pending' and v_checkout.id is null;
   select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at) s;
-  v_purse := case v_agent.funding when 'budget' then 'agent:' || v_agent.id else 'wallet:' || v_agent.wallet_id end;
+  v_purse := purse_of(v_agent);
   return jsonb_build_object(
     'early', coalesce(v_early, '[]'),
     'card', to_jsonb(v_card),

@@ -49,13 +49,13 @@ export {
   claimMessage,
   isCardKnown,
   keepMessage,
-  lockSpending,
   messageBooked,
   sameAnswer,
 } from './network/network-message.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';
 export { bookClearing, bookExpiry, bookReversal, type CloseUsedCard } from './transactions/booking.service.ts';
 export { failUnadopted, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
+export { lockDecision, lockPayment, lockSpending } from './transactions/payment-lock.service.ts';
 export { purseOf } from './transactions/purse.rules.ts';
 export { transactionOut, transactionsArea } from './transactions/transaction.contract.ts';
 export { TransactionRow } from './transactions/transaction.entity.ts';

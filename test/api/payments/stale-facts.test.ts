@@ -122,11 +122,35 @@ test('something that does not matter changes meanwhile: approved on the second l
   expect(await authorizeWhile(payer, raise)).toMatchObject({ decision: 'approved' });
 });
 
-test('facts that keep changing end in 503, with nothing written', async () => {
-  const payer = await aPayer(world, { fundsCents: 5_000 });
+test('the second look is under locks: what changes then waits, and comes after the decision', async () => {
+  const payer = await aPayer(world);
   const rename = (turn: number) =>
     world.sql('update cards set name = $2, version = version + 1 where id = $1', [payer.cardId, `name ${turn}`]);
-  await expect(authorizeWhile(payer, rename, 100)).rejects.toMatchObject({ code: 'unavailable' });
+  let second: Promise<unknown> | undefined;
+  const answer = await authorizeWhile(
+    payer,
+    async (turn) => {
+      if (turn === 1) await rename(turn);
+      else second = rename(turn);
+    },
+    2,
+  );
+  expect(answer).toMatchObject({ decision: 'approved' });
+  await second;
+  expect(await world.sql('select name from cards where id = $1', [payer.cardId])).toEqual([{ name: 'name 2' }]);
+});
+
+test('facts that keep changing end in 503, with nothing written', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  // Under locks nobody changes them; the database is made to say so all the same.
+  await world.sql(
+    `create function always_stale() returns trigger language plpgsql as $$ begin perform stale('everything'); end $$;
+     create trigger always_stale before insert on decisions for each row when (new.card_id = '${payer.cardId}')
+       execute function always_stale()`,
+  );
+  let turns = 0;
+  await expect(authorizeWhile(payer, async () => (turns += 1), 100)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(turns).toBe(5);
   expect(await world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
   expect((await balancesOf(world, payer)).held).toBe(0);
 });

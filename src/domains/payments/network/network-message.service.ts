@@ -85,8 +85,3 @@ export async function messageBooked(tx: Tx, adapter: string, id: string, transac
 export async function isCardKnown(tx: Tx, cardRef: string): Promise<boolean> {
   return (await rows(tx, 'select 1 from cards where card_ref = $1', [cardRef])).length > 0;
 }
-
-/** Whoever changes what an agent has spent takes this place first, and then locks rows. */
-export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
-  await rows(tx, 'select lock_spending($1)', [agentId]);
-}

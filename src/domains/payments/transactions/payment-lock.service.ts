@@ -1,0 +1,33 @@
+/**
+ * The locks of everything that pays, in the one order that README.md names. What is locked here is locked until the
+ * caller's transaction ends; the ledger's accounts always come after.
+ * @module
+ */
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import type { TransactionRow } from './transaction.entity.ts';
+import { lockTransaction } from './transaction.queries.ts';
+
+/** Whoever changes what an agent has spent takes this place first, and then locks rows. */
+export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
+  await rows(tx, 'select lock_spending($1)', [agentId]);
+}
+
+/** For booking on it: with its agent, card and intent. */
+export async function lockPayment(tx: Tx, transactionId: string): Promise<TransactionRow> {
+  await rows(tx, 'select lock_payment($1)', [transactionId]);
+  return lockTransaction(tx, transactionId);
+}
+
+/** For deciding anew: all that a decision looks at. Answers with the agent's purse. */
+export async function lockDecision(
+  tx: Tx,
+  { agentId, cardId }: { agentId: string; cardId: string },
+  at: Date,
+): Promise<string> {
+  const { purse } = await oneRow<{ purse: string }>(tx, 'select lock_decision($1, $2, $3) as purse', [
+    agentId,
+    cardId,
+    at,
+  ]);
+  return purse;
+}

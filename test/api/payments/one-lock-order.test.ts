@@ -1,0 +1,102 @@
+/**
+ * Goal: whatever happens to one agent at once, nobody waits for each other in a circle. Method: everything that locks
+ * at the same time over real HTTP, and PostgreSQL's own count of deadlocks.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { databaseOf } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/orm.ts';
+import { rows } from '../../../src/db/tx.ts';
+import { cardsArea } from '../../../src/domains/cards/index.ts';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { anIntent, aPayer, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let network: ReturnType<typeof networkOf>;
+beforeAll(async () => {
+  world = await startWorld();
+  network = networkOf(world);
+});
+afterAll(async () => {
+  expect(await brokenInvariants(world)).toEqual([]);
+  await world.close();
+});
+
+/** Backends report what they counted at most once a second, and when they are asked something. */
+async function deadlocks(): Promise<number> {
+  await new Promise((resolve) => setTimeout(resolve, 1_200));
+  await Promise.all(Array.from({ length: 16 }, () => fetch(`${world.apiUrl}/health`)));
+  const [row] = await world.sql<{ deadlocks: string }>(
+    'select deadlocks from pg_stat_database where datname = current_database()',
+  );
+  return Number(row?.deadlocks);
+}
+
+/** The owner's default wallet, so that an agent may be closed. */
+async function aBuyer(): Promise<Payer> {
+  const payer = await aPayer(world, { fundsCents: 1_000_000, policy: { require_intent: false } });
+  await world.sql('update wallets set is_default = true where id = $1', [payer.walletId]);
+  return payer;
+}
+
+const lanes = (count: number, turns: number, work: (turn: number) => Promise<unknown>) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      for (let turn = 0; turn < turns; turn++) await work(turn);
+    }),
+  );
+
+test('authorizations, clearings, reversals, fundings, brakes and the close of one agent', async () => {
+  const payer = await aBuyer();
+  const agents = payer.owner.client(agentsArea);
+  const cards = payer.owner.client(cardsArea);
+  const params = { id: payer.agentId };
+  for (let n = 0; n < 20; n++) await anIntent(world, payer, { amountCents: 100 });
+  const refused = (error: { status: number }) => expect(error.status).toBe(400); // Frozen already, or closed.
+  const statuses: number[] = [];
+  const pay = async (turn: number) => {
+    const message = network.authorizationOf(payer, { amountCents: turn % 2 === 0 ? 100 : 150 });
+    statuses.push((await network.send('authorizations', message)).status);
+    const after = { authorizationId: message.id, amountCents: 100 };
+    const { status } =
+      turn % 3 === 0
+        ? await network.reverse(payer, after)
+        : await network.clear(payer, { ...after, final: turn % 3 === 1 });
+    statuses.push(status);
+  };
+  const headers = () => ({ 'Idempotency-Key': randomUUID() });
+  await Promise.all([
+    lanes(4, 12, pay),
+    lanes(2, 12, () => agents.fundAgent({ params, body: { amount: 5 }, headers: headers() })),
+    lanes(1, 6, async () => {
+      await agents.freezeAgent({ params, headers: headers() }).catch(refused);
+      await agents.unfreezeAgent({ params, headers: headers() }).catch(refused);
+    }),
+    lanes(1, 6, async () => {
+      await cards.freezeCard({ params: { id: payer.cardId }, headers: headers() }).catch(refused);
+      await cards.unfreezeCard({ params: { id: payer.cardId }, headers: headers() }).catch(refused);
+    }),
+  ]);
+  await Promise.all([
+    lanes(4, 4, pay),
+    agents.closeAgent({ params, headers: headers() }),
+    lanes(1, 2, () => agents.fundAgent({ params, body: { amount: 5 }, headers: headers() }).catch(refused)),
+  ]);
+  expect(new Set(statuses)).toEqual(new Set([200]));
+  expect(await deadlocks()).toBe(0);
+}, 60_000);
+
+test('what ends in a circle all the same, again and again, is 503 and not a bug', async () => {
+  const orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 2, applicationName: 'test' });
+  let turns = 0;
+  const writing = databaseOf(orm).write(async (tx) => {
+    turns += 1;
+    await rows(tx, `do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`);
+  });
+  await expect(writing).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
+  expect(turns).toBe(4);
+  await orm.close();
+});
