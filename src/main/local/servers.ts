@@ -2,12 +2,11 @@
  * The two servers Bursar stands on, as plans for the supervisor, unless the environment names servers of its own.
  * @module
  */
-import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { preparePostgres, stopPostgres } from './postgres.ts';
 import type { Plan } from './supervisor.ts';
 import { presentTemporal, temporalBinary } from './temporal-binary.ts';
+import { clearHalfMade } from './temporal-file.ts';
 import { stopTemporal, temporalAnswers, temporalLaunch } from './temporal-server.ts';
 
 type PostgresNeeds = { dir: string; port: number; password: string; say(line: string): void };
@@ -50,8 +49,7 @@ export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
   return {
     name: 'temporal',
     async launch() {
-      // what belonged to a deleted file must not be taken for part of the new one
-      if (!existsSync(dbFile)) for (const end of ['-wal', '-shm']) await rm(`${dbFile}${end}`, { force: true });
+      await clearHalfMade(dbFile);
       return temporalLaunch({ ...options, dbFile });
     },
     async ready(alive) {

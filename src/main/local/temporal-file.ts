@@ -1,0 +1,26 @@
+/**
+ * Clears what a start that died half way left of Temporal's database file: the server makes its tables only where
+ * there is no file, so half of them would keep it from starting for ever. Never touches a file that was whole.
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+// biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet.
+import { DatabaseSync } from 'node:sqlite';
+
+export async function clearHalfMade(file: string): Promise<void> {
+  if (existsSync(file) && holdsNamespace(file)) return;
+  // what belonged to a deleted file must not be taken for part of the new one
+  for (const end of ['', '-wal', '-shm']) await rm(`${file}${end}`, { force: true });
+}
+
+/** The first namespace is written when all tables are there. */
+function holdsNamespace(file: string): boolean {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const table = database.prepare(`select 1 from sqlite_master where type = 'table' and name = 'namespaces'`).get();
+    return table !== undefined && database.prepare('select 1 from namespaces limit 1').get() !== undefined;
+  } finally {
+    database.close();
+  }
+}

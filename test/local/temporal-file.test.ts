@@ -1,0 +1,42 @@
+/** A start that is killed while Temporal makes its tables must not keep every later one from starting. @module */
+import { existsSync } from 'node:fs';
+import { copyFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+// biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet.
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from '@jest/globals';
+import { clearHalfMade } from '../../src/main/local/temporal-file.ts';
+import { testFolder } from './folder.ts';
+
+test('a half-made file is cleared with what belongs to it, a whole one is left', async () => {
+  const dir = await testFolder();
+  const file = join(dir, 'temporal.db');
+  const made = (...statements: string[]) => {
+    const database = new DatabaseSync(file);
+    for (const statement of ['pragma journal_mode = wal', ...statements]) database.exec(statement);
+    database.close();
+  };
+  await writeFile(`${file}-wal`, 'of a file that is gone');
+  await clearHalfMade(file);
+  expect(await readdir(dir)).toEqual([]);
+
+  for (const statements of [[], ['create table executions (id)'], ['create table namespaces (id)']]) {
+    made(...statements);
+    await clearHalfMade(file);
+    expect(await readdir(dir)).toEqual([]);
+  }
+
+  made('create table namespaces (id)', `insert into namespaces values ('default')`);
+  await clearHalfMade(file);
+  expect(existsSync(file)).toBe(true);
+});
+
+test('a whole file that a killed server left with its journal is left as it is', async () => {
+  const [dir, copy] = [await testFolder(), await testFolder()];
+  const database = new DatabaseSync(join(dir, 'temporal.db'));
+  database.exec('pragma journal_mode = wal; create table namespaces (id); insert into namespaces values (1)');
+  for (const end of ['', '-wal']) await copyFile(join(dir, `temporal.db${end}`), join(copy, `temporal.db${end}`));
+  database.close();
+  await clearHalfMade(join(copy, 'temporal.db'));
+  expect(await readdir(copy)).toContain('temporal.db-wal');
+});
