@@ -35,7 +35,13 @@ export async function bookEarlyMessages(
       const { amountCents, final: isFinal } = clearingMessage.parse(body);
       await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, closeUsedCard);
     } else {
-      await bookReversal(tx, row, { source, amountCents: reversalMessage.parse(body).amountCents }, causedByIt);
+      await bookReversal(
+        tx,
+        row,
+        { source, amountCents: reversalMessage.parse(body).amountCents },
+        causedByIt,
+        closeUsedCard,
+      );
     }
     await messageBooked(tx, adapter, id, transactionId);
   }

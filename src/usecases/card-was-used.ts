@@ -12,12 +12,15 @@ type Use = { readonly status: string; readonly usage: string; readonly used: num
 export async function cardWasUsed(tx: Tx, cardId: string, cause: Cause): Promise<void> {
   const [card] = await rows<Use>(
     tx,
-    `select c.status, c.usage, s.usage_count as used, p.max_usage_count as most
+    // Counted only where a policy asks.
+    `select c.status, c.usage, p.max_usage_count as most,
+       case when p.max_usage_count is not null then
+         (select coalesce(sum(d.payments), 0)::bigint from spending_days d where d.agent_id = c.agent_id and d.card_id = c.id)
+       else 0 end as used
      from cards c
      left join policies p on p.agent_id = c.agent_id and p.removed_at is null
-     cross join lateral spending_counters(c.agent_id, c.id, $2) s
      where c.id = $1`,
-    [cardId, cause.at],
+    [cardId],
   );
   if (card === undefined || card.status === 'closed') return;
   if (card.usage === 'single') await applyToCard(tx, cardId, { kind: 'close' }, cause);

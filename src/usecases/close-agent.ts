@@ -42,9 +42,9 @@ export async function closeAgentIn(
   const { row, outcome } = await moveAgentRow(tx, cause, name, { command: 'close' });
   if (outcome === 'already') return row.status;
   await revokeTokensOf(tx, cause, name.agentId);
-  await cascade.cancelIntentsOf(tx, cause, name.agentId);
   await cascade.closeCardsOf(tx, cause, name.agentId);
   await cascade.removePolicyOf(tx, cause, name.agentId);
+  await cascade.cancelIntentsOf(tx, cause, name.agentId);
   await returnAgentMoney(tx, cause, name);
   return row.status;
 }

@@ -16,8 +16,9 @@ const batch = 100;
 
 /** `at` is business time. */
 export async function expireHolds({ database, closeUsedCard }: BookOrphansDeps, at: Date): Promise<Expired> {
-  const holds = await drain(database, at, 'hold_expires_at <= $1 and held_cents > 0', async (tx, row, cause) => {
-    if (row.heldCents > 0 && row.holdExpiresAt != null && row.holdExpiresAt <= at) await bookExpiry(tx, row, cause);
+  const holds = await drain(database, at, `hold_expires_at <= $1 and status = 'pending'`, async (tx, row, cause) => {
+    const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
+    if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, closeUsedCard);
   });
   const confirms = await drain(database, at, 'adopt_until <= $1', async (tx, row, cause) => {
     if (row.adoptUntil != null && row.adoptUntil <= at) await failUnadopted(tx, row, cause);

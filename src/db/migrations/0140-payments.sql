@@ -68,7 +68,8 @@ create index transactions_merchant on transactions (owner_id, lower(merchant), c
 create index transactions_unusual on transactions (owner_id, status, created_at desc, id desc)
   where status <> 'completed';
 create index transactions_spent on transactions (agent_id, authorized_at) where spent_cents > 0;
-create index transactions_holds on transactions (hold_expires_at) where held_cents > 0;
+-- Also without a hold: a clearing that was not the last one may have used it up.
+create index transactions_holds on transactions (hold_expires_at) where status = 'pending';
 create index transactions_to_adopt on transactions (card_id, adopt_until) where adopt_until is not null;
 create index transactions_adoption_ends on transactions (adopt_until) where adopt_until is not null;
 

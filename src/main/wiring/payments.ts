@@ -45,7 +45,7 @@ export function paymentsAreas({ database, gateway, config, log }: Infrastructure
         networkKeys,
         authorize: createAuthorizeCard({ database, closeUsedCard: cardWasUsed, riskOf }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
-        reverse: createReverseAuthorization({ database }),
+        reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed }),
       }),
     ),
   ];

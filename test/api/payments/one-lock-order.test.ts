@@ -76,8 +76,8 @@ test('authorizations, clearings, reversals, fundings, brakes and the close of on
       await agents.unfreezeAgent({ params, headers: headers() }).catch(refused);
     }),
     lanes(1, 6, async () => {
-      await cards.freezeCard({ params: { id: payer.cardId }, headers: headers() }).catch(refused);
-      await cards.unfreezeCard({ params: { id: payer.cardId }, headers: headers() }).catch(refused);
+      await cards.freezeCard({ params: { cardId: payer.cardId }, headers: headers() }).catch(refused);
+      await cards.unfreezeCard({ params: { cardId: payer.cardId }, headers: headers() }).catch(refused);
     }),
   ]);
   await Promise.all([

@@ -147,6 +147,18 @@ describe('any sequence of messages', () => {
       }),
     );
   });
+
+  test('what has grown old has ended, and holds nothing', () => {
+    fc.assert(
+      fc.property(sequences, ([first, messages]) => {
+        let state = first;
+        for (const message of messages) state = hear(state, message).next;
+        const { next, completes } = expire(state);
+        expect([next.status === 'pending', next.heldCents]).toEqual([false, 0]);
+        if (state.status === 'pending') expect(completes).toBe(next.clearedCents > 0);
+      }),
+    );
+  });
 });
 
 describe('single messages', () => {
@@ -178,8 +190,15 @@ describe('how long a hold lives', () => {
   test.each(['3350', '4000', '4410', '7010', '7012', '7511', '7514', '5734', '0000'])('%s: 7 days', (mcc) =>
     expect(days(mcc)).toBe(7),
   );
-  test('what the network says wins', () => {
+  test('what the network says wins, within reason', () => {
     const networkExpiresAt = new Date('2026-03-02T00:00:00.000Z');
     expect(holdExpiry({ mcc: '7011', at, networkExpiresAt })).toEqual(networkExpiresAt);
+    fc.assert(
+      fc.property(fc.date({ noInvalidDate: true }), (said) => {
+        const lives = holdExpiry({ mcc: '5734', at, networkExpiresAt: said }).getTime() - at.getTime();
+        expect(lives).toBeGreaterThanOrEqual(3_600_000);
+        expect(lives).toBeLessThanOrEqual(90 * 86_400_000);
+      }),
+    );
   });
 });

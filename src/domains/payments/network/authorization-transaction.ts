@@ -43,7 +43,7 @@ export function transactionOf(
     isRecurring: message.recurring,
     declineRule: isDeclined ? rule : null,
     declineReason: isDeclined ? reason : null,
-    holdExpiresAt: holdCents === 0 ? null : expiryOf(message, cause),
+    holdExpiresAt: isDeclined || isVerification ? null : expiryOf(message, cause),
     confirmedAt: adopted?.confirmedAt ?? null,
     confirmCause: adopted?.confirmCause ?? null,
     authorizedAt: isDeclined ? null : cause.at,

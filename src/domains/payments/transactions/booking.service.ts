@@ -25,7 +25,14 @@ import {
 } from '../../treasury/index.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
-import { clear, expire, overClearingTolerancePercent, reverse, type TransactionChange } from './transaction.rules.ts';
+import {
+  clear,
+  expire,
+  holdExpiry,
+  overClearingTolerancePercent,
+  reverse,
+  type TransactionChange,
+} from './transaction.rules.ts';
 import { completedData, transactionData } from './transaction.wire.ts';
 
 /** The network's message, or the sweeper's own reason; `id` is unique per adapter. */
@@ -43,12 +50,11 @@ export async function bookClearing(
   const before = { heldCents: row.heldCents, approvedCents: row.approvedCents };
   const change = clear(row, { amountCents, isFinal });
   row.issuerSettlementId = source.id;
+  if (change.next.status === 'pending') row.holdExpiresAt = nextExpiry(row, cause);
   row.authorizedAt ??= cause.at; // A charge that was never approved is spent when it is collected.
   await save(tx, row, change, cause);
   await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, cause);
-  await tellIntent(tx, row, change, cause);
-  // Before the ledger, whose accounts everybody locks last.
-  if (change.completes && row.cardId != null) await closeUsedCard(tx, row.cardId, cause);
+  await tellOthers(tx, row, change, cause, closeUsedCard);
 
   const from = purseOf(row.purse);
   const { ownerId } = row;
@@ -81,13 +87,25 @@ export async function bookReversal(
   row: TransactionRow,
   { source, amountCents }: { source: Source; amountCents: number | undefined },
   cause: Cause,
+  closeUsedCard: CloseUsedCard,
 ): Promise<number> {
-  return giveBack(tx, row, { kind: 'reversal', source, change: reverse(row, amountCents) }, cause);
+  return giveBack(tx, row, { kind: 'reversal', source, change: reverse(row, amountCents) }, cause, closeUsedCard);
 }
 
-export async function bookExpiry(tx: Tx, row: TransactionRow, cause: Cause): Promise<number> {
-  const source = { adapter: 'sweeper', id: `expiry/${row.id}` };
-  return giveBack(tx, row, { kind: 'expiry', source, change: expire(row) }, cause);
+/** It may grow old again, when a clearing came after it had and was not the last one. */
+export async function bookExpiry(
+  tx: Tx,
+  row: TransactionRow,
+  cause: Cause,
+  closeUsedCard: CloseUsedCard,
+): Promise<number> {
+  const source = { adapter: 'sweeper', id: `expiry/${row.id}/${row.version}` };
+  return giveBack(tx, row, { kind: 'expiry', source, change: expire(row) }, cause, closeUsedCard);
+}
+
+/** A charge without a hold, or one that came after its hold had grown too old, waits for its last clearing as well. */
+function nextExpiry({ holdExpiresAt, merchantMcc }: TransactionRow, { at }: Cause): Date {
+  return holdExpiresAt != null && holdExpiresAt > at ? holdExpiresAt : holdExpiry({ mcc: merchantMcc ?? '', at });
 }
 
 type GivingBack = { kind: 'reversal' | 'expiry'; source: Source; change: TransactionChange };
@@ -97,13 +115,15 @@ async function giveBack(
   row: TransactionRow,
   { kind, source, change }: GivingBack,
   cause: Cause,
+  closeUsedCard: CloseUsedCard,
 ): Promise<number> {
   const amountCents = change.releasedCents;
   await save(tx, row, change, cause);
   await insertEvent(tx, row, { kind, source, amountCents, isFinal: null }, cause);
-  if (amountCents === 0) return 0; // Nothing was held any more: the message is kept, and nothing moves.
-  await tellIntent(tx, row, change, cause);
-  const postings = release({ ownerId: row.ownerId, from: purseOf(row.purse), amountCents });
+  // It had ended before: the message is kept, and nothing moves.
+  if (amountCents === 0 && !change.completes && !change.isFullyReversed) return 0;
+  await tellOthers(tx, row, change, cause, closeUsedCard);
+  const postings = amountCents === 0 ? [] : release({ ownerId: row.ownerId, from: purseOf(row.purse), amountCents });
   await post(tx, row, { kind: kind === 'expiry' ? 'hold_expiry' : 'reversal', source, postings }, cause);
   const updated = changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: amountCents });
   await recordChanges(tx, cause, [updated, ...completion(row, change)]);
@@ -144,6 +164,17 @@ async function insertEvent(tx: Tx, row: TransactionRow, event: EventRecord, { at
   );
 }
 
+async function tellOthers(
+  tx: Tx,
+  row: TransactionRow,
+  change: TransactionChange,
+  cause: Cause,
+  closeUsedCard: CloseUsedCard,
+): Promise<void> {
+  await tellIntent(tx, row, change, cause);
+  if (change.completes && row.cardId != null) await closeUsedCard(tx, row.cardId, cause);
+}
+
 /** Completed at the final clearing, open again once nothing of the authorization is left; a final intent stays. */
 async function tellIntent(tx: Tx, row: TransactionRow, change: TransactionChange, cause: Cause): Promise<void> {
   if (row.intentId == null || !(change.completes || change.isFullyReversed)) return;
@@ -153,6 +184,14 @@ async function tellIntent(tx: Tx, row: TransactionRow, change: TransactionChange
     ? ({ kind: 'complete', transactionId: row.id } as const)
     : ({ kind: 'unmatch' } as const);
   await applyToIntent(tx, intent.id, command, cause);
+  if (command.kind !== 'unmatch' || !(await isAgentClosed(tx, row))) return;
+  // What the agent's close left to the payment: nothing pays for it any more.
+  await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
+}
+
+/** Whoever books holds the agent as it is (lock_payment). */
+async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {
+  return (await rows(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])).length > 0;
 }
 
 type Journal = { kind: JournalKind; source: Source; postings: readonly Posting[] };
@@ -176,7 +215,7 @@ async function post(tx: Tx, row: TransactionRow, { kind, source, postings }: Jou
   ]);
 }
 
-/** A closed agent keeps no budget: what comes back to it goes on to the wallet it came from. */
+/** A closed agent keeps no budget: what comes back to it goes on to the owner's default wallet. */
 async function toOwnerOfClosedAgent(
   tx: Tx,
   row: TransactionRow,
@@ -185,12 +224,14 @@ async function toOwnerOfClosedAgent(
   const purse = purseOf(row.purse);
   const amountCents = postings.find(({ account }) => account === available(purse))?.amountCents ?? 0;
   if (purse.kind !== 'agent' || amountCents <= 0) return [];
-  const agent = await oneRow<{ status: string; walletId: string }>(
+  if (!(await isAgentClosed(tx, row))) return [];
+  const { walletId } = await oneRow<{ walletId: string }>(
     tx,
-    'select status, wallet_id as "walletId" from agents where id = $1',
-    [row.agentId],
+    // Its own wallet may be closed by now; the default one cannot be while it is held here.
+    `select id as "walletId" from wallets where owner_id = $1 and is_default for share`,
+    [row.ownerId],
   );
-  return agent.status === 'closed' ? agentReturn({ walletId: agent.walletId, agentId: row.agentId, amountCents }) : [];
+  return agentReturn({ walletId, agentId: row.agentId, amountCents });
 }
 
 const completion = (row: TransactionRow, { completes }: TransactionChange): Change[] =>

@@ -3,7 +3,7 @@
  * back. Pure arithmetic over one row; which accounts it moves is the ledger's pattern.
  * @module
  */
-import { day } from '../../../kernel/instant.ts';
+import { day, hour } from '../../../kernel/instant.ts';
 import { add, type Cents, least, subtract } from '../../../kernel/money.ts';
 
 export const transactionStatuses = ['pending', 'completed', 'failed', 'reversed'] as const;
@@ -70,22 +70,25 @@ export function reverse(state: TransactionState, amountCents: number | undefined
   return giveBack(state, least(amountCents ?? state.heldCents, state.heldCents));
 }
 
-/** The hold has grown too old: the rest of it is given back. */
+/** It has grown too old: the rest of the hold, if there is any, is given back, and no clearing is waited for. */
 export const expire = (state: TransactionState): TransactionChange => giveBack(state, least(state.heldCents));
 
 function giveBack(state: TransactionState, releasedCents: Cents): TransactionChange {
+  const nothing = { releasedCents, beyondCents: subtract(0, 0), completes: false, isFullyReversed: false };
+  if (state.status !== 'pending') return { ...nothing, next: state }; // It has ended: nothing of it is held.
   const heldCents = subtract(state.heldCents, releasedCents);
   const given = { ...state, heldCents, reversedCents: add(state.reversedCents, releasedCents) };
-  const nothing = { releasedCents, beyondCents: subtract(0, 0), completes: false, isFullyReversed: false };
-  if (releasedCents === 0) return { ...nothing, next: state };
   if (heldCents > 0) return { ...nothing, next: { ...given, amountCents: add(heldCents, state.clearedCents) } };
   if (state.clearedCents > 0) {
     const next = { ...given, status: 'completed', amountCents: state.clearedCents, isFinal: true } as const;
-    return { ...nothing, next, completes: !state.isFinal };
+    return { ...nothing, next, completes: true };
   }
   return { ...nothing, next: { ...given, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
 }
 
+/** Sooner than this the network cannot mean it, and later than that nobody's money is kept. */
+const soonestExpiryMs = hour;
+const latestExpiryMs = 90 * day;
 const shortHoldMs = 7 * day;
 const longHoldMs = 31 * day;
 /** Car hire, lodging and cruises hold for the whole journey. */
@@ -97,7 +100,7 @@ const longHolds: readonly (readonly [number, number])[] = [
   [7512, 7513],
 ];
 
-/** When a hold is given back by itself; what the network says itself wins. */
+/** When a hold is given back by itself; what the network says itself wins, within reason. */
 export function holdExpiry({
   mcc,
   at,
@@ -107,7 +110,8 @@ export function holdExpiry({
   at: Date;
   networkExpiresAt?: Date | undefined;
 }): Date {
-  if (networkExpiresAt !== undefined) return networkExpiresAt;
+  const asked = networkExpiresAt === undefined ? 0 : networkExpiresAt.getTime() - at.getTime();
+  if (asked >= soonestExpiryMs) return new Date(at.getTime() + Math.min(asked, latestExpiryMs));
   const code = Number(mcc);
   const isLong = longHolds.some(([first, last]) => code >= first && code <= last);
   return new Date(at.getTime() + (isLong ? longHoldMs : shortHoldMs));
