@@ -10,8 +10,8 @@ import {
   type DeliveryView,
   stageOf,
 } from '../../src/domains/delivery/webhooks/delivery.messages.ts';
+import { waitForPlaceMs } from '../../src/domains/delivery/webhooks/delivery.rules.ts';
 import type { Id } from '../../src/kernel/ids.ts';
-import { second } from '../../src/kernel/instant.ts';
 import { databaseStep, deliveryStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { stageKeeper } from '../lib/stage.ts';
@@ -20,12 +20,11 @@ import { wakeSignal } from '../lib/wake.ts';
 const { nextWebhookDeliveryStep } = proxyActivities<WebhookDeliveryActivities>(databaseStep);
 const { attemptWebhookDelivery } = proxyActivities<WebhookDeliveryActivities>(deliveryStep);
 
-const busyWaitMs = 2 * second;
-
 export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<DeliveryView> {
   const details = currentDetails('Reading the delivery.');
   const showStage = stageKeeper();
   let woken = false;
+  let vainLooks = 0;
   setHandler(wakeSignal, () => {
     woken = true;
   });
@@ -37,7 +36,8 @@ export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<D
     details.say(inWords(step));
     if (step.kind === 'final') return step.view;
     if (step.kind === 'wait') await condition(() => woken, step.waitMs);
-    else if (!(await attemptWebhookDelivery(id))) await condition(() => woken, busyWaitMs);
+    else if (await attemptWebhookDelivery(id)) vainLooks = 0;
+    else await condition(() => woken, waitForPlaceMs(vainLooks++));
     if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof webhookDelivery>({ id });
   }
 }

@@ -214,6 +214,41 @@ describe('the one claim', () => {
     await giveBack(id);
   });
 
+  test('a run goes on with a retry whose holder died', async () => {
+    bursar.receiver.answers('died', inTurn(status(500), status(200)));
+    const { id, delivery } = await failedOnce('died');
+    await dueNow(id);
+    expect(await claim(id, { perReceiver: 100, leaseMs: 300 })).toMatchObject({ attempt: 2, fence: 2 });
+    await bursar.world.advance(minute);
+    const done = await eventually(delivery, (shown) => shown.status === 'succeeded');
+    expect(done).toMatchObject({ attempt: 2, responseStatus: 200 });
+    expect(done.attempts.map(({ deliveryId }) => deliveryId)).toEqual([`${id}.1`, `${id}.3`]);
+    await eventually(
+      () => runStatus(id),
+      (name) => name === 'COMPLETED',
+    );
+  });
+
+  test('a run ends a retry whose holder died when its subscription was deleted meanwhile', async () => {
+    bursar.receiver.answers('died-deleted', status(500));
+    const { id, webhooks, webhook } = await failedOnce('died-deleted');
+    await dueNow(id);
+    expect(await claim(id, { perReceiver: 100, leaseMs: 300 })).toBeDefined();
+    await webhooks.deleteWebhook({ params: { id: webhook.id } });
+    await bursar.world.advance(minute);
+    await eventually(
+      () => runStatus(id),
+      (name) => name === 'COMPLETED',
+    );
+    expect(await whole(id)).toMatchObject({
+      status: 'dead',
+      lost_reason: 'the subscription was deleted',
+      lease_until: null,
+    });
+    expect(attempted('died-deleted')).toBe(1);
+    expect(await openProcesses(id)).toBe(0);
+  });
+
   test('a retry finds no place while the receiver has all it may have', async () => {
     bursar.receiver.answers('full', inTurn(status(500), after(400)));
     const { id, ownerId } = await failedOnce('full');
@@ -232,6 +267,9 @@ describe('the one claim', () => {
       [id],
     );
 });
+
+const whole = async (id: string) =>
+  (await bursar.world.sql('select status, lost_reason, lease_until from webhook_deliveries where id = $1', [id]))[0];
 
 const openProcesses = async (id: string): Promise<number> => {
   const [row] = await bursar.world.sql<{ count: string }>(

@@ -23,13 +23,15 @@ export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason
   return ended.length;
 }
 
-/** One delivery whose subscription was found closed when it was due. */
+/** One delivery whose subscription was found closed when it was due; also one whose holder died. */
 export async function endDelivery(tx: Tx, id: string, reason: string): Promise<void> {
-  await rows(tx, `update webhook_deliveries set ${ending} where id = $1 and status = 'pending'`, [
-    id,
-    reason,
-    deadLetterPlans,
-  ]);
+  const ended = await rows(
+    tx,
+    `update webhook_deliveries set ${ending}
+     where id = $1 and (status = 'pending' or (status = 'delivering' and lease_until < now())) returning 1`,
+    [id, reason, deadLetterPlans],
+  );
+  if (ended.length === 0) return;
   await rows(tx, 'update processes set is_open = false, due_at = null where id = $1', [
     deliveryProcessId(id as `whd_${string}`),
   ]);
@@ -37,7 +39,7 @@ export async function endDelivery(tx: Tx, id: string, reason: string): Promise<v
 
 const deadLetterPlans = plans.filter((plan) => lostStatus(plan) === 'dead');
 const ending = `status = case when plan = any($3::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-  next_attempt_at = null`;
+  next_attempt_at = null, lease_until = null`;
 
 async function closeProcesses(tx: Tx, ended: readonly { id: string; attempts_made: number }[]): Promise<void> {
   const ids = ended.filter((row) => row.attempts_made > 0).map(({ id }) => deliveryProcessId(id as `whd_${string}`));

@@ -6,7 +6,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import { later, longestWaitMs, minute, second } from '../../../kernel/instant.ts';
 import { endDelivery } from './delivery.end.service.ts';
 import type { DeliveryNext, DeliveryView } from './delivery.messages.ts';
-import { type DeliveryStatus, isFinalDelivery, lostStatus, tierOf } from './delivery.rules.ts';
+import { type DeliveryStatus, isFinalDelivery, tierOf } from './delivery.rules.ts';
 import type { WebhookStatus } from './webhook.rules.ts';
 
 const pausedWaitMs = 5 * minute;
@@ -16,11 +16,12 @@ export async function nextDeliveryStep(database: Database, id: Id<'delivery'>, n
   if (row === undefined) throw notFound('delivery', id);
   const view = viewOf(row);
   if (isFinalDelivery(row.status)) return { kind: 'final', waitMs: 0, until: null, view };
-  if (row.status === 'delivering') return waiting(Math.max(second, row.leaseLeftMs), now, view);
+  // Past its lease nobody delivers: whoever held it died, and this run takes it over.
+  if (row.leaseLeftMs > 0) return waiting(Math.max(second, row.leaseLeftMs), now, view);
   if (row.isDeleted || row.webhookStatus === 'disabled') {
     const reason = `the subscription was ${row.isDeleted ? 'deleted' : 'disabled'}`;
     await database.write((tx) => endDelivery(tx, id, reason));
-    return { kind: 'final', waitMs: 0, until: null, view: { ...view, status: lostStatus(row.plan) } };
+    return nextDeliveryStep(database, id, now); // As the row says now: somebody may have been faster.
   }
   const untilDueMs = (row.nextAttemptAt?.getTime() ?? 0) - now.getTime();
   if (untilDueMs > 0) return waiting(Math.min(untilDueMs, longestWaitMs), now, view);
