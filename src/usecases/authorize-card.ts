@@ -10,6 +10,7 @@ import { oneRow, rows, type Tx } from '../db/tx.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
+  answerUnasked,
   type CloseUsedCard,
   decideAuthorization,
   decisionFactsOf,
@@ -17,6 +18,7 @@ import {
   keepMessage,
   loadAuthorizationFacts,
   lockDecision,
+  notAsked,
   purseOf,
   type Received,
   sameAnswer,
@@ -76,9 +78,9 @@ async function attempt(
   received: Authorization,
   isLocked: boolean,
 ): Promise<AuthorizationAnswer | undefined> {
-  const { message, requestHash, cause } = received;
+  const { message, cause } = received;
   const loaded = await load(tx, received);
-  if ('known' in loaded) return inOrder(sameAnswer(loaded.known, requestHash, message.id));
+  if ('known' in loaded) return answerAgain(tx, received, loaded.known, isLocked);
   if ('unknownCard' in loaded) return isLocked ? declineUnknownCard(tx, received) : undefined;
   const { facts } = loaded;
   if (facts.early.length > 0 && !isLocked) return undefined;
@@ -92,13 +94,32 @@ async function attempt(
   const { answer, transactionId, payload } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
-  if (known !== null) return inOrder(sameAnswer(known, requestHash, message.id));
-  await bookEarlyMessages(tx, { received, early: facts.early, transactionId }, deps.closeUsedCard);
+  if (known !== null) return answerAgain(tx, received, known, isLocked);
+  await bookEarlyMessages(
+    tx,
+    { adapter: received.adapter, cause, early: facts.early, transactionId },
+    deps.closeUsedCard,
+  );
   if (decision.needsPerson) {
     const ask = (within: Tx) => askPerson(within, received, facts, { ...decision, transactionId });
     // Apart from the decision: should it get lost, the merchant's next try asks again.
     await (isLocked ? ask(tx) : deps.database.write(ask));
   }
+  return answer;
+}
+
+/** Asked for the first time after the money was collected: all of it is approved, and from now on that is the answer. */
+async function answerAgain(
+  tx: Tx,
+  received: Authorization,
+  known: Known,
+  isLocked: boolean,
+): Promise<AuthorizationAnswer | undefined> {
+  const { message, requestHash } = received;
+  if (known.requestHash !== notAsked) return inOrder(sameAnswer(known, requestHash, message.id));
+  if (!isLocked) return undefined;
+  const answer = inOrder({ ...known.answer, approvedCents: message.amountCents });
+  await answerUnasked(tx, received, answer);
   return answer;
 }
 

@@ -12,19 +12,20 @@ import {
   type EarlyMessage,
   lockPayment,
   messageBooked,
-  type Received,
   reversalMessage,
 } from '../domains/payments/index.ts';
+import type { Cause } from '../platform/cause.ts';
 
 type Booking = {
-  readonly received: Received<unknown>;
+  readonly adapter: string;
+  readonly cause: Cause;
   readonly early: readonly EarlyMessage[];
   readonly transactionId: string;
 };
 
 export async function bookEarlyMessages(
   tx: Tx,
-  { received: { adapter, cause }, early, transactionId }: Booking,
+  { adapter, cause, early, transactionId }: Booking,
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
   for (const { id, kind, body } of early) {

@@ -6,13 +6,13 @@
 import type { Database } from '../db/database.ts';
 import { rows, type Tx } from '../db/tx.ts';
 import {
-  anyBody,
+  type AuthorizationAnswer,
   blankTransaction,
   type CloseUsedCard,
   clearingMessage,
   type EarlyMessage,
   findByAuthorization,
-  keepMessage,
+  keepUnasked,
   lockSpending,
   TransactionRow,
 } from '../domains/payments/index.ts';
@@ -83,24 +83,15 @@ async function book(
     }),
   );
   await tx.flush();
-  const answer = {
+  const answer: AuthorizationAnswer = {
     decision: 'approved',
     approvedCents: 0,
     transactionId: row.id,
     rule: 'cleared_before',
     reason: 'the network collected without asking',
   };
-  const message = { id: authorizationId, cardRef, authorizationId };
-  await keepMessage(
-    tx,
-    { adapter, message, requestHash: anyBody, cause },
-    { kind: 'authorization', transactionId: row.id, answer },
-  );
-  await bookEarlyMessages(
-    tx,
-    { received: { adapter, message, requestHash: anyBody, cause }, early, transactionId: row.id },
-    closeUsedCard,
-  );
+  await keepUnasked(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
+  await bookEarlyMessages(tx, { adapter, cause, early, transactionId: row.id }, closeUsedCard);
 }
 
 type Holder = { ownerId: string; agentId: string; cardId: string; walletId: string; purse: string };

@@ -45,11 +45,13 @@ export {
 export { type NetworkDeps, networkHandlers, type Received } from './network/network.routes.ts';
 export type { NetworkKeys } from './network/network.signature.ts';
 export {
-  anyBody,
+  answerUnasked,
   claimMessage,
   isCardKnown,
   keepMessage,
+  keepUnasked,
   messageBooked,
+  notAsked,
   sameAnswer,
 } from './network/network-message.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';

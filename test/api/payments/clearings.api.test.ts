@@ -381,10 +381,51 @@ describe('what only ages', () => {
     expect((await balancesOf(world, payer)).available).toBe(5_000);
     expect((await expire(inDays(1.1))).orphans).toBe(1);
     expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 0, receivable: 0 });
-    const { status, body } = await network.send<{ transactionId: string; rule: string }>('authorizations', message);
-    expect([status, body.rule]).toEqual([200, 'cleared_before']);
+    const answers = await Promise.all(
+      [1, 2, 3].map(() =>
+        network.send<{ transactionId: string; rule: string; approvedCents: number }>('authorizations', message),
+      ),
+    );
+    const [{ status, body } = { status: 0, body: { transactionId: '', rule: '', approvedCents: 0 } }] = answers;
+    expect([status, body.rule, body.approvedCents]).toEqual([200, 'cleared_before', 1_250]);
+    expect(answers).toEqual(answers.map(() => ({ status, body })));
+    expect((await network.send('authorizations', { ...message, amountCents: 9_000 })).status).toBe(409);
     expect(await transaction(body.transactionId)).toMatchObject({ status: 'completed', cleared: 1_250 });
     expect((await expire(inDays(1.2))).orphans).toBe(0);
+  });
+});
+
+describe('a card that is issued in that very moment', () => {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+  /** The processor has issued it, and nobody has noted its reference yet. */
+  async function notYetKnown() {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    await world.sql('update cards set card_ref = $2 where id = $1', [payer.cardId, `not-yet-${payer.cardRef}`]);
+    const becomesKnown = () => world.sql('update cards set card_ref = $2 where id = $1', [payer.cardId, payer.cardRef]);
+    return { payer, becomesKnown, message: network.authorizationOf(payer) };
+  }
+
+  test('declined as unknown, collected all the same: booked after a day, and the answer stays', async () => {
+    const { payer, becomesKnown, message } = await notYetKnown();
+    const declined = await network.send<{ rule: string }>('authorizations', message);
+    expect(declined.body.rule).toBe('unknown_card');
+    await becomesKnown();
+    expect((await network.clear(payer, { authorizationId: message.id })).body).toEqual({ transactionId: null });
+    expect((await expireIn(world, inDays(1.1))).orphans).toBe(1);
+    expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 0, receivable: 0 });
+    expect(await network.send('authorizations', message)).toEqual(declined);
+    expect((await expireIn(world, inDays(1.2))).orphans).toBe(0);
+    await network.clear(payer, { authorizationId: message.id, amountCents: 100 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 3_650, held: 0, receivable: 0 });
+  });
+
+  test('a reversal waits for its authorization, also where the card is not known yet', async () => {
+    const { payer, becomesKnown, message } = await notYetKnown();
+    expect(await network.reverse(payer, { authorizationId: message.id })).toMatchObject({ status: 200 });
+    await becomesKnown();
+    const { body } = await network.send<{ rule: string }>('authorizations', message);
+    expect(body.rule).toBe('reversed_before');
+    expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
   });
 });
 

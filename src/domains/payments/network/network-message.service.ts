@@ -5,7 +5,7 @@
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import type { BookingAnswer } from './network.contract.ts';
+import type { AuthorizationAnswer, BookingAnswer } from './network.contract.ts';
 import type { Received } from './network.routes.ts';
 
 export type MessageKind = 'authorization' | 'clearing' | 'reversal';
@@ -31,12 +31,44 @@ export function sameAnswer<Answer>(
   requestHash: string,
   id: string,
 ): Answer {
-  if (known.requestHash === requestHash || known.requestHash === anyBody) return known.answer;
+  if (known.requestHash === requestHash) return known.answer;
   throw new DomainError('idempotency_conflict', `the message id ${id} was used for another message; send a new id`);
 }
 
-/** In place of a hash: answers an authorization that came after its money had been collected without it. */
-export const anyBody = '*';
+/** In place of a hash: nobody has asked yet, and the money was collected all the same. Whoever asks first fixes it. */
+export const notAsked = '*';
+
+type Unasked = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
+
+/** An authorization that was declined as of an unknown card keeps that answer, and learns of its transaction. */
+export async function keepUnasked(
+  tx: Tx,
+  { adapter, authorizationId, cardRef }: Unasked,
+  { transactionId, answer, at }: { transactionId: string; answer: AuthorizationAnswer; at: Date },
+): Promise<void> {
+  await rows(
+    tx,
+    `insert into network_messages
+       (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
+     values ($1, $2, 'authorization', $2, $3, $4, $5, $6::jsonb, $7)
+     on conflict (adapter, id) do update set transaction_id = excluded.transaction_id`,
+    [adapter, authorizationId, cardRef, notAsked, transactionId, JSON.stringify(answer), at],
+  );
+}
+
+/** It is asked now, and this is the answer for good. The authorization's place in the queue is taken. */
+export async function answerUnasked(
+  tx: Tx,
+  { adapter, message, requestHash }: Received<{ readonly id: string }>,
+  answer: AuthorizationAnswer,
+): Promise<void> {
+  await rows(tx, 'update network_messages set request_hash = $3, answer = $4::jsonb where adapter = $1 and id = $2', [
+    adapter,
+    message.id,
+    requestHash,
+    JSON.stringify(answer),
+  ]);
+}
 
 export type Kept = {
   readonly kind: MessageKind;
