@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { isDatabaseAway } from '../db/database.ts';
 import { DomainError, type ErrorCode } from '../kernel/errors.ts';
+import { echoed } from './echo.ts';
 
 export const statusOf = {
   invalid_request: 400,
@@ -69,8 +70,10 @@ export function refusalOf(error: unknown): Refusal {
 /** `body.amountEuros: must be …`: the first few problems, each with where it is. */
 export function invalid(where: string, error: z.ZodError): DomainError {
   const sentences = error.issues.slice(0, 5).map((issue) => {
-    const place = [where, ...issue.path.map(String)].join('.');
-    return `${place}: ${issue.message.charAt(0).toLowerCase()}${issue.message.slice(1)}`;
+    const place = [where, ...issue.path.map((part) => echoed(String(part)))].join('.');
+    // Names of unknown fields are the caller's own words.
+    const message = issue.code === 'unrecognized_keys' ? echoed(issue.message) : issue.message;
+    return `${place}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
   });
   return new DomainError('invalid_request', sentences.join('; '));
 }

@@ -15,6 +15,7 @@ import { uuidv7 } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { refuse } from './answer.ts';
 import { docsPage, docsScript } from './docs-page.ts';
+import { echoedPath } from './echo.ts';
 import { type EdgeDeps, mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
@@ -119,7 +120,7 @@ function methodsAt(areas: readonly Mounted[], requested: string): string[] {
 
 const nothingThere = (method: string, requested: string, allowed: readonly string[]): DomainError =>
   allowed.length === 0
-    ? new DomainError('not_found', `nothing is served at ${method} ${requested.slice(0, 200)}`)
+    ? new DomainError('not_found', `nothing is served at ${method} ${echoedPath(requested.slice(0, 200))}`)
     : new DomainError('method_not_allowed', `${method} is not served here; use ${allowed.join(', ')}`);
 
 /** Express' own errors (a malformed percent escape, for one) carry a status. */

@@ -2,7 +2,7 @@
 import type { History } from '../../../src/temporal/history-json.ts';
 
 /** One text with every payload in the clear, for looking for what must not be there. */
-export const textOf = (history: History): string => JSON.stringify(readable(history));
+export const textOf = (history: object): string => JSON.stringify(readable(history));
 
 /** Every string inside the payloads of a history. */
 export const payloadStringsOf = (history: History): string[] => payloadsIn(history).flatMap(stringsIn);
