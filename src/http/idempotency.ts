@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash, randomUUID } from 'node:crypto';
-import type { Database } from '../db/database.ts';
+import { type Database, isDatabaseAway } from '../db/database.ts';
 import { rows } from '../db/tx.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -40,7 +40,8 @@ export type Idempotency = {
   purge(): Promise<number>;
 };
 
-const leaseSeconds = 60;
+const leaseMs = 60_000;
+const againMs = 500;
 const retentionHours = 24;
 const secretMinutes = 10;
 
@@ -83,6 +84,14 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     return { kind: 'replay', status: row.status, body } as const;
   };
 
+  const release: Idempotency['release'] = (request, { leaseToken }) =>
+    patiently(() =>
+      rows(database.read(), `update idempotency set lease_until = null where ${leased}`, [
+        ...keyOf(request),
+        leaseToken,
+      ]),
+    );
+
   const reserve = async (request: RequestKey): Promise<Reservation> => {
     const seed = randomUUID();
     const seedMs = Date.now();
@@ -95,7 +104,10 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       seed,
       seedMs,
       leaseToken,
-    ]);
+    ]).catch(async (error: unknown) => {
+      if (isDatabaseAway(error)) await release(request, { leaseToken }); // It may have been made all the same.
+      throw error;
+    });
     if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms, leaseToken };
     const replay = await find(request);
     if (replay !== undefined) return replay;
@@ -115,18 +127,14 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
         [...keyOf(request), leaseToken, status, stored, isSecret],
       );
     },
-    drop: async (request, { leaseToken }) => {
-      await rows(database.read(), `delete from idempotency where ${leased} and status is null`, [
-        ...keyOf(request),
-        leaseToken,
-      ]);
-    },
-    release: async (request, { leaseToken }) => {
-      await rows(database.read(), `update idempotency set lease_until = null where ${leased}`, [
-        ...keyOf(request),
-        leaseToken,
-      ]);
-    },
+    drop: (request, { leaseToken }) =>
+      patiently(() =>
+        rows(database.read(), `delete from idempotency where ${leased} and status is null`, [
+          ...keyOf(request),
+          leaseToken,
+        ]),
+      ),
+    release,
     purge: async () => {
       await rows(
         database.read(),
@@ -141,12 +149,25 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   };
 }
 
+/**
+ * While the database is away the caller is answered, and it is tried again until the lease would have ended by
+ * itself; who has taken it over meanwhile is not disturbed.
+ */
+async function patiently(end: () => Promise<unknown>, until = Date.now() + leaseMs): Promise<void> {
+  try {
+    await end();
+  } catch (error) {
+    if (!isDatabaseAway(error) || Date.now() > until) throw error;
+    setTimeout(() => void patiently(end, until).catch(() => undefined), againMs).unref();
+  }
+}
+
 const leased = 'owner_id = $1 and agent_id = $2 and key = $3 and lease_token = $4';
 
 /** Inserts, or takes over a row that is past its retention or whose lease lapsed without an answer. */
 const reserveRow = `insert into idempotency as i
     (owner_id, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '${leaseSeconds} seconds')
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '${leaseMs} milliseconds')
   on conflict (owner_id, agent_id, key) do update set
     lease_until = excluded.lease_until, lease_token = excluded.lease_token,
     reserved_at = case when i.reserved_at < now() - interval '${retentionHours} hours' then now() else i.reserved_at end,

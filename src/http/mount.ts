@@ -105,7 +105,7 @@ async function serve(
   answer(operation, response, done);
 }
 
-/** Best effort, so that a repeat may go on at once; where the database is away the lease ends by itself. */
+/** Best effort, so that a repeat may go on at once; otherwise the lease ends by itself. */
 async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {
   await deps.idempotency
     .release(key, lease)
