@@ -115,6 +115,10 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
       if (why !== undefined)
         return changeCheckout(tx, row, 'refuse', { outcomeCode: 'intent', outcomeReason: why }, cause);
     }
+    if (row.payingSince != null && isGivenUp({ payingSince: row.payingSince, now: cause.at })) {
+      const outcomeReason = 'neither the shop nor the network has told of a payment; it is taken as not paid';
+      return changeCheckout(tx, row, 'fail', { outcomeCode: 'not_paid', outcomeReason }, cause);
+    }
     const payAttempts = row.payAttempts + 1;
     const nextAttemptAt = new Date(cause.at.getTime() + payGapMs(payAttempts));
     const payingSince = row.payingSince ?? cause.at;
@@ -151,9 +155,13 @@ async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow):
   return database.write(async (tx) => {
     const locked = await lockCheckout(tx, row.id);
     if (minted.outcome === 'refused') {
+      // A token is out already, so money may have moved: the shop or the network will tell, or the silence.
+      const kept = { outcomeCode: 'card_refused' };
+      if (locked.tokenHash != null)
+        return { row: await changeCheckout(tx, locked, 'pay', kept, cause), token: undefined };
       const refused = {
         outcomeCode: 'card_refused',
-        outcomeReason: `the card processor refused the card: ${minted.reason}`,
+        outcomeReason: `the card processor mints no payment token: ${refusalInWords[minted.reason]}; nothing was held`,
       };
       return { row: await changeCheckout(tx, locked, 'refuse', refused, cause), token: undefined };
     }
@@ -162,6 +170,12 @@ async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow):
     return { row: kept, token: isFinalCheckout(kept.status) ? undefined : minted.paymentToken };
   });
 }
+
+const refusalInWords = {
+  unknown_card: 'it does not know the card',
+  closed: 'the card is closed there',
+  not_accepted: 'it does not take this order',
+} as const;
 
 /** The authorization wrote the row if it came; otherwise what the shop said is noted, and believed when said twice. */
 async function conclude(deps: Deps, checkoutId: string, outcome: PayOutcome): Promise<CheckoutRow> {
@@ -173,10 +187,6 @@ async function conclude(deps: Deps, checkoutId: string, outcome: PayOutcome): Pr
     if (saysNothingTaken && row.outcomeCode === 'shop_declined') {
       const outcomeReason = 'the shop took no payment, and the network asked for none; nothing was held';
       return changeCheckout(tx, row, 'fail', { outcomeCode: 'shop_declined', outcomeReason }, cause);
-    }
-    if (!saysNothingTaken && isGivenUp({ payingSince: row.payingSince ?? cause.at, now: cause.at })) {
-      const outcomeReason = 'neither the shop nor the network has told of a payment; it is taken as not paid';
-      return changeCheckout(tx, row, 'fail', { outcomeCode: 'not_paid', outcomeReason }, cause);
     }
     const outcomeCode = saysNothingTaken
       ? 'shop_declined'

@@ -24,6 +24,7 @@ import {
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
+import { refuseHeldBack } from './held-back.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
 
@@ -65,4 +66,6 @@ async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, 
   const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw refused(`checkout ${checkout.id} of this intent is under way`);
+  // Once the network has asked, the payment is there, and the confirm only says so.
+  if (paying === null) await refuseHeldBack(tx, intent);
 }

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { rows, type Tx } from '../db/tx.ts';
+import type { Tx } from '../db/tx.ts';
 import {
   type CheckoutRow,
   checkoutProcessId,
@@ -20,6 +20,7 @@ import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
+import { refuseHeldBack } from './held-back.ts';
 
 export type ExecuteCheckoutDeps = {
   readonly database: Database;
@@ -82,15 +83,4 @@ async function refuseUnpayable(tx: Tx, intent: IntentRow, at: Date): Promise<voi
       `checkout ${open.id} of this intent is under way; repeat the request that began it with its Idempotency-Key`,
     );
   }
-}
-
-async function refuseHeldBack(tx: Tx, { agentId, cardId }: IntentRow): Promise<void> {
-  const [holder] = await rows<{ agent: string; card: string }>(
-    tx,
-    'select a.status as agent, c.status as card from agents a join cards c on c.agent_id = a.id where a.id = $1 and c.id = $2',
-    [agentId, cardId],
-  );
-  if (holder?.agent !== 'active')
-    throw new DomainError('policy_denied', `agent ${agentId} is ${holder?.agent ?? 'not there'}`);
-  if (holder.card !== 'active') throw new DomainError('policy_denied', `card ${cardId} is ${holder.card}`);
 }

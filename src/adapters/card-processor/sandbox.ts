@@ -63,7 +63,10 @@ export function createSandboxCardProcessor({ sandboxUrl, outbound }: SandboxCard
     async mintPaymentToken({ cardRef, merchantId, ceilingCents, expiresAt, idempotencyKey }) {
       const order = { cardRef, merchantId, ceilingCents, expiresAt: expiresAt.toISOString() };
       const answer = await call('POST', '/tokens', order, idempotencyKey);
-      return refusalOf(answer) ?? { outcome: 'minted', ...read(answer, 201, Token) };
+      const refusal = refusalOf(answer);
+      if (refusal !== undefined) return refusal;
+      if (isForGood(answer)) return { outcome: 'refused', reason: 'not_accepted' };
+      return { outcome: 'minted', ...read(answer, 201, Token) };
     },
   };
 }
@@ -78,6 +81,10 @@ function refusalOf({ status }: OutboundAnswer): { outcome: 'refused'; reason: 'u
   if (status === 404) return { outcome: 'refused', reason: 'unknown_card' };
   return status === 409 ? { outcome: 'refused', reason: 'closed' } : undefined;
 }
+
+/** A refusal of the order itself; 408, 425 and 429 are about the moment. */
+const isForGood = ({ status }: OutboundAnswer): boolean =>
+  status >= 400 && status < 500 && ![408, 425, 429].includes(status);
 
 function read<S extends z.ZodType>(answer: OutboundAnswer, status: number, shape: S): z.infer<S> {
   if (answer.status !== status) throw unavailable(`the card processor answered ${answer.status} instead of ${status}`);

@@ -29,7 +29,7 @@ const Offer = z.object({
   amountCents: z.number().int().positive().max(largestAmountCents),
   currency: z.string().regex(/^[A-Z]{3}$/),
   merchant: z.object({
-    id: line(128),
+    id: z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/), // What a payment token can be minted for.
     name: line(140),
     mcc: z.string().regex(/^\d{4}$/),
     country: z.string().regex(/^[A-Z]{2}$/),

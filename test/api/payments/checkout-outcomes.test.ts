@@ -22,7 +22,7 @@ let nowMs = Date.now();
 let said: PayOutcome[] = [];
 let payments: { token: string; key: string }[] = [];
 let isProcessorAway = false;
-let mintRefusal: 'closed' | undefined;
+let mintRefusal: 'closed' | 'not_accepted' | undefined;
 let onPay: (token: string) => Promise<void> = async () => undefined;
 
 const offer: OfferOutcome = {
@@ -174,13 +174,48 @@ test('the processor away: nothing is paid, the step is tried again, and one toke
   expect(payments).toHaveLength(1);
 });
 
-test('a card that the processor refuses: refused, and nothing was asked of the shop', async () => {
-  const { id } = await aCheckout();
+test('the processor away for good: given up after the token’s life and seven days', async () => {
+  const { id, intentId } = await aCheckout();
   const { readOffer, mintAndPay } = activities();
   await readOffer(id);
+  isProcessorAway = true;
+  await expect(mintAndPay(id)).rejects.toMatchObject({ type: 'unavailable' });
+  nowMs += 7 * 86_400_000 + 15 * 60_000;
+  expect(await mintAndPay(id)).toMatchObject({ status: 'failed', code: 'not_paid' });
+  expect([payments, await isOpen(intentId)]).toEqual([[], false]);
+});
+
+test.each([
+  ['closed', /the card is closed there; nothing was held/],
+  ['not_accepted', /it does not take this order; nothing was held/],
+] as const)(
+  'a token that the processor refuses (%s): refused, and nothing was asked of the shop',
+  async (why, words) => {
+    const { id } = await aCheckout();
+    const { readOffer, mintAndPay } = activities();
+    await readOffer(id);
+    mintRefusal = why;
+    expect(await mintAndPay(id)).toMatchObject({ status: 'refused', code: 'card_refused' });
+    expect(payments).toEqual([]);
+    const [row] = await world.sql('select outcome_reason from checkouts where id = $1', [id]);
+    expect(row?.outcome_reason).toMatch(words);
+  },
+);
+
+test('a refusal after the shop was asked to pay refuses nothing: the network may still tell', async () => {
+  const { id, intentId, payer } = await aCheckout();
+  const { readOffer, mintAndPay, nextCheckoutStep } = activities();
+  await readOffer(id);
+  expect(await mintAndPay(id)).toMatchObject({ status: 'paying', code: 'unreachable' });
   mintRefusal = 'closed';
-  expect(await mintAndPay(id)).toMatchObject({ status: 'refused', code: 'card_refused' });
-  expect(payments).toEqual([]);
+  nowMs += 2_000;
+  expect(await mintAndPay(id)).toMatchObject({ status: 'paying', code: 'card_refused' });
+  expect(await nextCheckoutStep(intentId)).toMatchObject({ kind: 'wait' });
+  const { body } = await network.authorize(payer, { token: payments[0]?.token });
+  expect(await nextCheckoutStep(intentId)).toMatchObject({
+    kind: 'final',
+    view: { status: 'paid', transactionId: body.transactionId },
+  });
 });
 
 test('an intent that was cancelled, matched or ran out meanwhile is not paid for', async () => {

@@ -145,6 +145,31 @@ test('an intent past its deadline is refused, whatever its row says', async () =
   });
 });
 
+test.each([
+  ['agent', /agent .* is frozen/],
+  ['card', /card .* is frozen/],
+])('of a frozen %s: refused while no authorization came, linked once one has', async (noun, message) => {
+  const payer = await buyer();
+  const freeze = () =>
+    noun === 'agent'
+      ? world.sql(`update agents set status = 'frozen', version = version + 1 where id = $1`, [payer.agentId])
+      : world.sql(`update cards set status = 'frozen', frozen_by = 'card', version = version + 1 where id = $1`, [
+          payer.cardId,
+        ]);
+  const [unpaid, paid] = [
+    await anIntent(world, payer, { amountCents: 700 }),
+    await anIntent(world, payer, { amountCents: 1_250 }),
+  ];
+  const { body } = await network.authorize(payer);
+  await freeze();
+  await expect(confirm(payer.token, unpaid)).rejects.toMatchObject({
+    status: 403,
+    message: expect.stringMatching(message),
+  });
+  expect(await world.sql('select 1 from transactions where intent_id = $1', [unpaid])).toEqual([]);
+  expect(await confirm(payer.token, paid)).toMatchObject({ transactionId: body.transactionId });
+});
+
 test('intents of others are not there, or closed', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);

@@ -66,6 +66,25 @@ describe('strange answers', () => {
     await expect(issue()).rejects.toMatchObject({ name: 'DomainError', code: 'unavailable' });
   });
 
+  const mint = () =>
+    processor.mintPaymentToken({
+      cardRef: 'pc_1',
+      merchantId: 'm_1',
+      ceilingCents: 100,
+      expiresAt: new Date(),
+      idempotencyKey: 'k',
+    });
+
+  test.each([400, 403, 405, 413])('%i to a mint is a refusal for good', async (status) => {
+    server.answerWith({ status, body: '{"error":"no"}' });
+    expect(await mint()).toEqual({ outcome: 'refused', reason: 'not_accepted' });
+  });
+
+  test.each([408, 425, 429, 500, 503])('%i to a mint is `unavailable`', async (status) => {
+    server.answerWith({ status });
+    await expect(mint()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+
   test('a state that was not set is `unavailable`; a reference is escaped into the path', async () => {
     server.answerWith({ status: 200, body: '{"cardRef":"../tokens","state":"active"}' });
     const change = { cardRef: '../tokens', state: 'frozen' } as const;

@@ -83,6 +83,7 @@ describe('shops that do not behave', () => {
     ['no order', { orderId: '' }, 'not_an_offer'],
     ['a line break in the order', { orderId: 'a\nb' }, 'not_an_offer'],
     ['an endless name', { merchant: { ...merchant, name: 'x'.repeat(141) } }, 'not_an_offer'],
+    ['an id that no token can be minted for', { merchant: { ...merchant, id: 'my shop/1' } }, 'not_an_offer'],
     ['no merchant', { merchant: undefined }, 'not_an_offer'],
     ['a category of five digits', { merchant: { ...merchant, mcc: '57340' } }, 'not_an_offer'],
     ['a country in words', { merchant: { ...merchant, country: 'Germany' } }, 'not_an_offer'],

@@ -22,10 +22,13 @@ export type CardStateOutcome =
   | { readonly outcome: 'set' }
   | { readonly outcome: 'refused'; readonly reason: 'unknown_card' | 'closed' };
 
-/** `expiresAt` is that of the first mint under this key, an ISO instant of real time. */
+/**
+ * `expiresAt` is that of the first mint under this key, an ISO instant of real time. `not_accepted`: the processor will
+ * not take this order, however often it is sent.
+ */
 export type MintOutcome =
   | { readonly outcome: 'minted'; readonly paymentToken: string; readonly expiresAt: string }
-  | { readonly outcome: 'refused'; readonly reason: 'unknown_card' | 'closed' };
+  | { readonly outcome: 'refused'; readonly reason: 'unknown_card' | 'closed' | 'not_accepted' };
 
 export type CardProcessor = {
   /** The same key gives the same card. */
