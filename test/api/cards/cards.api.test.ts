@@ -3,7 +3,7 @@
  * have to work without it.
  * @module
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { cardsArea, closeCardsOf, freezeCardsOf, unfreezeCardsOf } from '../../../src/domains/cards/index.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
@@ -51,15 +51,15 @@ const causeOf = (causeId: string = uuidv7()): Cause => ({
 const setAgent = (status: string) => world.sql('update agents set status = $2 where id = $1', [agent.agentId, status]);
 
 /** Another card of the same agent, straight into the table. */
-async function aSecondCard({ isProvisioning = false } = {}): Promise<`ca_${string}`> {
+async function aSecondCard({ isProvisioning = false, name = 'second' } = {}): Promise<`ca_${string}`> {
   const cardId = newId('card');
   await world.sql(
     `insert into cards (id, owner_id, agent_id, card_ref, told_state, last4, brand, expiry_month, expiry_year, status, usage,
        is_primary, name, is_provisioning, origin, created_at, updated_at)
      select $2, owner_id, agent_id, case when $3 then null else 'ref_' || $2 end, case when $3 then null else 'active' end,
-       '1881', brand, 1, 2031, 'active', 'single', false, 'second', $3, origin, created_at + interval '1 second', updated_at
+       '1881', brand, 1, 2031, 'active', 'single', false, $4, $3, origin, created_at + interval '1 second', updated_at
      from cards where id = $1`,
-    [agent.cardId, cardId, isProvisioning],
+    [agent.cardId, cardId, isProvisioning, name],
   );
   return cardId;
 }
@@ -268,6 +268,31 @@ describe('with the agent', () => {
     expect(await eventNames(unborn)).toEqual([]);
     expect(await world.sql('select status from cards where id = $1', [unborn])).toEqual([{ status: 'closed' }]);
     expect(await write(closeCardsOf)).toEqual([]);
+  });
+
+  test('many take as many statements as one, and each process is woken', async () => {
+    const statements = async (move: typeof freezeCardsOf) =>
+      infrastructure.database.write(async (tx) => {
+        const sent = jest.spyOn(tx.getTransactionContext<{ executeQuery: () => unknown }>()!, 'executeQuery');
+        const moved = await move(tx, causeOf(), agent.agentId);
+        return { moved: moved.length, statements: sent.mock.calls.length };
+      });
+    const one = await statements(freezeCardsOf);
+    expect(one.moved).toBe(1);
+    await write(unfreezeCardsOf);
+    for (let i = 0; i < 9; i++) await aSecondCard({ name: `further ${i}` });
+    await world.sql(
+      `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+       select 'card/' || id, 'cardLifecycle', id, owner_id, agent_id, status, created_at from cards where agent_id = $1
+       on conflict (id) do update set wanted_wake = false, due_at = null`,
+      [agent.agentId],
+    );
+    expect(await statements(freezeCardsOf)).toEqual({ moved: 10, statements: one.statements });
+    expect(
+      await world.sql('select 1 from processes where agent_id = $1 and wanted_wake and due_at is not null', [
+        agent.agentId,
+      ]),
+    ).toHaveLength(10);
   });
 
   test('the same cause moves each card once', async () => {

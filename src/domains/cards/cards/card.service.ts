@@ -75,7 +75,7 @@ export const closeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<str
 
 type SetMove = { readonly which: string; readonly set: string; readonly to: CardStatus };
 
-/** One statement for all cards; one that is being issued moves too, and is heard of by nobody. Returns the moved. */
+/** As many statements for many cards as for one; a card that is being issued moves too, and is heard of by nobody. Returns the moved. */
 async function moveCardsOf(
   tx: Tx,
   cause: Cause,
@@ -99,8 +99,12 @@ async function moveCardsOf(
   );
   const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
   await recordCardEvents(tx, cause, visible, eventOf[kind], kind === 'freeze' ? { frozenBy: 'agent' } : {});
-  for (const { id } of moved) await wakeProcess(tx, cardProcessId(id), cause.at);
-  return moved.map(({ id }) => id);
+  const ids = moved.map(({ id }) => id);
+  await rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = any($1::text[]) and is_open', [
+    ids.map(cardProcessId),
+    cause.at,
+  ]);
+  return ids;
 }
 
 const eventOf = { freeze: 'card.frozen', unfreeze: 'card.unfrozen', close: 'card.closed' } as const satisfies Record<
