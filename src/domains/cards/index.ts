@@ -2,10 +2,8 @@
 export { type CardWire, cardOut, cardsArea } from './cards/card.contract.ts';
 export { type CardOrigin, CardRow } from './cards/card.entity.ts';
 export {
-  type NewCard,
   noteTold,
   type OnActivated,
-  type PreparedCard,
   prepareCard,
   storeIssuedCard,
 } from './cards/card.issue.service.ts';
@@ -13,18 +11,10 @@ export { type CardView, cardProcessId, cardWorkflow, issueCard } from './cards/c
 export type { CardProcessor, CardUsage, IssuedCard } from './cards/card.port.ts';
 export {
   type CardRecord,
-  cardNamed,
-  cardRecord,
-  cardRecords,
-  cardsOfAgent,
   findCard,
-  firstActiveCard,
   listCards,
-  type PrimaryCard,
-  primaryCardOf,
-  primaryCardsOf,
 } from './cards/card.queries.ts';
 export { type CardDeps, cardHandlers } from './cards/card.routes.ts';
 export { type CardCommand, type CardStatus, type FrozenBy, moveCard, nextCardStep } from './cards/card.rules.ts';
 export { applyToCard, closeCardsOf, freezeCardsOf, lockCard, unfreezeCardsOf } from './cards/card.service.ts';
-export { cardFacts, cardView, cardWire } from './cards/card.wire.ts';
+export { cardView, cardWire } from './cards/card.wire.ts';

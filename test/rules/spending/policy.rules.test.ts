@@ -6,7 +6,6 @@ import {
   type Policy,
   policyCheckOf,
   type SpendingFacts,
-  spendingWindows,
 } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { facts as anyFacts, harmless } from './spending.arbitraries.ts';
 
@@ -297,12 +296,5 @@ describe('edges', () => {
     };
     expect(outcome(with_(restricted, open))).toBe('allow');
     expect(outcome(with_(restricted, { ...open, phase: 'charge' }))).toBe('deny');
-  });
-
-  test('windows are the UTC day and month', () => {
-    expect(spendingWindows(new Date('2026-03-31T23:59:59.999Z'))).toEqual({
-      dayStart: new Date('2026-03-31T00:00:00.000Z'),
-      monthStart: new Date('2026-03-01T00:00:00.000Z'),
-    });
   });
 });

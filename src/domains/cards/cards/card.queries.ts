@@ -83,18 +83,6 @@ export async function primaryCardOf(tx: Tx, agentId: string): Promise<PrimaryCar
   return card ?? null;
 }
 
-/** The card that an agent pays with when it names none: its first active one. */
-export const firstActiveCard = (tx: Tx, agentId: string): Promise<CardRow | null> =>
-  tx.findOne(
-    CardRow,
-    { agentId, status: 'active', isProvisioning: false },
-    { orderBy: { isPrimary: 'desc', createdAt: 'asc', id: 'asc' } },
-  );
-
-/** By the name that is unique among an agent's cards that are not closed. */
-export const cardNamed = (tx: Tx, agentId: string, name: string): Promise<CardRow | null> =>
-  tx.findOne(CardRow, { agentId, name, isProvisioning: false, status: { $ne: 'closed' } });
-
 export type CardHolder = { ownerId: string; agentId: string; status: 'active' | 'frozen' | 'closed' };
 
 /** The agent; null while it is being issued itself. */

@@ -1,6 +1,5 @@
-/** Cards as callers, subscribers, workflows and the spending decision see them. Shapes only. @module */
+/** Cards as callers, subscribers and workflows see them. Shapes only. @module */
 import { eurosFromCents } from '../../../kernel/money.ts';
-import type { CardFacts } from '../../spending/policies/policy.rules.ts';
 import type { CardWire } from './card.contract.ts';
 import type { CardRow } from './card.entity.ts';
 import type { CardView } from './card.messages.ts';
@@ -40,18 +39,6 @@ export const cardView = (row: CardRow): CardView => ({
   status: row.status,
   frozenBy: row.frozenBy ?? null,
   toldState: row.toldState ?? null,
-});
-
-/** What the spending decision looks at. */
-export const cardFacts = (row: CardRow): CardFacts => ({
-  status: row.status,
-  usage: row.usage,
-  isProvisioning: row.isProvisioning,
-  limits: {
-    maxTransactionCents: row.maxTransactionCents ?? null,
-    dailyLimitCents: row.dailyLimitCents ?? null,
-    monthlyLimitCents: row.monthlyLimitCents ?? null,
-  },
 });
 
 const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));

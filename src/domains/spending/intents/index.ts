@@ -6,7 +6,6 @@ export {
   type IntentDecision,
   type IntentView,
   intentProcessId,
-  intentWorkflow,
   parseDecision,
 } from './intent.messages.ts';
 export { findByClientId, findIntent, listIntents } from './intent.queries.ts';

@@ -67,9 +67,3 @@ export const policyCheckOf = ({ outcome, reason }: Verdict): PolicyCheck => ({
   reason: outcome === 'allow' ? null : reason,
 });
 export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
-
-/** Where the sums of a decision at `at` begin: the UTC day and the UTC month. */
-export const spendingWindows = (at: Date): { dayStart: Date; monthStart: Date } => ({
-  dayStart: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), at.getUTCDate())),
-  monthStart: new Date(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 1)),
-});
