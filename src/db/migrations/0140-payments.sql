@@ -172,7 +172,6 @@ create table spending_days (
   payments bigint not null,
   primary key (agent_id, day, card_id)
 ) with (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
-create index spending_days_card on spending_days (card_id);
 
 create function add_spending() returns trigger language plpgsql as $$
 begin
@@ -205,8 +204,9 @@ create trigger transactions_change_spending after update on transactions
 
 /* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`. `usage_count` and
    `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
-   `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not. */
-create function spending_counters(p_agent text, p_card text, p_at timestamptz) returns table (
+   `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask. */
+create function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false)
+returns table (
   spent_today_cents bigint, spent_this_month_cents bigint, card_spent_today_cents bigint,
   card_spent_this_month_cents bigint, usage_count bigint, last_payment_at timestamptz, first_merchant jsonb,
   open_intents_cents bigint
@@ -225,7 +225,7 @@ create function spending_counters(p_agent text, p_card text, p_at timestamptz) r
   ) s
   cross join lateral (
     select coalesce(sum(d.payments), 0)::bigint as payments from spending_days d
-    where case when p_card is null then d.agent_id = p_agent else d.card_id = p_card and d.agent_id = p_agent end
+    where d.agent_id = p_agent and (p_card is null or d.card_id = p_card)
   ) u
   left join lateral (
     select t.authorized_at from transactions t where t.agent_id = p_agent and t.spent_cents > 0
@@ -237,7 +237,8 @@ create function spending_counters(p_agent text, p_card text, p_at timestamptz) r
   ) f on true
   cross join lateral (
     select coalesce(sum(i.expected_amount_cents), 0)::bigint as cents from intents i
-    where i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null and i.expires_at > p_at
+    where not p_is_charge
+      and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null and i.expires_at > p_at
   ) i
 $$;
 
@@ -332,7 +333,7 @@ begin
   select jsonb_agg(to_jsonb(t) || jsonb_build_object('intent', to_jsonb(i)) order by t.created_at, t.id) into v_confirmed
     from transactions t join intents i on i.id = t.intent_id
     where t.card_id = v_card.id and t.adopt_until > p_at and t.status = 'pending' and v_checkout.id is null;
-  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at) s;
+  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true) s;
   v_purse := purse_of(v_agent);
   return jsonb_build_object(
     'early', coalesce(v_early, '[]'),

@@ -1,0 +1,53 @@
+/**
+ * Goal: what a decision reads costs the same with a million rows of others. Method: many rows of others, and
+ * PostgreSQL's own count of the scans of one decision.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { anIntent, aPayer, networkOf } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let client: pg.Client;
+beforeAll(async () => {
+  world = await startWorld();
+  client = new pg.Client({ connectionString: world.config.DATABASE_URL });
+  await client.connect();
+  await world.sql(
+    `insert into spending_days (agent_id, card_id, day, spent_cents, payments)
+     select 'ag_' || i % 100, 'ca_' || i % 300, date '2026-01-01' + i / 300, 100, 1 from generate_series(1, 60000) i`,
+  );
+  await world.sql('analyze spending_days');
+});
+afterAll(async () => {
+  await client.end();
+  await world.close();
+});
+
+test('the facts of an authorization are read without a scan over all spending', async () => {
+  const payer = await aPayer(world);
+  await networkOf(world).authorize(payer);
+  await client.query('begin');
+  const found = await client.query<{ facts: { counters: unknown } }>(
+    `select load_authorization_facts('sandbox', 'auth_next', $1, null, now()) as facts`,
+    [payer.cardRef],
+  );
+  expect(found.rows[0]?.facts.counters).toMatchObject({ spent_today_cents: 1_250, usage_count: 1 });
+  const scans = await client.query(
+    `select relname, seq_scan::int as scans, idx_scan::int as lookups from pg_stat_xact_user_tables where relname = 'spending_days'`,
+  );
+  await client.query('rollback');
+  expect(scans.rows).toEqual([{ relname: 'spending_days', scans: 0, lookups: 2 }]);
+});
+
+test('open intents are summed for a declaration, and not asked for by a charge', async () => {
+  const payer = await aPayer(world);
+  await anIntent(world, payer);
+  const sums = (call: string) =>
+    world.sql<{ open_intents_cents: string }>(
+      `select open_intents_cents from spending_counters('${payer.agentId}', '${payer.cardId}', now()${call})`,
+    );
+  expect(await sums('')).toEqual([{ open_intents_cents: '1250' }]);
+  expect(await sums(', true')).toEqual([{ open_intents_cents: '0' }]);
+});
