@@ -1,0 +1,145 @@
+/**
+ * Goal: with Temporal or PostgreSQL away every operation answers as promised, not only those somebody thought of.
+ * Method: all published operations on an API whose Temporal is nowhere, and on one whose database is cut off.
+ * @module
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { type RunningApi, startApi } from '../../../src/main/api-server.ts';
+import { recordsOf } from '../../support/factories/records.ts';
+import { operationCalls, publishedOperations, send } from '../../support/operation-calls.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
+
+/** What a person grants on request, and what must ask the outside world before it answers (rulings A). */
+const needTemporal = ['approveIntent', 'createAgent', 'issueAgentCard'];
+/** The world's own worker still has Temporal here, finds the row and may have paid before the API gives up. */
+const mayBePaid = 'executeCheckout';
+/** These read nothing. */
+const needNothing = ['getApiInformation', 'listEventCatalog', 'listPresets', 'getPreset'];
+
+let world: World;
+let owner: Owner;
+let calls: ReturnType<typeof operationCalls>;
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+  owner = await world.owner();
+  calls = operationCalls(world, owner, await recordsOf(world, owner));
+}, 60_000);
+afterAll(() => world.close());
+
+type Answered = { readonly name: string; readonly status: number; readonly retryAfter: string | null };
+
+/** Prepared on the world that works, asked at `apiUrl`. */
+async function askAll(apiUrl: string, prepare = calls): Promise<Answered[]> {
+  const answers: Answered[] = [];
+  for (const one of publishedOperations) {
+    const asked = await prepare[one.name]?.();
+    if (asked === undefined) throw new Error(`no call for ${one.name}`);
+    const answer = await send({ world: { ...world, apiUrl }, owner }, one, asked);
+    const text = await answer.text();
+    const isHealth = one.name === 'getHealth'; // Its answer says what is wrong.
+    if (answer.status >= 400 && !isHealth)
+      expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/\w+ \w+/) });
+    answers.push({ name: one.name, status: answer.status, retryAfter: answer.headers.get('retry-after') });
+  }
+  return answers;
+}
+
+const successOf = new Map(publishedOperations.map(({ name, operation }) => [name, operation.success.status]));
+
+describe('with Temporal away', () => {
+  let cutOff: RunningApi;
+  beforeAll(async () => {
+    cutOff = await startApi({ ...world.config, PORT: 0, TEMPORAL_ADDRESS: '127.0.0.1:9' });
+  });
+  afterAll(() => cutOff.stop());
+
+  test('grants and what asks the outside world answer 503 with Retry-After; everything else goes on', async () => {
+    const all = await askAll(cutOff.url);
+    expect([200, 503]).toContain(all.find(({ name }) => name === mayBePaid)?.status);
+    const answers = all.filter(({ name }) => name !== mayBePaid);
+    const waiting = answers.filter(({ status }) => status === 503);
+    expect(waiting.map(({ name }) => name).sort()).toEqual(needTemporal);
+    expect(waiting.filter(({ retryAfter }) => !(Number(retryAfter) > 0))).toEqual([]);
+    const others = answers.filter(({ name, status }) => status !== 503 && status !== successOf.get(name));
+    expect(others).toEqual([]);
+  }, 60_000);
+});
+
+describe('with PostgreSQL away', () => {
+  let line: Awaited<ReturnType<typeof cuttable>>;
+  let api: RunningApi;
+  beforeAll(async () => {
+    const database = new URL(world.config.DATABASE_URL);
+    line = await cuttable(database.hostname, Number(database.port));
+    database.port = String(line.port);
+    database.hostname = '127.0.0.1';
+    api = await startApi({ ...world.config, PORT: 0, DATABASE_URL: database.href });
+  });
+  afterAll(async () => {
+    await api.stop();
+    await line.close();
+  });
+
+  test('everything that reads or writes answers 503 with Retry-After, and works again by itself', async () => {
+    const prepared = Object.fromEntries(
+      await Promise.all(
+        publishedOperations.map(async ({ name }) => {
+          const asked = await calls[name]?.();
+          if (asked === undefined) throw new Error(`no call for ${name}`);
+          return [name, () => asked] as const;
+        }),
+      ),
+    );
+    line.cut();
+    const answers = await askAll(api.url, prepared);
+    const served = answers.filter(({ status }) => status !== 503);
+    expect(served.filter(({ name }) => !needNothing.includes(name))).toEqual([]);
+    const silent = answers.filter(({ status, retryAfter }) => status === 503 && !(Number(retryAfter) > 0));
+    expect(silent.map(({ name }) => name)).toEqual(['getHealth']);
+
+    line.mend();
+    const again = (await askAll(api.url, prepared)).filter(({ status }) => status >= 500);
+    expect(again).toEqual([]);
+  }, 90_000);
+});
+
+/** A way to a server that can be cut and mended. */
+async function cuttable(host: string, port: number) {
+  const open = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((near) => {
+    if (isCut) return near.destroy();
+    const far = connect(port, host);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      open.add(one);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        open.delete(one);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut: () => {
+      isCut = true;
+      for (const socket of open) socket.destroy();
+    },
+    mend: () => {
+      isCut = false;
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
