@@ -66,6 +66,7 @@ export const transactionsArea = defineArea({
       method: 'get',
       path: '',
       summary: 'Transactions, newest first',
+      description: 'Reaches back as far as the plan shows: free 30 days, starter 90, business 365, enterprise 1826.',
       auth: ['key', 'agent'],
       scope: 'transactions.read',
       query: z.strictObject({

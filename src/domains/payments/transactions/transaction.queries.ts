@@ -2,7 +2,9 @@
 import { LockMode, raw } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import { day, later } from '../../../kernel/instant.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
+import { type Plan, planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
 
@@ -39,7 +41,15 @@ export type TransactionFilter = {
   readonly status?: TransactionStatus | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
+  /** Where the owner's visible history begins; what is older is in no list. */
+  readonly historyStart: Date;
 };
+
+/** As far back as the owner's plan shows, from business time `now`. */
+export async function historyStartOf(tx: Tx, ownerId: string, now: Date): Promise<Date> {
+  const [customer] = await rows<{ plan: Plan }>(tx, 'select plan from customers where owner_id = $1', [ownerId]);
+  return later(now, -planLimits[customer?.plan ?? 'free'].historyDays * day);
+}
 
 /** Up to `limit + 1` rows, newest first. */
 export function listTransactions(
@@ -47,7 +57,7 @@ export function listTransactions(
   filter: TransactionFilter,
   { limit, after }: PageQuery,
 ): Promise<TransactionRow[]> {
-  const { ownerId, agentId, cardId, intentId, merchant, status, from, to } = filter;
+  const { ownerId, agentId, cardId, intentId, merchant, status, from, to, historyStart } = filter;
   return tx.find(
     TransactionRow,
     {
@@ -58,6 +68,7 @@ export function listTransactions(
       ...(merchant === undefined ? {} : { [raw('lower(merchant)')]: merchant.toLowerCase() }),
       ...(status === undefined ? {} : { status }),
       $and: [
+        { createdAt: { $gte: historyStart } },
         from === undefined ? {} : { createdAt: { $gte: from } },
         to === undefined ? {} : { createdAt: { $lt: to } },
         after === undefined

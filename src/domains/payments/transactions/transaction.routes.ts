@@ -6,7 +6,7 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { transactionsArea } from './transaction.contract.ts';
-import { eventsOf, findTransaction, listTransactions } from './transaction.queries.ts';
+import { eventsOf, findTransaction, historyStartOf, listTransactions } from './transaction.queries.ts';
 import { transactionWire } from './transaction.wire.ts';
 
 export type TransactionDeps = { readonly database: Database };
@@ -19,11 +19,10 @@ export const transactionHandlers = ({ database }: TransactionDeps): Handlers<typ
     }
     const page = pageOfQuery({ cursor, limit });
     const tx = database.read();
-    const found = await listTransactions(
-      tx,
-      { ...filter, ownerId: ownerOf(call), agentId: own ?? filter.agentId },
-      page,
-    );
+    const ownerId = ownerOf(call);
+    const historyStart = await historyStartOf(tx, ownerId, await call.now());
+    const wanted = { ...filter, ownerId, agentId: own ?? filter.agentId, historyStart };
+    const found = await listTransactions(tx, wanted, page);
     const shown = pageOf(
       found,
       page.limit,

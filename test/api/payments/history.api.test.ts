@@ -1,0 +1,57 @@
+/** How far back lists of transactions reach: as far as the owner's plan, by business time. @module */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { planLimits } from '../../../src/domains/parties/index.ts';
+import { transactionsArea } from '../../../src/domains/payments/index.ts';
+import { day, hour } from '../../../src/kernel/instant.ts';
+import { aPayer, fund, networkOf, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let payer: Payer;
+let id: string;
+beforeAll(async () => {
+  world = await startWorld();
+  payer = await aPayer(world, { policy: { require_intent: false } });
+  await fund(world, payer.owner.ownerId, `wallet:${payer.walletId}`, 1);
+  const network = networkOf(world);
+  const { body } = await network.send<{ transactionId: string }>('authorizations', network.authorizationOf(payer));
+  id = body.transactionId;
+});
+afterAll(async () => {
+  await world.close();
+});
+
+const transactions = () => payer.owner.client(transactionsArea);
+const listed = async (query: object = {}) =>
+  (await transactions().listTransactions({ query })).data.map((one) => one.id);
+
+const planIs = (plan: string) =>
+  world.sql(
+    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
+     values ('cus_history1', $1, 'corporate', 'active', $2, $3, $3) on conflict (owner_id) do update set plan = $2`,
+    [payer.owner.ownerId, plan, new Date()],
+  );
+
+test.each(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, historyDays] as const))(
+  'on the plan %s a list reaches back %i days, and a transaction named by its id is shown all the same',
+  async (plan, historyDays) => {
+    await planIs(plan);
+    const aged = (ms: number) =>
+      world.sql('update transactions set created_at = $2 where id = $1', [id, new Date(Date.now() - ms)]);
+    await aged(historyDays * day - hour);
+    expect(await listed()).toEqual([id]);
+    await aged(historyDays * day + hour);
+    expect(await listed()).toEqual([]);
+    // Asking for more does not open it.
+    expect(await listed({ from: '2000-01-01T00:00:00.000Z', agentId: payer.agentId })).toEqual([]);
+    expect(await transactions().getTransaction({ params: { id } })).toMatchObject({ id });
+  },
+);
+
+test('the window moves with business time', async () => {
+  await planIs('free');
+  await world.sql('update transactions set created_at = $2 where id = $1', [id, new Date(Date.now() - 29 * day)]);
+  expect(await listed()).toEqual([id]);
+  await world.advance(2 * day);
+  expect(await listed()).toEqual([]);
+});
