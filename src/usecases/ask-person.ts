@@ -1,6 +1,6 @@
 /**
- * A charge that only wanted a person: one pending intent, filled in from the charge, and the owner hears of it. Once
- * approved, the merchant's next try passes for as long as the intent lives.
+ * A charge that only wanted a person: one pending intent, filled in from the charge, and the owner hears of it. A person
+ * has a day to decide; from the approval on the merchant's next try passes for 15 minutes.
  * @module
  */
 import { rows, type Tx } from '../db/tx.ts';
@@ -8,10 +8,11 @@ import type { AuthorizationFacts, AuthorizationMessage, Received } from '../doma
 import { insertIntent } from '../domains/spending/intents/index.ts';
 import { recordChanges } from '../events/record.ts';
 import { newId } from '../kernel/ids.ts';
-import { later, minute } from '../kernel/instant.ts';
+import { day, later } from '../kernel/instant.ts';
 import { eurosFromCents } from '../kernel/money.ts';
 
-const retryMs = 15 * minute;
+const personDecidesMs = day;
+const retryPassesMinutes = 15;
 
 type Declined = { readonly rule: string; readonly reason: string; readonly transactionId: string };
 
@@ -43,7 +44,8 @@ export async function askPerson(
       expectedAmountCents: amountCents,
       expectedMerchant: merchant.name,
       cardId: card.id,
-      expiresAt: later(cause.at, retryMs),
+      expiresAt: later(cause.at, personDecidesMs),
+      payWithinMinutes: retryPassesMinutes,
       policyCheck: { allowed: true, requiresApproval: true, reason },
       policyVersion: policy?.version ?? null,
       needsAttestation: policy?.requireAttestation ?? false,

@@ -27,12 +27,13 @@ import {
 import type { RequestFacts, RiskFacts } from '../domains/spending/policies/index.ts';
 import { available, held, lockAccounts } from '../domains/treasury/index.ts';
 import { unavailable } from '../kernel/errors.ts';
-
+import type { Logger } from '../platform/log.ts';
 import { askPerson } from './ask-person.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 
 export type AuthorizeCardDeps = {
   readonly database: Database;
+  readonly log: Pick<Logger, 'error'>;
   readonly closeUsedCard: CloseUsedCard;
   /** Until the risk engine exists it allows. */
   readonly riskOf: (
@@ -49,14 +50,31 @@ const underLock = 4;
 export const createAuthorizeCard =
   (deps: AuthorizeCardDeps) =>
   async (received: Authorization): Promise<AuthorizationAnswer> => {
-    const first = await attempt(deps.database.read(), deps, received, false);
-    if (first !== undefined) return first;
-    for (let turn = 0; turn < underLock; turn++) {
-      const answer = await deps.database.write((tx) => lockedAttempt(tx, deps, received)).catch(undefinedIfStale);
-      if (answer !== undefined) return answer;
+    const { answer, ask } = await decide(deps, received);
+    // Apart from the decision, which is kept already: should it get lost, the merchant's next try asks again.
+    if (ask !== undefined) {
+      await deps.database.write(ask).catch((error: unknown) => {
+        deps.log.error(
+          { err: error, transactionId: answer.transactionId },
+          'a person could not be asked about a charge',
+        );
+      });
     }
-    throw unavailable('the facts of this authorization keep changing');
+    return answer;
   };
+
+/** `ask`: it was declined only because nobody has approved it. */
+type Decided = { readonly answer: AuthorizationAnswer; readonly ask?: (tx: Tx) => Promise<void> };
+
+async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise<Decided> {
+  const first = await attempt(deps.database.read(), deps, received, false);
+  if (first !== undefined) return first;
+  for (let turn = 0; turn < underLock; turn++) {
+    const decided = await deps.database.write((tx) => lockedAttempt(tx, deps, received)).catch(undefinedIfStale);
+    if (decided !== undefined) return decided;
+  }
+  throw unavailable('the facts of this authorization keep changing');
+}
 
 /** Everything that may change the facts waits for this transaction; it takes its locks in everybody's order. */
 async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
@@ -77,11 +95,11 @@ async function attempt(
   deps: AuthorizeCardDeps,
   received: Authorization,
   isLocked: boolean,
-): Promise<AuthorizationAnswer | undefined> {
+): Promise<Decided | undefined> {
   const { message, cause } = received;
   const loaded = await load(tx, received);
   if ('known' in loaded) return answerAgain(tx, received, loaded.known, isLocked);
-  if ('unknownCard' in loaded) return isLocked ? declineUnknownCard(tx, received) : undefined;
+  if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
   if (facts.early.length > 0 && !isLocked) return undefined;
   const risk = await deps.riskOf(
@@ -100,12 +118,8 @@ async function attempt(
     { adapter: received.adapter, cause, early: facts.early, transactionId },
     deps.closeUsedCard,
   );
-  if (decision.needsPerson) {
-    const ask = (within: Tx) => askPerson(within, received, facts, { ...decision, transactionId });
-    // Apart from the decision: should it get lost, the merchant's next try asks again.
-    await (isLocked ? ask(tx) : deps.database.write(ask));
-  }
-  return answer;
+  if (!decision.needsPerson) return { answer };
+  return { answer, ask: (within) => askPerson(within, received, facts, { ...decision, transactionId }) };
 }
 
 /** Asked for the first time after the money was collected: all of it is approved, and from now on that is the answer. */
@@ -114,13 +128,13 @@ async function answerAgain(
   received: Authorization,
   known: Known,
   isLocked: boolean,
-): Promise<AuthorizationAnswer | undefined> {
+): Promise<Decided | undefined> {
   const { message, requestHash } = received;
-  if (known.requestHash !== notAsked) return inOrder(sameAnswer(known, requestHash, message.id));
+  if (known.requestHash !== notAsked) return { answer: inOrder(sameAnswer(known, requestHash, message.id)) };
   if (!isLocked) return undefined;
   const answer = inOrder({ ...known.answer, approvedCents: message.amountCents });
   await answerUnasked(tx, received, answer);
-  return answer;
+  return { answer };
 }
 
 /** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */

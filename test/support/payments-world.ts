@@ -4,7 +4,7 @@
  * @module
  */
 import { createHmac, randomUUID } from 'node:crypto';
-import { databaseOf } from '../../src/db/database.ts';
+import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { entities } from '../../src/main/entities.ts';
@@ -216,11 +216,15 @@ export async function eventsOf(
 }
 
 /** The sweeper's pass as of that instant of business time. */
-export async function expireIn(world: World, at: Date): Promise<Expired> {
+export const expireIn = (world: World, at: Date): Promise<Expired> =>
+  inDatabase(world, (database) => expireHolds({ database, closeUsedCard: cardWasUsed }, at));
+
+/** For services that no request reaches, or not at the time that a test needs. */
+export async function inDatabase<T>(world: World, work: (database: Database) => Promise<T>): Promise<T> {
   const url = world.config.DATABASE_URL;
   const orm = await openDatabase({ url, entities, poolSize: 2, applicationName: 'bursar-test' });
   try {
-    return await expireHolds({ database: databaseOf(orm), closeUsedCard: cardWasUsed }, at);
+    return await work(databaseOf(orm));
   } finally {
     await orm.close();
   }

@@ -11,6 +11,8 @@ create table intents (
     ('pending_approval', 'approved', 'denied', 'completed', 'failed', 'expired', 'cancelled')),
   recurring jsonb,
   expires_at timestamptz not null,
+  -- Asked for by a charge that waits for a person: approved, it may be paid for this long.
+  pay_within_minutes int check (pay_within_minutes > 0),
   policy_check jsonb not null,
   policy_version int,
   needs_attestation boolean not null default false,

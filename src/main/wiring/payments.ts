@@ -43,7 +43,7 @@ export function paymentsAreas({ database, gateway, config, log }: Infrastructure
       networkArea,
       networkHandlers({
         networkKeys,
-        authorize: createAuthorizeCard({ database, closeUsedCard: cardWasUsed, riskOf }),
+        authorize: createAuthorizeCard({ database, log, closeUsedCard: cardWasUsed, riskOf }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
         reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed }),
       }),

@@ -1,11 +1,13 @@
 /** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { applyToIntent } from '../../../src/domains/spending/intents/index.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
   eventsOf,
+  inDatabase,
   journalsOf,
   networkOf,
   sandboxShop,
@@ -187,6 +189,7 @@ describe('a charge that is declined', () => {
 });
 
 describe('a charge that wants a person', () => {
+  const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
   const pendingOf = (payer: Awaited<ReturnType<typeof aPayer>>) =>
     world.sql<{ id: string; status: string; amount: number; merchant: string }>(
       `select id, status, expected_amount_cents::int as amount, expected_merchant as merchant from intents where agent_id = $1`,
@@ -219,6 +222,45 @@ describe('a charge that wants a person', () => {
     );
     expect((await network.authorize(payer)).body.decision).toBe('approved');
     expect((await network.authorize(payer)).body.decision).toBe('declined');
+  });
+
+  test('passes for 15 minutes from the approval, however late that came', async () => {
+    const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
+    await network.authorize(payer);
+    const [{ id } = { id: '' }] = await pendingOf(payer);
+    const minutesLeft = async () =>
+      (
+        await world.sql<{ minutes: number }>(
+          `select round(extract(epoch from expires_at - updated_at) / 60)::int as minutes from intents where id = $1`,
+          [id],
+        )
+      )[0]?.minutes;
+    expect(await minutesLeft()).toBe(24 * 60);
+    const approval = { causeId: 'a-person', requestId: 'req', actor: { kind: 'system' }, at: inHours(23) } as const;
+    await inDatabase(world, (database) => database.write((tx) => applyToIntent(tx, id, { kind: 'approve' }, approval)));
+    expect(await minutesLeft()).toBe(15);
+    expect(
+      await world.sql(
+        'select due_at = expires_at as same from processes, intents i where processes.id = $1 and i.id = $2',
+        [`intent/${id}`, id],
+      ),
+    ).toEqual([{ same: true }]);
+  });
+
+  test('that could not be asked about is declined all the same, and asked about at the next try', async () => {
+    const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
+    await world.sql(
+      `create function no_intents() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
+       create trigger no_intents before insert on intents for each row when (new.agent_id = '${payer.agentId}')
+         execute function no_intents()`,
+    );
+    const message = network.authorizationOf(payer);
+    const first = await network.send('authorizations', message);
+    expect(first).toMatchObject({ status: 200, body: { decision: 'declined', rule: 'auto_approve_limit' } });
+    expect(await network.send('authorizations', message)).toEqual(first);
+    await world.sql('drop trigger no_intents on intents');
+    await network.authorize(payer);
+    expect(await pendingOf(payer)).toHaveLength(1);
   });
 
   test('is not asked about where a rule refuses it anyway', async () => {

@@ -33,6 +33,7 @@ function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unkno
   let turn = 0;
   const authorize = createAuthorizeCard({
     database: databaseOf(orm),
+    log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
     riskOf: async () => {
       if (turn++ < times) await meanwhile(turn);
@@ -160,6 +161,7 @@ test('the reversal comes meanwhile: declined without a hold', async () => {
   let authorizationId = '';
   const authorize = createAuthorizeCard({
     database: databaseOf(orm),
+    log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
     riskOf: async () => {
       // Outside the lock only: inside, the reversal waits for this very authorization.

@@ -19,6 +19,7 @@ const IntentSchema = defineEntity({
     status: p.string().$type<IntentStatus>(),
     recurring: p.json<Record<string, unknown>>().nullable(),
     expiresAt: p.datetime(),
+    payWithinMinutes: p.integer().nullable(),
     policyCheck: p.json<PolicyCheck>(),
     policyVersion: p.integer().nullable(),
     needsAttestation: p.boolean(),

@@ -8,6 +8,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import type { EventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { later, minute } from '../../../kernel/instant.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../platform/processes.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
@@ -38,7 +39,10 @@ export type NewIntent = {
   readonly expectedAmountCents: number;
   readonly expectedMerchant: string | null;
   readonly cardId: string;
+  /** Until when a person may decide, or somebody pay. */
   readonly expiresAt: Date;
+  /** Counted from a person's approval; without it the first deadline stands. */
+  readonly payWithinMinutes?: number;
   readonly policyCheck: PolicyCheck;
   readonly policyVersion: number | null;
   readonly needsAttestation: boolean;
@@ -50,6 +54,7 @@ export async function insertIntent(tx: Tx, fresh: NewIntent, cause: Cause): Prom
   const isApproved = fresh.status === 'approved';
   const row = tx.create(IntentRow, {
     ...fresh,
+    payWithinMinutes: fresh.payWithinMinutes ?? null,
     recurring: null,
     isAutoApproved: isApproved,
     approvedBy: isApproved ? 'policy' : null,
@@ -178,6 +183,7 @@ const write: Record<IntentCommandKind, Write> = {
   approve: (row, _command, { at, actor }) => {
     row.approvedBy = actorInWords(actor);
     row.approvedAt = at;
+    if (row.payWithinMinutes != null) row.expiresAt = later(at, row.payWithinMinutes * minute);
   },
   deny: (row, command) => {
     row.deniedReason = command.kind === 'deny' ? (command.reason ?? null) : null;
