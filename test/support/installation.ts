@@ -51,7 +51,6 @@ export async function installationFolder(): Promise<{ dir: string; remove(): Pro
   return {
     dir,
     remove: async () => {
-      if (process.env.TEST_KEEP) return; // For who wants to read its logs.
       if (process.getuid?.() === 0) await rm(await folderElsewhere(dir), { recursive: true, force: true });
       await rm(dir, { recursive: true, force: true });
     },

@@ -1,0 +1,415 @@
+/**
+ * Bad days of one installation with real processes: Temporal away, Temporal's file deleted, PostgreSQL killed, API,
+ * worker and sandbox killed, runs lost. What goes on goes on, the rest answers 503, and all catches up by itself.
+ * @module
+ */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client, Connection } from '@temporalio/client';
+import { healthOf, type Installation, startInstallation } from '../support/installation.ts';
+import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
+import { eventually, type Owner } from '../support/world.ts';
+
+let site: Installation;
+let owner: Owner;
+let tell: Tell;
+let sandbox: Tell;
+let box = '';
+
+beforeAll(async () => {
+  site = await startInstallation();
+  owner = await site.owner();
+  tell = tellingBy(owner.send);
+  sandbox = tellingBy(({ method, path, headers, body }) =>
+    fetch(`${site.sandboxUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
+  );
+  box = owner.ownerId;
+  await made('POST', '/fund', { amountEuros: 5_000 });
+  await made('POST', '/webhooks', { url: `${site.sandboxUrl}/receiver/${box}`, events: ['*'] });
+}, 120_000);
+afterAll(async () => {
+  await site?.stop();
+}, 60_000);
+
+const made = async (method: string, path: string, body?: unknown, key?: string) => {
+  const told = await tell(method, path, body, key);
+  if (told.status >= 300 || told.status === 0) throw new Error(`${method} ${path}: ${JSON.stringify(told)}`);
+  return told.body;
+};
+
+/** An agent with a card that may spend as much as these tests need. */
+async function anAgent(name: string): Promise<{ id: string; cardId: string }> {
+  const agent = await made('POST', '/agents', { name });
+  await made('PATCH', `/policies/agent/${agent.id}`, { dailyLimitEuros: 10_000, monthlyLimitEuros: 10_000 });
+  return { id: agent.id, cardId: agent.cardId };
+}
+
+const declared = (agentId: string, expectedAmountEuros: number, more = {}) =>
+  made('POST', '/intents', { agentId, purpose: 'a thing', expectedAmountEuros, ...more });
+
+const order = (intentId: string, cents: number) => ({
+  intentId,
+  targetUrl: `${site.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`,
+});
+
+const swipe = (cardId: string, amountCents: number, more = {}) =>
+  sandbox('POST', '/network/purchases', { cardId, amountCents, merchant: 'sandbox-shop', ...more });
+
+const becomes = (path: string, status: string, withinMs = 45_000) =>
+  eventually(
+    async () => (await tell('GET', path)).body,
+    (record) => record?.status === status,
+    withinMs,
+  );
+
+const heard = async (event: string, subject: string): Promise<boolean> => {
+  const { deliveries } = (await sandbox('GET', `/receiver/${box}`)).body as {
+    deliveries: { headers: Record<string, string>; body: string; answered: number }[];
+  };
+  return deliveries.some(
+    ({ headers, body, answered }) => answered === 200 && headers['x-service-event'] === event && body.includes(subject),
+  );
+};
+
+const isHeard = (event: string, subject: string, withinMs = 10_000) =>
+  eventually(() => heard(event, subject), Boolean, withinMs);
+
+async function temporalClient(): Promise<{ client: Client; close(): Promise<void> }> {
+  const connection = await Connection.connect({ address: site.ready.temporalAddress });
+  const client = new Client({ connection, namespace: site.ready.temporalNamespace });
+  return { client, close: () => connection.close() };
+}
+
+/** What every 503 says: when to come back. */
+function expectAway(told: Told, withinMs = 11_500): void {
+  expect(told).toMatchObject({ status: 503, body: { error: expect.stringMatching(/repeat with the same/) } });
+  expect(Number(told.retryAfter)).toBeGreaterThan(0);
+  expect(told.tookMs).toBeLessThan(withinMs);
+}
+
+const toldState = async (cardId: string) =>
+  (await site.sql<{ told_state: string }>('select told_state from cards where id = $1', [cardId]))[0]?.told_state;
+
+async function bookIsRight(): Promise<void> {
+  const book = await eventually(
+    async () => (await tell('GET', '/ledger/verify?full=true')).body,
+    ({ unsealed }) => unsealed === 0,
+  );
+  expect(book).toMatchObject({ balanced: true, differences: [] });
+}
+
+describe('a run that is lost', () => {
+  const terminated = async (workflowId: string) => {
+    const { client, close } = await temporalClient();
+    const handle = client.workflow.getHandle(workflowId);
+    await eventually(
+      () =>
+        handle.describe().then(
+          ({ status }) => status.name,
+          () => 'NOT_THERE',
+        ),
+      (status) => status === 'RUNNING',
+    );
+    await handle.terminate('lost by a test');
+    await close();
+  };
+
+  test('is started again by who asks it', async () => {
+    const buyer = await anAgent('buyer');
+    const intent = await declared(buyer.id, 80);
+    await terminated(`intent/${intent.id}`);
+    expect(await tell('POST', `/intents/${intent.id}/approve`)).toMatchObject({ status: 200 });
+    await becomes(`/intents/${intent.id}`, 'approved');
+  }, 60_000);
+
+  test('is started again by the wake at its deadline', async () => {
+    const buyer = await anAgent('buyer');
+    const intent = await declared(buyer.id, 80, { ttlMinutes: 10 });
+    await terminated(`intent/${intent.id}`);
+    expect(await site.advance(11 * 60_000)).toBeGreaterThanOrEqual(1);
+    await becomes(`/intents/${intent.id}`, 'expired', 10_000);
+  }, 60_000);
+
+  test('is rescued when it is overdue and nobody asks', async () => {
+    const buyer = await anAgent('buyer');
+    const intent = await declared(buyer.id, 80, { ttlMinutes: 10 });
+    await terminated(`intent/${intent.id}`);
+    // As if that time had passed: nobody is told, which moving the clock through the API would do.
+    await site.sql('update clock set offset_ms = offset_ms + $1', [13 * 60_000]);
+    await becomes(`/intents/${intent.id}`, 'expired', 45_000);
+  }, 90_000);
+
+  test('of a card tells the processor after the next change', async () => {
+    const agent = await anAgent('lost card');
+    await terminated(`card/${agent.cardId}`);
+    await made('POST', `/cards/${agent.cardId}/freeze`);
+    await eventually(
+      () => toldState(agent.cardId),
+      (state) => state === 'frozen',
+    );
+  }, 60_000);
+});
+
+test('API, worker and sandbox are killed between any two steps of a purchase: it ends right, once', async () => {
+  const buyer = await anAgent('buyer');
+  const before = (await made('GET', '/wallets')).data[0];
+  const balance = async () => (await made('GET', `/wallets/${before.id}/balance`)).totalEuros;
+  const from = await balance();
+  await site.kill('api');
+  const body = { agentId: buyer.id, purpose: 'killed along', expectedAmountEuros: 80 };
+  const intent = await untilAnswered(() => tell('POST', '/intents', body, 'killed-declare'));
+  await site.kill('worker');
+  await site.kill('api');
+  const approval = () => tell('POST', `/intents/${intent.body.id}/approve`, undefined, 'killed-approve');
+  expect(await untilAnswered(approval)).toMatchObject({ status: 200, body: { status: 'approved' } });
+  await site.kill('worker');
+  await site.kill('sandbox');
+  const execution = () => tell('POST', '/checkout/execute', order(intent.body.id, 8_000), 'killed-execute');
+  const first = execution();
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  await site.kill('worker');
+  const told = await first;
+  const paid = [0, 409, 503].includes(told.status) ? await untilAnswered(execution) : told;
+  expect(paid).toMatchObject({ status: 200, body: { success: true } });
+  await site.kill('sandbox');
+  await site.kill('api');
+  await becomes(`/intents/${intent.body.id}`, 'completed');
+  expect(Math.round((from - (await balance())) * 100)).toBe(8_000);
+  expect(await untilAnswered(execution)).toMatchObject({ status: 200, body: paid.body });
+  const kinds = await site.sql<{ kind: string }>('select kind from journals where reference_id = $1 order by kind', [
+    paid.body.transactionId,
+  ]);
+  expect(kinds.map(({ kind }) => kind)).toEqual(['authorization', 'clearing']);
+  await bookIsRight();
+}, 150_000);
+
+describe('PostgreSQL is killed', () => {
+  test('under traffic: only 2xx and 503, and nothing that was acknowledged is lost', async () => {
+    const buyer = await anAgent('buyer');
+    const answers: { key: string; told: Told }[] = [];
+    const over = new AbortController();
+    const client = async (name: number) => {
+      for (let count = 0; !over.signal.aborted; count += 1) {
+        const key = `traffic-${name}-${count}`;
+        const body = { agentId: buyer.id, purpose: key, expectedAmountEuros: 0.01 };
+        answers.push({ key, told: await tell('POST', '/intents', body, key) });
+      }
+    };
+    const clients = [0, 1, 2, 3].map(client);
+    for (const pauseMs of [300, 1_200, 2_000]) {
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      await site.kill('postgres');
+    }
+    await site.isWell();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    over.abort();
+    await Promise.all(clients);
+    const statuses = Object.groupBy(answers, ({ told }) => String(told.status));
+    expect(Object.keys(statuses).sort((a, b) => a.localeCompare(b))).toEqual(['201', '503']);
+    const kept = await site.sql<{ id: string; purpose: string }>(
+      'select id, purpose from intents where agent_id = $1',
+      [buyer.id],
+    );
+    const byKey = new Map(kept.map(({ id, purpose }) => [purpose, id]));
+    expect(byKey.size).toBe(kept.length);
+    for (const { key, told } of answers) if (told.status === 201) expect(byKey.get(key)).toBe(told.body.id);
+    // The same keys again: each names the intent that was made, or makes it now; none is made twice.
+    for (const { key } of answers.filter(({ told }) => told.status === 503).slice(0, 40)) {
+      const body = { agentId: buyer.id, purpose: key, expectedAmountEuros: 0.01 };
+      const told = await untilAnswered(() => tell('POST', '/intents', body, key));
+      expect(told.status).toBe(201);
+      expect(told.body.id).toBe(byKey.get(key) ?? told.body.id);
+    }
+    const again = await site.sql('select purpose from intents where agent_id = $1 group by 1 having count(*) > 1', [
+      buyer.id,
+    ]);
+    expect(again).toEqual([]);
+  }, 150_000);
+
+  test('held down: everything answers 503, the network stands in, and its reversal finds nothing held', async () => {
+    const buyer = await anAgent('buyer');
+    const waiting = await declared(buyer.id, 80);
+    const release = await site.holdDown('postgres');
+    let standIn: Told | undefined;
+    try {
+      const asked = [
+        () => tell('GET', '/agents'),
+        () => tell('GET', `/intents/${waiting.id}`),
+        () => tell('POST', '/intents', { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 }, 'while-down'),
+        () => tell('POST', `/intents/${waiting.id}/approve`),
+        () => tell('POST', `/agents/${buyer.id}/freeze`),
+        () => tell('POST', '/agents', { name: 'while-down' }, 'agent-while-down'),
+        () => tell('GET', '/ledger/verify'),
+        () => tellingBy(site.as('at_test_nobody').send)('GET', '/intents'),
+      ];
+      for (const ask of asked) expectAway(await ask());
+      expect((await healthOf(site.apiUrl)).httpStatus).toBe(503);
+      standIn = await swipe(buyer.cardId, 900);
+      expect(standIn.body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
+    } finally {
+      await release();
+    }
+    await site.isWell();
+    const reversal = await eventually(
+      async () => (await sandbox('GET', `/network/authorizations/${standIn?.body.authorizationId}`)).body,
+      ({ messages }) => messages[0]?.state === 'acknowledged',
+      30_000,
+    );
+    expect(reversal.messages).toMatchObject([{ kind: 'reversals', lastStatus: 200 }]);
+    expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+    const once = { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 };
+    expect(await untilAnswered(() => tell('POST', '/intents', once, 'while-down'))).toMatchObject({ status: 201 });
+    expect((await swipe(buyer.cardId, 900)).body).toMatchObject({ decision: 'approved' });
+    await bookIsRight();
+  }, 120_000);
+});
+
+describe.each([
+  ['killed again and again', async () => site.holdDown('temporal')],
+  [
+    'frozen, so that it takes calls and answers none',
+    async () => {
+      await site.signal('temporal', 'SIGSTOP');
+      return () => site.signal('temporal', 'SIGCONT');
+    },
+  ],
+])('Temporal is %s', (_how, takeAway) => {
+  test('reads, brakes, authorizations, first deliveries and creations go on; grants answer 503; all catches up', async () => {
+    await site.isWell();
+    const [buyer, frozen, closed] = [await anAgent('buyer'), await anAgent('to freeze'), await anAgent('to close')];
+    const token = await made('POST', `/agents/${buyer.id}/tokens`, { label: 'one' });
+    const denied = await declared(buyer.id, 80);
+    const cancelled = await declared(buyer.id, 80);
+    const waiting = await declared(buyer.id, 80);
+    const approved = await declared(buyer.id, 5);
+    await declared(buyer.id, 7);
+    const newAgent = { name: `made while away ${_how}` };
+    const keys = { agent: `agent-${_how.length}`, execute: `execute-${_how.length}` };
+    const bringBack = await takeAway();
+    try {
+      const health = await eventually(
+        () => healthOf(site.apiUrl),
+        ({ checks }) => checks.temporal === 'down',
+      );
+      expect(health).toMatchObject({ httpStatus: 200, status: 'degraded', checks: { database: 'ok' } });
+
+      for (const path of ['/agents', `/intents/${waiting.id}`, '/wallets', '/ledger', '/transactions', '/cards'])
+        expect(await tell('GET', path)).toMatchObject({ status: 200 });
+
+      const brakes = [
+        await tell('POST', `/agents/${frozen.id}/freeze`),
+        await tell('POST', `/intents/${denied.id}/deny`, { reason: 'not today' }),
+        await tell('POST', `/intents/${cancelled.id}/cancel`),
+        await tell('POST', `/cards/${closed.cardId}/close`),
+        await tell('DELETE', `/agents/${buyer.id}/tokens/${token.id}`),
+      ];
+      for (const told of brakes) {
+        expect(told.status).toBeGreaterThanOrEqual(200);
+        expect(told.status).toBeLessThan(300);
+        expect(told.tookMs).toBeLessThan(2_000);
+      }
+      expect((await swipe(frozen.cardId, 100)).body).toMatchObject({ decision: 'declined' });
+      expect((await swipe(closed.cardId, 100)).body).toMatchObject({ decision: 'declined' });
+      expect((await tellingBy(site.as(token.token).send)('GET', '/intents')).status).toBe(401);
+
+      expect((await swipe(buyer.cardId, 700)).body).toMatchObject({ decision: 'approved', approvedCents: 700 });
+
+      const created = await tell('POST', '/intents', {
+        agentId: buyer.id,
+        purpose: 'declared while away',
+        expectedAmountEuros: 70,
+      });
+      expect(created).toMatchObject({ status: 201, body: { status: 'pending_approval' } });
+      expect(created.tookMs).toBeLessThan(2_000);
+      await isHeard('intent.created', created.body.id);
+      await isHeard('agent.frozen', frozen.id);
+      await isHeard('intent.denied', denied.id);
+
+      const grants = [
+        tell('POST', `/intents/${waiting.id}/approve`),
+        tell('POST', '/checkout/execute', order(approved.id, 500), keys.execute),
+        tell('POST', '/agents', newAgent, keys.agent),
+      ];
+      for (const told of await Promise.all(grants)) expectAway(told);
+      expect((await tell('GET', `/intents/${waiting.id}`)).body.status).toBe('pending_approval');
+
+      await bringBack();
+      await site.isWell();
+      const startedOf = (id: string) =>
+        site.sql<{ started_epoch: string | null }>('select started_epoch from processes where id = $1', [id]);
+      await eventually(
+        () => startedOf(`intent/${created.body.id}`),
+        ([row]) => row?.started_epoch != null,
+        45_000,
+      );
+      const { client, close } = await temporalClient();
+      const { status } = await client.workflow.getHandle(`intent/${created.body.id}`).describe();
+      expect(status.name).toBe('RUNNING');
+      await close();
+
+      expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+      const paid = await untilAnswered(() => tell('POST', '/checkout/execute', order(approved.id, 500), keys.execute));
+      expect(paid).toMatchObject({ status: 200, body: { success: true } });
+      await becomes(`/intents/${approved.id}`, 'completed');
+      const agent = await untilAnswered(() => tell('POST', '/agents', newAgent, keys.agent));
+      expect(agent).toMatchObject({ status: 201, body: { name: newAgent.name, status: 'active' } });
+      expect(await site.sql('select 1 from agents where name = $1', [newAgent.name])).toHaveLength(1);
+      await eventually(
+        () => Promise.all([frozen, closed].map(({ cardId }) => toldState(cardId))),
+        ([first, second]) => first === 'frozen' && second === 'closed',
+        45_000,
+      );
+      await bookIsRight();
+    } finally {
+      await bringBack();
+    }
+  }, 150_000);
+});
+
+test("Temporal's file is deleted with an approval, a deadline, a retry and a freeze open: all end right", async () => {
+  const [buyer, frozen] = [await anAgent('buyer'), await anAgent('to freeze')];
+  const waiting = await declared(buyer.id, 80);
+  const late = await declared(buyer.id, 80, { ttlMinutes: 30 });
+  await sandbox('PUT', `/receiver/${box}/failures`, { count: 1, status: 503, event: 'agent.updated' });
+  await made('PATCH', `/agents/${buyer.id}`, { scope: 'heard at the second attempt' });
+  const [retry] = await eventually(
+    () =>
+      site.sql<{ id: string; epoch: string }>(
+        `select p.id, p.started_epoch as epoch from processes p join webhook_deliveries d on d.id = p.subject_id
+         where d.event = 'agent.updated' and p.is_open and p.started_epoch is not null`,
+      ),
+    (found) => found.length === 1,
+  );
+  const release = await site.holdDown('temporal');
+  try {
+    for (const end of ['', '-wal', '-shm']) await rm(join(site.dir, `temporal.db${end}`), { force: true });
+    await made('POST', `/cards/${frozen.cardId}/freeze`);
+    expect(await site.advance(31 * 60_000)).toBe(0);
+  } finally {
+    await release();
+  }
+  await becomes(`/intents/${late.id}`, 'expired', 60_000);
+  await isHeard('agent.updated', buyer.id, 60_000);
+  await eventually(
+    () => toldState(frozen.cardId),
+    (state) => state === 'frozen',
+    60_000,
+  );
+  expect(existsSync(join(site.dir, 'temporal.db'))).toBe(true);
+  const left = await eventually(
+    () =>
+      site.sql<{ id: string; epoch: string | null }>(
+        'select id, started_epoch as epoch from processes where is_open order by id',
+      ),
+    (open) => open.every(({ epoch }) => epoch !== null && epoch !== retry?.epoch),
+    45_000,
+  );
+  expect(left.map(({ id }) => id)).toContain(`intent/${waiting.id}`);
+
+  expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+  const paid = await untilAnswered(() => tell('POST', '/checkout/execute', order(waiting.id, 8_000), 'after-the-loss'));
+  expect(paid).toMatchObject({ status: 200, body: { success: true } });
+  await becomes(`/intents/${waiting.id}`, 'completed');
+}, 180_000);
