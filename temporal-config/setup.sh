@@ -12,11 +12,12 @@ until temporal operator namespace describe -n temporal-system >/dev/null 2>&1; d
   sleep 1
 done
 
+# the last failure is told, those before it are part of waiting
 retry() {
   n=0
-  until "$@" >/dev/null; do
+  until said=$("$@" 2>&1); do
     n=$((n + 1))
-    [ "$n" -lt 30 ] || return 1
+    [ "$n" -lt 30 ] || { echo "$said" >&2; return 1; }
     sleep 1
   done
 }

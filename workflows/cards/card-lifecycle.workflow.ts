@@ -18,7 +18,7 @@ import { databaseStep, outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeSignal } from '../lib/wake.ts';
+import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
 const { nextCardStep } = proxyActivities<CardActivities>(databaseStep);
 const { issueCard, syncCard } = proxyActivities<CardActivities>(outboundStep);
@@ -47,9 +47,13 @@ export async function cardLifecycle({ id: cardId }: { id: string }): Promise<Car
     },
     { validator: () => refuseIfClosed(loaded) },
   );
-  setHandler(wakeSignal, () => {
-    woken = true;
-  });
+  setHandler(
+    wakeSignal,
+    () => {
+      woken = true;
+    },
+    wakeDescription,
+  );
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.

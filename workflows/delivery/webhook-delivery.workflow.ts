@@ -15,7 +15,7 @@ import type { Id } from '../../src/kernel/ids.ts';
 import { databaseStep, deliveryStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeSignal } from '../lib/wake.ts';
+import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
 const { nextWebhookDeliveryStep } = proxyActivities<WebhookDeliveryActivities>(databaseStep);
 const { attemptWebhookDelivery } = proxyActivities<WebhookDeliveryActivities>(deliveryStep);
@@ -25,9 +25,13 @@ export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<D
   const showStage = stageKeeper();
   let woken = false;
   let vainLooks = 0;
-  setHandler(wakeSignal, () => {
-    woken = true;
-  });
+  setHandler(
+    wakeSignal,
+    () => {
+      woken = true;
+    },
+    wakeDescription,
+  );
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.

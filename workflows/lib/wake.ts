@@ -2,3 +2,5 @@
 import { defineSignal } from '@temporalio/workflow';
 
 export const wakeSignal = defineSignal<unknown[]>('wake');
+/** Shown beside the signal in the Web UI. */
+export const wakeDescription = { description: 'Look at the row again. Always harmless.' };

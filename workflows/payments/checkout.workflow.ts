@@ -19,7 +19,7 @@ import { inWords } from '../../src/kernel/money.ts';
 import { databaseStep, outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeSignal } from '../lib/wake.ts';
+import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
 const { nextCheckoutStep, readCheckout } = proxyActivities<CheckoutActivities>(databaseStep);
 const { readOffer, mintAndPay } = proxyActivities<CheckoutActivities>(outboundStep);
@@ -50,9 +50,13 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
     asked.delete(checkoutId);
     return final.get(checkoutId) ?? (await readCheckout(checkoutId));
   });
-  setHandler(wakeSignal, () => {
-    woken = true;
-  });
+  setHandler(
+    wakeSignal,
+    () => {
+      woken = true;
+    },
+    wakeDescription,
+  );
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.

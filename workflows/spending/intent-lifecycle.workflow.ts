@@ -26,12 +26,13 @@ import { currentDetails, type Details } from '../lib/current-details.ts';
 import { asRefusal, refusal, refusalIn } from '../lib/refusals.ts';
 import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeSignal } from '../lib/wake.ts';
+import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
 const { nextIntentStep, decideIntent, expireIntent } = proxyActivities<IntentActivities>(databaseStep);
 
 const decideUpdate = defineUpdate<IntentView, [IntentDecision]>('decide');
 const decideSignal = defineSignal<unknown[]>('decide');
+const howToDecide = 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.';
 
 export async function intentLifecycle({ id: intentId }: { id: string }): Promise<IntentView> {
   const details = currentDetails('Reading the intent.');
@@ -63,11 +64,14 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
         throw asRefusal(error);
       }
     },
-    { validator: (decision) => refuseUnlessLegal(loaded, decision) },
+    {
+      validator: (decision) => refuseUnlessLegal(loaded, decision),
+      description: 'The API asks with it, and is answered.',
+    },
   );
 
   // A signal has no caller to answer: whatever was typed, it is obeyed or named, and the run goes on.
-  setHandler(decideSignal, async (...typed) => {
+  const obeyTyped = async (...typed: unknown[]): Promise<void> => {
     const parsed = parseDecision(typed[0]);
     if ('ignored' in parsed) return details.note(parsed.ignored);
     signals += 1;
@@ -79,10 +83,15 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
         `${parsed.decision} by ${parsed.by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`,
       );
     }
-  });
-  setHandler(wakeSignal, () => {
-    woken = true;
-  });
+  };
+  setHandler(decideSignal, obeyTyped, { description: howToDecide });
+  setHandler(
+    wakeSignal,
+    () => {
+      woken = true;
+    },
+    wakeDescription,
+  );
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.
