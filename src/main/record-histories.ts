@@ -1,5 +1,5 @@
 /**
- * `node src/main/record-histories.ts`: starts an installation of its own in a throwaway folder, plays every journey on
+ * `node src/main/record-histories.ts [folder]`: starts an installation of its own in a throwaway folder, plays every journey on
  * it and writes the histories that the replay suite reads. Run it after a change that histories cannot be replayed
  * over (see the README beside them), and look at the difference.
  * @module
@@ -11,12 +11,13 @@ import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
 import { converterPath } from '../temporal/connection.ts';
 import { historyToJson } from '../temporal/history-json.ts';
+import { folderElsewhere } from './local/postgres-place.ts';
 import { playJourneys } from './record/journeys.ts';
 import { startScriptedShop } from './record/scripted-shop.ts';
 import type { Played } from './record/stage.ts';
 import { type Ready, start } from './start.ts';
 
-const folder = fileURLToPath(new URL('../../test/replay/', import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL('../../test/replay/', import.meta.url));
 
 const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
 const shop = await startScriptedShop();
@@ -36,7 +37,9 @@ try {
 } finally {
   await starting.stop();
   await shop.close();
-  await rm(dir, { recursive: true, force: true });
+  // Root's PostgreSQL lies elsewhere.
+  const places = process.getuid?.() === 0 ? [dir, await folderElsewhere(dir)] : [dir];
+  for (const place of places) await rm(place, { recursive: true, force: true });
 }
 
 async function record(ready: Ready): Promise<void> {
