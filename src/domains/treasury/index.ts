@@ -28,7 +28,6 @@ export {
   authorization,
   clearing,
   fund,
-  heldAfterClearing,
   internalTransfer,
   type Posting,
   refund,

@@ -1,11 +1,10 @@
 /**
- * What follows from a decided authorization for others: the move of its intent, and the events and audit rows. Builds
- * rows only, as events/record.ts does; they are written with the decision.
+ * What follows from a decided authorization for others: the move of its intent, and what is told about it. Builds only;
+ * it is written with the decision.
  * @module
  */
-import { type EventName, parseEventData } from '../../../events/catalog.ts';
-import { newId } from '../../../kernel/ids.ts';
-import { actorInWords, type Cause } from '../../../platform/cause.ts';
+import type { EventName } from '../../../events/catalog.ts';
+import type { Change } from '../../../events/record.ts';
 import {
   type IntentCommandKind,
   type IntentRow,
@@ -13,6 +12,7 @@ import {
   intentWire,
   isFinalIntent,
   moveIntent,
+  stateOf,
 } from '../../spending/intents/index.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
@@ -37,8 +37,7 @@ export function intentMove(
   const before = facts.intents.find(({ id }) => id === intentId);
   if (before === undefined) return undefined;
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';
-  const state = { status: before.status, matchedTransactionId: null, isRecurring: before.recurring != null };
-  const move = moveIntent(state, kind, false);
+  const move = moveIntent(stateOf(before as IntentRow), kind, false);
   if (move.outcome !== 'moved') return undefined;
   const paying = isDeclined ? null : transactionId;
   const deniedReason = isDeclined ? decision.reason.slice(0, 500) : null;
@@ -60,32 +59,24 @@ export function intentMove(
   };
 }
 
-type EventDraft = {
-  event: EventName;
-  agentId: string;
-  subjectId: string;
-  data: Record<string, unknown>;
-  details: Record<string, unknown>;
-  audited: boolean;
-};
 type Happened = {
   transaction: TransactionFields;
   adopted: TransactionFields | undefined;
   intent: IntentMoved | undefined;
-  cause: Cause;
 };
 
 export function changesOf(
   facts: AuthorizationFacts,
   decision: Decision,
   { transaction, adopted, intent }: Happened,
-): EventDraft[] {
+): Change[] {
   const isDeclined = decision.outcome === 'declined';
   const said = { outcome: decision.outcome, rule: decision.rule };
-  const { agentId } = transaction;
+  const { agentId, ownerId } = transaction;
   const data = transactionData(transaction);
-  const ofTransaction = (event: EventName, audited: boolean): EventDraft => ({
+  const ofTransaction = (event: EventName, audited: boolean): Change => ({
     event,
+    ownerId,
     agentId,
     subjectId: transaction.id,
     data,
@@ -102,11 +93,11 @@ export function changesOf(
       : [
           {
             event: intent.event,
+            ownerId,
             agentId,
             subjectId: intent.after.id,
             data: wireOf(intent.after),
             details: { transactionId: transaction.id },
-            audited: true,
           },
         ]),
     ...(near === undefined
@@ -114,11 +105,11 @@ export function changesOf(
       : [
           {
             event: 'intent.mismatched' as const,
+            ownerId,
             agentId,
             subjectId: near.id,
             data: { ...wireOf(near), transactionId: transaction.id, reason: decision.mismatch?.reason },
             details: { transactionId: transaction.id },
-            audited: true,
           },
         ]),
   ];
@@ -126,32 +117,3 @@ export function changesOf(
 
 /** The wire shape looks at columns only. */
 const wireOf = (intent: IntentFields): Record<string, unknown> => intentWire(intent as IntentRow);
-
-export function recordsOf(changes: readonly EventDraft[], cause: Cause) {
-  const common = { request_id: cause.requestId, created_at: cause.at };
-  const ownerOf = (draft: EventDraft): unknown => draft.data.ownerId;
-  return {
-    events: changes.map((draft) => ({
-      ...common,
-      id: newId('event'),
-      owner_id: ownerOf(draft),
-      agent_id: draft.agentId,
-      subject_id: draft.subjectId,
-      name: draft.event,
-      data: parseEventData(draft.event, draft.data),
-      run_id: cause.runId ?? null,
-    })),
-    audits: changes
-      .filter(({ audited }) => audited)
-      .map((draft) => ({
-        ...common,
-        id: newId('audit'),
-        owner_id: ownerOf(draft),
-        agent_id: draft.agentId,
-        actor: actorInWords(cause.actor),
-        action: draft.event,
-        subject_id: draft.subjectId,
-        details: draft.details,
-      })),
-  };
-}

@@ -3,13 +3,14 @@
  * events and audit. Builds rows only; the database checks that nothing they were made from has changed.
  * @module
  */
+import { changeRecords } from '../../../events/record.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { authorization } from '../../treasury/ledger/ledger.rules.ts';
 import { checkoutProcessId } from '../checkout/checkout.messages.ts';
 import { purseOf } from '../transactions/purse.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
-import { changesOf, intentMove, recordsOf } from './authorization-events.ts';
+import { changesOf, intentMove } from './authorization-events.ts';
 import { type AuthorizationFacts, isTokenUsed } from './authorization-facts.ts';
 import { transactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
@@ -40,7 +41,7 @@ export function writingOf(
     rule: decision.rule,
     reason: decision.reason,
   };
-  const changes = changesOf(facts, decision, { transaction, adopted, intent, cause });
+  const changes = changesOf(facts, decision, { transaction, adopted, intent });
   const payload = {
     message: {
       adapter,
@@ -59,7 +60,7 @@ export function writingOf(
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
     checkout: checkoutWrite(facts, decision),
-    ...recordsOf(changes, cause),
+    ...changeRecords(cause, changes),
     journals: decision.holdCents === 0 ? [] : [holdJournal(received, facts, decision, transaction.id)],
   };
   return { answer, transactionId: transaction.id, payload };

@@ -59,14 +59,6 @@ export function clearing({ ownerId, from, amountCents, ...rest }: Clearing): Pos
   ]);
 }
 
-/** What a clearing leaves of its hold. */
-export const heldAfterClearing = ({
-  amountCents,
-  heldCents,
-  isFinal,
-}: Pick<Clearing, 'amountCents' | 'heldCents' | 'isFinal'>): Cents =>
-  isFinal ? cents(0) : subtract(heldCents, least(amountCents, heldCents));
-
 export type Credit = Owned & Amount & { readonly to: Purse; readonly receivableCents: number };
 
 /** Money comes in from outside; what the owner owes is settled first. */
