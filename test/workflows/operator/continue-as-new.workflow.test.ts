@@ -94,7 +94,10 @@ const started = async (): Promise<string> => {
     workflowId,
     taskQueue,
     args: [{ id }],
-    typedSearchAttributes: [{ key: searchAttributes.agentId, value: 'ag_aaaaaaaa' }],
+    typedSearchAttributes: [
+      { key: searchAttributes.agentId, value: 'ag_aaaaaaaa' },
+      { key: searchAttributes.stage, value: 'started' },
+    ],
   });
   return workflowId;
 };
