@@ -3,17 +3,19 @@
  * answered is there, once, and the book agrees. The seed is printed; CRASH_SEED repeats it.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
+import { isAlive } from '../../src/main/local/pids.ts';
 import { type ChildName, type Installation, startInstallation } from '../support/installation.ts';
 import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
 import { eventually, type Owner } from '../support/world.ts';
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
-const random = randomFrom(seed);
 const purchases = 50;
 const lanes = 6;
-const killForMs = 30_000;
+/** Not more of one: the supervisor waits longer and longer for what keeps dying. */
+const victims: readonly ChildName[] = [...repeated('api', 6), ...repeated('worker', 6), ...repeated('sandbox', 3)];
 const fundedEuros = 10_000;
 
 let site: Installation;
@@ -59,7 +61,7 @@ test('whatever is killed, every purchase ends right, once', async () => {
   const from = performance.now();
   const killer = startKiller();
   const done = await inLanes(
-    Array.from({ length: purchases }, (_, index) => () => purchase(`p${index}`, amountOf(index))),
+    Array.from({ length: purchases }, (_, index) => () => purchase(`p${index}`, amountOf(index), 2_000)),
   );
   const kills = await killer.stop();
   const boughtMs = performance.now() - from;
@@ -80,10 +82,15 @@ test('whatever is killed, every purchase ends right, once', async () => {
 /** Every third one is above what the policy approves alone. */
 const amountOf = (index: number): number => (index % 3 === 0 ? 5_100 + index : 300 + 7 * index);
 
-async function purchase(name: string, cents: number): Promise<Purchase> {
+/** Slow enough that every kill finds purchases at each of their steps. */
+async function purchase(name: string, cents: number, mostPauseMs = 0): Promise<Purchase> {
+  const random = randomFrom(seed + cents);
+  const pause = () => sleep(random(mostPauseMs + 1));
   const agentId = agents[random(agents.length)] as string;
+  await pause();
   const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
   const intent = await untilAnswered(() => tell('POST', '/intents', declaration, `${name}-declare`), patienceMs);
+  await pause();
   if (intent.body.status === 'pending_approval') {
     const path = `/intents/${intent.body.id}/approve`;
     const approval = await untilAnswered(() => tell('POST', path, undefined, `${name}-approve`), patienceMs);
@@ -93,6 +100,7 @@ async function purchase(name: string, cents: number): Promise<Purchase> {
     intentId: intent.body.id,
     targetUrl: `${site.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`,
   };
+  await pause();
   const execution = await executed(() => tell('POST', '/checkout/execute', order, `${name}-execute`));
   return { name, agentId, cents, intent, execution };
 }
@@ -106,7 +114,7 @@ async function executed(execute: () => Promise<Told>): Promise<Told> {
     const told = await untilAnswered(execute, patienceMs);
     const isShopAway = told.status === 400 && /did not answer/.test(told.body.error);
     if (!isShopAway || Date.now() > until) return told;
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await sleep(300);
   }
 }
 
@@ -120,15 +128,17 @@ async function inLanes<T>(work: (() => Promise<T>)[]): Promise<T[]> {
   return results;
 }
 
-/** Kills at random moments, also what has only just been started again. */
+/** Kills one after the other, each at a random moment of its life. */
 function startKiller() {
   const kills: Partial<Record<ChildName, number>> = {};
-  const until = Date.now() + killForMs;
-  let stopping = false;
+  const over = new AbortController();
+  const random = randomFrom(seed);
+  const left = [...victims];
   const running = (async () => {
-    while (!stopping && Date.now() < until) {
-      await new Promise((resolve) => setTimeout(resolve, 300 + random(2_200)));
-      const name = (['api', 'api', 'api', 'worker', 'worker', 'worker', 'sandbox'] as const)[random(7)] as ChildName;
+    while (!over.signal.aborted && left.length > 0) {
+      const [name] = left.splice(random(left.length), 1) as [ChildName];
+      await isUp(name);
+      await sleep(random(1_500));
       await site.kill(name);
       kills[name] = (kills[name] ?? 0) + 1;
       if (name === 'api') await lapseLeases();
@@ -136,11 +146,20 @@ function startKiller() {
   })();
   return {
     stop: async () => {
-      stopping = true;
+      over.abort();
       await running;
       return kills;
     },
   };
+}
+
+async function isUp(name: ChildName): Promise<void> {
+  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/receiver/nobody` }[name as string];
+  await eventually(
+    async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
+    Boolean,
+    30_000,
+  );
 }
 
 /** The dead API's reservations lapse after a minute of real time, which no test waits for; not before its last write. */
@@ -170,7 +189,7 @@ async function allIsQuiet(): Promise<void> {
     async () => {
       const left = await counts();
       if (left.deliveries !== 0) await site.advance(61_000);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      await sleep(500);
       return left;
     },
     (left) => Object.values(left).every((count) => count === 0),
@@ -315,6 +334,10 @@ async function noEventIsMissing([auto, asked]: readonly [Purchase, Purchase], do
   const taken = new Set(heard.filter(({ answered }) => answered === 200).map(({ headers }) => headers['webhook-id']));
   const sent = await site.sql<{ id: string }>('select id from webhook_deliveries where owner_id = $1', [owner.ownerId]);
   expect(sent.filter(({ id }) => !taken.has(id))).toEqual([]);
+}
+
+function repeated(name: ChildName, times: number): ChildName[] {
+  return Array.from({ length: times }, () => name);
 }
 
 const sorted = (texts: readonly string[]): string[] => texts.toSorted((a, b) => a.localeCompare(b));
