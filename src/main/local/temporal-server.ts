@@ -43,7 +43,7 @@ export function temporalLaunch(options: TemporalOptions): Launch {
   args.push(...(uiPort === undefined ? ['--headless'] : ['--ui-port', String(uiPort)]));
   if (dbFile) args.push('--db-filename', dbFile, ...pragmas);
   if (namespace !== 'default') args.push('--namespace', namespace);
-  for (const [name, type] of Object.entries(searchAttributes())) args.push('--search-attribute', `${name}=${type}`);
+  // Search attributes are temporal-setup's alone: the server would add its own at the same time, under other columns.
   for (const setting of [...quick, ...settings]) args.push('--dynamic-config-value', setting);
   args.push('--disable-config-file', '--disable-config-env');
   return { command: binary, args, env: temporalEnv() };
