@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import { converterPath } from '../../src/temporal/connection.ts';
-import { type History, historyFromJson } from '../../src/temporal/history-json.ts';
+import { type History, historyFromJson } from '../support/history-json.ts';
 
 // The failures that are wanted below are not news.
 Runtime.install({

@@ -1,5 +1,5 @@
 /** All that a history holds, readable: payloads decoded, nothing left out. @module */
-import type { History } from '../../../src/temporal/history-json.ts';
+import type { History } from '../../support/history-json.ts';
 
 /** One text with every payload in the clear, for looking for what must not be there. */
 export const textOf = (history: object): string => JSON.stringify(readable(history));

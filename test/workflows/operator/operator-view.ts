@@ -1,7 +1,7 @@
 /** What an operator can read of a run through Temporal's API, and nothing else: no database, no HTTP. @module */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
 import { converterPath } from '../../../src/temporal/connection.ts';
-import type { History } from '../../../src/temporal/history-json.ts';
+import type { History } from '../../support/history-json.ts';
 import { eventually } from '../../support/world.ts';
 
 export type RunView = {

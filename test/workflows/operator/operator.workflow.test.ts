@@ -6,12 +6,12 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { someone } from '../../../src/main/record/actors.ts';
-import { playJourneys } from '../../../src/main/record/journeys.ts';
-import { type ScriptedShop, startScriptedShop } from '../../../src/main/record/scripted-shop.ts';
-import type { Observe, Played } from '../../../src/main/record/stage.ts';
-import type { History } from '../../../src/temporal/history-json.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import type { History } from '../../support/history-json.ts';
+import { someone } from '../../support/record/actors.ts';
+import { playJourneys } from '../../support/record/journeys.ts';
+import { type ScriptedShop, startScriptedShop } from '../../support/record/scripted-shop.ts';
+import type { Observe, Played } from '../../support/record/stage.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 import { payloadStringsOf, textOf } from './history-text.ts';
 import { type OpenTemporal, openTemporal, type RunView } from './operator-view.ts';

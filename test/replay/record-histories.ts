@@ -1,7 +1,7 @@
 /**
- * `node src/main/record-histories.ts [folder]`: starts an installation of its own in a throwaway folder, plays every journey on
- * it and writes the histories that the replay suite reads. Run it after a change that histories cannot be replayed
- * over (see the README beside them), and look at the difference.
+ * `node test/replay/record-histories.ts [folder]`: starts an installation of its own in a throwaway folder, plays every
+ * journey on it and writes the histories that the replay suite reads. Run it after a change that histories cannot be
+ * replayed over (see the README beside them), and look at the difference.
  * @module
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -9,15 +9,15 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
-import { converterPath } from '../temporal/connection.ts';
-import { historyToJson } from '../temporal/history-json.ts';
-import { folderElsewhere } from './local/postgres-place.ts';
-import { playJourneys } from './record/journeys.ts';
-import { startScriptedShop } from './record/scripted-shop.ts';
-import type { Played } from './record/stage.ts';
-import { type Ready, start } from './start.ts';
+import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
+import { type Ready, start } from '../../src/main/start.ts';
+import { converterPath } from '../../src/temporal/connection.ts';
+import { historyToJson } from '../support/history-json.ts';
+import { playJourneys } from '../support/record/journeys.ts';
+import { startScriptedShop } from '../support/record/scripted-shop.ts';
+import type { Played } from '../support/record/stage.ts';
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('../../test/replay/', import.meta.url));
+const folder = process.argv[2] ?? fileURLToPath(new URL('./', import.meta.url));
 
 const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
 const shop = await startScriptedShop();

@@ -1,16 +1,16 @@
 /** Who takes part in journeys: an owner with money, and for each journey an agent with its card. @module */
-import { type Client, createClient, type Send, sendTo } from '../../client/client.ts';
-import { cardsArea } from '../../domains/cards/index.ts';
-import { webhooksArea } from '../../domains/delivery/index.ts';
-import { agentTokensArea, keysArea } from '../../domains/identity/index.ts';
-import { agentsArea } from '../../domains/parties/index.ts';
-import { checkoutArea } from '../../domains/payments/index.ts';
-import { intentsArea } from '../../domains/spending/intents/index.ts';
-import { policiesArea } from '../../domains/spending/policies/index.ts';
-import { fundArea } from '../../domains/treasury/index.ts';
-import type { Area } from '../../http/route.ts';
-import { sandboxClockArea } from '../../http/sandbox-clock.ts';
-import type { Id } from '../../kernel/ids.ts';
+import { type Client, createClient, type Send, sendTo } from '../../../src/client/client.ts';
+import { cardsArea } from '../../../src/domains/cards/index.ts';
+import { webhooksArea } from '../../../src/domains/delivery/index.ts';
+import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { fundArea } from '../../../src/domains/treasury/index.ts';
+import type { Area } from '../../../src/http/route.ts';
+import { sandboxClockArea } from '../../../src/http/sandbox-clock.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
 
 /** Stands for whatever people write into names and purposes; must be read nowhere in Temporal. */
 export const someone = 'Erika Mustermann';

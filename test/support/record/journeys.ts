@@ -4,7 +4,7 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { hour, minute } from '../../kernel/instant.ts';
+import { hour, minute } from '../../../src/kernel/instant.ts';
 import { actorsAt, someone } from './actors.ts';
 import { checkoutJourneys } from './checkout-journeys.ts';
 import { intentJourneys } from './intent-journeys.ts';

@@ -1,6 +1,6 @@
 /** A declared intent in a journey: its names, its payment and its state. @module */
 import { randomUUID } from 'node:crypto';
-import type { Id } from '../../kernel/ids.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
 import type { Actors, Declared } from './actors.ts';
 import { type Stage, until } from './stage.ts';
 

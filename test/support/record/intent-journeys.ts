@@ -1,5 +1,5 @@
 /** The ways of an intent: decided by people, by nobody, and by nonsense. @module */
-import { day, minute } from '../../kernel/instant.ts';
+import { day, minute } from '../../../src/kernel/instant.ts';
 import { execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
 import type { Journey, Played } from './stage.ts';
 

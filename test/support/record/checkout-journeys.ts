@@ -1,6 +1,6 @@
 /** The ways of a checkout: paid, declined, refused, and not known for a while. @module */
-import { Refused } from '../../client/client.ts';
-import { second } from '../../kernel/instant.ts';
+import { Refused } from '../../../src/client/client.ts';
+import { second } from '../../../src/kernel/instant.ts';
 import { checkoutRun, execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
 import { type Journey, type Played, until } from './stage.ts';
 
