@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { isDatabaseAway } from '../db/database.ts';
 import { DomainError, type ErrorCode } from '../kernel/errors.ts';
+import { redactText } from '../platform/redact.ts';
 import { echoed } from './echo.ts';
 
 export const statusOf = {
@@ -49,7 +50,7 @@ export function refusalOf(error: unknown): Refusal {
     return {
       status: statusOf[error.code],
       label: publishedLabel[error.code] ?? error.code,
-      message: error.message,
+      message: redactText(error.message), // It may repeat a caller's own words.
       retryAfterSeconds: error.retryAfterSeconds,
       bug: undefined,
     };

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
+import { redactText } from '../platform/redact.ts';
 
 const requestIds = new WeakMap<IncomingMessage, string>();
 
@@ -14,19 +15,23 @@ export function requestIdOf(request: IncomingMessage): string {
   return id;
 }
 
-const runIdForm = /^[\w-]{1,64}$/;
+/** A name, and nothing that looks like a card number, a key or an account. */
+const isRunId = (text: string): boolean => /^[\w-]{1,64}$/.test(text) && redactText(text) === text;
 
 /** `X-Service-Run-Id`, stored on what the request makes; anything but a short name is refused. */
 export function runIdOf(request: IncomingMessage): string | undefined {
   const value = headerOf(request, 'x-service-run-id');
-  if (value === undefined || runIdForm.test(value)) return value;
-  throw new DomainError('invalid_request', 'X-Service-Run-Id must be 1 to 64 letters, digits, _ or -');
+  if (value === undefined || isRunId(value)) return value;
+  throw new DomainError(
+    'invalid_request',
+    'X-Service-Run-Id must be 1 to 64 letters, digits, _ or -, and no number or key',
+  );
 }
 
 /** The run to echo: only a well-formed one. */
 export function echoedRunId(request: IncomingMessage): string | undefined {
   const value = headerOf(request, 'x-service-run-id');
-  return value !== undefined && runIdForm.test(value) ? value : undefined;
+  return value !== undefined && isRunId(value) ? value : undefined;
 }
 
 /** A header that was sent once and is not empty. */

@@ -79,7 +79,11 @@ export function createHttpServer(app: Express): Server {
     response.writeHead(417, { 'Content-Type': 'application/json', Connection: 'close' });
     response.end(JSON.stringify({ error: 'send no Expect header but 100-continue' }));
   });
-  server.on('connect', (_request, socket: Socket) => endRaw(socket, '405 Method Not Allowed', 'this is no proxy'));
+  server.on('connect', (_request, socket: Socket) => {
+    socket.on('error', () => socket.destroy()); // Node has let go of this socket; a reset must not end the process.
+    endRaw(socket, '405 Method Not Allowed', 'this is no proxy');
+    socket.destroySoon();
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
     const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';

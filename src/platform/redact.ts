@@ -30,7 +30,8 @@ const longestText = 16_384;
 const secretForms: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g, masked],
   [/eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g, masked],
-  [/\b(Bearer|Basic|Payment)\s+[\w.~+/=:-]{6,}/gi, `$1 ${masked}`],
+  // Credentials have a digit or a sign in them, or are long; “payment method” and “basic rules” are words.
+  [/\b(Bearer|Basic|Payment)\s+(?:(?=[\w.~+/=:-]*[\d+/=])[\w.~+/=:-]{6,}|[\w.~+/=:-]{20,})/gi, `$1 ${masked}`],
   [/(?:mer_sk|whsec|spt|sk_(?:sandbox|test|live)|at_(?:test|live|dlg))_[\w+/=-]{8,}/g, masked],
   [/(?<![A-Za-z0-9_])(?:sk|at)_[\w+/=-]{16,}/g, masked],
   [/(:\/\/)[^\s/@:]*:[^\s/@]*@/g, `$1${masked}@`],

@@ -48,6 +48,16 @@ function mistakes(key: string): Mistake[] {
       headers: signedIn,
       body: JSON.stringify({ url: `https://user:${secret}@127.0.0.1/`, events: [secret] }),
     }),
+    (secret) => ({
+      path: '/intents',
+      headers: signedIn,
+      body: JSON.stringify({
+        agentId: 'ag_aaaaaaaaaaaa',
+        purpose: 'x',
+        expectedAmountEuros: 1,
+        cardName: secret.slice(0, 60),
+      }),
+    }),
     (secret) => ({ path: '/intents', headers: { Authorization: `Basic ${secret}` } }),
     (secret) => ({ path: '/intents', headers: { Authorization: `Bearer ${secret}x` } }),
     (secret) => ({ path: '/keys', headers: { 'X-Dashboard-Secret': secret } }),

@@ -208,3 +208,18 @@ describe('an agent that is closed while its budget holds money', () => {
     }
   });
 });
+
+test('a partial reversal before an authorization that finds no money leaves its intent to the clearing', async () => {
+  const payer = await aPayer(world, { fundsCents: 0, policy: {} });
+  const intentId = await anIntent(world, payer, { amountCents: 10_000 });
+  const message = network.authorizationOf(payer, { amountCents: 10_000 });
+  await network.reverse(payer, { id: `rev_${message.id}`, authorizationId: message.id, amountCents: 5_000 });
+  await network.clear(payer, { id: `clr_${message.id}`, authorizationId: message.id, amountCents: 5_000, final: true });
+  await network.send('authorizations', message);
+  const [intent] = await world.sql('select status, matched_transaction_id is null as free from intents where id = $1', [
+    intentId,
+  ]);
+  const [transaction] = await world.sql('select status from transactions where authorization_id = $1', [message.id]);
+  expect(transaction).toEqual({ status: 'completed' });
+  expect(intent).toMatchObject({ status: 'completed' });
+});

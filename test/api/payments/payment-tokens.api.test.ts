@@ -123,6 +123,23 @@ test('two checkouts of one intent, the first taken for failed: one of their toke
   expect((await balancesOf(world, payer)).held).toBe(1_250);
 });
 
+test('a late charge on the former checkout leaves the process to the one under way', async () => {
+  const payer = await buyer();
+  const intentId = await anIntent(world, payer);
+  const former = await aCheckout(payer, intentId, 'failed');
+  await aCheckout(payer, intentId);
+  await world.sql(
+    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+     values ('checkout/' || $1, 'checkout', $1, $2, $3, 'paying', now())`,
+    [intentId, payer.owner.ownerId, payer.agentId],
+  );
+  await network.authorize(payer, { token: former.token });
+  expect(await statusOf(former.id)).toBe('paid');
+  expect(
+    await world.sql('select is_open from processes where subject_id = $1 and workflow = $2', [intentId, 'checkout']),
+  ).toEqual([{ is_open: true }]);
+});
+
 test('an account check with it uses nothing up', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);

@@ -72,6 +72,21 @@ test('broken HTTP is answered with the headers too', async () => {
   }
 });
 
+test('a proxy request that is reset ends nothing but itself', async () => {
+  const { port } = new URL(world.apiUrl);
+  for (let i = 0; i < 40; i++) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(Number(port), '127.0.0.1', () => {
+        socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+        setTimeout(() => socket.resetAndDestroy(), i % 4);
+      });
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve());
+    });
+  }
+  expect((await fetch(`${world.apiUrl}/health`)).status).toBe(200);
+});
+
 test('without a credential: 401 and a sentence; an unknown path: 404; a wrong method: 405', async () => {
   for (const [path, method, status] of [
     ['/keys', 'GET', 401],
@@ -246,6 +261,11 @@ test('a run id that is no short name is refused and never stored', async () => {
   const owner = await world.owner();
   const refused = await createKey(owner, 'run', { 'X-Service-Run-Id': 'card 4111111111111111' });
   expect([refused.status, refused.headers.get('x-service-run-id')]).toEqual([400, null]);
+  for (const secret of ['4111111111111111', owner.key]) {
+    const answer = await createKey(owner, `run-${secret.slice(0, 3)}`, { 'X-Service-Run-Id': secret });
+    expect([answer.status, answer.headers.get('x-service-run-id')]).toEqual([400, null]);
+    expect(await answer.text()).not.toContain(secret);
+  }
   const taken = await createKey(owner, 'run-2', { 'X-Service-Run-Id': 'run_7' });
   expect([taken.status, taken.headers.get('x-service-run-id')]).toEqual([201, 'run_7']);
   expect(

@@ -80,7 +80,8 @@ function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Dec
   const { checkout } = facts;
   if (checkout === null || isTokenUsed(facts)) return undefined;
   const status = outcome === 'declined' ? 'declined' : 'paid';
-  return { id: checkout.id, processId: checkoutProcessId(checkout.intentId), status, code: rule, reason };
+  const { id, intentId } = checkout;
+  return { id, intentId, processId: checkoutProcessId(intentId), status, code: rule, reason };
 }
 
 /** No personal data: amounts, codes, versions and the merchant. */

@@ -3,8 +3,9 @@
  * the events, in the caller's transaction. The row is locked and the message is new when these are called.
  * @module
  */
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import { unavailable } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { eurosFromCents, percentOf } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -225,13 +226,24 @@ async function toOwnerOfClosedAgent(
   const amountCents = postings.find(({ account }) => account === available(purse))?.amountCents ?? 0;
   if (purse.kind !== 'agent' || amountCents <= 0) return [];
   if (!(await isAgentClosed(tx, row))) return [];
-  const { walletId } = await oneRow<{ walletId: string }>(
-    tx,
-    // Its own wallet may be closed by now; the default one cannot be while it is held here.
-    `select id as "walletId" from wallets where owner_id = $1 and is_default for share`,
-    [row.ownerId],
-  );
+  const walletId = await defaultWalletOf(tx, row.ownerId);
   return agentReturn({ walletId, agentId: row.agentId, amountCents });
+}
+
+/**
+ * Its own wallet may be closed by now; the default one cannot be while it is held here. A switch of the default that
+ * commits while we wait leaves the statement without a row; the next one sees the new default.
+ */
+async function defaultWalletOf(tx: Tx, ownerId: string): Promise<string> {
+  for (let look = 0; look < 3; look++) {
+    const [found] = await rows<{ id: string }>(
+      tx,
+      'select id from wallets where owner_id = $1 and is_default for share',
+      [ownerId],
+    );
+    if (found !== undefined) return found.id;
+  }
+  throw unavailable('the default wallet is being changed');
 }
 
 const completion = (row: TransactionRow, { completes }: TransactionChange): Change[] =>

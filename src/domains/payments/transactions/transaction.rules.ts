@@ -4,7 +4,7 @@
  * @module
  */
 import { day, hour } from '../../../kernel/instant.ts';
-import { add, type Cents, least, subtract } from '../../../kernel/money.ts';
+import { add, type Cents, least, subtract, zero } from '../../../kernel/money.ts';
 
 export const transactionStatuses = ['pending', 'completed', 'failed', 'reversed'] as const;
 export type TransactionStatus = (typeof transactionStatuses)[number];
@@ -67,14 +67,24 @@ export function clear(
 
 /** The network gives back a part of the hold, or what is left of it. What was collected stays collected. */
 export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
+  const isPart = amountCents !== undefined && amountCents < state.approvedCents;
+  // A part of what was never held ends nothing: the clearing of the rest is still to come.
+  if (isPart && state.heldCents === 0 && state.clearedCents === 0) return { ...nothingGiven(), next: state };
   return giveBack(state, least(amountCents ?? state.heldCents, state.heldCents));
 }
 
 /** It has grown too old: the rest of the hold, if there is any, is given back, and no clearing is waited for. */
 export const expire = (state: TransactionState): TransactionChange => giveBack(state, least(state.heldCents));
 
+const nothingGiven = (releasedCents: Cents = zero) => ({
+  releasedCents,
+  beyondCents: zero,
+  completes: false,
+  isFullyReversed: false,
+});
+
 function giveBack(state: TransactionState, releasedCents: Cents): TransactionChange {
-  const nothing = { releasedCents, beyondCents: subtract(0, 0), completes: false, isFullyReversed: false };
+  const nothing = nothingGiven(releasedCents);
   if (state.status !== 'pending') return { ...nothing, next: state }; // It has ended: nothing of it is held.
   const heldCents = subtract(state.heldCents, releasedCents);
   const given = { ...state, heldCents, reversedCents: add(state.reversedCents, releasedCents) };
