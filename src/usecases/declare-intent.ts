@@ -89,7 +89,7 @@ function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant }: De
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {
   const card = await holdCardOf(tx, agentId, { cardId, cardName });
   if (card === undefined) {
-    const which = cardId ?? cardName;
+    const which = cardId ?? (cardName === undefined ? undefined : 'of that name'); // A name is the caller's own word.
     throw new DomainError(
       'invalid_request',
       which === undefined ? `agent ${agentId} has no card` : `agent ${agentId} has no card ${which}`,

@@ -389,7 +389,7 @@ describe('issuing while Temporal is away', () => {
 
   test('a taken name, an agent that is not active and a full plan are refused before anything is reserved', async () => {
     await expect(cards().issueAgentCard(wish({ name: 'default' }))).rejects.toEqual(
-      refusal(400, /a card named default/),
+      refusal(400, /a card of that name/),
     );
     await setAgent('frozen');
     await expect(cards().issueAgentCard(wish())).rejects.toEqual(refusal(400, /is frozen/));

@@ -139,7 +139,7 @@ async function refuseTakenName(tx: Tx, { agentId, name }: NewCard): Promise<void
     name,
   ]);
   if (taken.length > 0)
-    throw new DomainError('invalid_state', `the agent has a card named ${name}; choose another name`);
+    throw new DomainError('invalid_state', 'the agent has a card of that name; choose another name');
 }
 
 /** The first card is the primary one; when that is closed, the next one issued takes its place. */
