@@ -118,7 +118,7 @@ const heartbeats = (
 ): Loop =>
   startLoop({
     name: 'heartbeats',
-    everyMs: 10 * second,
+    everyMs: 2 * second,
     log,
     pass: async () => {
       for (const [name, lastSuccess] of Object.entries(loops)) {
