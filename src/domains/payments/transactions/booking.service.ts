@@ -4,40 +4,17 @@
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
-import { type Change, recordChanges } from '../../../events/record.ts';
-import { unavailable } from '../../../kernel/errors.ts';
-import { newId } from '../../../kernel/ids.ts';
-import { eurosFromCents, percentOf } from '../../../kernel/money.ts';
+import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { applyToIntent, lockIntent } from '../../spending/intents/index.ts';
-import {
-  agentReturn,
-  available,
-  clearing,
-  held,
-  type JournalDraft,
-  type JournalKind,
-  lockAccounts,
-  type Posting,
-  postJournals,
-  receivable,
-  release,
-} from '../../treasury/index.ts';
+import { available, clearing, held, lockAccounts, receivable, release } from '../../treasury/index.ts';
+import { alerts, changeOf, completion } from './booking.changes.ts';
+import { isAgentClosed, post, type Source } from './booking.posting.service.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
-import {
-  clear,
-  expire,
-  holdExpiry,
-  overClearingTolerancePercent,
-  reverse,
-  type TransactionChange,
-} from './transaction.rules.ts';
-import { completedData, transactionData } from './transaction.wire.ts';
+import { clear, expire, holdExpiry, reverse, type TransactionChange } from './transaction.rules.ts';
 
-/** The network's message, or the sweeper's own reason; `id` is unique per adapter. */
-export type Source = { readonly adapter: string; readonly id: string };
 /** Closes a card that was for one payment; from cards. */
 export type CloseUsedCard = (tx: Tx, cardId: string, cause: Cause) => Promise<void>;
 
@@ -189,101 +166,3 @@ async function tellIntent(tx: Tx, row: TransactionRow, change: TransactionChange
   // What the agent's close left to the payment: nothing pays for it any more.
   await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
 }
-
-/** Whoever books holds the agent as it is (lock_payment). */
-async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {
-  return (await rows(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])).length > 0;
-}
-
-type Journal = { kind: JournalKind; source: Source; postings: readonly Posting[] };
-
-async function post(tx: Tx, row: TransactionRow, { kind, source, postings }: Journal, cause: Cause): Promise<void> {
-  if (postings.length === 0) return;
-  const draft = (part: string, of: JournalKind, lines: readonly Posting[]): JournalDraft => ({
-    id: newId('journal'),
-    ownerId: row.ownerId,
-    agentId: row.agentId,
-    kind: of,
-    referenceType: 'transaction',
-    referenceId: row.id,
-    cause: `${part}:${source.adapter}:${source.id}`,
-    postings: lines,
-  });
-  const returned = await toOwnerOfClosedAgent(tx, row, postings);
-  await postJournals(tx, cause, [
-    draft(kind, kind, postings),
-    ...(returned.length === 0 ? [] : [draft('agent_return', 'agent_return', returned)]),
-  ]);
-}
-
-/** A closed agent keeps no budget: what comes back to it goes on to the owner's default wallet. */
-async function toOwnerOfClosedAgent(
-  tx: Tx,
-  row: TransactionRow,
-  postings: readonly Posting[],
-): Promise<readonly Posting[]> {
-  const purse = purseOf(row.purse);
-  const amountCents = postings.find(({ account }) => account === available(purse))?.amountCents ?? 0;
-  if (purse.kind !== 'agent' || amountCents <= 0) return [];
-  if (!(await isAgentClosed(tx, row))) return [];
-  const walletId = await defaultWalletOf(tx, row.ownerId);
-  return agentReturn({ walletId, agentId: row.agentId, amountCents });
-}
-
-/**
- * Its own wallet may be closed by now; the default one cannot be while it is held here. A switch of the default that
- * commits while we wait leaves the statement without a row; the next one sees the new default.
- */
-async function defaultWalletOf(tx: Tx, ownerId: string): Promise<string> {
-  for (let look = 0; look < 3; look++) {
-    const [found] = await rows<{ id: string }>(
-      tx,
-      'select id from wallets where owner_id = $1 and is_default for share',
-      [ownerId],
-    );
-    if (found !== undefined) return found.id;
-  }
-  throw unavailable('the default wallet is being changed');
-}
-
-const completion = (row: TransactionRow, { completes }: TransactionChange): Change[] =>
-  completes ? [{ ...changeOf(row, 'transaction.completed'), data: completedData(row) }] : [];
-
-type Circumstances = {
-  change: TransactionChange;
-  before: { heldCents: number; approvedCents: number };
-  owedCents: number;
-};
-
-/** What an owner should look at: a charge without a live hold, far above it, or more than there was money for. */
-function alerts(row: TransactionRow, { change, before, owedCents }: Circumstances): Change[] {
-  const usualCents = percentOf(before.approvedCents, overClearingTolerancePercent);
-  const signals = [
-    ...(before.heldCents === 0 && change.beyondCents > 0 ? ['cleared_without_hold'] : []),
-    ...(before.heldCents > 0 && change.beyondCents > usualCents ? ['cleared_above_tolerance'] : []),
-    ...(owedCents > 0 ? ['receivable'] : []),
-  ];
-  if (signals.length === 0) return [];
-  const figures = { beyondEuros: eurosFromCents(change.beyondCents), receivableEuros: eurosFromCents(owedCents) };
-  const data = {
-    id: row.id,
-    agentId: row.agentId,
-    transactionId: row.id,
-    status: row.status,
-    action: 'alert',
-    signals,
-    ...figures,
-  };
-  return [{ ...changeOf(row, 'risk.alert_created'), data, details: { signals } }];
-}
-
-type TransactionEvent = Extract<Change['event'], `transaction.${string}` | 'risk.alert_created'>;
-
-const changeOf = (row: TransactionRow, event: TransactionEvent, details: Record<string, unknown> = {}): Change => ({
-  event,
-  ownerId: row.ownerId,
-  agentId: row.agentId,
-  subjectId: row.id,
-  data: transactionData(row),
-  details,
-});
