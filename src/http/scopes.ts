@@ -45,8 +45,6 @@ export type Scope = (typeof scopes)[number];
 /** Scopes that must be named one by one: they show card numbers, move money out, or hand authority on. */
 const neverImplied: readonly Scope[] = ['cards.reveal', 'transfers.write', 'collect.pay', 'delegations.write'];
 
-export const isScope = (text: string): text is Scope => (scopes as readonly string[]).includes(text);
-
 export function grants(held: readonly string[], wanted: Scope): boolean {
   return held.includes(wanted) || (held.includes('*') && !neverImplied.includes(wanted));
 }

@@ -3,12 +3,12 @@
  * too. `worker.ts` runs it as a process, tests run it inside theirs.
  * @module
  */
+import { startListener } from '../db/listener.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
 import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
-import { startListener } from '../relay/listener.ts';
 import { type Loop, startLoop } from '../relay/loop.ts';
 import { reconcileProcesses } from '../relay/processes.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
@@ -42,9 +42,10 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       [deliveriesChannel]: deliveries.nudge,
       bursar_clock: ageing.nudge,
     },
-    onConnected: () => {
-      relay.nudge();
+    applicationName: 'bursar-worker-listener',
+    onListening: () => {
       deliveries.nudge();
+      ageing.nudge();
     },
   });
   const sealer = sealerOf(infrastructure);

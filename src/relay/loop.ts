@@ -1,6 +1,7 @@
 /**
  * A loop that runs a pass when told that there is work, and every so often in any case; a pass that fails is logged
- * and repeated with backoff. Every background loop of the worker process is one of these.
+ * and repeated with backoff. The worker's background loops are these, but for the sealer, whose pace follows its
+ * backlog.
  * @module
  */
 import type { Logger } from '../platform/log.ts';

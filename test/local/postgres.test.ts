@@ -82,6 +82,7 @@ describe('postgres', () => {
   });
 });
 
+// Only root runs PostgreSQL as another user, and only root may make a home that is closed to it.
 const describeAsRoot = process.getuid?.() === 0 ? describe : describe.skip;
 describeAsRoot('as root under a home that is closed to others', () => {
   test('the data lies under /var/lib, works, and stays there when the home is opened', async () => {

@@ -32,7 +32,6 @@ export {
   type Posting,
   refund,
   release,
-  sepaCredit,
 } from './ledger/ledger.rules.ts';
 export {
   type JournalDraft,

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Client } from '../../../src/client/client.ts';
+import { startListener } from '../../../src/db/listener.ts';
 import { createSender, webhooksArea } from '../../../src/domains/delivery/index.ts';
 import type { EventName } from '../../../src/events/catalog.ts';
 import { recordChanges } from '../../../src/events/record.ts';
@@ -13,7 +14,6 @@ import { type Infrastructure, openInfrastructure } from '../../../src/main/infra
 import { createOutbound, type Outbound } from '../../../src/outbound/outbound.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { type DeliveryRelayOptions, deliveriesChannel, startDeliveryRelay } from '../../../src/relay/deliveries.ts';
-import { startListener } from '../../../src/relay/listener.ts';
 import type { Loop } from '../../../src/relay/loop.ts';
 import { startWorld, type World } from '../../support/world.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -89,7 +89,8 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
             url: world.config.DATABASE_URL,
             log,
             channels: { [deliveriesChannel]: loop.nudge },
-            onConnected: loop.nudge,
+            applicationName: 'bursar-test-listener',
+            onListening: loop.nudge,
           });
       const stop = async (): Promise<void> => {
         await listener?.stop();

@@ -3,6 +3,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
+import { startListener } from '../../../db/listener.ts';
 import type { Credentials } from '../../../http/authenticate.ts';
 import { second } from '../../../kernel/instant.ts';
 import type { Logger } from '../../../platform/log.ts';
@@ -10,7 +11,6 @@ import { credentialKind, type Mode } from '../../../platform/mode.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
 import { type Found, keyByHash, tokenByHash } from './credential.queries.ts';
 import { createCredentialCache } from './credential-cache.ts';
-import { listenForCredentials } from './credential-listener.ts';
 import { createDashboardSecret } from './dashboard-secret.ts';
 
 export type OpenCredentials = Credentials & {
@@ -32,10 +32,11 @@ type Options = {
 export function openCredentials({ database, databaseUrl, mode, log, dashboardSecret }: Options): OpenCredentials {
   const cache = createCredentialCache<Found>();
   const dashboard = createDashboardSecret(dashboardSecret);
-  const listener = listenForCredentials({
-    databaseUrl,
+  const listener = startListener({
+    url: databaseUrl,
+    channels: { bursar_credentials: cache.forget },
+    applicationName: 'bursar-credentials',
     log,
-    onChange: cache.forget,
     onListening: cache.listening,
   });
   const lookUp = (token: string, hash: string): Promise<Found | undefined> =>
@@ -46,7 +47,7 @@ export function openCredentials({ database, databaseUrl, mode, log, dashboardSec
   return {
     dashboard,
     forget: cache.forget,
-    close: listener.close,
+    close: listener.stop,
     bearer: async (token) => {
       if (credentialKind(token, mode) === undefined) return undefined;
       const hash = hashSecret(token);

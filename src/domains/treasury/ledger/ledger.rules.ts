@@ -75,8 +75,6 @@ const credit = (source: Account, { ownerId, to, amountCents, receivableCents }: 
 export const fund = (coming: Credit): Posting[] => credit(external('processor', coming.ownerId), coming);
 /** The network gives back what it had collected. */
 export const refund = (coming: Credit): Posting[] => credit(external('cards', coming.ownerId), coming);
-/** A bank transfer arrives. */
-export const sepaCredit = (coming: Credit): Posting[] => credit(external('sepa', coming.ownerId), coming);
 
 type Between = Amount & { readonly fromWalletId: string; readonly toWalletId: string };
 

@@ -1,34 +1,37 @@
 /**
- * Hears on one connection of its own when any process takes a credential away, and says when it hears nothing: after
- * a lost connection it dials again until it is closed. Decides nothing about credentials.
+ * LISTEN on one connection of its own, dialled again for ever, and probed, because a connection can die without a
+ * word. Says when it hears and when it does not; what was said meanwhile was missed, and is the caller's to look for.
  * @module
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
-import { second } from '../../../kernel/instant.ts';
-import type { Logger } from '../../../platform/log.ts';
+import { second } from '../kernel/instant.ts';
+import type { Logger } from '../platform/log.ts';
 
-export type CredentialListener = { close(): Promise<void> };
+export type Listener = { stop(): Promise<void> };
 
-type Options = {
-  readonly databaseUrl: string;
+export type ListenerOptions = {
+  readonly url: string;
+  /** What to do when a channel is notified. */
+  readonly channels: Readonly<Record<string, () => void>>;
+  readonly applicationName: string;
   readonly log: Logger;
-  onChange(): void;
-  onListening(isListening: boolean): void;
+  /** True after every (re)connection, false when it is lost. */
+  readonly onListening: (isListening: boolean) => void;
 };
 
-export function listenForCredentials(options: Options): CredentialListener {
+export function startListener(options: ListenerOptions): Listener {
   const stop = new AbortController();
   const running = listenUntil(stop.signal, options);
   return {
-    close: async () => {
+    stop: async () => {
       stop.abort();
       await running;
     },
   };
 }
 
-async function listenUntil(stop: AbortSignal, options: Options): Promise<void> {
+async function listenUntil(stop: AbortSignal, options: ListenerOptions): Promise<void> {
   let waitMs = shortestWaitMs;
   while (!stop.aborted) {
     const heard = await listenOnce(stop, options);
@@ -43,29 +46,28 @@ const longestWaitMs = 5 * second;
 const probeMs = 10 * second;
 
 /** Returns when the connection ends; true when it had been listening. */
-async function listenOnce(stop: AbortSignal, { databaseUrl, log, onChange, onListening }: Options): Promise<boolean> {
+async function listenOnce(stop: AbortSignal, options: ListenerOptions): Promise<boolean> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    connectionString: options.url,
     connectionTimeoutMillis: 5 * second,
     query_timeout: 5 * second,
-    application_name: 'bursar-credentials',
+    application_name: options.applicationName,
     keepAlive: true,
   });
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   client.on('error', () => end()).on('end', () => end());
   stop.addEventListener('abort', () => end(), { once: true });
-  // A connection that died without a word is found by asking it something.
   const probe = setInterval(() => void client.query('select 1').catch(() => end()), probeMs).unref();
   let isListening = false;
   try {
     await client.connect();
-    client.on('notification', onChange);
-    await client.query('listen bursar_credentials');
+    client.on('notification', ({ channel }) => options.channels[channel]?.());
+    for (const channel of Object.keys(options.channels)) await client.query(`listen ${pg.escapeIdentifier(channel)}`);
     isListening = true;
-    onListening(true);
+    options.onListening(true);
     await ended;
   } catch (error) {
-    log.debug({ err: error }, 'not listening for revoked credentials; nothing is remembered meanwhile');
+    options.log.debug({ err: error, listener: options.applicationName }, 'not listening; dialling again');
   } finally {
     clearInterval(probe);
     await client.end().catch(() => undefined); // Already broken: there is nothing left to end.
