@@ -5,6 +5,7 @@
  */
 import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
 import { TypeOverrides } from 'pg';
+import { returnDeadClients } from './dead-clients.ts';
 
 export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
@@ -22,7 +23,12 @@ export async function openDatabase({ url, entities, poolSize, applicationName }:
       clientUrl: url,
       entities: [...entities],
       pool: { min: 0, max: poolSize },
-      driverOptions: { types: typeParsers(), application_name: applicationName, connectionTimeoutMillis: 5_000 },
+      driverOptions: {
+        types: typeParsers(),
+        application_name: applicationName,
+        connectionTimeoutMillis: 5_000,
+        onPoolCreated: returnDeadClients,
+      },
       forceUtcTimezone: true,
     }),
   );
