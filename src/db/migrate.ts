@@ -1,12 +1,14 @@
 /**
- * Brings a database to the newest schema: every `migrations/*.sql` in name order, once, under one advisory lock, so
- * that several starts at once are harmless. A file that was applied is never edited; a change is a new file.
+ * Brings a database to the newest schema: every `migrations/*.sql` in name order, once, and then the functions, under
+ * one advisory lock, so that several starts at once are harmless. A migration that was applied is never edited; a
+ * change is a new file.
  * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { Migration, Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
+import { replaceFunctions } from './functions.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 const lockKey = 8_400_001;
@@ -17,7 +19,8 @@ export async function migrate(url: string): Promise<string[]> {
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [lockKey]);
-    return await applyAll(url);
+    const migrations = await applyAll(url);
+    return [...migrations, ...(await replaceFunctions(lock))];
   } finally {
     await lock.end();
   }

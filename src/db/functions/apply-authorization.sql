@@ -1,0 +1,116 @@
+create or replace function stale(p_what text) returns void language plpgsql as $$
+begin
+  raise exception 'the facts of this decision are stale: %', p_what using errcode = 'BP001';
+end $$;
+
+/* Writes one decision with everything that follows from it, or nothing: BP001 when what it was made from has changed,
+   BL001 when the money is gone. Rows are locked in one order: authorization, agent's spending, agent, card, policy,
+   intent, transaction, ledger. A message that was answered before changes nothing. */
+create or replace function apply_authorization(p jsonb) returns jsonb language plpgsql
+set plan_cache_mode = force_generic_plan as $$
+declare
+  v_message jsonb := p -> 'message';
+  v_expected jsonb := p -> 'expected';
+  v_intent jsonb := p -> 'intent';
+  v_known record;
+  v_version int;
+begin
+  perform lock_authorization(v_message ->> 'adapter', v_message ->> 'id');
+  insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
+    values (v_message ->> 'adapter', v_message ->> 'id', 'authorization', v_message ->> 'id', v_message ->> 'cardRef',
+      v_message ->> 'requestHash', v_message ->> 'transactionId', v_message -> 'answer', (v_message ->> 'at')::timestamptz)
+    on conflict (adapter, id) do nothing;
+  if not found then
+    select m.request_hash, m.answer into v_known from network_messages m
+      where m.adapter = v_message ->> 'adapter' and m.id = v_message ->> 'id';
+    return jsonb_build_object('known', jsonb_build_object('requestHash', v_known.request_hash, 'answer', v_known.answer));
+  end if;
+  if (p ->> 'earlySeen')::int <> (select count(*) from network_messages m
+      where m.adapter = v_message ->> 'adapter' and m.authorization_id = v_message ->> 'id' and m.is_waiting) then
+    perform stale('early messages');
+  end if;
+
+  if v_expected is not null then
+    if lock_spending(v_expected ->> 'agentId') <> (v_expected ->> 'revision')::bigint then perform stale('spending'); end if;
+    select version into v_version from agents where id = v_expected ->> 'agentId' for share;
+    if v_version is distinct from (v_expected ->> 'agentVersion')::int then perform stale('agent'); end if;
+    select version into v_version from cards where id = v_expected ->> 'cardId' for share;
+    if v_version is distinct from (v_expected ->> 'cardVersion')::int then perform stale('card'); end if;
+    select version into v_version from policies
+      where id = v_expected ->> 'policyId' and removed_at is null for share;
+    if v_version is distinct from (v_expected ->> 'policyVersion')::int then perform stale('policy'); end if;
+  end if;
+
+  if v_intent is not null then
+    update intents set status = v_intent ->> 'to', matched_transaction_id = v_intent ->> 'matchedTransactionId',
+        transaction_id = v_intent ->> 'transactionId', denied_reason = v_intent ->> 'deniedReason',
+        version = version + 1, updated_at = (v_message ->> 'at')::timestamptz
+      where id = v_intent ->> 'id' and version = (v_intent ->> 'version')::int;
+    if not found then perform stale('intent'); end if;
+    insert into transitions values ('intent', v_intent ->> 'id', v_message ->> 'causeId', v_intent ->> 'from',
+      v_intent ->> 'to', (v_message ->> 'at')::timestamptz);
+    -- A matched intent has no deadline; its run is woken to say so, and not to read "then it expires" till the clearing.
+    if (v_intent ->> 'isFinal')::boolean then
+      update processes set is_open = false, wanted_wake = true, due_at = null
+        where id = v_intent ->> 'processId' and is_open;
+    else
+      update processes set wanted_wake = true, due_at = null where id = v_intent ->> 'processId' and is_open;
+    end if;
+  end if;
+
+  if p -> 'adopted' is not null then
+    update transactions t set adapter = n.adapter, authorization_id = n.authorization_id, purse = n.purse,
+        wallet_id = n.wallet_id, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
+        approved_cents = n.approved_cents, held_cents = n.held_cents, merchant_id = n.merchant_id, merchant = n.merchant,
+        merchant_mcc = n.merchant_mcc, merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
+        merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, hold_expires_at = n.hold_expires_at,
+        authorized_at = n.authorized_at, adopt_until = null, version = t.version + 1, updated_at = n.updated_at
+      from jsonb_populate_record(null::transactions, p -> 'transaction') n
+      where t.id = n.id and t.version = (p -> 'adopted' ->> 'version')::int and t.adopt_until is not null;
+    if not found then perform stale('transaction'); end if;
+  else
+    insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse,
+        rail, type, status, amount_cents, requested_cents, approved_cents, held_cents, merchant_id, merchant,
+        merchant_mcc, merchant_country, merchant_amount, merchant_currency, is_verification, is_recurring,
+        decline_rule, decline_reason, hold_expires_at, authorized_at, completed_at, request_id, run_id, created_at,
+        updated_at)
+      select id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse,
+        rail, type, status, amount_cents, requested_cents, approved_cents, held_cents, merchant_id, merchant,
+        merchant_mcc, merchant_country, merchant_amount, merchant_currency, is_verification, is_recurring,
+        decline_rule, decline_reason, hold_expires_at, authorized_at, completed_at, request_id, run_id, created_at,
+        updated_at
+      from jsonb_populate_record(null::transactions, p -> 'transaction');
+  end if;
+  insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId',
+    case when p -> 'adopted' is null then null else 'pending' end, p -> 'transaction' ->> 'status',
+    (v_message ->> 'at')::timestamptz);
+  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, at)
+    values (v_message ->> 'transactionId', 'authorization', v_message ->> 'adapter', v_message ->> 'id',
+      (p -> 'transaction' ->> 'approved_cents')::bigint, (v_message ->> 'at')::timestamptz);
+  insert into decisions (transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id,
+      policy_version, facts, trace, at)
+    select transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id, policy_version,
+      facts, trace, at
+    from jsonb_populate_record(null::decisions, p -> 'decision');
+  if p -> 'checkout' is not null then
+    update checkouts set status = p -> 'checkout' ->> 'status', transaction_id = v_message ->> 'transactionId',
+        outcome_code = p -> 'checkout' ->> 'code', outcome_reason = p -> 'checkout' ->> 'reason',
+        updated_at = (v_message ->> 'at')::timestamptz
+      where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
+    -- The process is the intent's: a later checkout of it may be under way, and keeps it.
+    update processes set is_open = false, wanted_wake = true, due_at = null
+      where id = p -> 'checkout' ->> 'processId' and is_open
+        and not exists (select 1 from checkouts k where k.intent_id = p -> 'checkout' ->> 'intentId'
+          and k.status in ('open', 'offered', 'paying'));
+  end if;
+  insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
+    select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at
+    from jsonb_populate_recordset(null::events, p -> 'events');
+  insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at)
+    select id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at
+    from jsonb_populate_recordset(null::audit, p -> 'audits');
+  if jsonb_array_length(p -> 'journals') > 0 then
+    perform 1 from post_journals(p -> 'journals');
+  end if;
+  return jsonb_build_object('known', null);
+end $$;

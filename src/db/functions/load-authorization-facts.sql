@@ -1,0 +1,56 @@
+/* Everything that the decision on one authorization looks at, in one snapshot and without locks, with the versions
+   that apply_authorization compares. A card that is not known, or not issued yet, leaves `card` null. */
+create or replace function load_authorization_facts(p_adapter text, p_id text, p_card_ref text, p_token_hash text, p_at timestamptz)
+returns jsonb language plpgsql stable set plan_cache_mode = force_generic_plan as $$
+declare
+  v_card cards;
+  v_agent agents;
+  v_policy policies;
+  v_checkout checkouts;
+  v_known jsonb;
+  v_early jsonb;
+  v_intents jsonb;
+  v_confirmed jsonb;
+  v_counters jsonb;
+  v_purse text;
+begin
+  select jsonb_build_object('requestHash', m.request_hash, 'answer', m.answer) into v_known
+    from network_messages m where m.adapter = p_adapter and m.id = p_id;
+  if found then
+    return jsonb_build_object('known', v_known);
+  end if;
+  select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'body', m.body) order by m.received_at, m.id) into v_early
+    from network_messages m where m.adapter = p_adapter and m.authorization_id = p_id and m.is_waiting;
+  select * into v_card from cards c where c.card_ref = p_card_ref;
+  if v_card.id is null then
+    return jsonb_build_object('card', null, 'early', coalesce(v_early, '[]'));
+  end if;
+  select * into v_agent from agents a where a.id = v_card.agent_id;
+  select * into v_policy from policies p where p.agent_id = v_card.agent_id and p.removed_at is null;
+  if p_token_hash is not null then
+    select * into v_checkout from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
+  end if;
+  select jsonb_agg(to_jsonb(i) order by i.created_at, i.id) into v_intents from intents i
+    where i.agent_id = v_card.agent_id and i.card_id = v_card.id and i.status = 'approved'
+      and i.matched_transaction_id is null and i.expires_at > p_at
+      and (v_checkout.id is null or i.id = v_checkout.intent_id);
+  select jsonb_agg(to_jsonb(t) || jsonb_build_object('intent', to_jsonb(i)) order by t.created_at, t.id) into v_confirmed
+    from transactions t join intents i on i.id = t.intent_id
+    where t.card_id = v_card.id and t.adopt_until > p_at and t.status = 'pending' and v_checkout.id is null;
+  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true) s;
+  v_purse := purse_of(v_agent);
+  return jsonb_build_object(
+    'early', coalesce(v_early, '[]'),
+    'card', to_jsonb(v_card),
+    'agent', jsonb_build_object('id', v_agent.id, 'owner_id', v_agent.owner_id, 'status', v_agent.status,
+      'wallet_id', v_agent.wallet_id, 'version', v_agent.version),
+    'policy', case when v_policy.id is null then null else to_jsonb(v_policy) end,
+    'checkout', case when v_checkout.id is null then null else to_jsonb(v_checkout) end,
+    'intents', coalesce(v_intents, '[]'),
+    'confirmed', coalesce(v_confirmed, '[]'),
+    'counters', v_counters,
+    'purse', v_purse,
+    'available_cents', coalesce((select l.balance_cents from ledger_accounts l where l.name = v_purse || ':available'), 0),
+    'revision', coalesce((select s.revision from agent_spending s where s.agent_id = v_card.agent_id), 0)
+  );
+end $$;

@@ -1,0 +1,44 @@
+-- Whatever concerns one authorization comes one after the other, also before its transaction exists.
+create or replace function lock_authorization(p_adapter text, p_authorization text) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(hashtextextended(p_adapter || '/' || p_authorization, 140))
+$$;
+
+-- The agent's place in the queue of whatever changes its spending; returns the revision before.
+create or replace function lock_spending(p_agent text) returns bigint language sql volatile as $$
+  insert into agent_spending as s (agent_id, revision) values (p_agent, 1)
+    on conflict (agent_id) do update set revision = s.revision + 1
+    returning s.revision - 1
+$$;
+
+-- Whose money an agent's cards draw on: its own budget once it has one, else its wallet.
+create or replace function purse_of(a agents) returns text language sql immutable parallel safe as $$
+  select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
+$$;
+
+/* The locks of whoever books on a payment, in the one order: agent's spending, agent, card, intent; the transaction
+   and then the ledger accounts are the caller's. The agent stands still, so that it is known whether it is closed. */
+create or replace function lock_payment(p_transaction text) returns void language plpgsql as $$
+declare
+  v record;
+begin
+  select agent_id, card_id, intent_id into v from transactions where id = p_transaction;
+  perform lock_spending(v.agent_id);
+  perform 1 from agents where id = v.agent_id for share;
+  perform 1 from cards where id = v.card_id for no key update;
+  perform 1 from intents where id = v.intent_id for no key update;
+end $$;
+
+/* The locks of a decision that is made anew because its facts were stale, in the same order. Returns the agent's purse,
+   whose accounts come last. */
+create or replace function lock_decision(p_agent text, p_card text, p_at timestamptz) returns text language plpgsql as $$
+declare
+  v_purse text;
+begin
+  perform lock_spending(p_agent);
+  select purse_of(a) into v_purse from agents a where a.id = p_agent for share;
+  perform 1 from cards where id = p_card for share;
+  perform 1 from policies where agent_id = p_agent and removed_at is null for share;
+  perform 1 from intents where agent_id = p_agent and card_id = p_card and status = 'approved' order by id for no key update;
+  perform 1 from transactions where card_id = p_card and adopt_until > p_at order by id for no key update;
+  return v_purse;
+end $$;

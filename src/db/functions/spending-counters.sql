@@ -1,0 +1,39 @@
+/* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`. `usage_count` and
+   `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
+   `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask. */
+create or replace function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false)
+returns table (
+  spent_today_cents bigint, spent_this_month_cents bigint, card_spent_today_cents bigint,
+  card_spent_this_month_cents bigint, usage_count bigint, last_payment_at timestamptz, first_merchant jsonb,
+  open_intents_cents bigint
+) language sql stable as $$
+  select s.today, s.month, s.card_today, s.card_month, u.payments, l.authorized_at, f.merchant, i.cents
+  from (
+    select
+      coalesce(sum(d.spent_cents) filter (where d.day = (p_at at time zone 'UTC')::date), 0)::bigint as today,
+      coalesce(sum(d.spent_cents), 0)::bigint as month,
+      coalesce(sum(d.spent_cents) filter (where d.card_id = p_card and d.day = (p_at at time zone 'UTC')::date), 0)::bigint
+        as card_today,
+      coalesce(sum(d.spent_cents) filter (where d.card_id = p_card), 0)::bigint as card_month
+    from spending_days d
+    where d.agent_id = p_agent
+      and d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date
+  ) s
+  cross join lateral (
+    select coalesce(sum(d.payments), 0)::bigint as payments from spending_days d
+    where d.agent_id = p_agent and (p_card is null or d.card_id = p_card)
+  ) u
+  left join lateral (
+    select t.authorized_at from transactions t where t.agent_id = p_agent and t.spent_cents > 0
+    order by t.authorized_at desc limit 1
+  ) l on true
+  left join lateral (
+    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant) as merchant from transactions t where t.agent_id = p_agent and t.spent_cents > 0
+    order by t.authorized_at limit 1
+  ) f on true
+  cross join lateral (
+    select coalesce(sum(i.expected_amount_cents), 0)::bigint as cents from intents i
+    where not p_is_charge
+      and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null and i.expires_at > p_at
+  ) i
+$$;
