@@ -48,7 +48,7 @@ export const healthArea = defineArea({
       summary: 'Health of the service and of what it depends on',
       auth: ['public'],
       unlimited: true,
-      success: { status: 200, body: health },
+      success: { status: 200, body: health, also: [503] },
       refusals: [],
     },
     getApiInformation: {

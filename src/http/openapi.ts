@@ -27,7 +27,7 @@ export function openApiOf(areas: readonly Area[], options: { version: string; mo
     servers: [{ url: options.serverUrl }],
     tags: areas.map(({ tag, description }) => ({ name: tag, description })),
     paths,
-    components: { schemas: components, securitySchemes },
+    components: { schemas: components, responses: refusals(paths, components), headers: headerShapes, securitySchemes },
   };
 }
 
@@ -42,13 +42,26 @@ const securitySchemes = {
   network: { type: 'apiKey', in: 'header', name: 'X-Network-Signature' },
 } satisfies Record<Exclude<AuthKind, 'public'>, Json>;
 
+const credentialInWords: Record<Exclude<AuthKind, 'agent'>, string> = {
+  key: 'an owner key',
+  dashboard: 'the dashboard secret',
+  merchant: 'a merchant key',
+  network: "the card network's signature",
+  public: 'no credentials',
+};
+
+const whoMayCall = ({ auth, scope }: Operation): string =>
+  `Called with ${auth
+    .map((kind) => (kind === 'agent' ? `an agent token with scope \`${scope}\`` : credentialInWords[kind]))
+    .join(' or ')}.`;
+
 function describe(area: Area, operationId: string, operation: Operation, components: Json): Json {
   const canonical = canonicalPath(area, operation);
   return {
     operationId,
     tags: [area.tag],
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    description: [operation.description, whoMayCall(operation)].filter((part) => part !== undefined).join('\n\n'),
     security: operation.auth.filter((kind) => kind !== 'public').map((kind) => ({ [kind]: [] })),
     parameters: [
       ...parameters('path', operation.params, components),
@@ -77,27 +90,72 @@ const accepts = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 function responses(operation: Operation, components: Json): Json {
   const { status, body, also = [] } = operation.success;
   const content = body === undefined ? {} : { content: json(schemaOf(body, 'output', components)) };
-  const error = { content: json(schemaOf(errorBody, 'output', components)) };
   const authenticated = !operation.auth.includes('public');
   const takesInput = operation.params ?? operation.query ?? operation.body;
-  const refusals = new Set([
+  const refused = new Set([
     ...operation.refusals,
     ...(takesInput === undefined ? [] : [400]),
     ...(authenticated ? [401] : []),
     ...(operation.auth.includes('agent') || (authenticated && !operation.auth.includes('network')) ? [403] : []),
     ...(operation.method === 'post' && authenticated ? [409] : []),
     ...(operation.method === 'get' ? [] : [413]),
-    429,
+    ...(operation.unlimited === true && !authenticated ? [] : [429]),
     503,
   ]);
   return {
     ...Object.fromEntries(
-      [status, ...also].map((code) => [code, { description: meaning[code] ?? 'Done', ...content }]),
+      [...refused].sort().map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]),
     ),
     ...Object.fromEntries(
-      [...refusals].sort().map((code) => [code, { description: meaning[code] ?? 'Refused', ...error }]),
+      [status, ...also].map((code) => [
+        code,
+        { description: meaning[code] ?? 'Done', headers: onEveryAnswer, ...content },
+      ]),
     ),
   };
+}
+
+const nameOf = (status: number | string): string => `Refused${status}`;
+
+/** The body of a refusal is the same everywhere, so each status is described once. */
+function refusals(paths: Json, components: Json): Json {
+  const used = JSON.stringify(paths);
+  const error = { content: json(schemaOf(errorBody, 'output', components)) };
+  return Object.fromEntries(
+    Object.entries(meaning)
+      .filter(([status]) => used.includes(`/responses/${nameOf(status)}"`))
+      .map(([status, description]) => {
+        const headers = { ...onEveryAnswer, ...headersOf(Number(status)) };
+        return [nameOf(status), { description, headers, ...error }];
+      }),
+  );
+}
+
+const headerShapes = {
+  'X-Data-Residency': {
+    description: 'Where the data is kept',
+    required: true,
+    schema: { type: 'string', const: 'EU' },
+  },
+  'X-Request-Id': { description: 'Names this request in records and logs', required: true, schema: { type: 'string' } },
+  'Retry-After': {
+    description: 'Seconds after which repeating makes sense',
+    schema: { type: 'integer', minimum: 1 },
+  },
+  'X-RateLimit-Limit': { description: 'Requests per minute', schema: { type: 'integer', minimum: 1 } },
+  'X-RateLimit-Remaining': { description: 'Requests left in this minute', schema: { type: 'integer', minimum: 0 } },
+  'X-RateLimit-Reset': { description: 'Seconds until the minute is over', schema: { type: 'integer', minimum: 1 } },
+} satisfies Json;
+
+const headersNamed = (...names: (keyof typeof headerShapes)[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+
+const onEveryAnswer = headersNamed('X-Data-Residency', 'X-Request-Id');
+
+function headersOf(status: number): Json {
+  if (status === 503) return headersNamed('Retry-After');
+  if (status !== 429) return {};
+  return headersNamed('Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
 }
 
 const meaning: Record<number, string> = {
@@ -124,7 +182,7 @@ function idempotencyHeader({ idempotency }: Operation): Json {
     in: 'header',
     required: idempotency === 'required',
     description: 'Repeat a request safely: the same key with the same body gives the same answer for 24 h.',
-    schema: { type: 'string', minLength: 1, maxLength: 255 },
+    schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   };
 }
 
@@ -135,6 +193,7 @@ function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, co
     name,
     in: place,
     required: place === 'path' || (object.required ?? []).includes(name),
+    ...(typeof property.description === 'string' ? { description: property.description } : {}),
     schema: property,
   }));
 }

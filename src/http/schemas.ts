@@ -9,6 +9,7 @@ export const id = <K extends IdKind>(kind: K) =>
   z
     .string()
     .regex(idPattern(kind), `must be a ${kind} id`)
+    .meta({ description: `id of ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}` })
     .transform((text) => text as Id<K>);
 
 /** An id in an answer. */
@@ -45,6 +46,7 @@ export const pageQuery = {
   cursor: z
     .string()
     .max(200)
+    .meta({ description: '`nextCursor` of the page before' })
     .transform((text, context) => {
       const cursor = decodeCursor(text);
       if (cursor !== undefined) return cursor;
@@ -58,7 +60,7 @@ export const pageQuery = {
     .min(1)
     .max(maximumPageSize)
     .default(defaultPageSize)
-    .meta({ minimum: 1, maximum: maximumPageSize }),
+    .meta({ minimum: 1, maximum: maximumPageSize, description: 'rows on a page' }),
 };
 
 export const pageOut = <Row extends z.ZodType>(row: Row) =>

@@ -26,7 +26,7 @@ export const clientsOf = (owner: Pick<Owner, 'client'>) => ({
 export type Records = Awaited<ReturnType<typeof recordsOf>>;
 
 /** An agent with a purchase behind it, a pending intent before it, a token, a webhook and money. */
-export async function recordsOf(world: World, owner: Owner) {
+export async function recordsOf(world: Pick<World, 'sandboxUrl'>, owner: Owner) {
   const api = clientsOf(owner);
   const funded = await api.fund.fundWallet({ body: { amountEuros: 500 } });
   const agent = await api.agents.createAgent({ body: { name: 'buyer' } });
@@ -67,7 +67,13 @@ export async function recordsOf(world: World, owner: Owner) {
 }
 
 /** Declares, executes at a sandbox shop and waits until the clearing has completed the intent. */
-export async function buy(world: World, owner: Owner, agentId: string, amountEuros: number, shop = 'sandbox-shop') {
+export async function buy(
+  world: Pick<World, 'sandboxUrl'>,
+  owner: Owner,
+  agentId: string,
+  amountEuros: number,
+  shop = 'sandbox-shop',
+) {
   const api = clientsOf(owner);
   const intent = await api.intents.declareIntent({
     body: { agentId, purpose: 'a thing', expectedAmountEuros: amountEuros },

@@ -64,7 +64,7 @@ export const cardsArea = defineArea({
       query: z.strictObject({
         ...pageQuery,
         agentId: id('agent').optional(),
-        status: z.enum(cardStatuses).optional(),
+        status: z.enum(cardStatuses).optional().describe('only cards in this state'),
       }),
       success: { status: 200, body: pageOut(cardOut) },
       refusals: [],

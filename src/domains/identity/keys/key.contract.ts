@@ -63,7 +63,7 @@ export const keysArea = defineArea({
       path: '',
       summary: 'List the live API keys',
       auth: ['key', 'dashboard'],
-      query: z.strictObject({ ownerId: ownerId.optional() }),
+      query: z.strictObject({ ownerId: ownerId.optional().describe('with the dashboard secret: whose keys') }),
       success: { status: 200, body: z.array(Key) },
       refusals: [400, 403],
     },

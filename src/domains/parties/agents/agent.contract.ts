@@ -89,7 +89,11 @@ export const agentsArea = defineArea({
       description: 'An agent token sees itself only.',
       auth: ['key', 'agent'],
       scope: 'agents.read',
-      query: z.strictObject({ ...pageQuery, status: status.optional(), externalId: externalId.optional() }),
+      query: z.strictObject({
+        ...pageQuery,
+        status: status.optional().describe('only agents in this state'),
+        externalId: externalId.optional().describe('only the agent that you know by this id'),
+      }),
       success: { status: 200, body: pageOut(Agent) },
       refusals: [400, 403],
     },

@@ -75,7 +75,7 @@ export const transactionsArea = defineArea({
         cardId: id('card').optional(),
         intentId: id('intent').optional(),
         merchant: text(140).optional().meta({ description: 'the whole name, in any case' }),
-        status: z.enum(transactionStatuses).optional(),
+        status: z.enum(transactionStatuses).optional().describe('only transactions in this state'),
         from: instant.optional().meta({ description: 'created at or after' }),
         to: instant.optional().meta({ description: 'created before' }),
       }),

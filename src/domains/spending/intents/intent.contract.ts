@@ -84,7 +84,7 @@ export const intentsArea = defineArea({
       scope: 'intents.read',
       query: z.strictObject({
         ...pageQuery,
-        status: z.enum(intentStatuses).optional(),
+        status: z.enum(intentStatuses).optional().describe('only intents in this state'),
         agentId: id('agent').optional(),
       }),
       success: { status: 200, body: pageOut(intentOut) },

@@ -137,7 +137,10 @@ export const policiesArea = defineArea({
       path: '',
       summary: 'Policies, newest first',
       auth: ['key'],
-      query: z.strictObject({ ...pageQuery, kind: z.enum(['template', 'agent']).optional() }),
+      query: z.strictObject({
+        ...pageQuery,
+        kind: z.enum(['template', 'agent']).optional().describe('only templates, or only the policies of agents'),
+      }),
       success: { status: 200, body: pageOut(policyOut) },
       refusals: [],
     },
@@ -156,7 +159,12 @@ export const policiesArea = defineArea({
       summary: 'One built-in preset',
       auth: ['key', 'agent'],
       scope: 'policies.read',
-      params: z.strictObject({ presetId: z.string().max(100) }),
+      params: z.strictObject({
+        presetId: z
+          .string()
+          .max(100)
+          .describe(`one of ${presetIds.join(', ')}`),
+      }),
       success: { status: 200, body: presetOut },
       refusals: [403, 404],
     },

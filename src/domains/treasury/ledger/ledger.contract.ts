@@ -79,12 +79,12 @@ export const ledgerArea = defineArea({
       scope: 'ledger.read',
       query: z.strictObject({
         walletId: id('wallet').optional(),
-        account: z.string().min(1).max(120).optional(),
-        referenceType: z.enum(referenceTypes).optional(),
-        referenceId: z.string().min(1).max(120).optional(),
-        direction: z.enum(['debit', 'credit']).optional(),
-        from: instant.optional(),
-        to: instant.optional(),
+        account: z.string().min(1).max(120).optional().describe('only lines on this account'),
+        referenceType: z.enum(referenceTypes).optional().describe('only lines caused by a record of this kind'),
+        referenceId: z.string().min(1).max(120).optional().describe('only lines caused by this record'),
+        direction: z.enum(['debit', 'credit']).optional().describe('only debits, or only credits'),
+        from: instant.optional().describe('created at or after'),
+        to: instant.optional().describe('created before'),
         ...pageQuery,
       }),
       success: { status: 200, body: pageOut(LedgerEntry) },
@@ -106,7 +106,7 @@ export const ledgerArea = defineArea({
       summary: 'Trial balance',
       description: 'Debits and credits of every account, now or as of a moment; over all accounts they are equal.',
       auth: ['key'],
-      query: z.strictObject({ asOf: instant.optional() }),
+      query: z.strictObject({ asOf: instant.optional().describe('balances as they were then; absent: now') }),
       success: {
         status: 200,
         body: z.object({
@@ -131,6 +131,7 @@ export const ledgerArea = defineArea({
         full: z
           .enum(['true', 'false'])
           .default('false')
+          .describe('the whole book, and not only since the last checkpoint that was found whole')
           .transform((text) => text === 'true'),
       }),
       success: { status: 200, body: LedgerVerification },

@@ -67,7 +67,7 @@ export const walletsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'wallets.read',
       query: z.strictObject({
-        status: z.enum(walletStatuses).optional(),
+        status: z.enum(walletStatuses).optional().describe('only wallets in this state'),
         parentWalletId: id('wallet').optional(),
         ...pageQuery,
       }),
