@@ -16,23 +16,27 @@ export type Process = {
   /** Search attribute `BursarStage` at the start. */
   readonly stage: string;
 };
+type NewProcess = Process & { readonly dueAt: Date | null; readonly at: Date };
 
 /** The process exists from this transaction on. `dueAt`: when it must act next, in business time. */
-export async function openProcess(tx: Tx, process: Process & { dueAt: Date | null; at: Date }): Promise<void> {
+export async function openProcess(tx: Tx, process: NewProcess): Promise<void> {
   await rows(
     tx,
     `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing`,
-    [
-      process.id,
-      process.workflow,
-      process.subjectId,
-      process.ownerId,
-      process.agentId,
-      process.stage,
-      process.dueAt,
-      process.at,
-    ],
+    valuesOf(process),
+  );
+}
+
+/** The same, also where it had ended; either way it looks at its row soon. */
+export async function reopenProcess(tx: Tx, process: NewProcess): Promise<void> {
+  await rows(
+    tx,
+    `insert into processes as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (id) do update set is_open = true, due_at = excluded.due_at, stage = excluded.stage,
+       wanted_wake = true, started_epoch = case when p.is_open then p.started_epoch end`,
+    valuesOf(process),
   );
 }
 
@@ -60,3 +64,14 @@ export async function closeProcess(tx: Tx, id: string, { isOwnStep = false } = {
     [id, isOwnStep],
   );
 }
+
+const valuesOf = ({ id, workflow, subjectId, ownerId, agentId, stage, dueAt, at }: NewProcess): unknown[] => [
+  id,
+  workflow,
+  subjectId,
+  ownerId,
+  agentId,
+  stage,
+  dueAt,
+  at,
+];

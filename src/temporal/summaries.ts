@@ -17,5 +17,6 @@ const sentences: Readonly<Record<string, (subjectId: string, ofAgent: string) =>
   intentLifecycle: (intentId, ofAgent) => `Intent ${intentId}${ofAgent}: to be decided, paid or expired`,
   cardLifecycle: (cardId, ofAgent) => `Card ${cardId}${ofAgent}: issued, kept in step with the processor, closed`,
   checkout: (intentId, ofAgent) => `Checkout of intent ${intentId}${ofAgent}: paid at the shop, or known not to be`,
+  agentPolicy: (agentId) => `Policy of agent ${agentId}: when it expires, acted upon once`,
   webhookDelivery: (deliveryId) => `Delivery ${deliveryId}: attempted again until it is taken or given up`,
 };

@@ -1,13 +1,11 @@
-/** Changes what describes an agent and, in the same transaction, moves it as freeze, unfreeze or close would. @module */
+/**
+ * Changes what describes an agent and, in the same transaction, moves it as freeze, unfreeze or close would and gives
+ * it another policy's rules.
+ * @module
+ */
 import type { Database } from '../db/database.ts';
-import {
-  type AgentChange,
-  type AgentName,
-  type AgentStatus,
-  changeAgent,
-  commandFor,
-  ownedRow,
-} from '../domains/parties/index.ts';
+import type { Tx } from '../db/tx.ts';
+import { type AgentDeps, type AgentName, changeAgent, commandFor, ownedRow } from '../domains/parties/index.ts';
 import type { Cause } from '../platform/cause.ts';
 import { type CloseAgentCascade, closeAgentIn } from './close-agent.ts';
 import { type FreezeAgentDeps, freezeAgentIn } from './freeze-agent.ts';
@@ -15,13 +13,18 @@ import { type UnfreezeAgentDeps, unfreezeAgentIn } from './unfreeze-agent.ts';
 
 export type UpdateAgentDeps = CloseAgentCascade &
   FreezeAgentDeps &
-  UnfreezeAgentDeps & { readonly database: Database; readonly forgetCredentials: () => void };
+  UnfreezeAgentDeps & {
+    readonly database: Database;
+    readonly forgetCredentials: () => void;
+    /** Overwrites the agent's rules with those of the owner's policy; an unknown one is 400, its own no change. */
+    readonly adoptRules: (tx: Tx, cause: Cause, to: AgentName & { readonly policyId: string }) => Promise<unknown>;
+  };
 
-type Change = AgentChange & { readonly status?: AgentStatus | undefined };
+type Change = Parameters<AgentDeps['updateAgent']>[1];
 
 export const createUpdateAgent =
   (deps: UpdateAgentDeps) =>
-  async (name: AgentName, { status, ...change }: Change, cause: Cause): Promise<void> => {
+  async (name: AgentName, { status, policyId, ...change }: Change, cause: Cause): Promise<void> => {
     await deps.database.write(async (tx) => {
       await changeAgent(tx, cause, name, change);
       const { status: from } = await ownedRow(tx, name.ownerId, name.agentId);
@@ -29,6 +32,8 @@ export const createUpdateAgent =
       if (command === 'freeze') await freezeAgentIn(tx, cause, deps, name);
       if (command === 'unfreeze') await unfreezeAgentIn(tx, cause, deps, name);
       if (command === 'close') await closeAgentIn(tx, cause, deps, name);
+      // Last, because cards are locked before the policy.
+      if (policyId !== undefined) await deps.adoptRules(tx, cause, { ...name, policyId });
     });
     if (status === 'closed') deps.forgetCredentials();
   };

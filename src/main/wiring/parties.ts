@@ -2,7 +2,7 @@
 import { cardProcessId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
 import { agentHandlers, agentsArea, customerHandlers, customersArea } from '../../domains/parties/index.ts';
-import { copyPolicyFor } from '../../domains/spending/policies/index.ts';
+import { adoptRules, copyPolicyFor } from '../../domains/spending/policies/index.ts';
 import { walletTotalCents } from '../../domains/treasury/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { createCloseAgent } from '../../usecases/close-agent.ts';
@@ -40,7 +40,7 @@ export function partiesAreas(infrastructure: Infrastructure, credentials: OpenCr
         freezeAgent: createFreezeAgent(brakes),
         unfreezeAgent: createUnfreezeAgent(brakes),
         closeAgent: createCloseAgent(brakes),
-        updateAgent: createUpdateAgent(brakes),
+        updateAgent: createUpdateAgent({ ...brakes, adoptRules }),
         fundAgent: createFundAgent(database),
       }),
     ),

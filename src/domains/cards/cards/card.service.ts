@@ -15,7 +15,14 @@ import { lockAgent } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
 import { cardProcessId } from './card.messages.ts';
 import { cardRecords, findCard } from './card.queries.ts';
-import { type CardCommand, type CardState, type CardStatus, frozenByAfter, moveCard } from './card.rules.ts';
+import {
+  type CardCommand,
+  type CardState,
+  type CardStatus,
+  type FrozenBy,
+  frozenByAfter,
+  moveCard,
+} from './card.rules.ts';
 import { cardWire } from './card.wire.ts';
 
 /** Moves one card. `already` and `moved` return the row; `refused` throws `invalid_state`. */
@@ -49,13 +56,21 @@ export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
   return row;
 }
 
+/** For whoever decides about all of an agent's cards at once. */
+export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
+  rows(tx, `select 1 from cards where agent_id = $1 and status <> 'closed' order by id for update`, [agentId]);
+
 /** The brake of an agent: its active cards freeze with it. */
 export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
-  moveCardsOf(tx, cause, agentId, 'freeze', {
-    which: `status = 'active'`,
-    set: `status = 'frozen', frozen_by = 'agent'`,
-    to: 'frozen',
-  });
+  moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('agent'));
+
+/** A policy that lapsed. What was frozen with the agent stays frozen when the agent is unfrozen. */
+export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
+  const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
+  const takeOver = `update cards set frozen_by = 'policy' where agent_id = $1 and status = 'frozen' and frozen_by = 'agent'`;
+  await rows(tx, takeOver, [agentId]);
+  return moved;
+}
 
 /** Only what was frozen with the agent; a card that its owner froze stays so. */
 export const unfreezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
@@ -73,7 +88,19 @@ export const closeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<str
     to: 'closed',
   });
 
-type SetMove = { readonly which: string; readonly set: string; readonly to: CardStatus };
+type SetMove = {
+  readonly which: string;
+  readonly set: string;
+  readonly to: CardStatus;
+  readonly details?: Record<string, unknown>;
+};
+
+const frozenBy = (by: FrozenBy): SetMove => ({
+  which: `status = 'active'`,
+  set: `status = 'frozen', frozen_by = '${by}'`,
+  to: 'frozen',
+  details: { frozenBy: by },
+});
 
 /** As many statements for many cards as for one; a card that is being issued moves too, and is heard of by nobody. Returns the moved. */
 async function moveCardsOf(
@@ -81,7 +108,7 @@ async function moveCardsOf(
   cause: Cause,
   agentId: string,
   kind: CardCommand['kind'],
-  { which, set, to }: SetMove,
+  { which, set, to, details = {} }: SetMove,
 ): Promise<string[]> {
   await tx.flush();
   const moved = await rows<{ id: string; is_provisioning: boolean }>(
@@ -98,7 +125,7 @@ async function moveCardsOf(
     [agentId, cause.at, cause.causeId],
   );
   const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
-  await recordCardEvents(tx, cause, visible, eventOf[kind], kind === 'freeze' ? { frozenBy: 'agent' } : {});
+  await recordCardEvents(tx, cause, visible, eventOf[kind], details);
   const ids = moved.map(({ id }) => id);
   await rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = any($1::text[]) and is_open', [
     ids.map(cardProcessId),

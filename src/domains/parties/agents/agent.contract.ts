@@ -111,7 +111,8 @@ export const agentsArea = defineArea({
       method: 'patch',
       path: '/{id}',
       summary: 'Change an agent',
-      description: 'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest.',
+      description:
+        'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest. `policyId` overwrites the agent’s rules with those of that policy, as apply does; its own changes nothing.',
       auth: ['key'],
       params,
       body: z
@@ -121,11 +122,16 @@ export const agentsArea = defineArea({
           scope: scope.nullable().optional(),
           status: status.optional(),
           profile: profile.nullable().optional(),
+          policyId: id('policy').optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .refine(
+          ({ status: wanted, policyId }) => wanted !== 'closed' || policyId === undefined,
+          'a closed agent has no policy: leave policyId or status out',
+        ),
       success: { status: 200, body: Agent },
       refusals: [400, 404],
-      fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed'],
+      fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'policy.updated'],
     },
     closeAgent: {
       method: 'delete',

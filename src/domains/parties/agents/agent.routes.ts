@@ -48,7 +48,11 @@ export type AgentDeps = {
   readonly closeAgent: (name: AgentName, cause: Cause) => Promise<AgentStatus>;
   readonly updateAgent: (
     name: AgentName,
-    change: AgentChange & { readonly status?: AgentStatus | undefined },
+    change: AgentChange & {
+      readonly status?: AgentStatus | undefined;
+      /** Whose rules become the agent's. */
+      readonly policyId?: Id<'policy'> | undefined;
+    },
     cause: Cause,
   ) => Promise<void>;
   readonly fundAgent: (

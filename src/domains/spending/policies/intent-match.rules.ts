@@ -12,8 +12,16 @@ export type MatchableIntent = {
   readonly expectedMerchant?: string | null | undefined;
   /** Of its own, where it is recurring; otherwise the policy's counts. */
   readonly tolerancePercent?: number | null | undefined;
+  readonly isRecurring?: boolean | undefined;
+  /** Why it cannot be charged now, in words: a recurring one outside its windows, or in one that is paid for. */
+  readonly closedBecause?: string | undefined;
 };
-export type Charge = { readonly amountCents: number; readonly merchant?: MerchantFacts | undefined };
+export type Charge = {
+  readonly amountCents: number;
+  readonly merchant?: MerchantFacts | undefined;
+  /** Initiated by the merchant under a standing agreement. */
+  readonly recurring?: boolean | undefined;
+};
 
 export type IntentMatch<I> =
   | { readonly outcome: 'matched'; readonly intent: I; readonly reason: string }
@@ -21,9 +29,12 @@ export type IntentMatch<I> =
   | { readonly outcome: 'mismatched'; readonly intent: I; readonly misfits: readonly Misfit[]; readonly reason: string }
   | { readonly outcome: 'none'; readonly reason: string };
 
-export type Misfit = { readonly field: 'amount' | 'merchant'; readonly reason: string };
+export type Misfit = { readonly field: 'amount' | 'merchant' | 'window'; readonly reason: string };
 
-/** The fitting intent with the surest merchant, then the nearest amount; ties go to the first given. */
+/**
+ * The fitting intent with the surest merchant, then the nearest amount, then for the kind of payment that the charge
+ * is; ties go to the first given. What a merchant charges under a standing agreement belongs to a recurring one first.
+ */
 export function matchIntent<I extends MatchableIntent>(
   intents: readonly I[],
   charge: Charge,
@@ -34,9 +45,15 @@ export function matchIntent<I extends MatchableIntent>(
     misfits: misfitsOf(intent, charge, tolerancePercent),
     isSure: isSurelyThere(intent, charge),
     gapCents: Math.abs(intent.expectedAmountCents - charge.amountCents),
+    isOfItsKind: (intent.isRecurring ?? false) === (charge.recurring ?? false),
   }));
-  const byNearness = (a: (typeof judged)[number], b: (typeof judged)[number]): number =>
-    Number(b.isSure) - Number(a.isSure) || a.gapCents - b.gapCents;
+  type Judged = (typeof judged)[number];
+  const byKind = (a: Judged, b: Judged): number => Number(b.isOfItsKind) - Number(a.isOfItsKind);
+  const byNearness = (a: Judged, b: Judged): number =>
+    (charge.recurring === true ? byKind(a, b) : 0) ||
+    Number(b.isSure) - Number(a.isSure) ||
+    a.gapCents - b.gapCents ||
+    byKind(a, b);
   const [fit] = judged.filter(({ misfits }) => misfits.length === 0).sort(byNearness);
   if (fit !== undefined) {
     return {
@@ -71,6 +88,7 @@ export function misfitsOf(
       misfits.push({ field: 'merchant', reason });
     }
   }
+  if (intent.closedBecause !== undefined) misfits.push({ field: 'window', reason: intent.closedBecause });
   return misfits;
 }
 

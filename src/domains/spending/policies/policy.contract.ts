@@ -85,6 +85,7 @@ export const policyOut = z
     version: z.int(),
     createdAt: instantOut,
     updatedAt: instantOut,
+    expiresAt: instantOut.nullable().meta({ description: 'from then on nothing is spent; null = never' }),
   })
   .meta({ id: 'Policy' });
 export type PolicyWire = z.infer<typeof policyOut>;

@@ -35,6 +35,8 @@ const PolicySchema = defineEntity({
     amountTolerancePercent: p.decimal('number').nullable(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
+    /** When its expiry was acted upon; null again after each change. */
+    expiredAt: p.datetime().nullable(),
     removedAt: p.datetime().nullable(),
   },
 });

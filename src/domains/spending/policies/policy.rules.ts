@@ -16,7 +16,7 @@ export {
   mostFor,
 } from './intent-match.rules.ts';
 export { isSameMerchant, type MerchantFacts, normalised, resembles } from './merchant-match.rules.ts';
-export { expiryOf } from './spending-checks.rules.ts';
+export { expiryOf } from './policy-expiry.rules.ts';
 export {
   type CardFacts,
   type CounterFacts,

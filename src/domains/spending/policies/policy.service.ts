@@ -13,6 +13,7 @@ import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
 import { policyWire, termsOf } from './policy.wire.ts';
+import { keepExpiryProcess } from './policy-expiry.service.ts';
 import { defaultTerms, fallbackPreset, type PresetId, presets } from './preset.rules.ts';
 
 export type NewTemplate = {
@@ -47,7 +48,9 @@ export async function changePolicy(
   Object.assign(row, terms);
   row.version += 1;
   row.updatedAt = cause.at;
+  row.expiredAt = null;
   await tx.flush();
+  await keepExpiryProcess(tx, row, cause.at);
   await recordTransition(tx, 'policy', row.id, { from, to: `version ${row.version}` }, cause);
   await recordChanges(tx, cause, [
     changeOf(row, 'policy.updated', { fields: Object.keys(terms), version: row.version }),
@@ -68,6 +71,16 @@ export async function applyRules(
   const terms =
     'presetId' in source ? presets[source.presetId].terms : await termsOfPolicy(tx, ownerId, source.policyId);
   return changePolicy(tx, cause, { agentId }, terms);
+}
+
+/** The same where somebody sends an agent's record back: its own policy is no change, and restarts no expiry. */
+export async function adoptRules(
+  tx: Tx,
+  cause: Cause,
+  { agentId, ownerId, policyId }: { agentId: string; ownerId: string; policyId: string },
+): Promise<void> {
+  const own = await lockPolicy(tx, { agentId });
+  if (own.id !== policyId) await applyRules(tx, cause, agentId, ownerId, { policyId });
 }
 
 export async function deleteTemplate(tx: Tx, cause: Cause, id: string): Promise<void> {
@@ -106,6 +119,7 @@ export async function copyPolicyFor(
       : await termsOfPolicy(tx, ownerId, policyId);
   const row = insert(tx, cause, { id: newId, ownerId, agentId }, terms);
   await tx.flush();
+  await keepExpiryProcess(tx, row, cause.at);
   return row;
 }
 
@@ -122,6 +136,7 @@ export async function removePolicyOf(tx: Tx, cause: Cause, agentId: string): Pro
 async function remove(tx: Tx, cause: Cause, row: PolicyRow): Promise<void> {
   row.removedAt = cause.at;
   await tx.flush();
+  await keepExpiryProcess(tx, row, cause.at);
   await recordChanges(tx, cause, [changeOf(row, 'policy.deleted')]);
 }
 
@@ -165,6 +180,7 @@ const insert = (tx: Tx, { at }: Cause, holder: Holder, terms: PolicyTerms): Poli
     version: 1,
     createdAt: at,
     updatedAt: at,
+    expiredAt: null,
     removedAt: null,
   });
 

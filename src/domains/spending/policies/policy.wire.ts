@@ -2,7 +2,7 @@
 import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { PolicyChange, PolicyTermsWire, PolicyWire } from './policy.contract.ts';
 import type { PolicyRow } from './policy.entity.ts';
-import type { Figures, Policy, PolicyTerms, TraceEntry } from './policy.rules.ts';
+import { expiryOf, type Figures, type Policy, type PolicyTerms, type TraceEntry } from './policy.rules.ts';
 
 export const policyWire = (row: PolicyRow): PolicyWire => ({
   id: row.id,
@@ -12,6 +12,8 @@ export const policyWire = (row: PolicyRow): PolicyWire => ({
   version: row.version,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
+  // A template never lapses; its copy does.
+  expiresAt: (row.agentId ?? null) === null ? null : (expiryOf(policyOf(row))?.toISOString() ?? null),
 });
 
 /** The part of a row that a decision looks at. */

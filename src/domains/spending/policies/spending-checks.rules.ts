@@ -7,7 +7,9 @@ import { lengthInWords, minute } from '../../../kernel/instant.ts';
 import { inWords } from '../../../kernel/money.ts';
 import { misfitsOf } from './intent-match.rules.ts';
 import { isInCategory } from './mcc-groups.rules.ts';
+import { attestationWindowOf, whyUnattested } from './attestation.rules.ts';
 import { isKnown, isSameMerchant, merchantInWords, resembles } from './merchant-match.rules.ts';
+import { expiryOf, isLapsed } from './policy-expiry.rules.ts';
 import type { Figures, Policy, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
 
 export type Finding = TraceEntry & { readonly reason: string };
@@ -27,7 +29,7 @@ const policyExpiry: Check = ({ at }, policy) => {
   const expiresAt = expiryOf(policy);
   if (expiresAt === null) return undefined;
   const figures = { expiresAt: expiresAt.toISOString() };
-  if (at < expiresAt) return pass('policy_expiry', figures);
+  if (!isLapsed(policy, at)) return pass('policy_expiry', figures);
   return deny('policy_expiry', `the policy expired at ${figures.expiresAt}`, figures);
 };
 
@@ -128,17 +130,12 @@ const intentStands: Check = ({ intent, request, phase }, policy) => {
   return misfit === undefined ? pass('intent', figures) : deny('intent', misfit.reason, figures);
 };
 
-const defaultAttestationWindowMinutes = 15;
-
 const attestation: Check = ({ intent, request, phase, at }, policy) => {
   if (!policy.requireAttestation || phase === 'declare' || isVerification(request)) return undefined;
-  const windowMinutes = policy.attestationWindowMinutes ?? defaultAttestationWindowMinutes;
   const attestedAt = intent?.attestedAt ?? null;
-  const figures = { windowMinutes, attestedAt: attestedAt?.toISOString() ?? null };
-  const ageMs = attestedAt === null ? Number.POSITIVE_INFINITY : at.getTime() - attestedAt.getTime();
-  if (ageMs <= windowMinutes * minute) return pass('attestation', figures);
-  const seen = attestedAt === null ? 'there is none' : `the last was at ${figures.attestedAt}`;
-  return deny('attestation', `needs an attestation no older than ${windowMinutes} min, ${seen}`, figures);
+  const why = whyUnattested(policy, attestedAt, at);
+  const figures = { windowMinutes: attestationWindowOf(policy), attestedAt: attestedAt?.toISOString() ?? null };
+  return why === undefined ? pass('attestation', figures) : deny('attestation', why, figures);
 };
 
 const autoApprove: Check = ({ request, intent, phase }, { autoApproveLimitCents }) => {
@@ -191,13 +188,6 @@ export const policyChecks: readonly Check[] = [
   ...[policyExpiry, blocklist, allowlist, firstMerchant, mccBlocklist, mccAllowlist, country, activeHours],
   ...[cooldown, singleUse, usageCount, ...limits, intentStands, attestation, autoApprove, risk],
 ];
-
-/** When a policy lapses; null = never. */
-export const expiryOf = ({
-  expiresAfterMinutes,
-  updatedAt,
-}: Pick<Policy, 'expiresAfterMinutes' | 'updatedAt'>): Date | null =>
-  expiresAfterMinutes === null ? null : new Date(updatedAt.getTime() + expiresAfterMinutes * minute);
 
 const isVerification = ({ kind }: SpendingFacts['request']): boolean => kind === 'verification';
 
