@@ -2,14 +2,17 @@
 import type { Response } from 'express';
 import type { Logger } from '../platform/log.ts';
 import { refusalOf } from './errors.ts';
+import { pageFor } from './pages.ts';
 import type { Operation } from './route.ts';
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
 export function answer(operation: Operation, response: Response, { status, body }: Answer): void {
   begin(operation, response, status);
+  const page = pageFor(response);
   if (status === 204) response.end();
-  else response.json(body);
+  else if (page === undefined) response.json(body);
+  else response.type('html').send(page.show(body as never).text);
 }
 
 /** `body` is the text as it was answered first. */
@@ -24,7 +27,7 @@ export function replay(
 }
 
 const begin = (operation: Operation, response: Response, status: number): Response => {
-  if (operation.secret === true) response.set('Cache-Control', 'no-store');
+  if (operation.secret === true || operation.sealed === true) response.set('Cache-Control', 'no-store');
   return response.status(status);
 };
 
@@ -39,5 +42,8 @@ export function refuse(response: Response, error: unknown, log: Logger): void {
     return;
   }
   if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
-  response.status(refusal.status).set('X-Service-Error-Code', refusal.label).json({ error: refusal.message });
+  response.status(refusal.status).set('X-Service-Error-Code', refusal.label);
+  const page = pageFor(response);
+  if (page === undefined) response.json({ error: refusal.message });
+  else response.type('html').send(page.refuse(refusal).text);
 }

@@ -26,12 +26,21 @@ export type Reservation =
   | (Lease & { readonly kind: 'run'; readonly seed: string; readonly seedMs: number })
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 
+type KeptAnswer = {
+  readonly status: number;
+  readonly body: string;
+  /** Kept sealed, and shown to a repeat for ten minutes only. */
+  readonly isSecret: boolean;
+  /** Kept sealed. */
+  readonly isSealed?: boolean;
+};
+
 export type Idempotency = {
   /** Before validation: a stored answer, a refusal (409), or nothing known. */
   find(request: RequestKey): Promise<Extract<Reservation, { kind: 'replay' }> | undefined>;
   /** After validation: reserves, or takes over a lapsed reservation with its seed. */
   reserve(request: RequestKey): Promise<Reservation>;
-  keep(request: RequestKey, lease: Lease, answer: { status: number; body: string; isSecret: boolean }): Promise<void>;
+  keep(request: RequestKey, lease: Lease, answer: KeptAnswer): Promise<void>;
   /** A 4xx: as if never asked. */
   drop(request: RequestKey, lease: Lease): Promise<void>;
   /** A 5xx: the ids stay, the next call may go on at once. */
@@ -117,14 +126,14 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   return {
     find,
     reserve,
-    keep: async (request, { leaseToken }, { status, body, isSecret }) => {
-      const stored = isSecret ? await vault.seal(body, sealContext(request)) : body;
+    keep: async (request, { leaseToken }, { status, body, isSecret, isSealed = false }) => {
+      const stored = isSealed || isSecret ? await vault.seal(body, sealContext(request)) : body;
       await rows(
         database.read(),
         `update idempotency set status = $5, body = $6, body_is_sealed = $7, lease_until = null,
-           reveal_until = case when $7 then now() + interval '${secretMinutes} minutes' end
+           reveal_until = case when $8 then now() + interval '${secretMinutes} minutes' end
          where ${leased}`,
-        [...keyOf(request), leaseToken, status, stored, isSecret],
+        [...keyOf(request), leaseToken, status, stored, isSealed || isSecret, isSecret],
       );
     },
     drop: (request, { leaseToken }) =>

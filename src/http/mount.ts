@@ -15,6 +15,7 @@ import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller } from './caller.ts';
 import { invalid, refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
+import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, pathsOf, Reply } from './route.ts';
@@ -27,20 +28,36 @@ export type EdgeDeps = AdmitDeps & {
   readonly validatesAnswers: boolean;
 };
 
-/** Registers every operation; paths without parameters come before those with, so `/tokens` is never an id. */
+/**
+ * Registers every operation; paths without parameters come before those with, so `/tokens` is never an id, nor with a
+ * method that is not served there.
+ */
 export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps): void {
-  const routes = areas.flatMap(({ area, handlers }) =>
+  const routes = areas.flatMap(({ area, handlers, pages }) =>
     Object.entries(area.operations).flatMap(([name, operation]) => {
       const handler = handlers[name];
       if (handler === undefined) throw new Error(`no handler for ${name}`);
-      return pathsOf(area, operation).map((path) => ({ path, operation, run: edge(name, operation, handler, deps) }));
+      const run = edge(name, operation, { handler, page: pages[name] }, deps);
+      return pathsOf(area, operation).map((path) => ({ path, operation, run }));
     }),
   );
   routes.sort((a, b) => specificity(b.path) - specificity(a.path));
-  for (const { path, operation, run } of routes) {
-    router[operation.method](path.replace(/\{(\w+)\}/g, ':$1'), run);
+  for (const place of Map.groupBy(routes, ({ path }) => path.replace(/\{\w+\}/g, '{}')).values()) {
+    for (const { path, operation, run } of place) router[operation.method](inExpress(path), run);
+    const methods = place.map(({ operation }) => operation.method.toUpperCase());
+    router.all(inExpress(place[0]?.path ?? ''), refuseMethod([...new Set(methods)], deps.log));
   }
 }
+
+const inExpress = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+
+const refuseMethod =
+  (served: readonly string[], log: Logger): RequestHandler =>
+  (request, response) => {
+    response.set('Allow', served.join(', '));
+    const message = `${request.method} is not served here; use ${served.join(', ')}`;
+    refuse(response, new DomainError('method_not_allowed', message), log);
+  };
 
 /** More literal segments first. */
 const specificity = (path: string): number =>
@@ -49,8 +66,11 @@ const specificity = (path: string): number =>
 
 type Handler = Mounted['handlers'][string];
 
-function edge(name: string, operation: Operation, handler: Handler, deps: EdgeDeps): RequestHandler {
+type Answering = { readonly handler: Handler; readonly page: Page | undefined };
+
+function edge(name: string, operation: Operation, { handler, page }: Answering, deps: EdgeDeps): RequestHandler {
   return async (request, response) => {
+    if (page !== undefined) negotiatePage(page, request, response);
     try {
       await limit(operation, request, response, deps);
       const caller = await admit({ name, operation, request, requestId: requestIdOf(request) }, deps);
@@ -97,13 +117,15 @@ async function serve(
   }
   try {
     const body = JSON.stringify(done.body ?? null);
-    await deps.idempotency.keep(key, reservation, { status: done.status, body, isSecret: operation.secret === true });
+    await deps.idempotency.keep(key, reservation, { status: done.status, body, ...keptAs(operation) });
   } catch (error) {
     await release(deps, key, reservation);
     throw error;
   }
   answer(operation, response, done);
 }
+
+const keptAs = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
 
 /** Best effort, so that a repeat may go on at once; otherwise the lease ends by itself. */
 async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {
@@ -166,8 +188,8 @@ function requestKey(
   rawBody: Uint8Array,
 ): RequestKey | undefined {
   if (operation.method !== 'post' || !('ownerId' in caller)) return undefined;
-  const key = headerOf(request, 'idempotency-key');
-  if (key === undefined) {
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') {
     if (operation.idempotency !== 'required') return undefined;
     throw new DomainError('invalid_request', 'send an Idempotency-Key header: this operation needs one');
   }
@@ -189,6 +211,7 @@ function validate(operation: Operation, request: Request, json: unknown, rawBody
   const params = part(operation.params, 'path', request.params);
   const query = part(operation.query, 'query', request.query);
   const network = operation.auth.includes('network');
-  const body = network || operation.body === undefined ? undefined : part(operation.body, 'body', json ?? {});
+  const body =
+    network || operation.body === undefined ? undefined : part(operation.body, 'body', json === undefined ? {} : json);
   return { params, query, body, rawBody, headers: request.headers } as Input<Operation>;
 }

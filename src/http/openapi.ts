@@ -89,7 +89,8 @@ const accepts = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
 function responses(operation: Operation, components: Json): Json {
   const { status, body, also = [] } = operation.success;
-  const content = body === undefined ? {} : { content: json(schemaOf(body, 'output', components)) };
+  const page = operation.page === true ? { 'text/html': { schema: { type: 'string' } } } : {};
+  const content = body === undefined ? {} : { content: { ...json(schemaOf(body, 'output', components)), ...page } };
   const authenticated = !operation.auth.includes('public');
   const takesInput = operation.params ?? operation.query ?? operation.body;
   const refused = new Set([

@@ -6,6 +6,7 @@
 import type * as z from 'zod';
 import type { EventName } from '../events/catalog.ts';
 import type { Call } from './caller.ts';
+import type { Page } from './pages.ts';
 import type { Scope } from './scopes.ts';
 
 export type AuthKind = 'key' | 'agent' | 'dashboard' | 'merchant' | 'network' | 'public';
@@ -32,6 +33,10 @@ export type Operation = {
   readonly pure?: true;
   /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */
   readonly secret?: true;
+  /** The answer holds a capability link: kept sealed for a repeat, as long as any answer. */
+  readonly sealed?: true;
+  /** Browsers get the same answer as a page; nobody keeps it in a cache. */
+  readonly page?: true;
   readonly idempotency?: 'required';
   readonly bodyLimitBytes?: number;
   /** Exempt from the rate limit: health, and what has a ceiling of its own. */
@@ -88,11 +93,24 @@ export type Handlers<A extends Area> = {
 export type Mounted = {
   readonly area: Area;
   readonly handlers: Readonly<Record<string, (input: Input<Operation>, call: Call) => Promise<unknown>>>;
+  readonly pages: Readonly<Record<string, Page>>;
 };
 
-export const mounted = <A extends Area>(area: A, handlers: Handlers<A>): Mounted => ({
+/** One page for each operation that has one, and for no other. */
+type Pages<A extends Area> = {
+  readonly [K in keyof A['operations'] as A['operations'][K] extends { page: true } ? K : never]: Page<
+    Output<A['operations'][K]>
+  >;
+};
+
+export const mounted = <A extends Area>(
+  area: A,
+  handlers: Handlers<A>,
+  ...[pages]: keyof Pages<A> extends never ? [] : [Pages<A>]
+): Mounted => ({
   area,
   handlers: handlers as unknown as Mounted['handlers'],
+  pages: (pages ?? {}) as Mounted['pages'],
 });
 
 /** Every path under which an operation is served: canonical and aliases, each with and without `/v1`. */

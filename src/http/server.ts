@@ -18,8 +18,9 @@ import { docsPage, docsScript } from './docs-page.ts';
 import { echoedPath } from './echo.ts';
 import { type EdgeDeps, mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
+import { servePages } from './pages.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
-import { type Mounted, pathsOf } from './route.ts';
+import type { Mounted } from './route.ts';
 
 export type ServerOptions = {
   readonly areas: readonly Mounted[];
@@ -30,7 +31,7 @@ export type ServerOptions = {
 };
 
 export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptions): Express {
-  const present = areas.map(({ area, handlers }) => ({ handlers, area: withoutAbsent(area, mode) }));
+  const present = areas.map((one) => ({ ...one, area: withoutAbsent(one.area, mode) }));
   const app = express();
   app.disable('x-powered-by');
   app.set('etag', false);
@@ -54,11 +55,12 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   app.get('/docs/start.js', (_request, response) => void response.type('js').send(docsScript));
   app.use('/docs/assets', express.static(swagger, { index: false }));
 
+  servePages(app);
+
   mount(app, present, edge);
   app.use((request, response) => {
-    const allowed = methodsAt(present, request.path);
-    if (allowed.length > 0) response.set('Allow', allowed.join(', '));
-    refuse(response, nothingThere(request.method, request.path, allowed), edge.log);
+    const where = `${request.method} ${echoedPath(request.path.slice(0, 200))}`;
+    refuse(response, new DomainError('not_found', `nothing is served at ${where}`), edge.log);
   });
   app.use(((error, _request, response, _next) =>
     refuse(response, asRefusal(error), edge.log)) as express.ErrorRequestHandler);
@@ -111,21 +113,6 @@ function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
   const kept = Object.entries(area.operations).filter(([, operation]) => operation.sandboxOnly !== true);
   return { ...area, operations: Object.fromEntries(kept) };
 }
-
-function methodsAt(areas: readonly Mounted[], requested: string): string[] {
-  const matches = (template: string) => new RegExp(`^${template.replace(/\{\w+\}/g, '[^/]+')}/?$`, 'i').test(requested);
-  const methods = areas.flatMap(({ area }) =>
-    Object.values(area.operations)
-      .filter((operation) => pathsOf(area, operation).some(matches))
-      .map((operation) => operation.method.toUpperCase()),
-  );
-  return [...new Set(methods)];
-}
-
-const nothingThere = (method: string, requested: string, allowed: readonly string[]): DomainError =>
-  allowed.length === 0
-    ? new DomainError('not_found', `nothing is served at ${method} ${echoedPath(requested.slice(0, 200))}`)
-    : new DomainError('method_not_allowed', `${method} is not served here; use ${allowed.join(', ')}`);
 
 /** Express' own errors (a malformed percent escape, for one) carry a status. */
 function asRefusal(error: unknown): unknown {

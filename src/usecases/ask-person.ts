@@ -5,7 +5,7 @@
  */
 import { rows, type Tx } from '../db/tx.ts';
 import type { AuthorizationFacts, AuthorizationMessage, Received } from '../domains/payments/index.ts';
-import { insertIntent } from '../domains/spending/intents/index.ts';
+import { type ApprovalLinks, insertIntent } from '../domains/spending/intents/index.ts';
 import { recordChanges } from '../events/record.ts';
 import { newId } from '../kernel/ids.ts';
 import { day, later } from '../kernel/instant.ts';
@@ -16,54 +16,61 @@ const retryPassesMinutes = 15;
 
 type Declined = { readonly rule: string; readonly reason: string; readonly transactionId: string };
 
-/** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
-export async function askPerson(
+export type AskPerson = (
   tx: Tx,
-  { message, cause }: Received<AuthorizationMessage>,
-  { card, policy }: AuthorizationFacts,
-  { rule, reason, transactionId }: Declined,
-): Promise<void> {
-  const { amountCents, merchant } = message;
-  // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
-  await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [card.agentId]);
-  const asked = await rows(
-    tx,
-    `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
+  received: Received<AuthorizationMessage>,
+  facts: AuthorizationFacts,
+  declined: Declined,
+) => Promise<void>;
+
+/** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
+export const askPersonWith =
+  (links: Pick<ApprovalLinks, 'open'>): AskPerson =>
+  async (tx, { message, cause }, { card, policy }, { rule, reason, transactionId }) => {
+    const { amountCents, merchant } = message;
+    // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
+    await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [card.agentId]);
+    const asked = await rows(
+      tx,
+      `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
        and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
-    [card.agentId, card.id, amountCents, merchant.name, cause.at],
-  );
-  if (asked.length > 0) return;
-  const intent = await insertIntent(
-    tx,
-    {
-      id: newId('intent'),
-      ownerId: card.ownerId,
+      [card.agentId, card.id, amountCents, merchant.name, cause.at],
+    );
+    if (asked.length > 0) return;
+    const intent = await insertIntent(
+      tx,
+      {
+        id: newId('intent'),
+        ownerId: card.ownerId,
+        agentId: card.agentId,
+        clientIntentId: null,
+        purpose: `a charge by ${merchant.name} that waits for a person`,
+        expectedAmountCents: amountCents,
+        expectedMerchant: merchant.name,
+        cardId: card.id,
+        expiresAt: later(cause.at, personDecidesMs),
+        payWithinMinutes: retryPassesMinutes,
+        policyCheck: { allowed: true, requiresApproval: true, reason },
+        policyVersion: policy?.version ?? null,
+        needsAttestation: policy?.requireAttestation ?? false,
+        status: 'pending_approval',
+      },
+      cause,
+      links,
+    );
+    const data = {
+      id: transactionId,
       agentId: card.agentId,
-      clientIntentId: null,
-      purpose: `a charge by ${merchant.name} that waits for a person`,
-      expectedAmountCents: amountCents,
-      expectedMerchant: merchant.name,
-      cardId: card.id,
-      expiresAt: later(cause.at, personDecidesMs),
-      payWithinMinutes: retryPassesMinutes,
-      policyCheck: { allowed: true, requiresApproval: true, reason },
-      policyVersion: policy?.version ?? null,
-      needsAttestation: policy?.requireAttestation ?? false,
-      status: 'pending_approval',
-    },
-    cause,
-  );
-  const data = {
-    id: transactionId,
-    agentId: card.agentId,
-    status: 'failed',
-    transactionId,
-    intentId: intent.id,
-    action: 'review',
-    signals: [rule],
-    amountEuros: eurosFromCents(amountCents),
-    reason,
+      status: 'failed',
+      transactionId,
+      intentId: intent.id,
+      action: 'review',
+      signals: [rule],
+      amountEuros: eurosFromCents(amountCents),
+      reason,
+    };
+    const { ownerId, agentId } = card;
+    await recordChanges(tx, cause, [
+      { event: 'risk.review_required', ownerId, agentId, subjectId: transactionId, data },
+    ]);
   };
-  const { ownerId, agentId } = card;
-  await recordChanges(tx, cause, [{ event: 'risk.review_required', ownerId, agentId, subjectId: transactionId, data }]);
-}

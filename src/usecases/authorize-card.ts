@@ -28,13 +28,14 @@ import type { RequestFacts, RiskFacts } from '../domains/spending/policies/index
 import { available, held, lockAccounts } from '../domains/treasury/index.ts';
 import { unavailable } from '../kernel/errors.ts';
 import type { Logger } from '../platform/log.ts';
-import { askPerson } from './ask-person.ts';
+import type { AskPerson } from './ask-person.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 
 export type AuthorizeCardDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
   readonly closeUsedCard: CloseUsedCard;
+  readonly askPerson: AskPerson;
   /** Until the risk engine exists it allows. */
   readonly riskOf: (
     tx: Tx,
@@ -119,7 +120,7 @@ async function attempt(
     deps.closeUsedCard,
   );
   if (!decision.needsPerson) return { answer };
-  return { answer, ask: (within) => askPerson(within, received, facts, { ...decision, transactionId }) };
+  return { answer, ask: (within) => deps.askPerson(within, received, facts, { ...decision, transactionId }) };
 }
 
 /** Asked for the first time after the money was collected: all of it is approved, and from now on that is the answer. */

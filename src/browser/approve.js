@@ -1,0 +1,81 @@
+/** What the approver's page does when a button is pressed; the page itself comes from the server, before and after. */
+
+import { inOwnTime, send } from './page.js';
+import { askForPasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
+
+const link = location.pathname.replace(/\/$/, '');
+const approve = document.getElementById('approve');
+const deny = document.getElementById('deny');
+const problem = document.getElementById('problem');
+const progress = document.getElementById('progress');
+const buttons = [...document.querySelectorAll('button')];
+
+inOwnTime();
+
+const origin = approve?.dataset.origin;
+const why = origin === undefined ? undefined : whyNoPasskeys(origin);
+if (why !== undefined) {
+  approve.disabled = true;
+  say(why);
+  if (origin !== location.origin) offerPageAt(origin);
+}
+
+approve?.addEventListener('click', () =>
+  deciding('Waiting for your passkey …', async () => {
+    const { challengeId, options } = await send('POST', `${link}/challenge`, {});
+    const assertion = await askForPasskey(options);
+    progress.textContent = 'Approving …';
+    await send('POST', link, { webauthnAssertion: { challengeId, assertion } });
+  }),
+);
+
+deny?.addEventListener('submit', (event) => {
+  event.preventDefault();
+  const reason = deny.reason.value.replaceAll(/\s+/g, ' ').trim();
+  deciding('Denying …', () => send('POST', `${link}/deny`, reason === '' ? {} : { reason }));
+});
+
+/** One decision at a time; afterwards the server says what became of it. */
+async function deciding(doing, decide) {
+  say('');
+  progress.textContent = doing;
+  for (const button of buttons) button.disabled = true;
+  try {
+    await decide();
+    location.reload();
+  } catch (error) {
+    if (await isDecided()) return location.reload();
+    progress.textContent = '';
+    for (const button of buttons) button.disabled = button === approve && why !== undefined;
+    say(inWords(error));
+  }
+}
+
+/** Somebody else may have been faster, or the answer got lost on its way. */
+async function isDecided() {
+  try {
+    return (await send('GET', link)).request === null;
+  } catch {
+    return false;
+  }
+}
+
+function inWords(error) {
+  if (error.status === undefined)
+    return error instanceof DOMException ? whyNotMade(error) : 'Bursar cannot be reached. Try again in a moment.';
+  if (error.status === 503)
+    return `Bursar cannot carry this out just now. Wait ${error.retryAfter ?? 5} seconds and press again: pressing twice decides once.`;
+  if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 60} seconds and press again.`;
+  return `Not done: ${error.message}.`;
+}
+
+function say(text) {
+  problem.textContent = text;
+}
+
+function offerPageAt(elsewhere) {
+  const way = document.createElement('a');
+  way.href = new URL(location.pathname, elsewhere).href;
+  way.textContent = 'Open it there';
+  problem.append(' ', way);
+}

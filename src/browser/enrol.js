@@ -1,0 +1,65 @@
+/** Enrols a passkey with the owner's API key, which is sent with each call and kept nowhere. */
+import { Refused, send } from './page.js';
+import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
+
+const form = document.getElementById('enrol');
+const problem = document.getElementById('problem');
+const progress = document.getElementById('progress');
+
+const why = whyNoPasskeys(location.origin);
+if (why !== undefined) problem.textContent = why;
+
+form.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const call = callerWith(form.key.value.trim());
+  problem.textContent = '';
+  lock(true);
+  try {
+    const { id, name, approvesFrom, createdAt } = await enrol(call, form.name.value.trim());
+    form.reset();
+    done(`${name} is enrolled as ${id}.`, approvesFrom > createdAt ? approvesFrom : undefined);
+  } catch (error) {
+    problem.textContent = inWords(error);
+  } finally {
+    progress.textContent = '';
+    lock(false);
+  }
+});
+
+const callerWith = (key) => (method, path, body) => send(method, path, body, { Authorization: `Bearer ${key}` });
+
+async function enrol(call, name) {
+  progress.textContent = 'Asking for a new passkey …';
+  const enrolled = await call('GET', '/passkeys');
+  const { challengeId, options } = await call('POST', '/passkeys/register/options', { name });
+  const attestation = await makePasskey(options);
+  if (enrolled.length === 0) return call('POST', '/passkeys/register/verify', { challengeId, attestation, name });
+  progress.textContent = 'Now confirm with a passkey that is enrolled …';
+  const confirming = await call('POST', '/passkeys/challenges', { purpose: 'enroll', subjectId: challengeId });
+  const webauthnAssertion = {
+    challengeId: confirming.challengeId,
+    assertion: await askForPasskey(confirming.options),
+  };
+  return call('POST', '/passkeys/register/verify', { challengeId, attestation, name, webauthnAssertion });
+}
+
+function done(words, from) {
+  form.hidden = true;
+  const said = document.getElementById('done-words');
+  said.textContent =
+    from === undefined ? words : `${words} It approves from ${new Date(from).toLocaleString('en-GB')} on.`;
+  document.getElementById('done').hidden = false;
+  document.getElementById('done-title').focus();
+}
+
+function lock(isLocked) {
+  for (const field of form.elements) field.disabled = isLocked;
+}
+
+function inWords(error) {
+  if (error instanceof DOMException) return whyNotMade(error);
+  if (!(error instanceof Refused)) return 'Bursar cannot be reached. Try again in a moment.';
+  return error.status === 401
+    ? 'This API key is unknown, revoked, or of the other mode.'
+    : `Not done: ${error.message}.`;
+}

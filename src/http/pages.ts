@@ -1,0 +1,53 @@
+/**
+ * Pages for people: what an operation answers as HTML where a browser asks for it, the headers that keep a page to
+ * itself, and the few files that browsers load. Decides nothing.
+ * @module
+ */
+import { fileURLToPath } from 'node:url';
+import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import helmet from 'helmet';
+import type { Html } from './html.ts';
+
+/** How an operation's answer looks in a browser. `Body` is what its contract promises as JSON. */
+export type Page<Body = never> = {
+  show(body: Body): Html;
+  /** A refusal by the edge or by the operation, as far as the caller may know it. */
+  refuse(refusal: { readonly status: number; readonly message: string }): Html;
+};
+
+/** Nothing from elsewhere, nothing inline, in nobody's frame, in no cache. */
+const policy = helmet.contentSecurityPolicy({
+  useDefaults: false,
+  directives: {
+    'default-src': ["'none'"],
+    'script-src': ["'self'"],
+    'style-src': ["'self'"],
+    'img-src': ["'self'"],
+    'connect-src': ["'self'"],
+    'base-uri': ["'none'"],
+    'form-action': ["'none'"],
+    'frame-ancestors': ["'none'"],
+  },
+});
+
+export const pageHeaders: RequestHandler = (request, response, next) => {
+  response.set({ 'Cache-Control': 'no-store', 'X-Frame-Options': 'DENY', 'X-Robots-Tag': 'noindex' });
+  policy(request, response, next);
+};
+
+/** A browser names HTML and gets the page; whoever takes anything gets JSON. */
+export function negotiatePage(page: Page, request: Request, response: Response): void {
+  pageHeaders(request, response, () => undefined);
+  response.vary('Accept');
+  if (request.accepts(['json', 'html']) === 'html') response.locals.page = page;
+}
+
+export const pageFor = (response: Response): Page | undefined => response.locals.page as Page | undefined;
+
+const folder = fileURLToPath(new URL('../browser/', import.meta.url));
+
+/** What pages load, and the page on which a person enrols a passkey. */
+export function servePages(app: Express): void {
+  app.get('/docs/passkeys', pageHeaders, (_request, response) => response.sendFile('enrol.html', { root: folder }));
+  app.use('/docs/pages', express.static(folder, { index: false, redirect: false, cacheControl: false }));
+}

@@ -1,0 +1,105 @@
+/**
+ * What a person does under an approver's link: read what is asked, approve it with a passkey, deny it. The link stands
+ * for its one intent and no other; it serves as long as that waits, and tells the outcome afterwards.
+ * @module
+ */
+import type { Database } from '../db/database.ts';
+import { approvesFrom, enrolledPasskeys, lastGoneAt, type RelyingParty } from '../domains/identity/index.ts';
+import { agentNames } from '../domains/parties/index.ts';
+import {
+  type ApprovalDeps,
+  type ApprovalWire,
+  approvedWithOf,
+  passkeyState,
+  statusTold,
+} from '../domains/spending/approvals/index.ts';
+import { applyToIntent, findIntent, type IntentRow, intentBehind, stateOf } from '../domains/spending/intents/index.ts';
+import type { Call } from '../http/caller.ts';
+import { DomainError } from '../kernel/errors.ts';
+import { eurosFromCents } from '../kernel/money.ts';
+import type { ApproveIntent } from './approve-intent.ts';
+import type { IntentChallenge } from './attest-intent.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+  readonly challenge: IntentChallenge;
+  readonly approve: ApproveIntent;
+};
+
+export function decidingByLink({ database, relyingParty, challenge, approve }: Deps): ApprovalDeps {
+  const intentOf = async (token: string): Promise<IntentRow> => {
+    const tx = database.read();
+    const id = await intentBehind(tx, token);
+    const intent = id === undefined ? null : await findIntent(tx, id);
+    if (intent === null) throw new DomainError('not_found', 'no request has this link');
+    return intent;
+  };
+  const read = async (token: string, { now }: Pick<Call, 'now'>): Promise<ApprovalWire> =>
+    toldOf(database, relyingParty, await intentOf(token), await now());
+
+  return {
+    read,
+    challenge: async (token, { newId, cause: { at } }) => {
+      const intent = await intentOf(token);
+      refuseDecided(intent, at);
+      return challenge(intent, { challengeId: newId('challenge'), at });
+    },
+    approve: async (token, envelope, call) => {
+      const intent = await intentOf(token);
+      const isDone = intent.status === 'approved';
+      if (!isDone) refuseDecided(intent, call.cause.at);
+      if (!isDone) await approve(intent, envelope, call.cause);
+      return read(token, call);
+    },
+    deny: async (token, reason, call) => {
+      const intent = await intentOf(token);
+      const cause = { ...call.cause, actor: { kind: 'approval-link' } } as const;
+      if (intent.status !== 'denied') refuseDecided(intent, cause.at);
+      await database.write((tx) => applyToIntent(tx, intent.id, { kind: 'deny', reason }, cause));
+      return read(token, call);
+    },
+  };
+}
+
+function refuseDecided(intent: IntentRow, at: Date): void {
+  const status = statusTold({ ...stateOf(intent), expiresAt: intent.expiresAt }, at);
+  if (status === 'pending_approval') return;
+  throw new DomainError('invalid_state', `there is nothing left to decide: the request is ${status}`);
+}
+
+async function toldOf(
+  database: Database,
+  { origin }: RelyingParty,
+  intent: IntentRow,
+  now: Date,
+): Promise<ApprovalWire> {
+  const status = statusTold({ ...stateOf(intent), expiresAt: intent.expiresAt }, now);
+  const named = { intentId: intent.id, status };
+  if (status !== 'pending_approval') return { ...named, request: null, passkey: null, outcome: outcomeOf(intent) };
+  const tx = database.read();
+  const enrolled = await enrolledPasskeys(tx, intent.ownerId);
+  const next = approvesFrom(now, await lastGoneAt(tx, intent.ownerId));
+  const { state, blockedUntil } = passkeyState(enrolled, next, now);
+  return {
+    ...named,
+    request: {
+      agentName: (await agentNames(tx, intent.ownerId, [intent.agentId])).get(intent.agentId) ?? intent.agentId,
+      purpose: intent.purpose,
+      amountEuros: eurosFromCents(intent.expectedAmountCents),
+      cadence: intent.recurring?.cadence ?? null,
+      merchant: intent.expectedMerchant ?? null,
+      rule: intent.policyCheck.reason,
+      demandsPasskey: intent.needsAttestation,
+      decideBy: intent.expiresAt.toISOString(),
+    },
+    passkey: { state, blockedUntil: blockedUntil?.toISOString() ?? null, origin },
+    outcome: null,
+  };
+}
+
+function outcomeOf({ status, approvedBy, approvedAt, completedAt, expiresAt, updatedAt }: IntentRow) {
+  const ended = status === 'approved' ? approvedAt : completedAt;
+  const at = ended ?? (status === 'pending_approval' ? expiresAt : updatedAt);
+  return { at: at.toISOString(), approvedWith: approvedWithOf(approvedBy ?? null) };
+}
