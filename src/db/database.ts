@@ -5,6 +5,7 @@
  */
 import { unavailable } from '../kernel/errors.ts';
 import type { Orm } from './orm.ts';
+import { isOutdatedStatement } from './prepared-statements.ts';
 import type { Tx } from './tx.ts';
 
 export type Database = {
@@ -34,7 +35,8 @@ const awayCodes = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPI
 const awayMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection/;
 
-const isRepeatable = (error: unknown): boolean => causesOf(error).some(({ code }) => repeatableCodes.has(code ?? ''));
+const isRepeatable = (error: unknown): boolean =>
+  causesOf(error).some((cause) => repeatableCodes.has(cause.code ?? '') || isOutdatedStatement(cause));
 
 /** PostgreSQL cannot be reached or is going away: the answer is 503, and repeating later helps. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -6,6 +6,7 @@
 import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
 import { TypeOverrides } from 'pg';
 import { returnDeadClients } from './dead-clients.ts';
+import { PreparingClient } from './prepared-statements.ts';
 
 export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
@@ -26,6 +27,7 @@ export async function openDatabase({ url, entities, poolSize, applicationName }:
       driverOptions: {
         types: typeParsers(),
         application_name: applicationName,
+        Client: PreparingClient,
         connectionTimeoutMillis: 5_000,
         onPoolCreated: returnDeadClients,
       },

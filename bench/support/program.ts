@@ -1,0 +1,61 @@
+/**
+ * Programs beside the bench, each a process of its own as in a real deployment: the API, a floor, the load. Says what
+ * CPU time they took. Knows nothing of what they do.
+ * @module
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { Ending } from './run.ts';
+
+export type Program = { readonly pid: number; readonly url: string; readonly child: ChildProcess };
+
+/** Ready when it says so over its channel, as every program of ours does. */
+export async function startProgram(
+  entry: string,
+  env: Readonly<Record<string, string>>,
+  atEnd: Ending,
+): Promise<Program> {
+  const path = fileURLToPath(new URL(`../../${entry}`, import.meta.url));
+  const { PATH = '', HOME = '', BENCH_NODE_OPTIONS = '' } = process.env;
+  const child = fork(path, {
+    env: { PATH, HOME, ...env },
+    execArgv: ['--disable-warning=ExperimentalWarning', ...BENCH_NODE_OPTIONS.split(' ').filter(Boolean)],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  atEnd(async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+  });
+  const said = await Promise.race([
+    once(child, 'message').then(([message]) => message as { url?: string }),
+    once(child, 'exit').then(() => undefined),
+  ]);
+  if (said === undefined) throw new Error(`${entry} ended before it was ready`);
+  return { pid: child.pid as number, url: said.url ?? '', child };
+}
+
+export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string };
+
+/** The API as live runs it: no check of its own answers; the limiter on, its ceiling out of the way. */
+export async function startLiveApi(databaseUrl: string, dir: string, atEnd: Ending): Promise<ApiProgram> {
+  const apiKey = `sk_live_${randomBytes(16).toString('hex')}`;
+  const networkKey = randomBytes(32).toString('hex');
+  const env = {
+    BURSAR_MODE: 'live',
+    BURSAR_DATA_DIR: dir,
+    PORT: '0',
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: '127.0.0.1:9',
+    BURSAR_API_KEY: apiKey,
+    BURSAR_NETWORK_KEY: networkKey,
+    BURSAR_VAULT_KEY: randomBytes(32).toString('base64'),
+    BURSAR_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
+    BURSAR_RATE_LIMIT_PER_MINUTE: unreachedRatePerMinute,
+  };
+  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey };
+}
+
+export const unreachedRatePerMinute = '1000000000';

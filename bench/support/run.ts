@@ -1,0 +1,32 @@
+/**
+ * Runs one bench to its end: says where it runs, ends everything that it started, whatever happened, and answers with
+ * exit code 1 when a figure misses its target. Measures nothing itself.
+ * @module
+ */
+import { cpus, release, totalmem, type } from 'node:os';
+import { stopSignals } from '../../src/main/local/stop-signals.ts';
+
+export type Ending = (stop: () => Promise<unknown>) => void;
+
+/** How long the product is measured for each of its targets; its floor gets half of it or more. */
+export const measuredSeconds = Math.max(1, Number(process.env.BENCH_SECONDS) || 30);
+
+/** `work` hands over how to stop what it starts, right after starting it; the last started is stopped first. */
+export async function runBench(name: string, work: (atEnd: Ending) => Promise<boolean>): Promise<void> {
+  say(`${name}: ${machine()}`);
+  const stops: (() => Promise<unknown>)[] = [];
+  const signals = stopSignals({ again: () => process.exit(130) });
+  try {
+    const ended = await Promise.race([work((stop) => stops.push(stop)), signals.came]);
+    process.exitCode = typeof ended === 'string' ? 130 : ended ? 0 : 1;
+  } finally {
+    for (const stop of stops.reverse()) await stop();
+    signals.release();
+  }
+}
+
+export const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const machine = (): string =>
+  `${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown processor'}, ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
+  `${type()} ${release()}, Node ${process.version}`;

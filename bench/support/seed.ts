@@ -1,0 +1,123 @@
+/**
+ * Records for the benches, put straight into the tables in a few statements: an owner whose agents each have a
+ * policy, a wallet with money and a card; intents and payments of theirs. Money goes through the book.
+ * @module
+ */
+import type { Sql } from './postgres.ts';
+
+/** The same in SQL and here, so that a load knows whom to name. */
+export const idOf = (prefix: string, number: number): string => `${prefix}_${String(number).padStart(26, '0')}`;
+export const cardRefOf = (number: number): string => `bench-card-${number}`;
+const id = (prefix: string, number = 'n'): string => `'${prefix}_' || lpad((${number})::text, 26, '0')`;
+
+/** The owner of the one key there is. */
+export async function seededOwner(sql: Sql): Promise<string> {
+  const [key] = await sql<{ owner_id: string }>('select owner_id from api_keys limit 1');
+  if (key === undefined) throw new Error('the API made no key');
+  const ownerId = key.owner_id;
+  await sql(
+    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
+     values (${id('cus', '1')}, $1, 'corporate', 'active', 'enterprise', now(), now())
+     on conflict (owner_id) do update set plan = excluded.plan`,
+    [ownerId],
+  );
+  return ownerId;
+}
+
+/** Agents 1 to `count`; `policy` are columns of each one's rules. */
+export async function seedAgents(
+  sql: Sql,
+  ownerId: string,
+  count: number,
+  policy: Readonly<Record<string, unknown>> = {},
+): Promise<void> {
+  const origin = JSON.stringify({ requestId: 'bench', runId: null, actor: { kind: 'system' } });
+  await sql(
+    `insert into wallets (id, owner_id, name, created_at, updated_at)
+     select ${id('wal')}, $1, 'Wallet ' || n, now(), now() from generate_series(1, $2::int) n`,
+    [ownerId, count],
+  );
+  await sql(
+    `insert into agents (id, owner_id, name, status, wallet_id, funding, is_provisioning, origin, profile, created_at, updated_at)
+     select ${id('ag')}, $1, 'Agent ' || n, 'active', ${id('wal')}, 'wallet', false, $3,
+       '{"purpose": "buys what the team runs out of", "framework": "custom"}', now(), now()
+     from generate_series(1, $2::int) n`,
+    [ownerId, count, origin],
+  );
+  const terms = { name: 'Rules', require_intent: false, ...policy };
+  const columns = Object.keys(terms);
+  await sql(
+    `insert into policies (id, owner_id, agent_id, created_at, updated_at, ${columns.join(', ')})
+     select ${id('po')}, $1, ${id('ag')}, now(), now(), ${columns.map((_, i) => `$${i + 3}`).join(', ')}
+     from generate_series(1, $2::int) n`,
+    [ownerId, count, ...Object.values(terms)],
+  );
+  await sql(
+    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, told_state,
+       usage, is_primary, name, is_provisioning, origin, created_at, updated_at)
+     select ${id('ca')}, $1, ${id('ag')}, 'bench-card-' || n, lpad((n % 10000)::text, 4, '0'), 'visa', 12, 2035, 'active',
+       'active', 'multi', true, 'default', false, $3, now(), now()
+     from generate_series(1, $2::int) n`,
+    [ownerId, count, origin],
+  );
+  for (let first = 1; first <= count; first += journalsAtOnce) {
+    await fund(sql, ownerId, first, Math.min(count, first + journalsAtOnce - 1));
+  }
+}
+
+const journalsAtOnce = 100;
+
+async function fund(sql: Sql, ownerId: string, first: number, last: number): Promise<void> {
+  const journals = Array.from({ length: last - first + 1 }, (_, i) => ({
+    id: idOf('jr', first + i),
+    ownerId,
+    kind: 'fund',
+    referenceType: 'fund',
+    referenceId: idOf('fnd', first + i),
+    cause: `bench:${first + i}`,
+    requestId: 'bench',
+    createdAt: new Date().toISOString(),
+    postings: [
+      { account: `external:processor:${ownerId}`, amountCents: -100_000_000 },
+      { account: `wallet:${idOf('wal', first + i)}:available`, amountCents: 100_000_000 },
+    ],
+  }));
+  await sql('select * from post_journals($1::jsonb)', [JSON.stringify(journals)]);
+}
+
+/** Intents 1 to `count`, spread over the agents and the last hours, all completed. */
+export async function seedIntents(sql: Sql, ownerId: string, agents: number, count: number): Promise<void> {
+  await sql(
+    `insert into intents (id, owner_id, agent_id, purpose, expected_amount_cents, expected_merchant, card_id, status,
+       expires_at, policy_check, is_auto_approved, approved_by, approved_at, completed_at, request_id, created_at, updated_at)
+     select ${id('int')}, $1, ${id('ag', '1 + n % $2')}, 'paper and pens for the office', 100 + n % 5000, 'Sandbox Shop',
+       ${id('ca', '1 + n % $2')}, 'completed', at + interval '1 day',
+       '{"allowed": true, "requiresApproval": false, "reason": null}', true, 'policy', at, at, 'bench', at, at
+     from generate_series(1, $3::int) n, lateral (select now() - n * interval '1 second' as at) made`,
+    [ownerId, agents, count],
+  );
+}
+
+/** Payments 1 to `count`, collected, each with what the network said about it. */
+export async function seedTransactions(sql: Sql, ownerId: string, agents: number, count: number): Promise<void> {
+  await sql(
+    `insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse, type,
+       status, amount_cents, requested_cents, approved_cents, cleared_cents, merchant_id, merchant, merchant_mcc,
+       merchant_country, is_final, authorized_at, completed_at, request_id, created_at, updated_at)
+     select ${id('tx')}, $1, ${id('ag', '1 + n % $2')}, ${id('ca', '1 + n % $2')}, ${id('int')}, ${id('wal', '1 + n % $2')},
+       'bench', 'auth-' || n, 'wallet:' || ${id('wal', '1 + n % $2')}, 'capture', 'completed', cents, cents, cents, cents,
+       'sandbox-shop', 'Sandbox Shop', '5734', 'DE', true, at, at, 'bench', at, at
+     from generate_series(1, $3::int) n,
+       lateral (select now() - n * interval '1 second' as at, 100 + n % 5000 as cents) made`,
+    [ownerId, agents, count],
+  );
+  await sql(
+    `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at)
+     select ${id('tx')}, kind, 'bench', kind || '-' || n, 100 + n % 5000, case kind when 'clearing' then true end, now()
+     from generate_series(1, $1::int) n, unnest(array['authorization', 'clearing']) kind order by n, kind`,
+    [count],
+  );
+}
+
+/** As autovacuum would have left them. */
+export const settle = (sql: Sql): Promise<unknown> => sql('vacuum (analyze)');

@@ -1,0 +1,62 @@
+/**
+ * A client that has PostgreSQL keep what it was asked before: a statement that comes again and again is parsed once
+ * per connection, and planned as often as PostgreSQL finds it worth while. Changes no statement and no answer.
+ * @module
+ */
+import pg from 'pg';
+
+/** As JDBC's driver does it: not for what is asked once or twice, and never without bound. */
+const preparedFromUse = 5;
+const mostPrepared = 256;
+const mostCounted = 2_000;
+
+export class PreparingClient extends pg.Client {
+  override query = ((...asked: unknown[]): unknown => {
+    const [text, values, callback] = asked;
+    if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || callback !== undefined) {
+      return this.#ask(...asked);
+    }
+    const name = nameOf(text);
+    if (name === undefined) return this.#ask(text, values);
+    const mayRepeat = this.getTransactionStatus() === 'I';
+    return (this.#ask({ name, text, values }) as Promise<unknown>).catch((error: unknown) => {
+      if (!isOutdatedStatement(error)) throw error;
+      forget(text, name);
+      // Within a transaction it is spoilt; whoever began that begins it again.
+      if (!mayRepeat) throw error;
+      return this.#ask(text, values);
+    });
+  }) as pg.Client['query'];
+
+  #ask(...asked: unknown[]): unknown {
+    return (pg.Client.prototype.query as (...query: unknown[]) => unknown).apply(this, asked);
+  }
+}
+
+/** A migration has changed what a kept statement answers with, and PostgreSQL refuses to guess. */
+export const isOutdatedStatement = (error: unknown): boolean =>
+  error instanceof pg.DatabaseError && error.code === '0A000' && error.message.startsWith('cached plan');
+
+const names = new Map<string, string>();
+const uses = new Map<string, number>();
+let named = 0;
+
+function nameOf(text: string): string | undefined {
+  const known = names.get(text);
+  if (known !== undefined || names.size >= mostPrepared) return known;
+  const count = (uses.get(text) ?? 0) + 1;
+  if (count < preparedFromUse) {
+    if (uses.size >= mostCounted) uses.clear();
+    uses.set(text, count);
+    return undefined;
+  }
+  uses.delete(text);
+  const name = `bursar_${named++}`;
+  names.set(text, name);
+  return name;
+}
+
+/** The next one gets a name that no connection knows. */
+function forget(text: string, name: string): void {
+  if (names.get(text) === name) names.delete(text);
+}
