@@ -10,8 +10,11 @@ import { openDatabase } from '../../../src/db/orm.ts';
 import { rows } from '../../../src/db/tx.ts';
 import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/entities.ts';
-import { anIntent, aPayer, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
+import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -49,10 +52,11 @@ const lanes = (count: number, turns: number, work: (turn: number) => Promise<unk
     }),
   );
 
-test('authorizations, clearings, reversals, fundings, brakes and the close of one agent', async () => {
+test('authorizations, clearings, reversals, fundings, brakes, the expiry of the policy and the close of one agent', async () => {
   const payer = await aBuyer();
   const agents = payer.owner.client(agentsArea);
   const cards = payer.owner.client(cardsArea);
+  const policies = payer.owner.client(policiesArea);
   const params = { id: payer.agentId };
   for (let n = 0; n < 20; n++) await anIntent(world, payer, { amountCents: 100 });
   const refused = (error: { status: number }) => expect(error.status).toBe(400); // Frozen already, or closed.
@@ -79,11 +83,23 @@ test('authorizations, clearings, reversals, fundings, brakes and the close of on
       await cards.freezeCard({ params: { cardId: payer.cardId }, headers: headers() }).catch(refused);
       await cards.unfreezeCard({ params: { cardId: payer.cardId }, headers: headers() }).catch(refused);
     }),
+    inDatabase(world, (database) =>
+      lanes(2, 8, async (turn) => {
+        const body = { expiresAfterMinutes: 60, expirationAction: turn % 4 === 0 ? 'notify' : 'freeze' } as const;
+        await policies.updateAgentPolicy({ params: { agentId: payer.agentId }, body });
+        await expirePolicy(database, payer.agentId, new Date(Date.now() + 2 * hour));
+      }),
+    ),
   ]);
+  const expired = await world.sql(`select 1 from events where agent_id = $1 and name = 'policy.expired'`, [
+    payer.agentId,
+  ]);
+  expect(expired.length).toBeGreaterThan(0);
   await Promise.all([
     lanes(4, 4, pay),
     agents.closeAgent({ params, headers: headers() }),
     lanes(1, 2, () => agents.fundAgent({ params, body: { amount: 5 }, headers: headers() }).catch(refused)),
+    inDatabase(world, (database) => expirePolicy(database, payer.agentId, new Date(Date.now() + 2 * hour))),
   ]);
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(await deadlocks()).toBe(0);
