@@ -72,11 +72,9 @@ export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number 
   after: query.cursor,
 });
 
+// biome-ignore lint/suspicious/noControlCharactersInRegex: this is published, and \p{Cc} is foreign to many languages
+const printable = /^[^\u0000-\u001f\u007f-\u009f]*$/;
+
 /** Text a person wrote: trimmed, no control characters. */
 export const text = (maximum: number, minimum = 1) =>
-  z
-    .string()
-    .trim()
-    .min(minimum)
-    .max(maximum)
-    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
+  z.string().trim().min(minimum).max(maximum).regex(printable, 'must not contain control characters');

@@ -93,6 +93,7 @@ test('without a credential: 401 and a sentence; an unknown path: 404; a wrong me
     ['/v1/keys', 'GET', 401],
     ['/nowhere', 'GET', 404],
     ['/keys', 'PATCH', 405],
+    ['/agents/tokens', 'DELETE', 405],
   ] as const) {
     const answer = await fetch(`${world.apiUrl}${path}`, { method });
     expect([path, answer.status]).toEqual([path, status]);
@@ -103,10 +104,10 @@ test('without a credential: 401 and a sentence; an unknown path: 404; a wrong me
 
 test('bad JSON, unknown fields and bodies over the limit say what to change', async () => {
   const owner = await world.owner();
-  const post = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json') =>
+  const post = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json', headers = {}) =>
     fetch(`${world.apiUrl}/keys/create`, {
       method: 'POST',
-      headers: { Authorization: `Bearer ${owner.key}`, 'Content-Type': type },
+      headers: { Authorization: `Bearer ${owner.key}`, 'Content-Type': type, ...headers },
       body,
     });
   const cases = [
@@ -114,6 +115,8 @@ test('bad JSON, unknown fields and bodies over the limit say what to change', as
     [await post(new Uint8Array([0x7b, 0xff, 0x7d])), 400, /not valid JSON in UTF-8/],
     [await post('{"lable":"x"}'), 400, /lable/],
     [await post('{"label":7}'), 400, /body\.label/],
+    [await post('null'), 400, /body: .*object/],
+    [await post('{}', 'application/json', { 'Idempotency-Key': '' }), 400, /Idempotency-Key must be 1 to 255/],
     [await post('label=x', 'application/x-www-form-urlencoded'), 400, /application\/json/],
     [await post(`{"label":"${'x'.repeat(1024 * 1024)}"}`), 413, /over 1048576 bytes/],
   ] as const;

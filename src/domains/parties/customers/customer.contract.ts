@@ -40,7 +40,10 @@ const NewCustomer = z
   })
   .meta({ id: 'NewCustomer' });
 
-const email = z.email('must be an email address').max(254);
+const email = z
+  .email('must be an email address')
+  .max(254)
+  .refine((address) => address.lastIndexOf('@') <= 64, 'must have at most 64 characters before the @');
 const limit = euros().nullable().optional();
 const line = text(200).nullable().optional();
 

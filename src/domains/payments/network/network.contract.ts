@@ -5,20 +5,14 @@
  */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
+import { text } from '../../../http/schemas.ts';
 
 const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
-const line = (longest: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(longest)
-    .regex(/^[^\p{Cc}]*$/u, 'must not contain control characters');
 const amountCents = z.int().min(0).max(99_999_999_999);
 const at = z.iso.datetime({ offset: true });
 const merchant = z.object({
-  id: line(128),
-  name: line(140),
+  id: text(128),
+  name: text(140),
   mcc: z.string().regex(/^\d{4}$/, 'must be four digits'),
   country: z.string().regex(/^[A-Z]{2}$/, 'must be two capital letters'),
 });
@@ -27,7 +21,7 @@ export const authorizationMessage = z
   .object({
     id: reference,
     cardRef: reference,
-    token: line(256).optional().meta({ description: 'the payment token, where one was used' }),
+    token: text(256).optional().meta({ description: 'the payment token, where one was used' }),
     amountCents,
     currency: z.literal('EUR'),
     merchantAmount: z.number().positive().optional(),
