@@ -21,6 +21,7 @@ export const statusOf = {
   policy_denied: 403,
   not_found: 404,
   method_not_allowed: 405,
+  conflict: 409,
   idempotency_conflict: 409,
   gone: 410,
   too_large: 413,

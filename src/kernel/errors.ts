@@ -15,6 +15,7 @@ export const errorCodes = [
   'policy_denied',
   'not_found',
   'method_not_allowed',
+  'conflict',
   'idempotency_conflict',
   'gone',
   'too_large',

@@ -6,6 +6,8 @@
 export type Actor =
   | { readonly kind: 'key'; readonly id: string }
   | { readonly kind: 'agent'; readonly id: string }
+  | { readonly kind: 'passkey'; readonly id: string }
+  | { readonly kind: 'approval-link' }
   | { readonly kind: 'dashboard' }
   | { readonly kind: 'network' }
   | { readonly kind: 'signal'; readonly by: string }
@@ -23,8 +25,8 @@ export type Cause = {
   readonly at: Date;
 };
 
-/** `key:key_…`, `signal:anna`, `policy`: as stored in audit rows and shown as `approvedBy`. */
+/** `key:key_…`, `passkey:psk_…`, `signal:anna`, `policy`: as stored in audit rows and shown as `approvedBy`. */
 export function actorInWords(actor: Actor): string {
-  if (actor.kind === 'key' || actor.kind === 'agent') return `${actor.kind}:${actor.id}`;
+  if ('id' in actor) return `${actor.kind}:${actor.id}`;
   return actor.kind === 'signal' ? `signal:${actor.by}` : actor.kind;
 }

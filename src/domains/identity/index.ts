@@ -11,6 +11,15 @@ export { recordDashboardUse } from './credentials/dashboard-use.service.ts';
 export { keysArea } from './keys/key.contract.ts';
 export { type KeyDeps, keyHandlers } from './keys/key.routes.ts';
 export { createKey, type EnsuredKey, ensureKey } from './keys/key.service.ts';
+export { type Asserted, withAssertion } from './passkeys/assertion.service.ts';
+export { ceremony, type Effect, type Matter, makeChallenge } from './passkeys/challenge.service.ts';
+export { passkeysArea } from './passkeys/passkey.contract.ts';
+export { enrolledPasskeys, lastGoneAt, type Passkey } from './passkeys/passkey.queries.ts';
+export { type PasskeyDeps, passkeyHandlers } from './passkeys/passkey.routes.ts';
+export { approvesFrom } from './passkeys/passkey.rules.ts';
+export { revokePasskey } from './passkeys/passkey.service.ts';
+export { type PasskeyChallenge, requestChallenge } from './passkeys/passkey.wire.ts';
+export { type RelyingParty, relyingPartyOf } from './passkeys/relying-party.ts';
 export { AgentTokenRow, KeyRow };
 
 export const identityEntities = [KeyRow, AgentTokenRow] as const;

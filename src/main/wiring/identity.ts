@@ -1,19 +1,39 @@
-/** Keys and agent tokens, put together. @module */
+/** Keys, agent tokens and passkeys, put together. @module */
 import {
   agentTokenHandlers,
   agentTokensArea,
   keyHandlers,
   keysArea,
   type OpenCredentials,
+  passkeyHandlers,
+  passkeysArea,
+  relyingPartyOf,
 } from '../../domains/identity/index.ts';
 import { agentNames, lockAgent } from '../../domains/parties/index.ts';
+import { findIntent, voidAttestationsOf } from '../../domains/spending/intents/index.ts';
+import { mayReach } from '../../http/caller.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
+import { createIntentChallenge } from '../../usecases/attest-intent.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export function identityAreas({ database, config }: Infrastructure, { forget }: OpenCredentials): Mounted[] {
   const deps = { database, mode: config.BURSAR_MODE, forgetCredentials: forget };
+  const relyingParty = relyingPartyOf(config.publicUrl);
+  const intentChallenge = createIntentChallenge({ database, relyingParty });
   return [
     mounted(keysArea, keyHandlers(deps)),
     mounted(agentTokensArea, agentTokenHandlers({ ...deps, lockAgent, agentNames })),
+    mounted(
+      passkeysArea,
+      passkeyHandlers({
+        database,
+        relyingParty,
+        onRevoked: voidAttestationsOf,
+        intentChallenge: async (intentId, call) => {
+          const intent = mayReach(call, 'intent', intentId, await findIntent(database.read(), intentId));
+          return intentChallenge(intent, { challengeId: call.newId('challenge'), at: call.cause.at });
+        },
+      }),
+    ),
   ];
 }

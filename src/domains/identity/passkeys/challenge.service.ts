@@ -1,0 +1,151 @@
+/**
+ * Challenges of WebAuthn ceremonies: 32 random bytes for one owner, one purpose and one subject, five minutes of real
+ * time, used once. Their use and what it brings about are one transaction; a refusal undoes everything but the use.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../../db/database.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { ChallengePurpose } from './passkey.rules.ts';
+
+/** What a challenge stands for; an answer to it is good for exactly this. */
+export type Matter = {
+  readonly ownerId: string;
+  readonly purpose: ChallengePurpose;
+  readonly subjectId: string | null;
+  /** Of an intent: the figures that the person is shown. */
+  readonly amountCents?: number;
+  readonly merchant?: string | null;
+};
+
+export type Challenge = {
+  readonly id: Id<'challenge'>;
+  readonly purpose: ChallengePurpose;
+  readonly subjectId: string | null;
+  readonly amountCents: number | null;
+  readonly merchant: string | null;
+  readonly name: string | null;
+  readonly challenge: string;
+  readonly expiresAt: Date;
+  readonly usedCause: string | null;
+  readonly usedBy: Id<'passkey'> | null;
+};
+
+const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", merchant, name, challenge,
+  expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
+
+/** A repeated request finds the challenge that it made. */
+export async function makeChallenge(
+  tx: Tx,
+  id: Id<'challenge'>,
+  { ownerId, purpose, subjectId, amountCents, merchant, name }: Matter & { readonly name?: string | undefined },
+): Promise<Challenge> {
+  // Nothing is repeated after a day, so nobody asks for these any more.
+  await rows(tx, `delete from passkey_challenges where owner_id = $1 and expires_at < now() - interval '25 hours'`, [
+    ownerId,
+  ]);
+  await rows(
+    tx,
+    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, merchant, name, challenge, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '5 minutes') on conflict (id) do nothing`,
+    [
+      id,
+      ownerId,
+      purpose,
+      subjectId,
+      amountCents ?? null,
+      merchant ?? null,
+      name ?? null,
+      randomBytes(32).toString('base64url'),
+    ],
+  );
+  return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
+}
+
+/** Undefined for an unknown one, and for one that is used or past its time. */
+export async function findLiveChallenge(tx: Tx, id: string, ownerId: string): Promise<Challenge | undefined> {
+  const [found] = await rows<Challenge>(
+    tx,
+    `select ${columns} from passkey_challenges
+     where id = $1 and owner_id = $2 and used_at is null and expires_at > clock_timestamp()`,
+    [id, ownerId],
+  );
+  return found;
+}
+
+export type Used = Challenge & {
+  /** This very request used it before, and died before it could answer: `usedBy` is the passkey that held. */
+  readonly isRepeat: boolean;
+};
+
+/** Uses the challenge up for this cause, or refuses. From here on nobody else can. */
+export async function useChallenge(tx: Tx, id: string, matter: Matter, cause: Cause): Promise<Used> {
+  const [found] = await rows<Challenge & { isPast: boolean }>(
+    tx,
+    `select ${columns}, expires_at <= clock_timestamp() as "isPast" from passkey_challenges
+     where id = $1 and owner_id = $2 for update`,
+    [id, matter.ownerId],
+  );
+  if (found === undefined) throw refused(`no challenge ${id}; ask for one first`);
+  const why = whyAnother(found, matter);
+  if (why !== undefined) throw refused(`challenge ${id} ${why}`);
+  if (found.usedCause !== null) {
+    if (found.usedCause === cause.causeId && found.usedBy !== null) return { ...found, isRepeat: true };
+    throw refused(`challenge ${id} was used before; each is good for one answer, so ask for a new one`);
+  }
+  if (found.isPast) throw refused(`challenge ${id} expired at ${found.expiresAt.toISOString()}; ask for a new one`);
+  await rows(tx, 'update passkey_challenges set used_at = clock_timestamp(), used_cause = $2 where id = $1', [
+    id,
+    cause.causeId,
+  ]);
+  return { ...found, isRepeat: false };
+}
+
+/** The answer held. */
+export async function noteHolder(tx: Tx, id: Id<'challenge'>, passkeyId: Id<'passkey'>): Promise<void> {
+  await rows(tx, 'update passkey_challenges set used_by = $2 where id = $1', [id, passkeyId]);
+}
+
+function whyAnother(found: Challenge, { purpose, subjectId, amountCents, merchant }: Matter): string | undefined {
+  if (found.purpose !== purpose) return `was made for the purpose ${found.purpose}, not for ${purpose}`;
+  if (found.subjectId !== subjectId) return `was made for ${found.subjectId ?? 'nothing'}, not for ${subjectId}`;
+  if (found.amountCents !== (amountCents ?? null) || found.merchant !== (merchant ?? null)) {
+    return 'was made for another amount or merchant';
+  }
+  return undefined;
+}
+
+/** Work whose refusal leaves the challenges used that it was given. */
+export type Effect = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
+
+/**
+ * One transaction of a ceremony. `work` uses challenges up and then does the rest inside `effect`: a refusal before
+ * that leaves them as they were, one after it leaves them used and everything else undone.
+ */
+export async function ceremony<T>(database: Database, work: (tx: Tx, effect: Effect) => Promise<T>): Promise<T> {
+  const outcome = await database.write(async (tx) => {
+    const seen: DomainError[] = [];
+    const effect: Effect = async (inner) => {
+      try {
+        return await tx.transactional(inner); // A savepoint.
+      } catch (error) {
+        if (error instanceof DomainError) seen.push(error);
+        throw error;
+      }
+    };
+    try {
+      return { done: await work(tx, effect) };
+    } catch (error) {
+      const refusal = seen.find((one) => one === error);
+      if (refusal === undefined) throw error;
+      return { refusal };
+    }
+  });
+  if ('refusal' in outcome) throw outcome.refusal;
+  return outcome.done;
+}
+
+const refused = (why: string): DomainError => new DomainError('invalid_request', why);

@@ -1,0 +1,72 @@
+/** Answers the passkey operations: ask the service or the use case, shape the reply. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { findLiveChallenge, type Matter, makeChallenge } from './challenge.service.ts';
+import type { passkeysArea } from './passkey.contract.ts';
+import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
+import { enrolPasskey, type PasskeyWrites, revokePasskey } from './passkey.service.ts';
+import { creationChallenge, type PasskeyChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
+import { refuseNameless } from './relying-party.ts';
+
+export type PasskeyDeps = PasskeyWrites & {
+  /** For an intent that the caller may reach. */
+  readonly intentChallenge: (intentId: Id<'intent'>, call: Call) => Promise<PasskeyChallenge>;
+};
+
+export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea> => {
+  const { database, relyingParty } = deps;
+  const challengeFor = (matter: Matter & { name?: string | undefined }, call: Call) => {
+    const id = call.newId('challenge');
+    return database.write((tx) => makeChallenge(tx, id, matter));
+  };
+  return {
+    startRegistration: async ({ body }, call) => {
+      refuseNameless(relyingParty);
+      const ownerId = ownerOf(call);
+      const enrolled = await enrolledPasskeys(database.read(), ownerId);
+      const matter = { ownerId, purpose: 'register', subjectId: null, name: body.name } as const;
+      const challenge = await challengeFor(matter, call);
+      return creationChallenge(relyingParty, challenge, { ownerId, enrolled });
+    },
+    finishRegistration: async ({ body }, call) => {
+      const { challengeId, attestation, name, webauthnAssertion: envelope } = body;
+      const passkeyId = call.newId('passkey');
+      const order = { passkeyId, ownerId: ownerOf(call), challengeId, attestation, name, envelope };
+      return passkeyWire(await enrolPasskey(deps, order, call.cause));
+    },
+    listPasskeys: async (_input, call) => (await enrolledPasskeys(database.read(), ownerOf(call))).map(passkeyWire),
+    challengePasskey: async ({ body: { purpose, subjectId } }, call) => {
+      refuseNameless(relyingParty);
+      const ownerId = ownerOf(call);
+      const enrolled = await enrolledPasskeys(database.read(), ownerId);
+      const matter: Matter = { ownerId, purpose, subjectId: subjectId ?? null };
+      await refuseUnknownSubject(database, matter, enrolled);
+      if (enrolled.length === 0) {
+        throw new DomainError('invalid_state', 'no passkey is enrolled; the first one needs no assertion');
+      }
+      const challenge = await challengeFor(matter, call);
+      return requestChallenge(relyingParty, challenge, enrolled);
+    },
+    challengeForIntent: ({ params }, call) => deps.intentChallenge(params.intentId, call),
+    deletePasskey: async ({ params, body }, call) => {
+      const order = { passkeyId: params.id, ownerId: ownerOf(call), envelope: body.webauthnAssertion };
+      await revokePasskey(deps, order, call.cause);
+      return { id: params.id, revoked: true };
+    },
+  };
+};
+
+async function refuseUnknownSubject(
+  database: Database,
+  { ownerId, purpose, subjectId }: Matter,
+  enrolled: readonly Passkey[],
+): Promise<void> {
+  const subject = subjectId ?? '';
+  if (purpose === 'revoke_passkey' && !enrolled.some(({ id }) => id === subject)) throw notFound('passkey', subject);
+  if (purpose !== 'enroll') return;
+  const registration = await findLiveChallenge(database.read(), subject, ownerId);
+  if (registration?.purpose !== 'register') throw notFound('open registration', subject);
+}

@@ -1,0 +1,47 @@
+/**
+ * Who may remove a passkey, when a new one may attest, and why a ceremony did not hold, in words of ours. Pure: time
+ * and rows come in as arguments.
+ * @module
+ */
+import { hour, later } from '../../../kernel/instant.ts';
+
+export const challengePurposes = ['register', 'enroll', 'revoke_passkey', 'intent', 'generic'] as const;
+export type ChallengePurpose = (typeof challengePurposes)[number];
+
+/** How long nothing new may attest after the last passkey has gone: time for the owner to hear of it. */
+export const silenceMs = 24 * hour;
+
+/** From when a passkey enrolled at `at` may attest. `lastGoneAt`: when the owner's last one was removed, if ever. */
+export function approvesFrom(at: Date, lastGoneAt: Date | null): Date {
+  const end = lastGoneAt === null ? at : later(lastGoneAt, silenceMs);
+  return end > at ? end : at;
+}
+
+/** Whether a passkey may go without an assertion, needs one, or must not be removed by the one that asks. */
+export type RemovalDemand = 'none' | 'assertion';
+export const removalDemand = (enrolled: number): RemovalDemand => (enrolled >= 2 ? 'assertion' : 'none');
+
+/** Undefined when `asserting` may remove `removed`. */
+export const whySelfRevoke = (removed: string, asserting: string): string | undefined =>
+  removed === asserting
+    ? `passkey ${removed} made the assertion, and none removes itself while another one is enrolled; use another one`
+    : undefined;
+
+/** What a WebAuthn check objected to. Its own sentences repeat what the caller sent, so ours stand instead. */
+export function whyNot(objection: string, expected: { origin: string; rpId: string }): string {
+  return reasons.find(([seen]) => seen.test(objection))?.[1](expected) ?? 'its signature does not hold';
+}
+
+type Reason = readonly [RegExp, (expected: { origin: string; rpId: string }) => string];
+const reasons: readonly Reason[] = [
+  [/challenge/i, () => 'it answers another challenge'],
+  [/cross-origin|top ?origin/i, () => 'it was made inside a page of another origin'],
+  [/origin/i, ({ origin }) => `it was made for another origin than ${origin}`],
+  [/RP ID/i, ({ rpId }) => `it was made for another relying party than ${rpId}`],
+  [/counter/i, () => 'the counter of the passkey did not go forward, as if somebody had copied it'],
+  [/could not be verified/i, () => 'the authenticator did not verify its user; unlock it with a PIN or biometrics'],
+  [/present/i, () => 'nobody was present at the authenticator'],
+  [/response type/i, () => 'it is an answer of the other kind of ceremony'],
+  [/alg\b/i, () => 'its key is of none of the kinds ES256, EdDSA, RS256'],
+  [/attestation format/i, () => 'it carries an attestation of the maker, and none was asked for'],
+];

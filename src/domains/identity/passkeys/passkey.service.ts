@@ -1,0 +1,181 @@
+/**
+ * Enrols and removes passkeys, each in one transaction with its event, one change of an owner's passkeys at a time.
+ * Who may is settled by ceremonies; what else hangs on a passkey is taken away by `onRevoked`.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import type { AssertionEnvelope, WebauthnAnswer } from '../../../http/webauthn.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { later } from '../../../kernel/instant.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { holdAssertion, withAssertion } from './assertion.service.ts';
+import { ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
+import { type Attested, verifyCreation } from './passkey.ceremony.ts';
+import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns } from './passkey.queries.ts';
+import { approvesFrom, removalDemand, silenceMs, whySelfRevoke } from './passkey.rules.ts';
+import { passkeyWire, unnamed } from './passkey.wire.ts';
+import { type RelyingParty, refuseNameless } from './relying-party.ts';
+
+export type PasskeyWrites = {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+  /** Takes away what the passkey stood for, in the same transaction. */
+  readonly onRevoked: (tx: Tx, passkeyId: Id<'passkey'>, cause: Cause) => Promise<void>;
+};
+
+export type Enrolment = {
+  readonly passkeyId: Id<'passkey'>;
+  readonly ownerId: Id<'owner'>;
+  readonly challengeId: Id<'challenge'>;
+  readonly attestation: WebauthnAnswer;
+  readonly name: string | undefined;
+  /** By a passkey that is enrolled already. */
+  readonly envelope: AssertionEnvelope | undefined;
+};
+
+export function enrolPasskey(
+  { database, relyingParty }: PasskeyWrites,
+  { passkeyId, ownerId, challengeId, attestation, name, envelope }: Enrolment,
+  cause: Cause,
+): Promise<Passkey> {
+  refuseNameless(relyingParty);
+  return ceremony(database, async (tx, effect) => {
+    await lockPasskeysOf(tx, ownerId);
+    const known = await findPasskey(tx, passkeyId);
+    if (known !== undefined) return known; // This very request enrolled it.
+    const enrolled = await enrolledPasskeys(tx, ownerId);
+    const voucher = enrolled.length === 0 ? undefined : (envelope ?? refuseUnvouched(challengeId));
+    const registration: Matter = { ownerId, purpose: 'register', subjectId: null };
+    const wanted = await useChallenge(tx, challengeId, registration, cause);
+    const asserted =
+      voucher === undefined
+        ? undefined
+        : await useChallenge(tx, voucher.challengeId, { ownerId, purpose: 'enroll', subjectId: challengeId }, cause);
+    return effect(async (inner) => {
+      if (voucher !== undefined && asserted !== undefined) {
+        await holdAssertion(inner, { relyingParty, envelope: voucher, used: asserted, ownerId }, cause);
+      }
+      const attested = await verifyCreation(relyingParty, wanted.challenge, attestation);
+      await noteHolder(inner, challengeId, passkeyId);
+      return insertPasskey(inner, { passkeyId, ownerId, name: name ?? wanted.name ?? unnamed, attested }, cause);
+    });
+  });
+}
+
+type Fresh = {
+  readonly passkeyId: Id<'passkey'>;
+  readonly ownerId: Id<'owner'>;
+  readonly name: string;
+  readonly attested: Attested;
+};
+
+async function insertPasskey(tx: Tx, { passkeyId, ownerId, name, attested }: Fresh, cause: Cause): Promise<Passkey> {
+  const { credentialId, publicKey, counter, transports, backedUp } = attested;
+  const from = approvesFrom(cause.at, await lastGoneAt(tx, ownerId));
+  const [row] = await rows<Passkey>(
+    tx,
+    `insert into passkeys (id, owner_id, name, credential_id, public_key, counter, transports, backed_up, approves_from, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+     on conflict (credential_id) where revoked_at is null do nothing returning ${passkeyColumns}`,
+    [
+      passkeyId,
+      ownerId,
+      name,
+      credentialId,
+      Buffer.from(publicKey),
+      counter,
+      [...transports],
+      backedUp,
+      from,
+      cause.at,
+    ],
+  );
+  if (row === undefined) throw new DomainError('conflict', 'this credential is enrolled already');
+  await recordChanges(tx, cause, [changeOf('passkey.enrolled', row, { status: 'enrolled' })]);
+  return row;
+}
+
+export type Removal = {
+  readonly passkeyId: Id<'passkey'>;
+  readonly ownerId: Id<'owner'>;
+  readonly envelope: AssertionEnvelope | undefined;
+};
+
+export function revokePasskey(
+  { database, relyingParty, onRevoked }: PasskeyWrites,
+  { passkeyId, ownerId, envelope }: Removal,
+  cause: Cause,
+): Promise<void> {
+  return ceremony(database, async (tx, effect) => {
+    await lockPasskeysOf(tx, ownerId);
+    const enrolled = await enrolledPasskeys(tx, ownerId);
+    const passkey = enrolled.find(({ id }) => id === passkeyId);
+    if (passkey === undefined) throw notFound('passkey', passkeyId);
+    const remaining = enrolled.length - 1;
+    if (removalDemand(enrolled.length) === 'none') {
+      if (envelope !== undefined) refuseForeign(envelope, passkey);
+      return remove(tx, { passkey, remaining, onRevoked }, cause);
+    }
+    if (envelope === undefined) throw new DomainError('invalid_request', needsAnother(enrolled.length, passkeyId));
+    const matter: Matter = { ownerId, purpose: 'revoke_passkey', subjectId: passkeyId };
+    return withAssertion(
+      tx,
+      effect,
+      { relyingParty, envelope, matter },
+      cause,
+      async (inner, { passkey: asserting }) => {
+        const why = whySelfRevoke(passkeyId, asserting.id);
+        if (why !== undefined) throw new DomainError('forbidden', why);
+        return remove(inner, { passkey, remaining, onRevoked, assertedBy: asserting.id }, cause);
+      },
+    );
+  });
+}
+
+type Going = Pick<PasskeyWrites, 'onRevoked'> & {
+  readonly passkey: Passkey;
+  readonly remaining: number;
+  readonly assertedBy?: Id<'passkey'>;
+};
+
+async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Going, cause: Cause): Promise<void> {
+  const wasLast = remaining === 0;
+  await rows(tx, 'update passkeys set revoked_at = $2, was_last = $3 where id = $1', [passkey.id, cause.at, wasLast]);
+  await onRevoked(tx, passkey.id, cause);
+  const approvalsBlockedUntil = wasLast ? later(cause.at, silenceMs).toISOString() : null;
+  const told = { status: 'revoked', remaining, approvalsBlockedUntil };
+  await recordChanges(tx, cause, [{ ...changeOf('passkey.revoked', passkey, told), details: { assertedBy, ...told } }]);
+}
+
+/** One change of an owner's passkeys at a time: how many are left decides what the next one takes. */
+const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> =>
+  rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 310))', [ownerId]);
+
+async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefined> {
+  return (await rows<Passkey>(tx, `select ${passkeyColumns} from passkeys where id = $1`, [id]))[0];
+}
+
+/** Somebody else removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */
+function refuseForeign({ assertion }: AssertionEnvelope, { credentialId }: Passkey): void {
+  if (assertion.id === credentialId) return;
+  throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here');
+}
+
+function refuseUnvouched(challengeId: string): never {
+  throw new DomainError(
+    'invalid_request',
+    `a passkey is enrolled already: send webauthnAssertion by it, made for a challenge of POST /passkeys/challenges with purpose enroll and subjectId ${challengeId}`,
+  );
+}
+
+const needsAnother = (enrolled: number, id: string): string =>
+  `${enrolled} passkeys are enrolled: send webauthnAssertion by another one, made for a challenge of POST /passkeys/challenges with purpose revoke_passkey and subjectId ${id}`;
+
+/** Neither key nor credential id: subscribers have no use for them. */
+function changeOf(event: 'passkey.enrolled' | 'passkey.revoked', passkey: Passkey, more: object): Change {
+  const { credentialId: _ours, ...data } = passkeyWire(passkey);
+  return { event, ownerId: passkey.ownerId, subjectId: passkey.id, data: { ...data, ...more } };
+}

@@ -1,0 +1,45 @@
+/** Passkeys and challenges as callers see them. Shapes only. @module */
+import type * as z from 'zod';
+import type { challengeOut } from '../../../http/webauthn.ts';
+import type { Challenge } from './challenge.service.ts';
+import { creationOptions, requestOptions } from './passkey.ceremony.ts';
+import type { PasskeyWire } from './passkey.contract.ts';
+import type { Passkey } from './passkey.queries.ts';
+import { type RelyingParty, refuseNameless } from './relying-party.ts';
+
+export type PasskeyChallenge = z.input<typeof challengeOut>;
+
+export const passkeyWire = (passkey: Passkey): PasskeyWire => ({
+  id: passkey.id,
+  name: passkey.name,
+  credentialId: passkey.credentialId,
+  transports: [...passkey.transports],
+  backedUp: passkey.backedUp,
+  createdAt: passkey.createdAt.toISOString(),
+  lastUsedAt: passkey.lastUsedAt?.toISOString() ?? null,
+  approvesFrom: passkey.approvesFrom.toISOString(),
+});
+
+/** For `navigator.credentials.get`. */
+export async function requestChallenge(
+  relyingParty: RelyingParty,
+  { id, challenge, expiresAt }: Challenge,
+  enrolled: readonly Passkey[],
+): Promise<PasskeyChallenge> {
+  refuseNameless(relyingParty);
+  const options = await requestOptions(relyingParty, challenge, enrolled);
+  return { challengeId: id, options: { ...options }, expiresAt: expiresAt.toISOString() };
+}
+
+/** For `navigator.credentials.create`. */
+export async function creationChallenge(
+  relyingParty: RelyingParty,
+  { id, challenge, expiresAt, name }: Challenge,
+  { ownerId, enrolled }: { readonly ownerId: string; readonly enrolled: readonly Passkey[] },
+): Promise<PasskeyChallenge> {
+  refuseNameless(relyingParty);
+  const options = await creationOptions(relyingParty, challenge, { ownerId, enrolled, name: name ?? unnamed });
+  return { challengeId: id, options: { ...options }, expiresAt: expiresAt.toISOString() };
+}
+
+export const unnamed = 'Passkey';

@@ -1,0 +1,52 @@
+/**
+ * Keeps on an intent that a passkey's holder stood by it, and takes that back when the passkey goes. Whether the
+ * passkey may say so is settled before; what an attestation is good for is the policy's.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import { actorInWords, type Cause } from '../../../platform/cause.ts';
+import type { IntentRow } from './intent.entity.ts';
+import { isFinalIntent, isPastDeadline } from './intent.rules.ts';
+import { lockIntent, stateOf } from './intent.service.ts';
+import { intentWire } from './intent.wire.ts';
+
+/** Throws for an intent that nothing can be attested of any more. */
+export function refuseSettled(row: IntentRow, at: Date): void {
+  if (isFinalIntent(row.status)) {
+    throw new DomainError('invalid_state', `the intent is ${row.status}; only one that is open can be attested`);
+  }
+  if (isPastDeadline({ ...stateOf(row), expiresAt: row.expiresAt }, at)) {
+    throw new DomainError('invalid_state', `the intent expired at ${row.expiresAt.toISOString()}`);
+  }
+}
+
+/** The newest attestation counts; each is told. */
+export async function recordAttestation(tx: Tx, id: string, passkeyId: string, cause: Cause): Promise<IntentRow> {
+  const row = await lockIntent(tx, id);
+  refuseSettled(row, cause.at);
+  row.attestedAt = cause.at;
+  row.attestedBy = passkeyId;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  const { ownerId, agentId } = row;
+  const details = { passkeyId, through: actorInWords(cause.actor) };
+  const byPasskey = { ...cause, actor: { kind: 'passkey', id: passkeyId } } as const;
+  await recordChanges(tx, byPasskey, [
+    { event: 'intent.attested', ownerId, agentId, subjectId: id, data: intentWire(row), details },
+  ]);
+  return row;
+}
+
+/** What a removed passkey stood by and nobody has paid for yet is attested no more. */
+export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause): Promise<void> {
+  await rows(
+    tx,
+    `with open as (
+       select id from intents where attested_by = $1 and status in ('pending_approval', 'approved') order by id for update)
+     update intents i set attested_at = null, attested_by = null, version = i.version + 1, updated_at = $2
+     from open where i.id = open.id`,
+    [passkeyId, cause.at],
+  );
+}

@@ -1,0 +1,103 @@
+/**
+ * A passkey's holder stands by one intent: the challenge that shows its figures, and the attestation that is kept with
+ * the challenge's use, in one transaction. Who may reach the intent is settled by the caller.
+ * @module
+ */
+import type { Database } from '../db/database.ts';
+import type { Tx } from '../db/tx.ts';
+import {
+  ceremony,
+  enrolledPasskeys,
+  type Matter,
+  makeChallenge,
+  type Passkey,
+  type PasskeyChallenge,
+  type RelyingParty,
+  requestChallenge,
+  withAssertion,
+} from '../domains/identity/index.ts';
+import { findIntent, type IntentRow, recordAttestation, refuseSettled } from '../domains/spending/intents/index.ts';
+import { attestedUntil, policyOfAgent } from '../domains/spending/policies/index.ts';
+import type { AssertionEnvelope } from '../http/webauthn.ts';
+import { DomainError, notFound } from '../kernel/errors.ts';
+import type { Id } from '../kernel/ids.ts';
+import type { Cause } from '../platform/cause.ts';
+
+export type AttestDeps = { readonly database: Database; readonly relyingParty: RelyingParty };
+
+export type Attestation = {
+  readonly intentId: string;
+  readonly passkeyId: Id<'passkey'>;
+  /** Business time. */
+  readonly attestedAt: Date;
+  readonly validUntil: Date;
+};
+
+/** Options for the browser, for this intent as it is shown. A repeat with the same `challengeId` finds the first one. */
+export type IntentChallenge = (
+  intent: IntentRow,
+  asked: { readonly challengeId: Id<'challenge'>; readonly at: Date },
+) => Promise<PasskeyChallenge>;
+
+/** A refusal after the challenge was used leaves it used; a fault leaves everything as it was. */
+export type AttestIntent = (intent: IntentRow, envelope: AssertionEnvelope, cause: Cause) => Promise<Attestation>;
+
+export const createIntentChallenge =
+  ({ database, relyingParty }: AttestDeps): IntentChallenge =>
+  async (intent, { challengeId, at }) => {
+    refuseSettled(intent, at);
+    const enrolled = await enrolledPasskeys(database.read(), intent.ownerId);
+    if (enrolled.length === 0) throw noPasskey();
+    const mayApprove = enrolled.filter(({ approvesFrom }) => approvesFrom <= at);
+    if (mayApprove.length === 0) throw tooNew(enrolled[0] as Passkey);
+    const challenge = await database.write((tx) => makeChallenge(tx, challengeId, matterOf(intent)));
+    return requestChallenge(relyingParty, challenge, mayApprove);
+  };
+
+export const createAttestIntent =
+  ({ database, relyingParty }: AttestDeps): AttestIntent =>
+  (intent, envelope, cause) =>
+    ceremony(database, (tx, effect) =>
+      withAssertion(
+        tx,
+        effect,
+        { relyingParty, envelope, matter: matterOf(intent) },
+        cause,
+        async (inner, { passkey, isRepeat }) => {
+          if (isRepeat) return attestationOf(inner, await known(inner, intent.id), passkey.id, cause);
+          if (passkey.approvesFrom > cause.at) throw tooNew(passkey);
+          return attestationOf(inner, await recordAttestation(inner, intent.id, passkey.id, cause), passkey.id, cause);
+        },
+      ),
+    );
+
+/** Bound to the figures: a challenge that was shown for one amount approves no other. */
+const matterOf = ({ id, ownerId, expectedAmountCents, expectedMerchant }: IntentRow): Matter => ({
+  ownerId,
+  purpose: 'intent',
+  subjectId: id,
+  amountCents: expectedAmountCents,
+  merchant: expectedMerchant ?? null,
+});
+
+async function attestationOf(tx: Tx, row: IntentRow, passkeyId: Id<'passkey'>, { at }: Cause): Promise<Attestation> {
+  const policy = await policyOfAgent(tx, row.agentId);
+  const attestedAt = row.attestedAt ?? at;
+  const validUntil = attestedUntil({ attestationWindowMinutes: policy?.attestationWindowMinutes ?? null }, attestedAt);
+  return { intentId: row.id, passkeyId, attestedAt, validUntil };
+}
+
+async function known(tx: Tx, id: string): Promise<IntentRow> {
+  const row = await findIntent(tx, id);
+  if (row === null) throw notFound('intent', id);
+  return row;
+}
+
+const noPasskey = (): DomainError =>
+  new DomainError('invalid_state', 'no passkey is enrolled; enrol one with POST /passkeys/register/options first');
+
+const tooNew = ({ id, approvesFrom }: Passkey): DomainError =>
+  new DomainError(
+    'invalid_state',
+    `passkey ${id} was enrolled after the last one was removed; it attests no intent before ${approvesFrom.toISOString()}`,
+  );

@@ -1,0 +1,29 @@
+/** Passkeys of an owner, enrolled over the API with software authenticators. @module */
+import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { type SoftPasskey, softPasskey } from '../authenticator.ts';
+import type { Owner, World } from '../world.ts';
+
+export type EnrolledPasskey = SoftPasskey & { readonly id: string };
+
+type Challenge = { readonly challengeId: string; readonly options: { readonly challenge: string } };
+
+/** `by`: a passkey that is enrolled already; needed for every one after the first. */
+export async function aPasskey(world: World, owner: Owner, by?: SoftPasskey): Promise<EnrolledPasskey> {
+  const passkeys = owner.client(passkeysArea);
+  const soft = softPasskey(world.config.publicUrl);
+  const { challengeId, options } = await passkeys.startRegistration({ body: { name: 'a passkey' } });
+  const vouched =
+    by === undefined
+      ? {}
+      : {
+          webauthnAssertion: by.answer(
+            await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } }),
+          ),
+        };
+  const attestation = soft.create(options) as never;
+  const { id } = await passkeys.finishRegistration({ body: { challengeId, attestation, ...vouched } });
+  return Object.assign(soft, { id });
+}
+
+export const intentChallengeOf = (owner: Owner, intentId: string): Promise<Challenge> =>
+  owner.client(passkeysArea).challengeForIntent({ params: { intentId }, body: {} });
