@@ -5,6 +5,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { provesIdentity, type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
 
 const secret = z.string().min(32, 'must be at least 32 characters of randomness');
 const list = z
@@ -35,6 +36,11 @@ const environment = z
       .regex(/^[^\s/]+:\d+$/, 'must be host:port')
       .default('127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    TEMPORAL_API_KEY: z.string().min(1).optional(),
+    TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().min(1).optional(),
+    TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().min(1).optional(),
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: z.string().min(1).optional(),
+    TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
     BURSAR_TASK_QUEUE_PREFIX: z
       .string()
       .regex(/^[\w-]{1,60}$/)
@@ -80,11 +86,15 @@ const environment = z
     }
   });
 
+/** Every variable that the API and the worker read. */
+export const configNames: readonly string[] = Object.keys(environment.shape);
+
 export type Config = z.output<typeof environment> & {
   readonly publicUrl: string;
+  readonly temporalSecurity: TemporalSecurity;
   /** This process' share of the rate limit. */
   readonly ratePerMinute: number;
-  /** Live takes approvals by signal only when told so. */
+  /** Live takes approvals by signal only from a Temporal that knows its callers, or when told so. */
   readonly signalsMayApprove: boolean;
 };
 
@@ -97,11 +107,13 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throw new Error(`the configuration is wrong:\n${lines.join('\n')}`);
   }
   const config = parsed.data;
+  const security = temporalSecurity(config);
   return {
     ...config,
+    temporalSecurity: security,
     publicUrl: config.BURSAR_PUBLIC_URL ?? `http://localhost:${config.PORT}`,
     ratePerMinute: Math.max(1, Math.floor(config.BURSAR_RATE_LIMIT_PER_MINUTE / config.BURSAR_INSTANCES)),
-    signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? config.BURSAR_MODE === 'sandbox',
+    signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? (config.BURSAR_MODE === 'sandbox' || provesIdentity(security)),
   };
 }
 

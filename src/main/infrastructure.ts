@@ -41,7 +41,11 @@ export async function openInfrastructure(
   const database = databaseOf(orm);
   const vault = createVault({ keys: readVaultKeys(config.BURSAR_VAULT_KEY) });
   await checkVault(database, vault);
-  const temporal = createTemporal({ address: config.TEMPORAL_ADDRESS, namespace: config.TEMPORAL_NAMESPACE });
+  const temporal = createTemporal({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    security: config.temporalSecurity,
+  });
   const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
   return {
     config,

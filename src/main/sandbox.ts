@@ -9,18 +9,9 @@ import { z } from 'zod';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createLogger } from '../platform/log.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
+import { SandboxEnvironment } from './sandbox-environment.ts';
 
-const Environment = z.object({
-  BURSAR_DATA_DIR: z.string().min(1).default('.bursar'),
-  HOST: z.string().min(1).default('127.0.0.1'),
-  SANDBOX_PORT: z.coerce.number().int().min(0).max(65_535).default(8401),
-  BURSAR_API_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8400'),
-  BURSAR_NETWORK_KEY: z.string().min(1),
-  BURSAR_DASHBOARD_SECRET: z.string().min(1),
-  LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-});
-
-const read = Environment.safeParse(process.env);
+const read = SandboxEnvironment.safeParse(process.env);
 if (!read.success) {
   process.stderr.write(`the sandbox cannot start:\n${z.prettifyError(read.error)}\n`);
   process.exit(1);

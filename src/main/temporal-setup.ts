@@ -7,13 +7,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Connection } from '@temporalio/client';
+import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
 import { searchAttributes } from './local/temporal-server.ts';
 
-export type TemporalSetup = { address: string; namespace: string };
+export type TemporalSetup = { address: string; namespace: string; security?: TemporalSecurity };
 
 /** Answers in one line what it found and did. */
-export async function setUpTemporal({ address, namespace }: TemporalSetup): Promise<string> {
-  const connection = await connect(address);
+export async function setUpTemporal({ address, namespace, security = {} }: TemporalSetup): Promise<string> {
+  const connection = await connect(address, security);
   try {
     const done = [
       await ensureNamespace(connection, namespace),
@@ -38,8 +39,8 @@ const status = {
   unavailable: 14,
 };
 
-async function connect(address: string): Promise<Connection> {
-  return retried(60, () => Connection.connect({ address, connectTimeout: '5 seconds' }));
+async function connect(address: string, security: TemporalSecurity): Promise<Connection> {
+  return retried(60, () => Connection.connect({ address, ...security, connectTimeout: '5 seconds' }));
 }
 
 async function ensureNamespace({ workflowService }: Connection, namespace: string): Promise<string> {
@@ -154,5 +155,6 @@ function indexedValueType(name: string): number {
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { TEMPORAL_ADDRESS: address = '127.0.0.1:7233', TEMPORAL_NAMESPACE: namespace = 'default' } = process.env;
-  process.stdout.write(`${await setUpTemporal({ address, namespace })}\n`);
+  const security = temporalSecurity(process.env);
+  process.stdout.write(`${await setUpTemporal({ address, namespace, security })}\n`);
 }

@@ -60,6 +60,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
     startWorker({
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
+      security: config.temporalSecurity,
       taskQueue,
       activities,
       workflowBundle,

@@ -5,8 +5,13 @@
  */
 import { fileURLToPath } from 'node:url';
 import { Client, Connection } from '@temporalio/client';
+import type { TemporalSecurity } from './security.ts';
 
-export type TemporalOptions = { readonly address: string; readonly namespace: string };
+export type TemporalOptions = {
+  readonly address: string;
+  readonly namespace: string;
+  readonly security?: TemporalSecurity | undefined;
+};
 
 export type Temporal = {
   /** Throws when the server cannot be reached within a few seconds. */
@@ -20,12 +25,12 @@ export type Temporal = {
 const connectTimeoutMs = 3_000;
 const epochLivesMs = 5_000;
 
-export function createTemporal({ address, namespace }: TemporalOptions): Temporal {
+export function createTemporal({ address, namespace, security }: TemporalOptions): Temporal {
   let opening: Promise<Connection> | undefined;
   let known: { epoch: string; until: number } | undefined;
 
   const open = async (): Promise<Connection> => {
-    opening ??= Connection.connect({ address, connectTimeout: connectTimeoutMs });
+    opening ??= Connection.connect({ address, ...security, connectTimeout: connectTimeoutMs });
     try {
       return await opening;
     } catch (error) {

@@ -49,7 +49,7 @@ export function startWorker(options: Options): RunningWorker {
   };
 
   const once = async (): Promise<void> => {
-    const connection = await NativeConnection.connect({ address: options.address });
+    const connection = await NativeConnection.connect({ address: options.address, ...options.security });
     try {
       current = await Worker.create({
         connection,

@@ -20,7 +20,7 @@ import { keepStack, removeFolder, type TestStack } from './stack.mts';
 type Patterns = { testPathPatterns: { patterns: string[] } };
 
 /** These folders need no server, or start their own. */
-const alone = /(^|\/)test\/(rules|architecture|local|journeys|crash)(\/|$)/;
+const alone = /(^|\/)test\/(rules|architecture|local|journeys|crash|compose)(\/|$)/;
 
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
 export default async function globalSetup({ testPathPatterns: { patterns } }: Config & Patterns): Promise<void> {

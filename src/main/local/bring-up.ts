@@ -3,6 +3,7 @@
  * Must not print a secret.
  * @module
  */
+import { temporalSecurity } from '../../temporal/security.ts';
 import { openDataDir } from './data-dir.ts';
 import { firstOwner } from './first-owner.ts';
 import { runToEnd, type StopSteps } from './launch.ts';
@@ -170,7 +171,8 @@ async function startTemporalServer(needs: Servers): Promise<TemporalParts> {
   const cli = (await temporalProgram(needs, !settings.temporalAddress)) ?? null;
   if (settings.temporalAddress) {
     const { setUpTemporal } = await import('../temporal-setup.ts');
-    say(await setUpTemporal({ address: settings.temporalAddress, namespace: settings.namespace }));
+    const { temporalAddress: address, namespace } = settings;
+    say(await setUpTemporal({ address, namespace, security: temporalSecurity(needs.env) }));
     return { address: settings.temporalAddress, uiUrl: null, cli };
   }
   say(`starting Temporal on port ${ports.temporal}`);

@@ -3,6 +3,7 @@
  * @module
  */
 import { join } from 'node:path';
+import { temporalSecurityNames } from '../../temporal/security.ts';
 import { projectRoot } from './data-dir.ts';
 import type { Launch, StopSteps } from './launch.ts';
 import type { Secrets } from './secrets.ts';
@@ -80,10 +81,12 @@ export function sandboxEnv(known: Known): NodeJS.ProcessEnv {
 }
 
 function innerEnv(known: Known): NodeJS.ProcessEnv {
-  const { addresses, settings, secrets } = known;
+  const { addresses, settings, secrets, env } = known;
   const sandboxOrigin = addresses.sandboxUrl ? [new URL(addresses.sandboxUrl).origin] : [];
   return {
     ...plainEnv(known),
+    // they are for somebody's own server, not for the one that was started here
+    ...(settings.temporalAddress ? Object.fromEntries(temporalSecurityNames.map((name) => [name, env[name]])) : {}),
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,
     TEMPORAL_NAMESPACE: settings.namespace,
@@ -96,9 +99,10 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
   };
 }
 
-const given = [
+const given: readonly string[] = [
   ...['BURSAR_API_KEY', 'BURSAR_DASHBOARD_SECRET', 'BURSAR_VAULT_KEY', 'BURSAR_NETWORK_KEY', 'BURSAR_SIGNING_KEY'],
   ...['DATABASE_URL', 'PORT', 'HOST', 'BURSAR_PUBLIC_URL', 'BURSAR_ALLOWED_ORIGINS'],
+  ...temporalSecurityNames,
 ];
 
 /** The environment we got without the values above: each program is given those it needs. */

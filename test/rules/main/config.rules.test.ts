@@ -1,4 +1,5 @@
 /** Goal: a wrong environment is told once and whole, and never repeated back. Method: examples. @module */
+import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { readConfig } from '../../../src/main/config.ts';
 
@@ -53,6 +54,28 @@ test('live refuses a simulator unless told otherwise, and takes no approvals by 
     true,
   );
   expect(readConfig(right).signalsMayApprove).toBe(true);
+});
+
+test('live takes approvals by signal from a Temporal that knows its callers, unless told not to', () => {
+  const live = { ...right, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' };
+  const file = fileURLToPath(import.meta.url);
+  const certificate = { TEMPORAL_TLS_CLIENT_CERT_PATH: file, TEMPORAL_TLS_CLIENT_KEY_PATH: file };
+  const mayApprove = (more: Record<string, string>) => readConfig({ ...live, ...more }).signalsMayApprove;
+  expect(mayApprove({ TEMPORAL_API_KEY: 'key' })).toBe(true);
+  expect(mayApprove(certificate)).toBe(true);
+  expect(mayApprove({ TEMPORAL_API_KEY: 'key', BURSAR_SIGNAL_APPROVALS: 'off' })).toBe(false);
+  // TLS alone shows who the server is, not who calls.
+  expect(mayApprove({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: file })).toBe(false);
+  expect(mayApprove({ TEMPORAL_TLS_SERVER_NAME: 'temporal.example' })).toBe(false);
+});
+
+test('half a certificate, and a file that is not there, are refused by name', () => {
+  const file = fileURLToPath(import.meta.url);
+  expect(() => readConfig({ ...right, TEMPORAL_TLS_CLIENT_CERT_PATH: file })).toThrow(/_KEY_PATH are needed together/);
+  expect(() => readConfig({ ...right, TEMPORAL_TLS_SERVER_CA_CERT_PATH: '/nowhere/ca.pem' })).toThrow(
+    'TEMPORAL_TLS_SERVER_CA_CERT_PATH names /nowhere/ca.pem, which cannot be read (ENOENT)',
+  );
+  expect(readConfig(right).temporalSecurity).toEqual({});
 });
 
 test('several instances share the rate limit', () => {
