@@ -1,0 +1,151 @@
+/**
+ * Goal: each plan's webhook tier is what the specification's table says. Method: one table of the four plans, a receiver
+ * that always refuses, the real worker, and the clock moved gap by gap; then what an owner and an operator see.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { customersArea } from '../../../src/domains/parties/index.ts';
+import { day, hour, minute, second } from '../../../src/kernel/instant.ts';
+import { eventually } from '../../support/world.ts';
+import { type DeliveryWorld, startDeliveryWorld } from './delivery-world.ts';
+import { inTurn, status } from './receiver.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld({ retries: true });
+}, 60_000);
+afterAll(() => bursar.close());
+
+type Plan = 'free' | 'starter' | 'business' | 'enterprise';
+
+const subscribed = async (plan: Plan, box: string) => {
+  const subscriber = await bursar.subscriber();
+  const customers = bursar.world.as(subscriber.key).client(customersArea);
+  const changePlan = async (to: Plan) => {
+    const { id } = await customers.readOwnCustomer({});
+    await customers.updateCustomer({ params: { id }, body: { plan: to } });
+  };
+  await changePlan(plan);
+  const webhook = await subscriber.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
+  });
+  const params = { id: webhook.id };
+  const listed = async (filter: { status?: 'failed' | 'dead' | 'succeeded' | 'pending' } = {}) =>
+    (await subscriber.webhooks.listWebhookDeliveries({ params, query: filter })).data;
+  const newest = async () => (await listed())[0];
+  const whole = async (id: string) =>
+    subscriber.webhooks.getWebhookDelivery({ params: { deliveryId: id as `whd_${string}` } });
+  return { ...subscriber, changePlan, listed, newest, whole };
+};
+
+const attempted = (box: string): number => bursar.receiver.received(box).length;
+
+const runOf = async (id: string): Promise<{ status: string; stage: unknown } | undefined> => {
+  const client = await bursar.infrastructure.temporal.client();
+  const found = await client.workflow
+    .getHandle(`webhook-delivery/${id}`)
+    .describe()
+    .catch(() => undefined);
+  return found && { status: found.status.name, stage: found.searchAttributes.BursarStage?.[0] };
+};
+
+const none: readonly number[] = [];
+const fourGaps = [minute, 5 * minute, 15 * minute, hour];
+
+describe.each([
+  { plan: 'free', tier: 'basic', gaps: none, end: 'failed', stage: undefined },
+  { plan: 'starter', tier: 'full', gaps: none, end: 'failed', stage: undefined },
+  { plan: 'business', tier: 'full_retry', gaps: fourGaps, end: 'failed', stage: 'exhausted' },
+  { plan: 'enterprise', tier: 'full_dlq', gaps: fourGaps, end: 'dead', stage: 'dead-lettered' },
+] as const)('$plan has $tier', ({ plan, gaps, end, stage }) => {
+  const most = gaps.length + 1;
+
+  test(`${most} attempt${most === 1 ? '' : 's'}, then ${end}`, async () => {
+    const box = `tier-${plan}`;
+    bursar.receiver.answers(box, status(500, { body: 'no room' }));
+    const owner = await subscribed(plan, box);
+    await bursar.emit(owner.ownerId);
+    const first = await eventually(owner.newest, (shown) => shown?.attempt === 1);
+    const id = first?.id ?? '';
+    for (const [index, gap] of gaps.entries()) {
+      const shown = await owner.newest();
+      expect(shown).toMatchObject({ status: 'pending', attempt: index + 1, maxAttempts: 5, deliveredAt: null });
+      const lastAt = Date.parse((await owner.whole(id)).attempts.at(-1)?.at ?? '');
+      expect(Math.abs(Date.parse(shown?.nextAttemptAt ?? '') - lastAt - gap)).toBeLessThan(2 * second);
+      await eventually(
+        () => runOf(id),
+        (run) => run?.stage === 'retrying',
+      );
+      await bursar.world.advance(gap - 10 * second); // Not a moment too soon.
+      expect(attempted(box)).toBe(index + 1);
+      await bursar.world.advance(11 * second);
+      await eventually(owner.newest, (now) => now?.attempt === index + 2);
+    }
+
+    expect(await owner.newest()).toMatchObject({
+      id,
+      event: 'policy.created',
+      status: end,
+      attempt: most,
+      maxAttempts: most,
+      nextAttemptAt: null,
+      responseStatus: 500,
+      responseMs: expect.any(Number),
+      error: 'answered 500, not 2xx',
+      deliveredAt: null,
+    });
+    const { attempts, payload } = await owner.whole(id);
+    expect(attempts.map(({ attempt, deliveryId }) => [attempt, deliveryId])).toEqual(
+      Array.from({ length: most }, (_, i) => [i + 1, `${id}.${i + 1}`]),
+    );
+    expect(attempts.at(-1)).toMatchObject({ responseStatus: 500, responseBody: 'no room' });
+    expect(payload).toMatchObject({ event: 'policy.created', data: { name: 'Policy 0' } });
+
+    // Dead letters are told apart from what is merely over, and nothing tries again.
+    expect((await owner.listed({ status: end })).map((shown) => shown.id)).toEqual([id]);
+    expect(await owner.listed({ status: end === 'dead' ? 'failed' : 'dead' })).toEqual([]);
+    if (stage === undefined) expect(await runOf(id)).toBeUndefined();
+    else
+      await eventually(
+        () => runOf(id),
+        (run) => run?.status === 'COMPLETED' && run.stage === stage,
+      );
+    await bursar.world.advance(day);
+    expect(attempted(box)).toBe(most);
+  }, 60_000);
+
+  test('one that is taken at once is over at once', async () => {
+    const owner = await subscribed(plan, `well-${plan}`);
+    await bursar.emit(owner.ownerId);
+    const shown = await eventually(owner.newest, (now) => now?.status === 'succeeded');
+    expect(shown).toMatchObject({
+      attempt: 1,
+      maxAttempts: most,
+      responseStatus: 200,
+      error: null,
+      nextAttemptAt: null,
+    });
+    expect(Date.parse(shown?.deliveredAt ?? '')).toBeGreaterThanOrEqual(Date.parse(shown?.createdAt ?? ''));
+  });
+});
+
+describe('a change of plan', () => {
+  test('counts for the events after it; what is under way keeps the tier of its event', async () => {
+    bursar.receiver.answers('upgraded', inTurn(status(500)));
+    const owner = await subscribed('free', 'upgraded');
+    await bursar.emit(owner.ownerId);
+    await eventually(owner.newest, (shown) => shown?.status === 'failed');
+    await owner.changePlan('enterprise');
+    await bursar.emit(owner.ownerId);
+    const second_ = await eventually(owner.newest, (shown) => shown?.status === 'pending' && shown.attempt === 1);
+    expect(second_?.maxAttempts).toBe(5);
+    expect((await owner.listed({ status: 'failed' })).map(({ maxAttempts }) => maxAttempts)).toEqual([1]);
+
+    await owner.changePlan('free');
+    await bursar.world.advance(minute + second);
+    const kept = await eventually(owner.newest, (shown) => shown?.attempt === 2);
+    expect(kept).toMatchObject({ status: 'pending', maxAttempts: 5 });
+    await bursar.emit(owner.ownerId);
+    expect(await eventually(owner.newest, (shown) => shown?.status === 'failed')).toMatchObject({ maxAttempts: 1 });
+  }, 30_000);
+});
