@@ -78,6 +78,7 @@ const candidate = (over: Partial<Candidate> = {}): Candidate => ({
   expectedAmountCents: 1_000,
   expectedMerchant: 'Shop',
   isAutoApproved: true,
+  attestedAt: null,
   ...over,
 });
 

@@ -1,0 +1,385 @@
+/**
+ * Goal: passkeys come and go by the rules, and no challenge is good for anything but the one thing it was made for.
+ * Method: real HTTP and real signatures by software authenticators; test/browser has the ceremonies of people.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Client, createClient, Refused, sendTo } from '../../../src/client/client.ts';
+import { agentTokensArea, passkeysArea } from '../../../src/domains/identity/index.ts';
+import { type SoftPasskey, softPasskey, type Wrong } from '../../support/authenticator.ts';
+import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { aPasskey } from '../../support/factories/passkeys.ts';
+import { type Owner, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let owner: Owner;
+let passkeys: Client<typeof passkeysArea>;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+beforeEach(async () => {
+  owner = await world.owner();
+  passkeys = owner.client(passkeysArea);
+});
+
+const soft = () => softPasskey(world.config.publicUrl);
+const refusal = async (attempt: Promise<unknown>): Promise<[number, string]> => {
+  const refused = await attempt.then(
+    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
+    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
+  );
+  return [refused.status, refused.message];
+};
+const registration = () => passkeys.startRegistration({ body: {} });
+const enrolment = async (passkey: SoftPasskey, more: object = {}, wrong: Wrong & { fmt?: string } = {}) => {
+  const { challengeId, options } = await registration();
+  return { body: { challengeId, attestation: passkey.create(options, wrong) as never, ...more } };
+};
+const toRevoke = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId } });
+const revoke = (id: string, webauthnAssertion?: { challengeId: string; assertion: never }) =>
+  passkeys.deletePasskey({ params: { id }, body: webauthnAssertion === undefined ? {} : { webauthnAssertion } });
+const ids = async () => (await passkeys.listPasskeys()).map(({ id }) => id);
+const eventsOf = (subjectId: string) =>
+  world.sql<{ name: string; data: Record<string, unknown> }>(
+    'select name, data from events where subject_id = $1 order by seq',
+    [subjectId],
+  );
+
+test('the first passkey needs no assertion; its record, event and audit row name no key', async () => {
+  const { challengeId, options, expiresAt } = await passkeys.startRegistration({ body: { name: 'Anna’s phone' } });
+  expect(Buffer.from(options.challenge, 'base64url')).toHaveLength(32);
+  const leftMs = Date.parse(expiresAt) - Date.now();
+  expect([leftMs > 295_000, leftMs <= 300_500]).toEqual([true, true]);
+  expect(options).toMatchObject({
+    rp: { id: 'localhost', name: 'Bursar' },
+    attestation: 'none',
+    excludeCredentials: [],
+    authenticatorSelection: { userVerification: 'required' },
+    pubKeyCredParams: [-7, -8, -257].map((alg) => ({ alg, type: 'public-key' })),
+  });
+  const one = soft();
+  const record = await passkeys.finishRegistration({
+    body: { challengeId, attestation: one.create(options) as never },
+  });
+  expect(record).toEqual({
+    id: expect.stringMatching(/^psk_[a-z0-9]{26}$/),
+    name: 'Anna’s phone',
+    credentialId: one.credentialId,
+    transports: ['internal'],
+    backedUp: false,
+    createdAt: expect.any(String),
+    lastUsedAt: null,
+    approvesFrom: record.createdAt,
+  });
+  expect(await passkeys.listPasskeys()).toEqual([record]);
+  const [event] = await eventsOf(record.id);
+  expect(event).toMatchObject({ name: 'passkey.enrolled', data: { id: record.id, status: 'enrolled' } });
+  const told = JSON.stringify(
+    await world.sql('select e.data, a.details from events e join audit a using (subject_id) where subject_id = $1', [
+      record.id,
+    ]),
+  );
+  expect(told).toContain('Anna’s phone');
+  expect([told.includes(one.credentialId), told.includes(options.challenge)]).toEqual([false, false]);
+});
+
+test('a further passkey needs the word of an enrolled one, for this very registration', async () => {
+  const one = await aPasskey(world, owner);
+  const two = soft();
+  const bare = await enrolment(two);
+  expect(await refusal(passkeys.finishRegistration(bare))).toEqual([400, expect.stringMatching(/purpose enroll/)]);
+
+  const other = await registration();
+  const forOther = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: other.challengeId } });
+  const misled = { body: { ...bare.body, webauthnAssertion: one.answer(forOther) } };
+  expect(await refusal(passkeys.finishRegistration(misled))).toEqual([400, expect.stringMatching(/was made for chl_/)]);
+
+  const challenge = await passkeys.challengePasskey({
+    body: { purpose: 'enroll', subjectId: bare.body.challengeId },
+  });
+  const stranger = { body: { ...bare.body, webauthnAssertion: two.answer(challenge) } };
+  expect(await refusal(passkeys.finishRegistration(stranger))).toEqual([400, expect.stringMatching(/not enrolled/)]);
+  expect(await ids()).toEqual([one.id]);
+  const vouched = await aPasskey(world, owner, one);
+  expect(await ids()).toEqual([one.id, vouched.id]);
+  const { options } = await registration();
+  expect(options.excludeCredentials).toMatchObject([{ id: one.credentialId }, { id: vouched.credentialId }]);
+});
+
+test('the same credential again is 409, also for another owner', async () => {
+  const one = await aPasskey(world, owner);
+  const { challengeId, options } = await registration();
+  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const again = { challengeId, attestation: one.create(options) as never, webauthnAssertion: one.answer(vouch) };
+  expect(await refusal(passkeys.finishRegistration({ body: again }))).toEqual([
+    409,
+    'this credential is enrolled already',
+  ]);
+  owner = await world.owner();
+  passkeys = owner.client(passkeysArea);
+  expect((await refusal(passkeys.finishRegistration(await enrolment(one))))[0]).toBe(409);
+  expect(await ids()).toEqual([]);
+});
+
+test.each<[string, Wrong & { fmt?: string }, RegExp]>([
+  ['another origin', { origin: 'http://evil.example' }, /another origin than http:\/\/localhost:\d+/],
+  ['another relying party', { rpId: 'evil.example' }, /another relying party than localhost/],
+  ['a page inside another one', { crossOrigin: true }, /inside a page of another origin/],
+  ['another challenge', { challenge: 'A'.repeat(43) }, /answers another challenge/],
+  ['an unverified user', { userVerified: false }, /did not verify its user/],
+  ['an absent user', { userPresent: false }, /nobody was present/],
+  ['an assertion instead', { type: 'webauthn.get' }, /other kind of ceremony/],
+  ['a maker’s attestation', { fmt: 'tpm' }, /attestation of the maker/],
+])('a registration with %s is refused, and its challenge is used up', async (_name, wrong, sentence) => {
+  const attempt = await enrolment(soft(), {}, wrong);
+  const [status, message] = await refusal(passkeys.finishRegistration(attempt));
+  expect([status, message]).toEqual([400, expect.stringMatching(sentence)]);
+  expect(message).not.toContain('evil');
+  expect((await refusal(passkeys.finishRegistration(attempt)))[1]).toMatch(/was used before/);
+  expect(await ids()).toEqual([]);
+});
+
+test.each([
+  ['no CBOR', { attestationObject: 'AAAA' }],
+  ['no JSON', { clientDataJSON: 'AAAA' }],
+  ['a JSON null', { clientDataJSON: Buffer.from('null').toString('base64url') }],
+])('a registration with %s is 400', async (_name, broken) => {
+  const { body } = await enrolment(soft());
+  const attestation = body.attestation as { response: object };
+  const answer = { ...attestation, response: { ...attestation.response, ...broken } } as never;
+  expect((await refusal(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
+});
+
+test('exactly one left goes without an assertion; gone is 404', async () => {
+  const one = await aPasskey(world, owner);
+  expect(await revoke(one.id)).toEqual({ id: one.id, revoked: true });
+  expect(await ids()).toEqual([]);
+  expect((await refusal(revoke(one.id)))[0]).toBe(404);
+  expect((await refusal(revoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  const [, gone] = await eventsOf(one.id);
+  expect(gone).toMatchObject({ name: 'passkey.revoked', data: { id: one.id, status: 'revoked', remaining: 0 } });
+  const until = Date.parse(String(gone?.data.approvalsBlockedUntil));
+  expect(Math.abs(until - Date.now() - 86_400_000)).toBeLessThan(60_000);
+});
+
+test('with two or more, an assertion by another one is needed, and by the removed one it is 403', async () => {
+  const one = await aPasskey(world, owner);
+  const two = await aPasskey(world, owner, one);
+  expect(await refusal(revoke(one.id))).toEqual([400, expect.stringMatching(/^2 passkeys are enrolled: send/)]);
+  expect(await refusal(revoke(one.id, one.answer(await toRevoke(one.id))))).toEqual([
+    403,
+    expect.stringMatching(/made the assertion, and none removes itself/),
+  ]);
+  const forged = two.answer(await toRevoke(one.id), { signature: Buffer.alloc(70).toString('base64url') });
+  expect(await refusal(revoke(one.id, forged))).toEqual([400, expect.stringMatching(/signature does not hold/)]);
+  expect(await ids()).toEqual([one.id, two.id]);
+
+  expect(await revoke(one.id, two.answer(await toRevoke(one.id)))).toEqual({ id: one.id, revoked: true });
+  expect(await ids()).toEqual([two.id]);
+  expect((await eventsOf(one.id)).at(-1)?.data).toMatchObject({ remaining: 1, approvalsBlockedUntil: null });
+  const [audit] = await world.sql('select details from audit where subject_id = $1 and action = $2', [
+    one.id,
+    'passkey.revoked',
+  ]);
+  expect(audit).toMatchObject({ details: { assertedBy: two.id } });
+  // Rule 1 again, also where somebody sends an assertion that nobody asked for.
+  expect(await revoke(two.id, two.answer(await toRevoke(two.id)))).toEqual({ id: two.id, revoked: true });
+});
+
+test('a challenge is good for its purpose, its subject and its owner only', async () => {
+  const one = await aPasskey(world, owner);
+  const two = await aPasskey(world, owner, one);
+  const three = await aPasskey(world, owner, one);
+  const generic = await passkeys.challengePasskey({ body: { purpose: 'generic', subjectId: one.id } });
+  expect(await refusal(revoke(one.id, two.answer(generic)))).toEqual([
+    400,
+    expect.stringMatching(/made for the purpose generic, not for revoke_passkey/),
+  ]);
+  expect(await refusal(revoke(one.id, two.answer(await toRevoke(three.id))))).toEqual([
+    400,
+    expect.stringMatching(new RegExp(`was made for ${three.id}, not for ${one.id}`)),
+  ]);
+  const [own, stranger] = [passkeys, await world.owner()];
+  passkeys = stranger.client(passkeysArea);
+  const theirs = await aPasskey(world, stranger);
+  const foreign = await toRevoke(theirs.id);
+  passkeys = own;
+  expect(await refusal(revoke(one.id, two.answer(foreign)))).toEqual([400, expect.stringMatching(/no challenge chl_/)]);
+  expect((await refusal(toRevoke(theirs.id)))[0]).toBe(404);
+  // Nothing that was refused for being another matter is used up by that.
+  expect((await revoke(three.id, two.answer(await toRevoke(three.id)))).revoked).toBe(true);
+});
+
+test('a challenge expires after five minutes of real time', async () => {
+  const one = await aPasskey(world, owner);
+  const two = await aPasskey(world, owner, one);
+  const challenge = await toRevoke(one.id);
+  await world.sql(
+    `update passkey_challenges set expires_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
+    [challenge.challengeId],
+  );
+  expect(await refusal(revoke(one.id, two.answer(challenge)))).toEqual([400, expect.stringMatching(/expired at 20/)]);
+  const kept = await toRevoke(one.id);
+  await world.advance(6 * 60_000); // Business time means nothing to it.
+  expect((await revoke(one.id, two.answer(kept))).revoked).toBe(true);
+});
+
+test.each<[string, Wrong, RegExp]>([
+  ['another origin', { origin: 'https://localhost' }, /another origin/],
+  ['another relying party', { rpId: 'evil.example' }, /another relying party/],
+  ['a page inside another one', { crossOrigin: true }, /inside a page of another origin/],
+  ['another challenge', { challenge: 'A'.repeat(43) }, /answers another challenge/],
+  ['an unverified user', { userVerified: false }, /did not verify its user/],
+  ['an absent user', { userPresent: false }, /nobody was present/],
+  ['a counter that went back', { counter: 1 }, /counter of the passkey did not go forward/],
+  ['a counter that stood still', { counter: 7 }, /counter of the passkey did not go forward/],
+  ['a registration instead', { type: 'webauthn.create' }, /other kind of ceremony/],
+])(
+  'an assertion with %s is refused, its challenge is used up, and the passkey is as before',
+  async (_name, wrong, sentence) => {
+    const one = await aPasskey(world, owner);
+    const two = await aPasskey(world, owner, one);
+    await world.sql('update passkeys set counter = 7 where id = $1', [two.id]);
+    two.counter = 7;
+    const challenge = await toRevoke(one.id);
+    expect(await refusal(revoke(one.id, two.answer(challenge, wrong)))).toEqual([400, expect.stringMatching(sentence)]);
+    two.counter = 20;
+    expect(await refusal(revoke(one.id, two.answer(challenge)))).toEqual([
+      400,
+      expect.stringMatching(/was used before/),
+    ]);
+    expect(await world.sql('select counter::int, last_used_at from passkeys where id = $1', [two.id])).toEqual([
+      { counter: 7, last_used_at: null },
+    ]);
+    expect((await revoke(one.id, two.answer(await toRevoke(one.id)))).revoked).toBe(true);
+  },
+);
+
+test('one challenge used twice at once is good for one of them', async () => {
+  const one = await aPasskey(world, owner);
+  const two = await aPasskey(world, owner, one);
+  const three = await aPasskey(world, owner, one);
+  const { challengeId, options } = await registration();
+  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const assertions = [one, two, three].map((passkey) => passkey.answer(vouch));
+  const answers = await Promise.allSettled(
+    assertions.map((webauthnAssertion) =>
+      passkeys.finishRegistration({
+        body: { challengeId, attestation: soft().create(options) as never, webauthnAssertion },
+      }),
+    ),
+  );
+  expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  expect(await ids()).toHaveLength(4);
+});
+
+test('two first enrolments at once: the second one needs the word of the first', async () => {
+  const attempts = [await enrolment(soft()), await enrolment(soft())];
+  const answers = await Promise.allSettled(attempts.map((attempt) => passkeys.finishRegistration(attempt)));
+  expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  expect(await ids()).toHaveLength(1);
+});
+
+test('two passkeys that remove each other at once: one stays', async () => {
+  for (let round = 0; round < 5; round++) {
+    owner = await world.owner();
+    passkeys = owner.client(passkeysArea);
+    const one = await aPasskey(world, owner);
+    const two = await aPasskey(world, owner, one);
+    const byTwo = two.answer(await toRevoke(one.id));
+    const byOne = one.answer(await toRevoke(two.id));
+    const answers = await Promise.allSettled([revoke(one.id, byTwo), revoke(two.id, byOne)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    expect(await ids()).toHaveLength(1);
+  }
+});
+
+test('an enrolment repeated with its key after the answer was lost finds the same passkey, and says it once', async () => {
+  const first = await aPasskey(world, owner);
+  const { challengeId, options } = await registration();
+  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const body = {
+    challengeId,
+    attestation: soft().create(options) as never,
+    webauthnAssertion: first.answer(vouch),
+  };
+  const headers = { 'Idempotency-Key': randomUUID() };
+  const once = await passkeys.finishRegistration({ body, headers });
+  await world.sql('update idempotency set status = null, body = null, lease_until = null where key = $1', [
+    headers['Idempotency-Key'],
+  ]);
+  expect(await passkeys.finishRegistration({ body, headers })).toEqual(once);
+  expect((await eventsOf(once.id)).map(({ name }) => name)).toEqual(['passkey.enrolled']);
+  expect((await refusal(passkeys.finishRegistration({ body })))[1]).toMatch(/was used before/);
+});
+
+test('a fault after the challenge was used leaves it unused: the same answer works when the fault is over', async () => {
+  const one = await aPasskey(world, owner);
+  const two = await aPasskey(world, owner, one);
+  const assertion = two.answer(await toRevoke(one.id));
+  await world.sql(`create function fail_now() returns trigger language plpgsql as $$ begin raise 'no' ; end $$`);
+  await world.sql(`create trigger failing before insert on events for each row when (new.subject_id = '${one.id}')
+    execute function fail_now()`);
+  expect((await refusal(revoke(one.id, assertion)))[0]).toBe(500);
+  await world.sql('drop trigger failing on events');
+  expect((await revoke(one.id, assertion)).revoked).toBe(true);
+});
+
+test('challenges that need a passkey say so where there is none', async () => {
+  const generic = passkeys.challengePasskey({ body: { purpose: 'generic' } });
+  expect(await refusal(generic)).toEqual([400, expect.stringMatching(/no passkey is enrolled/)]);
+  expect((await refusal(toRevoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  const enroll = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId } });
+  await aPasskey(world, owner);
+  expect((await refusal(enroll('chl_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  const bodies = [{}, { purpose: 'revoke_passkey' }, { purpose: 'login' }, { purpose: 'enroll', subjectId: 'x' }];
+  for (const body of bodies) expect((await refusal(passkeys.challengePasskey({ body: body as never })))[0]).toBe(400);
+});
+
+test('the dashboard acts for the owner that it names; an agent token may do none of it', async () => {
+  const dashboard = createClient(passkeysArea, (request) =>
+    sendTo(world.apiUrl)({
+      ...request,
+      headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId },
+    }),
+  );
+  const { challengeId, options } = await dashboard.startRegistration({ body: {} });
+  const one = soft();
+  const { id } = await dashboard.finishRegistration({
+    body: { challengeId, attestation: one.create(options) as never },
+  });
+  expect((await dashboard.listPasskeys()).map((passkey) => passkey.id)).toEqual([id]);
+  expect(await world.sql('select actor from audit where subject_id = $1', [id])).toEqual([{ actor: 'dashboard' }]);
+  await dashboard.challengePasskey({ body: { purpose: 'generic' } });
+  expect((await dashboard.deletePasskey({ params: { id }, body: {} })).revoked).toBe(true);
+
+  const { agentId } = await anAgentWithCard(world, owner);
+  const { token } = await owner.client(agentTokensArea).createAgentToken({ params: { id: agentId }, body: {} });
+  const agent = world.as(token).client(passkeysArea);
+  for (const attempt of [
+    agent.listPasskeys(),
+    agent.startRegistration({ body: {} }),
+    agent.challengePasskey({ body: { purpose: 'generic' } }),
+    agent.deletePasskey({ params: { id }, body: {} }),
+  ]) {
+    expect((await refusal(attempt))[0]).toBe(403);
+  }
+});
+
+test('a deployment that is reached by an address without a name says that it can have no passkeys', async () => {
+  const nameless = await startWorld({ env: { BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' } });
+  try {
+    const lonely = (await nameless.owner()).client(passkeysArea);
+    expect(await refusal(lonely.startRegistration({ body: {} }))).toEqual([
+      400,
+      expect.stringMatching(/passkeys need a host name.*BURSAR_PUBLIC_URL/),
+    ]);
+    expect(await lonely.listPasskeys()).toEqual([]);
+  } finally {
+    await nameless.close();
+  }
+});
