@@ -22,6 +22,7 @@ type Recorded = { readonly workflow: string; readonly journey: string; readonly 
 const wanted: Readonly<Record<string, readonly string[]>> = {
   intentLifecycle: ['approved-by-update', 'approved-by-signal', 'ignored-signals', 'cancelled', 'expired', 'failed'],
   cardLifecycle: ['issued-frozen-closed'],
+  agentPolicy: ['frozen-told-ended', 'closed-with-its-agent'],
   checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
   webhookDelivery: ['second-attempt', 'dead-letter'],
 };

@@ -8,12 +8,20 @@ import { hour, minute } from '../../../src/kernel/instant.ts';
 import { actorsAt, someone } from './actors.ts';
 import { checkoutJourneys } from './checkout-journeys.ts';
 import { intentJourneys } from './intent-journeys.ts';
+import { policyJourneys } from './policy-journeys.ts';
 import { type Journey, type Played, type Stage, until } from './stage.ts';
 
 export async function playJourneys(stage: Stage): Promise<Played[]> {
   const actors = await actorsAt(stage);
   const played: Played[] = [];
-  for (const journey of [...intentJourneys, ...checkoutJourneys, cardsLife, secondAttempt, deadLetter]) {
+  for (const journey of [
+    ...intentJourneys,
+    ...checkoutJourneys,
+    ...policyJourneys,
+    cardsLife,
+    secondAttempt,
+    deadLetter,
+  ]) {
     played.push(...(await journey(stage, actors)));
   }
   return played;

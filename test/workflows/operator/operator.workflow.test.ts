@@ -154,7 +154,7 @@ describe('what histories hold', () => {
       /^[a-z_]+\.[a-z_.]+$/, // an event
       /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
-      /^(Intent|Card|Checkout|Delivery) .{1,120}$/, // the summary, in the table
+      /^(Intent|Card|Policy|Checkout|Delivery) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
     ];
     const typed = ['anna', 'signal:anna'];

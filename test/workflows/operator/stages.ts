@@ -27,6 +27,13 @@ export const runs: Readonly<Record<string, Shown>> = {
     summary: 'Card {subject} of agent {agent}: issued, kept in step with the processor, closed',
     hasAgent: true,
   },
+  agentPolicy: {
+    type: 'agentPolicy',
+    queue: 'main',
+    id: 'agent-policy/{subject}',
+    summary: 'Policy of agent {subject}: when it expires, acted upon once',
+    hasAgent: true,
+  },
   checkout: {
     type: 'checkout',
     queue: 'main',
@@ -114,6 +121,63 @@ export const stages: Readonly<Record<string, Row>> = {
     stage: 'failed',
     status: 'COMPLETED',
     details: ['Done: failed. 20.00 EUR asked by {agent}.'],
+  },
+  'agentPolicy: waiting to freeze': {
+    stage: 'active',
+    status: 'RUNNING',
+    details: [
+      'Waiting until {time} of business time; then its cards are frozen, and no charge passes any more. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: waiting to close': {
+    stage: 'active',
+    status: 'RUNNING',
+    details: [
+      'Waiting until {time} of business time; then its cards are closed for good, and no charge passes any more. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: waiting to tell': {
+    stage: 'active',
+    status: 'RUNNING',
+    details: [
+      'Waiting until {time} of business time; then its owner is told, and no charge passes any more. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: frozen': {
+    stage: 'expired',
+    status: 'RUNNING',
+    details: [
+      'Expired at {time} of business time; its cards were frozen. For more payments the owner has to change the policy, then unfreeze the cards. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: closed': {
+    stage: 'expired',
+    status: 'RUNNING',
+    details: [
+      'Expired at {time} of business time; its cards were closed for good. For more payments the owner has to change the policy, then issue a new card. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: told': {
+    stage: 'expired',
+    status: 'RUNNING',
+    details: [
+      'Expired at {time} of business time; its owner was told. For more payments the owner has to change the policy. Policy of {agent}.',
+    ],
+  },
+  'agentPolicy: without an expiry': {
+    stage: 'ended',
+    status: 'COMPLETED',
+    details: ['Done: the policy never expires. Policy of {agent}.'],
+  },
+  'agentPolicy: agent closed': {
+    stage: 'ended',
+    status: 'COMPLETED',
+    details: ['Done: the agent is closed. Policy of {agent}.'],
+  },
+  'cardLifecycle: frozen by its policy': {
+    stage: 'frozen',
+    status: 'RUNNING',
+    details: ['Frozen by its policy; waiting for a change. Card of {agent}.'],
   },
   'checkout: outcome unknown': {
     stage: 'paying',
