@@ -1,6 +1,8 @@
 /** Agents over real HTTP: made whole or not at all, read by their owner and themselves, changed by their owner. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentsArea, customersArea } from '../../../src/domains/parties/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 import { anAgent, aTokenOf, cardsOf, eventsSince, giveMoney, lastEvent, statusOf } from './party-factories.ts';
 
@@ -309,6 +311,48 @@ describe('changing', () => {
     for (const body of [{ status: 'active' }, { status: 'closed' }, { name: 'Late' }]) {
       expect(await statusOf(updating(owner, agent.id, body))).toBe(400);
     }
+  });
+
+  test('of the policy takes over another one’s rules, as apply does; its own is no change', async () => {
+    const owner = await world.owner();
+    const agent = await anAgent(owner);
+    const policies = owner.client(policiesArea);
+    const params = { agentId: agent.id as Id<'agent'> };
+    const template = await policies.createPolicy({ body: { name: 'Mine', dailyLimitEuros: 7 } });
+    const before = await lastEvent(world, owner);
+    const changed = await updating(owner, agent.id, { policyId: template.id, scope: 'all at once', status: 'frozen' });
+    expect(changed).toMatchObject({ policyId: agent.policyId, scope: 'all at once', status: 'frozen' });
+    expect(await policies.getAgentPolicy({ params })).toMatchObject({
+      id: agent.policyId,
+      name: 'Mine',
+      dailyLimitEuros: 7,
+      maxTransactionEuros: null,
+      version: 2,
+    });
+    const happened = ['agent.updated', 'agent.frozen', 'card.frozen', 'policy.updated'];
+    expect(await eventsSince(world, owner, before)).toEqual(happened);
+    // As when somebody sends the record back.
+    await updating(owner, agent.id, { policyId: changed.policyId, scope: 'all at once' });
+    expect(await eventsSince(world, owner, before)).toEqual(happened);
+    expect(await policies.getAgentPolicy({ params })).toMatchObject({ version: 2 });
+  });
+
+  test('of the policy is all or nothing: an unknown one, another owner’s, or one with the close is 400', async () => {
+    const owner = await world.owner();
+    const agent = await anAgent(owner);
+    const theirs = await (await world.owner()).client(policiesArea).createPolicy({ body: { name: 'Theirs' } });
+    const { id: mine } = await owner.client(policiesArea).createPolicy({ body: { name: 'Mine' } });
+    const before = await lastEvent(world, owner);
+    for (const body of [
+      { name: 'New', policyId: 'po_aaaaaaaa' },
+      { name: 'New', policyId: theirs.id },
+      { name: 'New', policyId: mine, status: 'closed' },
+      { name: 'New', policyId: 'balanced' },
+    ]) {
+      expect(await statusOf(updating(owner, agent.id, body))).toBe(400);
+    }
+    expect(await eventsSince(world, owner, before)).toEqual([]);
+    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toEqual(agent);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 /** The policy operations over real HTTP and PostgreSQL: what they store, fire and refuse, and for whom. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../../src/client/client.ts';
+import { agentsArea } from '../../../../src/domains/parties/index.ts';
 import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../../support/factories/agent-with-card.ts';
@@ -276,6 +277,60 @@ describe("an agent's policy", () => {
     await expect(policies().deletePolicy({ params: { id: agent.policyId } })).rejects.toEqual(
       refusal(400, /close the agent/),
     );
+  });
+
+  test('is gone with its agent: 404 for whatever reads or changes it', async () => {
+    await world.sql('update wallets set is_default = true where id = $1', [agent.walletId]);
+    await owner.client(agentsArea).closeAgent({ params: { id: agent.agentId } });
+    const params = { agentId: agent.agentId };
+    for (const call of [
+      () => policies().getAgentPolicy({ params }),
+      () => policies().getPolicy({ params: { id: agent.policyId } }),
+      () => policies().updateAgentPolicy({ params, body: { name: 'B' } }),
+      () => policies().updatePolicy({ params: { id: agent.policyId }, body: { name: 'B' } }),
+      () => policies().applyPolicy({ params, body: { presetId: 'open' } }),
+      () => policies().toggleAgentPolicy({ params, body: { field: 'requireIntent', value: false } }),
+      () => policies().deletePolicy({ params: { id: agent.policyId } }),
+    ])
+      await expect(call()).rejects.toEqual(refusal(404));
+    expect((await policies().listPolicies({ query: { kind: 'agent' } })).data).toEqual([]);
+    const simulated = await policies().simulatePolicy({ body: { agentId: agent.agentId, amount: 1 } });
+    expect(simulated).toMatchObject({ allowed: false, rule: 'agent_status' });
+  });
+
+  test('of one agent may be given to another, and each its own again', async () => {
+    const sister = await anAgentWithCard(world, owner);
+    const params = { agentId: agent.agentId };
+    await policies().updateAgentPolicy({ params: { agentId: sister.agentId }, body: { cooldownMinutes: 7 } });
+    const given = await policies().applyPolicy({ params, body: { policyId: sister.policyId } });
+    expect(given).toMatchObject({ id: agent.policyId, agentId: agent.agentId, cooldownMinutes: 7, version: 2 });
+    // Applying its own rules changes none of them, and counts as a change.
+    const again = await policies().applyPolicy({ params, body: { policyId: agent.policyId } });
+    expect(again).toMatchObject({ cooldownMinutes: 7, version: 3 });
+  });
+
+  test.each<[string, string, string, unknown]>([
+    ['an unknown preset', 'POST', '/apply', { presetId: 'lavish' }],
+    ['a field of toggle that is a number', 'PATCH', '/toggle', { field: 'cooldownMinutes', value: true }],
+    ['a toggle of an unknown field', 'PATCH', '/toggle', { field: 'weeklyLimit', value: true }],
+    ['a toggle without a field', 'PATCH', '/toggle', { value: true }],
+    ['a toggle with a field too many', 'PATCH', '/toggle', { field: 'requireIntent', value: true, name: 'x' }],
+    ['an unknown field', 'PATCH', '', { weeklyLimitEuros: 1 }],
+    ['an agent', 'PATCH', '', { agentId: 'ag_aaaaaaaa' }],
+    ['no name', 'PATCH', '', { name: null }],
+    ['an expiry of no time', 'PATCH', '', { expiresAfterMinutes: 0 }],
+    ['an attestation window of no time', 'PATCH', '', { attestationWindowMinutes: 0 }],
+    ['a negative gap', 'PATCH', '', { cooldownMinutes: -1 }],
+  ])('%s is refused, and nothing is changed', async (_what, method, path, body) => {
+    const answer = await owner.send({
+      method,
+      path: `/policies/agent/${agent.agentId}${path}`,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    expect(answer.status).toBe(400);
+    expect(await policies().getAgentPolicy({ params: { agentId: agent.agentId } })).toMatchObject({ version: 1 });
+    expect(await eventsOf(agent.policyId)).toEqual([]);
   });
 
   test('is as absent as an agent that is still being issued', async () => {
