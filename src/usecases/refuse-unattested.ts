@@ -28,6 +28,9 @@ export async function refuseUnattestedPayment(tx: Tx, intent: IntentRow, at: Dat
   throw new DomainError('policy_denied', `the policy ${why}; attest it with POST /intents/${intent.id}/attest`);
 }
 
+export const demandsPasskey = async (tx: Tx, intent: IntentRow): Promise<boolean> =>
+  (await demandOf(tx, intent)) !== undefined;
+
 /** Undefined where the policy in force demands none. */
 async function demandOf(tx: Tx, { agentId }: IntentRow): Promise<AttestationTerms | undefined> {
   const policy = await policyOfAgent(tx, agentId);
