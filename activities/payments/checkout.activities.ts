@@ -25,11 +25,17 @@ import {
   payGapMs,
   tokenLivesMs,
 } from '../../src/domains/payments/index.ts';
-import { findIntent, type IntentRow, isPastDeadline } from '../../src/domains/spending/intents/index.ts';
+import {
+  findIntent,
+  type IntentRow,
+  isPastDeadline,
+  matchableIntent,
+} from '../../src/domains/spending/intents/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { windowOfNow } from '../../src/usecases/window-of-now.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
@@ -77,7 +83,7 @@ export const checkoutActivities = (deps: Deps) => ({
         return changeCheckout(tx, locked, 'refuse', refused, cause);
       }
       const { orderId, amountCents, merchant, payUrl } = offer;
-      const verdict = judgeOffer(offer, await offerFacts(tx, locked));
+      const verdict = judgeOffer(offer, await offerFacts(tx, locked, cause.at));
       if (!verdict.ok) {
         const refused = { amountCents, outcomeCode: verdict.code, outcomeReason: verdict.reason };
         return changeCheckout(tx, locked, 'refuse', refused, cause);
@@ -111,7 +117,7 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
   return deps.database.write(async (tx) => {
     const row = await lockCheckout(tx, checkoutId);
     if (row.status === 'offered') {
-      const why = unpayable(await findIntent(tx, row.intentId), cause.at);
+      const why = await unpayable(tx, await findIntent(tx, row.intentId), cause.at);
       if (why !== undefined)
         return changeCheckout(tx, row, 'refuse', { outcomeCode: 'intent', outcomeReason: why }, cause);
     }
@@ -126,13 +132,16 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
   });
 }
 
-function unpayable(intent: IntentRow | null, at: Date): string | undefined {
+async function unpayable(tx: Tx, intent: IntentRow | null, at: Date): Promise<string | undefined> {
   if (intent === null || intent.status !== 'approved')
     return `the intent is ${intent?.status ?? 'gone'}; nothing was held`;
   if (intent.matchedTransactionId != null)
     return `transaction ${intent.matchedTransactionId} is paying for the intent already`;
   const isLate = isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, at);
-  return isLate ? `the intent expired at ${intent.expiresAt.toISOString()}; nothing was held` : undefined;
+  if (isLate) return `the intent expired at ${intent.expiresAt.toISOString()}; nothing was held`;
+  const taken = await windowOfNow(tx, intent, at);
+  const { closedBecause } = matchableIntent(intent, taken === null ? [] : [taken], at);
+  return closedBecause === undefined ? undefined : `${closedBecause}; nothing was held`;
 }
 
 type Minted = { readonly row: CheckoutRow; readonly token: string | undefined };
@@ -197,7 +206,7 @@ async function conclude(deps: Deps, checkoutId: string, outcome: PayOutcome): Pr
   });
 }
 
-async function offerFacts(tx: Tx, { intentId }: CheckoutRow) {
+async function offerFacts(tx: Tx, { intentId }: CheckoutRow, at: Date) {
   const intent = await findIntent(tx, intentId);
   if (intent === null) throw notFound('intent', intentId);
   const found = await oneRow<{ tolerancePercent: number | null; availableCents: number }>(
@@ -209,8 +218,8 @@ async function offerFacts(tx: Tx, { intentId }: CheckoutRow) {
      where a.id = $1`,
     [intent.agentId],
   );
-  const { id, expectedAmountCents, expectedMerchant } = intent;
-  return { ...found, intent: { id, expectedAmountCents, expectedMerchant: expectedMerchant ?? null } };
+  const taken = await windowOfNow(tx, intent, at);
+  return { ...found, intent: matchableIntent(intent, taken === null ? [] : [taken], at) };
 }
 
 async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): Promise<CheckoutRow> {

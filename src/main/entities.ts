@@ -5,6 +5,7 @@ import { deliveryEntities } from '../domains/delivery/index.ts';
 import { identityEntities } from '../domains/identity/index.ts';
 import { partiesEntities } from '../domains/parties/index.ts';
 import { paymentsEntities } from '../domains/payments/index.ts';
+import { EvidenceRow } from '../domains/spending/evidence/index.ts';
 import { IntentRow } from '../domains/spending/intents/index.ts';
 import { PolicyRow } from '../domains/spending/policies/index.ts';
 import { treasuryEntities } from '../domains/treasury/index.ts';
@@ -15,6 +16,7 @@ export const entities: readonly AnyEntity[] = [
   ...treasuryEntities,
   PolicyRow,
   IntentRow,
+  EvidenceRow,
   CardRow,
   ...paymentsEntities,
   ...deliveryEntities,

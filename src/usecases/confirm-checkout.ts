@@ -6,7 +6,9 @@
 import type { Database } from '../db/database.ts';
 import type { Tx } from '../db/tx.ts';
 import {
+  findConfirmedBy,
   findPayingFor,
+  findTransaction,
   insertConfirmed,
   isFinalCheckout,
   latestCheckout,
@@ -16,15 +18,19 @@ import {
 } from '../domains/payments/index.ts';
 import {
   applyToIntent,
+  completeWindowNow,
   findIntent,
   type IntentRow,
   isPastDeadline,
+  latestMatchedWindow,
   lockIntent,
+  settleWindow,
 } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import { refuseHeldBack } from './held-back.ts';
+import { isBetweenWindows, refuseBetweenWindows, windowOfNow } from './window-of-now.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
 
@@ -39,15 +45,28 @@ async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Ca
   const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId); // From here on nothing of this agent's payments moves.
   const intent = await lockIntent(tx, intentId);
-  const paying = await findPayingFor(tx, intentId);
-  if (paying !== null && paying.confirmCause === call.cause.causeId) return { intentId, transactionId: paying.id };
+  const known = await findConfirmedBy(tx, intentId, call.cause.causeId);
+  if (known !== null) return { intentId, transactionId: known.id };
+  const paying = await payingFor(tx, intent, call.cause.at);
   await refuse(tx, intent, paying, call.cause.at);
   const transaction = paying ?? (await insertConfirmed(tx, intent, id, call.cause));
   if (paying !== null) await noteConfirmed(tx, paying, call.cause);
-  if (intent.status === 'approved') {
+  if (intent.recurring != null) {
+    await (paying === null
+      ? completeWindowNow(tx, intent, transaction.id, call.cause)
+      : settleWindow(tx, intentId, transaction.id, 'complete', call.cause));
+  } else if (intent.status === 'approved') {
     await applyToIntent(tx, intentId, { kind: 'complete', transactionId: transaction.id }, call.cause);
   }
   return { intentId, transactionId: transaction.id };
+}
+
+/** Of a recurring intent: for its window of now; between two windows for the one whose clearing has not come. */
+async function payingFor(tx: Tx, intent: IntentRow, at: Date): Promise<TransactionRow | null> {
+  if (intent.recurring == null) return findPayingFor(tx, intent.id);
+  const isBetween = isBetweenWindows(intent, at);
+  const window = isBetween ? await latestMatchedWindow(tx, intent.id) : await windowOfNow(tx, intent, at);
+  return window?.transactionId == null ? null : findTransaction(tx, window.transactionId);
 }
 
 async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, at: Date): Promise<void> {
@@ -59,10 +78,14 @@ async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, 
   }
   if (intent.status !== 'approved')
     throw refused(`the intent is ${intent.status}; only an approved one can be confirmed`);
+  if (intent.recurring != null && paying?.confirmedAt != null) {
+    throw refused(`the window of now was confirmed before, with transaction ${paying.id}`);
+  }
   const { expiresAt, matchedTransactionId } = intent;
   if (paying === null && isPastDeadline({ expiresAt, matchedTransactionId: matchedTransactionId ?? null }, at)) {
     throw refused(`the intent expired at ${expiresAt.toISOString()}`);
   }
+  if (paying === null) refuseBetweenWindows(intent, at);
   const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw refused(`checkout ${checkout.id} of this intent is under way`);

@@ -22,7 +22,7 @@ export async function countersOf(
   if (sums === undefined) return noSpending;
   return {
     spentTodayCents: add(sums.spent_today_cents, sums.open_intents_cents),
-    spentThisMonthCents: add(sums.spent_this_month_cents, sums.open_intents_cents),
+    spentThisMonthCents: add(sums.spent_this_month_cents, sums.open_intents_this_month_cents),
     cardSpentTodayCents: cents(sums.card_spent_today_cents),
     cardSpentThisMonthCents: cents(sums.card_spent_this_month_cents),
     lastPaymentAt: sums.last_payment_at,
@@ -35,6 +35,7 @@ type Sums = {
   spent_today_cents: number;
   spent_this_month_cents: number;
   open_intents_cents: number;
+  open_intents_this_month_cents: number;
   card_spent_today_cents: number;
   card_spent_this_month_cents: number;
   last_payment_at: Date | null;

@@ -9,6 +9,7 @@ import {
   isFinalIntent,
   moveIntent,
   nextIntentStep,
+  statusAsOf,
 } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 
@@ -16,7 +17,7 @@ const kind = fc.constantFrom(...intentCommands);
 const state: fc.Arbitrary<IntentState> = fc.record({
   status: fc.constantFrom(...intentStatuses),
   matchedTransactionId: fc.option(fc.constant('tx_aaaaaaaa'), { nil: null }),
-  isRecurring: fc.constant(false),
+  isRecurring: fc.boolean(),
 });
 const now = new Date('2026-03-01T12:00:00.000Z');
 
@@ -105,6 +106,46 @@ test('the process waits exactly until the deadline, and not at all while a trans
       if (leftMs <= 0) expect(step).toEqual({ kind: 'expire' });
       else expect(step).toEqual({ kind: 'wait', waitMs: Math.min(leftMs, 30 * day) });
       expect(nextIntentStep({ ...open, matchedTransactionId: 'tx_aaaaaaaa' }, now, 30 * day).kind).toBe('wait');
+    }),
+  );
+});
+
+test('charges never move a recurring intent: it ends by its deadline, a person or its agent', () => {
+  fc.assert(
+    fc.property(state, kind, (from, command) => {
+      const move = moveIntent({ ...from, isRecurring: true }, command, false);
+      if (['match', 'unmatch', 'complete', 'fail'].includes(command)) expect(move.outcome).toBe('refused');
+      if (move.outcome === 'moved') expect(['completed', 'failed']).not.toContain(move.next);
+    }),
+  );
+});
+
+test('a recurring intent waits for the end of its window, and then for the next or for its deadline', () => {
+  const open = {
+    status: 'approved' as const,
+    matchedTransactionId: null,
+    isRecurring: true,
+    expiresAt: later(now, 60 * day),
+  };
+  const step = (windowToAt: Date | null, longestMs = 90 * day) =>
+    nextIntentStep({ ...open, windowToAt }, now, longestMs);
+  expect(step(later(now, 3 * day))).toEqual({ kind: 'wait', waitMs: 3 * day });
+  expect(step(now)).toEqual({ kind: 'end_window' });
+  expect(step(null)).toEqual({ kind: 'wait', waitMs: 60 * day });
+  expect(step(later(now, 30 * day), day)).toEqual({ kind: 'wait', waitMs: day });
+  // What went by unpaid is written down before it expires.
+  expect(nextIntentStep({ ...open, expiresAt: now, windowToAt: now }, now, day)).toEqual({ kind: 'end_window' });
+  expect(nextIntentStep({ ...open, expiresAt: now, windowToAt: null }, now, day)).toEqual({ kind: 'expire' });
+  const waiting = { ...open, status: 'pending_approval' as const, windowToAt: now };
+  expect(nextIntentStep(waiting, now, 90 * day)).toEqual({ kind: 'wait', waitMs: 60 * day });
+});
+
+test('past its deadline an open intent reads expired, and nothing else reads otherwise than it is', () => {
+  fc.assert(
+    fc.property(state, fc.boolean(), (from, isPast) => {
+      const read = statusAsOf({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
+      const isExpired = isPast && !isFinalIntent(from.status) && from.matchedTransactionId === null;
+      expect(read).toBe(isExpired ? 'expired' : from.status);
     }),
   );
 });

@@ -12,7 +12,10 @@ import {
   intentWire,
   isFinalIntent,
   moveIntent,
+  scheduleOf,
   stateOf,
+  windowAt,
+  windowNumbered,
 } from '../../spending/intents/index.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
@@ -29,13 +32,17 @@ export type IntentMoved = {
 export function intentMove(
   facts: AuthorizationFacts,
   decision: Decision,
-  transactionId: string,
+  { transactionId, at }: { transactionId: string; at: Date },
 ): IntentMoved | undefined {
   const isDeclined = decision.outcome === 'declined';
   if (isDeclined && isTokenUsed(facts)) return undefined;
   const intentId = isDeclined ? facts.checkout?.intentId : decision.candidate?.id;
   const before = facts.intents.find(({ id }) => id === intentId);
   if (before === undefined) return undefined;
+  if (before.recurring != null) {
+    const isItsCharge = !isDeclined && decision.candidate?.transactionId === undefined; // A confirm has taken its window.
+    return isItsCharge ? windowMove(before, transactionId, at) : undefined;
+  }
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';
   const move = moveIntent(stateOf(before as IntentRow), kind, false);
   if (move.outcome !== 'moved') return undefined;
@@ -55,6 +62,52 @@ export function intentMove(
       deniedReason,
       isFinal: isFinalIntent(move.next),
       processId: intentProcessId(before.id),
+    },
+  };
+}
+
+/** A recurring intent stands; its window of now is paid for, and the next one is what it waits for. */
+function windowMove(before: IntentFields, transactionId: string, at: Date): IntentMoved | undefined {
+  const schedule = scheduleOf(before);
+  const window = schedule === undefined ? undefined : windowAt(schedule, at);
+  if (schedule === undefined || window === undefined) return undefined;
+  const { id, status, version, windowNumber } = before;
+  const { number, dueAt, fromAt, toAt } = window;
+  // Where an earlier window is not ended yet, its process will show the next one when it has.
+  const shown = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
+  const paid = { windowNumber: number, windowDueAt: dueAt, windowFromAt: fromAt, windowToAt: toAt };
+  return {
+    after: { ...before, ...paid, matchedTransactionId: transactionId, transactionId },
+    event: 'intent.matched',
+    write: {
+      id,
+      version,
+      from: status,
+      to: status,
+      matchedTransactionId: null,
+      transactionId,
+      deniedReason: null,
+      isFinal: false,
+      dueAt: shown?.toAt ?? before.expiresAt,
+      processId: intentProcessId(id),
+      window: {
+        intent_id: id,
+        number,
+        due_at: dueAt,
+        from_at: fromAt,
+        to_at: toAt,
+        status: 'matched',
+        transaction_id: transactionId,
+      },
+      shows:
+        windowNumber === number
+          ? {
+              window_number: shown?.number ?? null,
+              window_due_at: shown?.dueAt ?? null,
+              window_from_at: shown?.fromAt ?? null,
+              window_to_at: shown?.toAt ?? null,
+            }
+          : undefined,
     },
   };
 }

@@ -33,7 +33,7 @@ export function writingOf(
       ? undefined
       : facts.confirmed.find(({ id }) => id === decision.candidate?.transactionId);
   const transaction = transactionOf(received, facts, decision, adopted);
-  const intent = intentMove(facts, decision, transaction.id);
+  const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
     decision: decision.outcome,
     approvedCents: decision.approvedCents,

@@ -7,7 +7,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
-import { applyToIntent, lockIntent } from '../../spending/intents/index.ts';
+import { applyToIntent, lockIntent, settleWindow } from '../../spending/intents/index.ts';
 import { available, clearing, held, lockAccounts, receivable, release } from '../../treasury/index.ts';
 import { alerts, changeOf, completion } from './booking.changes.ts';
 import { isAgentClosed, post, type Source } from './booking.posting.service.ts';
@@ -153,10 +153,16 @@ async function tellOthers(
   if (change.completes && row.cardId != null) await closeUsedCard(tx, row.cardId, cause);
 }
 
-/** Completed at the final clearing, open again once nothing of the authorization is left; a final intent stays. */
+/**
+ * Completed at the final clearing, open again once nothing of the authorization is left; a final intent stays. Of a
+ * recurring one it is the window, also when the intent has ended since.
+ */
 async function tellIntent(tx: Tx, row: TransactionRow, change: TransactionChange, cause: Cause): Promise<void> {
   if (row.intentId == null || !(change.completes || change.isFullyReversed)) return;
   const intent = await lockIntent(tx, row.intentId);
+  if (intent.recurring != null) {
+    return settleWindow(tx, intent.id, row.id, change.completes ? 'complete' : 'reopen', cause);
+  }
   if (intent.status !== 'approved' || intent.matchedTransactionId !== row.id) return;
   const command = change.completes
     ? ({ kind: 'complete', transactionId: row.id } as const)

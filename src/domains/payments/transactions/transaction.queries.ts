@@ -32,6 +32,10 @@ export const findPayingFor = (tx: Tx, intentId: string): Promise<TransactionRow 
     { orderBy: { createdAt: 'desc', id: 'desc' } },
   );
 
+/** The transaction that this very confirm made or linked. */
+export const findConfirmedBy = (tx: Tx, intentId: string, causeId: string): Promise<TransactionRow | null> =>
+  tx.findOne(TransactionRow, { intentId, confirmCause: causeId });
+
 export type TransactionFilter = {
   readonly ownerId: string;
   readonly agentId?: string | undefined;

@@ -1,4 +1,5 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
+import type { FilterQuery } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { IntentRow } from './intent.entity.ts';
@@ -10,7 +11,12 @@ export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
 export const findByClientId = (tx: Tx, agentId: string, clientIntentId: string): Promise<IntentRow | null> =>
   tx.findOne(IntentRow, { agentId, clientIntentId });
 
-export type IntentFilter = { ownerId: string; agentId?: string | undefined; status?: IntentStatus | undefined };
+export type IntentFilter = {
+  ownerId: string;
+  agentId?: string | undefined;
+  status?: IntentStatus | undefined;
+  now: Date;
+};
 
 /** Up to `limit + 1` rows, newest first. */
 export async function listIntents(tx: Tx, filter: IntentFilter, { limit, after }: PageQuery): Promise<IntentRow[]> {
@@ -19,7 +25,7 @@ export async function listIntents(tx: Tx, filter: IntentFilter, { limit, after }
     {
       ownerId: filter.ownerId,
       ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
-      ...(filter.status === undefined ? {} : { status: filter.status }),
+      $and: [ofStatus(filter)],
       ...(after === undefined
         ? {}
         : {
@@ -32,3 +38,13 @@ export async function listIntents(tx: Tx, filter: IntentFilter, { limit, after }
     { orderBy: { createdAt: 'desc', id: 'desc' }, limit: limit + 1 },
   );
 }
+
+/** As readers are told it: an open intent that is past its deadline counts as expired. */
+function ofStatus({ status, now }: IntentFilter): FilterQuery<IntentRow> {
+  if (status === undefined) return {};
+  const isPast = { expiresAt: { $lte: now }, matchedTransactionId: null };
+  if (status === 'expired') return { $or: [{ status }, { status: { $in: [...openStatuses] }, ...isPast }] };
+  return openStatuses.some((open) => open === status) ? { status, $not: isPast } : { status };
+}
+
+const openStatuses = ['pending_approval', 'approved'] as const;

@@ -25,6 +25,7 @@ export type IntentState = {
   readonly status: IntentStatus;
   /** Set from the approved authorization until it is fully reversed or its hold expires. */
   readonly matchedTransactionId: string | null;
+  /** Paid for window by window: charges move its windows, and never the intent. */
   readonly isRecurring: boolean;
 };
 
@@ -63,10 +64,16 @@ export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boo
   if (!mayReceive[from.status].includes(kind)) {
     return { outcome: 'refused', why: `cannot ${kind} an intent that is ${from.status}` };
   }
-  const why = refusedWhileMatched(from, kind);
-  if (why !== undefined) return { outcome: 'refused', why };
-  return { outcome: 'moved', next: kind === 'complete' && from.isRecurring ? 'approved' : next };
+  const why = refusedAsRecurring(from, kind) ?? refusedWhileMatched(from, kind);
+  return why === undefined ? { outcome: 'moved', next } : { outcome: 'refused', why };
 }
+
+const ofOnePayment: readonly IntentCommandKind[] = ['match', 'unmatch', 'complete', 'fail'];
+
+const refusedAsRecurring = ({ isRecurring }: IntentState, kind: IntentCommandKind): string | undefined =>
+  isRecurring && ofOnePayment.includes(kind)
+    ? `cannot ${kind} a recurring intent: each of its windows is paid for by itself`
+    : undefined;
 
 function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: IntentCommandKind): string | undefined {
   const isMatched = matchedTransactionId !== null;
@@ -83,16 +90,31 @@ export const isFinalIntent = (status: IntentStatus): boolean => mayReceive[statu
 export type IntentStep =
   | { readonly kind: 'final' }
   | { readonly kind: 'expire' }
+  /** A window is over that nothing has paid for. */
+  | { readonly kind: 'end_window' }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
+type Deadlines = {
+  readonly expiresAt: Date;
+  /** Of a recurring one: the end of the window that is current or next. */
+  readonly windowToAt?: Date | null | undefined;
+};
+
 /** What the intent's process does now. A matched intent waits for its clearing: its deadline does not count. */
-export function nextIntentStep(state: IntentState & { expiresAt: Date }, now: Date, longestMs: number): IntentStep {
+export function nextIntentStep(state: IntentState & Deadlines, now: Date, longestMs: number): IntentStep {
   if (isFinalIntent(state.status)) return { kind: 'final' };
   if (state.matchedTransactionId !== null) return { kind: 'wait', waitMs: longestMs };
-  const leftMs = state.expiresAt.getTime() - now.getTime();
+  const windowEnds = state.status === 'approved' ? (state.windowToAt ?? null) : null;
+  if (windowEnds !== null && windowEnds <= now) return { kind: 'end_window' };
+  const until = windowEnds === null ? state.expiresAt : new Date(Math.min(+windowEnds, +state.expiresAt));
+  const leftMs = until.getTime() - now.getTime();
   return leftMs <= 0 ? { kind: 'expire' } : { kind: 'wait', waitMs: Math.min(leftMs, longestMs) };
 }
 
 /** Everything with an expiry is refused at use, whatever its stored state. */
 export const isPastDeadline = (state: { expiresAt: Date; matchedTransactionId: string | null }, now: Date): boolean =>
   state.matchedTransactionId === null && state.expiresAt.getTime() <= now.getTime();
+
+/** What readers are told before its process has marked it. */
+export const statusAsOf = (state: IntentState & { expiresAt: Date }, now: Date): IntentStatus =>
+  !isFinalIntent(state.status) && isPastDeadline(state, now) ? 'expired' : state.status;

@@ -1,0 +1,56 @@
+/** Evidence writes: kept beside its intent or deleted, with event and audit row in the caller's transaction. @module */
+import type { Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { type IntentRow, lockIntent } from '../intents/index.ts';
+import type { EvidenceBody } from './evidence.contract.ts';
+import { EvidenceRow } from './evidence.entity.ts';
+import { findEvidence } from './evidence.queries.ts';
+import { mostOfAnIntent } from './evidence.rules.ts';
+import { evidenceData } from './evidence.wire.ts';
+
+type NewEvidence = { readonly id: EvidenceRow['id']; readonly intent: IntentRow; readonly body: EvidenceBody };
+
+/** The same id again finds the first. */
+export async function keepEvidence(tx: Tx, { id, intent, body }: NewEvidence, cause: Cause): Promise<EvidenceRow> {
+  const known = await findEvidence(tx, id);
+  if (known !== null) return known;
+  await lockIntent(tx, intent.id); // So that two at once do not both find the last place.
+  const kept = await tx.count(EvidenceRow, { intentId: intent.id });
+  if (kept >= mostOfAnIntent) {
+    const why = `intent ${intent.id} has ${kept} pieces of evidence, and ${mostOfAnIntent} are the most: delete one first`;
+    throw new DomainError('invalid_state', why);
+  }
+  const row = tx.create(EvidenceRow, {
+    id,
+    ownerId: intent.ownerId,
+    agentId: intent.agentId,
+    intentId: intent.id,
+    type: body.type,
+    description: body.description ?? null,
+    url: body.url ?? null,
+    amountCents: body.amountEuros ?? null,
+    merchant: body.merchant ?? null,
+    requestId: cause.requestId,
+    createdAt: cause.at,
+  });
+  await tx.flush();
+  await recordChanges(tx, cause, [changeOf(row, 'evidence.created')]);
+  return row;
+}
+
+/** Nothing of it is left but that it was there. */
+export async function deleteEvidence(tx: Tx, row: EvidenceRow, cause: Cause): Promise<void> {
+  if ((await tx.nativeDelete(EvidenceRow, { id: row.id })) === 0) return; // Somebody else was faster.
+  await recordChanges(tx, cause, [changeOf(row, 'evidence.deleted')]);
+}
+
+const changeOf = (row: EvidenceRow, event: 'evidence.created' | 'evidence.deleted') => ({
+  event,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  subjectId: row.id,
+  data: evidenceData(row),
+  details: { intentId: row.intentId },
+});

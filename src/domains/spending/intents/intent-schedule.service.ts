@@ -1,0 +1,23 @@
+/** Which window a recurring intent's row shows as the current or next one. Changes the row; the caller saves it. @module */
+import type { IntentRow } from './intent.entity.ts';
+import { scheduleOf } from './matchable-intent.rules.ts';
+import { type Window, windowNotOver } from './recurrence.rules.ts';
+
+/** A person or the policy approves it now: its schedule begins. */
+export function anchor(intent: IntentRow, at: Date): void {
+  if (intent.recurring == null) return;
+  intent.anchorAt = at;
+  const schedule = scheduleOf(intent);
+  show(intent, schedule === undefined ? undefined : windowNotOver(schedule, at));
+}
+
+export function show(intent: IntentRow, window: Window | undefined): void {
+  intent.windowNumber = window?.number ?? null;
+  intent.windowDueAt = window?.dueAt ?? null;
+  intent.windowFromAt = window?.fromAt ?? null;
+  intent.windowToAt = window?.toAt ?? null;
+}
+
+/** When its process acts next, while nothing is paying for it. */
+export const dueAt = ({ status, windowToAt, expiresAt }: IntentRow): Date =>
+  status === 'approved' ? (windowToAt ?? expiresAt) : expiresAt;

@@ -1,0 +1,48 @@
+/** What the window of a recurring intent may become. Pure: the row and the time come in as arguments. @module */
+import type { Move } from '../../../kernel/move.ts';
+
+/** `open` has been paid for and is free again; `matched` waits for its clearing; the others are final. */
+export const windowStatuses = ['open', 'matched', 'completed', 'missed'] as const;
+export type WindowStatus = (typeof windowStatuses)[number];
+
+export const windowCommands = ['match', 'complete', 'reopen', 'miss'] as const;
+export type WindowCommand = (typeof windowCommands)[number];
+
+export type WindowState = {
+  readonly status: WindowStatus;
+  readonly transactionId: string | null;
+  readonly toAt: Date;
+};
+
+const mayReceive: Record<WindowStatus, readonly WindowCommand[]> = {
+  open: ['match', 'complete', 'miss'],
+  matched: ['complete', 'reopen'],
+  completed: [],
+  missed: [],
+};
+
+/**
+ * `by`: the transaction, for whatever concerns one. Nobody but the transaction that a window was matched to completes
+ * or reopens it; a window that is over when it is reopened is missed.
+ */
+export function moveWindow(
+  from: WindowState,
+  command: WindowCommand,
+  { by, at }: { by: string | null; at: Date },
+): Move<WindowStatus> {
+  if (!mayReceive[from.status].includes(command)) {
+    return { outcome: 'refused', why: `cannot ${command} a window that is ${from.status}` };
+  }
+  if (from.status === 'matched' && from.transactionId !== by) {
+    return { outcome: 'refused', why: `the window is paid for by transaction ${from.transactionId}` };
+  }
+  const isOver = from.toAt <= at;
+  if (command === 'miss') {
+    return isOver ? { outcome: 'moved', next: 'missed' } : { outcome: 'refused', why: 'the window is not over yet' };
+  }
+  if (command === 'match') {
+    return isOver ? { outcome: 'refused', why: 'the window is over' } : { outcome: 'moved', next: 'matched' };
+  }
+  if (command === 'complete') return { outcome: 'moved', next: 'completed' };
+  return { outcome: 'moved', next: isOver ? 'missed' : 'open' };
+}

@@ -1,0 +1,178 @@
+/**
+ * Window writes of recurring intents: who pays for one, what was paid, and what went by unpaid. Each takes the intent's
+ * lock first, decides by the rules and writes row, events and process in the caller's transaction. An authorization
+ * matches a window in its own statement (apply_authorization).
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { EventName } from '../../../events/catalog.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { dueProcess, wakeProcess } from '../../../platform/processes.ts';
+import type { IntentRow } from './intent.entity.ts';
+import { intentProcessId } from './intent.messages.ts';
+import { lockIntent } from './intent.service.ts';
+import { intentWire, windowWire } from './intent.wire.ts';
+import { dueAt, show } from './intent-schedule.service.ts';
+import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './intent-window.queries.ts';
+import { moveWindow, type WindowCommand, type WindowStatus } from './intent-window.rules.ts';
+import { scheduleOf } from './matchable-intent.rules.ts';
+import { type Window, windowAt, windowNumbered } from './recurrence.rules.ts';
+
+/** The form was filled elsewhere: the window of now is paid for, by this transaction alone. The intent is locked. */
+export async function completeWindowNow(tx: Tx, intent: IntentRow, transactionId: string, cause: Cause): Promise<void> {
+  const schedule = scheduleOf(intent);
+  const window = schedule === undefined ? undefined : windowAt(schedule, cause.at);
+  if (window === undefined) throw new DomainError('invalid_state', 'no window of this intent is open now');
+  const known = await findWindow(tx, intent.id, window.number);
+  await move(tx, intent, known ?? fresh(intent, window), { command: 'complete', transactionId }, cause);
+  if (intent.windowNumber === window.number) await showFrom(tx, intent, window.number + 1, cause);
+  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+}
+
+/** The network has collected, or given everything back. Nothing where this transaction pays for no window. */
+export async function settleWindow(
+  tx: Tx,
+  intentId: string,
+  transactionId: string,
+  command: 'complete' | 'reopen',
+  cause: Cause,
+): Promise<void> {
+  const intent = await lockIntent(tx, intentId);
+  const window = await windowOfTransaction(tx, intentId, transactionId);
+  if (window?.status !== 'matched') return; // A confirm completed it before.
+  const status = await move(tx, intent, window, { command, transactionId }, cause);
+  const isCurrentAgain = status === 'open' && intent.status === 'approved';
+  if (isCurrentAgain) await showFrom(tx, intent, window.number, cause);
+  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+}
+
+/** At once, and asked again for the rest: nobody keeps the intent for long. */
+const endedAtOnce = 400;
+
+/** Windows that are over and unpaid are missed, and the next one is shown; the process's own step. */
+export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promise<IntentRow> {
+  const intent = await lockIntent(tx, intentId);
+  const schedule = scheduleOf(intent);
+  if (intent.status !== 'approved' || schedule === undefined || intent.windowNumber == null) return intent;
+  const over: Window[] = [];
+  let number = intent.windowNumber;
+  for (; over.length < endedAtOnce; number++) {
+    const window = windowNumbered(schedule, number);
+    if (window === undefined || window.toAt > cause.at) break;
+    over.push(window);
+  }
+  if (over.length === 0) return intent;
+  const missed = await insertMissed(
+    tx,
+    over.map((window) => fresh(intent, window)),
+    cause,
+  );
+  const changes = missed.map((window) => changeOf(intent, 'intent_window.missed', window));
+  await recordChanges(tx, cause, changes);
+  await showFrom(tx, intent, number, cause);
+  await dueProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  return intent;
+}
+
+type Step = { readonly command: WindowCommand; readonly transactionId: string };
+
+async function move(tx: Tx, intent: IntentRow, from: WindowRow, { command, transactionId }: Step, cause: Cause) {
+  const moved = moveWindow(from, command, { by: transactionId, at: cause.at });
+  if (moved.outcome === 'refused') throw new DomainError('invalid_state', moved.why);
+  const status = moved.next;
+  const isPaid = status === 'matched' || status === 'completed';
+  const next: WindowRow = {
+    ...from,
+    status,
+    transactionId: isPaid ? transactionId : null,
+    completedAt: status === 'completed' ? cause.at : null,
+  };
+  await save(tx, next, cause);
+  if (isPaid) intent.transactionId = transactionId;
+  else if (intent.transactionId === transactionId) intent.transactionId = null;
+  intent.updatedAt = cause.at;
+  await tx.flush();
+  const event = eventOf[status];
+  if (event !== undefined) await recordChanges(tx, cause, [changeOf(intent, event, next)]);
+  return status;
+}
+
+const eventOf: Partial<Record<WindowStatus, EventName>> = {
+  completed: 'intent_window.completed',
+  missed: 'intent_window.missed',
+};
+
+/** The first window from `number` on that nothing has paid for, and that is not known to be over. */
+async function showFrom(tx: Tx, intent: IntentRow, number: number, { at }: Cause): Promise<void> {
+  const schedule = scheduleOf(intent);
+  let window = schedule === undefined ? undefined : windowNumbered(schedule, number);
+  while (schedule !== undefined && window !== undefined) {
+    const known = await findWindow(tx, intent.id, window.number);
+    if (known === null || known.status === 'open') break;
+    window = windowNumbered(schedule, window.number + 1);
+  }
+  show(intent, window);
+  intent.updatedAt = at;
+  await tx.flush();
+}
+
+const fresh = ({ id }: IntentRow, window: Window): WindowRow => ({
+  intentId: id,
+  ...window,
+  status: 'open',
+  transactionId: null,
+  completedAt: null,
+});
+
+async function save(tx: Tx, window: WindowRow, { at }: Cause): Promise<void> {
+  await rows(
+    tx,
+    `insert into intent_windows (intent_id, number, due_at, from_at, to_at, status, transaction_id, completed_at,
+       created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
+     on conflict (intent_id, number) do update set status = excluded.status, transaction_id = excluded.transaction_id,
+       completed_at = excluded.completed_at, updated_at = excluded.updated_at`,
+    [
+      window.intentId,
+      window.number,
+      window.dueAt,
+      window.fromAt,
+      window.toAt,
+      window.status,
+      window.transactionId,
+      window.completedAt,
+      at,
+    ],
+  );
+}
+
+/** What has a row keeps it, unless it was reopened and not paid for since. Returns those that were missed. */
+function insertMissed(tx: Tx, windows: readonly WindowRow[], { at }: Cause): Promise<WindowRow[]> {
+  return rows<WindowRow>(
+    tx,
+    `insert into intent_windows as w (intent_id, number, due_at, from_at, to_at, status, created_at, updated_at)
+       select "intentId", number, "dueAt", "fromAt", "toAt", 'missed', $2, $2
+       from jsonb_to_recordset($1::jsonb) as t("intentId" text, number int, "dueAt" timestamptz, "fromAt" timestamptz,
+         "toAt" timestamptz) order by number
+     on conflict (intent_id, number) do update set status = 'missed', updated_at = $2 where w.status = 'open'
+     returning ${windowColumns}`,
+    [JSON.stringify(windows), at],
+  );
+}
+
+function changeOf(intent: IntentRow, event: EventName, window: WindowRow): Change {
+  const { number, status, transactionId } = window;
+  return {
+    event,
+    ownerId: intent.ownerId,
+    agentId: intent.agentId,
+    subjectId: intent.id,
+    data: {
+      ...intentWire(intent),
+      matchedTransactionId: transactionId,
+      window: { ...windowWire(window), status },
+    },
+    details: { window: number, ...(transactionId === null ? {} : { transactionId }) },
+  };
+}

@@ -1,0 +1,40 @@
+/** An intent as the matching of charges looks at it: its own tolerance, merchant and window where it is recurring. @module */
+import type { MatchableIntent } from '../policies/policy.rules.ts';
+import { closedBecause, type Recurring, type Schedule, type TakenWindow } from './recurrence.rules.ts';
+
+type Declared = {
+  readonly id: string;
+  readonly expectedAmountCents: number;
+  readonly expectedMerchant?: string | null | undefined;
+};
+type Planned = {
+  readonly recurring?: Recurring | null | undefined;
+  readonly anchorAt?: Date | null | undefined;
+  readonly expiresAt: Date;
+};
+
+/** None for an intent that is for one payment, and while a person has not approved it. */
+export function scheduleOf({ recurring, anchorAt, expiresAt }: Planned): Schedule | undefined {
+  if (recurring == null || anchorAt == null) return undefined;
+  return { recurring, anchorAt, endsAt: expiresAt };
+}
+
+/** `taken`: what is known of the window that `at` lies in. */
+export function matchableIntent(
+  intent: Declared & Planned,
+  taken: readonly TakenWindow[],
+  at: Date,
+): MatchableIntent & { expectedMerchant: string | null } {
+  const { id, expectedAmountCents, recurring } = intent;
+  const expectedMerchant = intent.expectedMerchant ?? null;
+  if (recurring == null) return { id, expectedAmountCents, expectedMerchant };
+  const schedule = scheduleOf(intent);
+  return {
+    id,
+    expectedAmountCents,
+    expectedMerchant: recurring.merchantMatch ? expectedMerchant : null,
+    tolerancePercent: recurring.amountTolerancePercent,
+    isRecurring: true,
+    closedBecause: schedule === undefined ? `intent ${id} is not approved` : closedBecause({ id, schedule }, taken, at),
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * Goal: the windows of a recurring intent never overlap, none is lost, and their due days are those of a calendar.
+ * Method: properties over every cadence, width and anchor; examples for the ends of months.
+ * @module
+ */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  cadences,
+  closedBecause,
+  type Recurring,
+  type Schedule,
+  windowAt,
+  windowNotOver,
+  windowNumbered,
+} from '../../../src/domains/spending/intents/recurrence.rules.ts';
+import { day, later } from '../../../src/kernel/instant.ts';
+
+const defaults: Recurring = {
+  cadence: 'monthly',
+  windowStartDaysBefore: 3,
+  windowEndDaysAfter: 2,
+  amountTolerancePercent: 10,
+  merchantMatch: true,
+};
+const recurring: fc.Arbitrary<Recurring> = fc.record({
+  cadence: fc.constantFrom(...cadences),
+  windowStartDaysBefore: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 182 })),
+  windowEndDaysAfter: fc.oneof(fc.integer({ min: 0, max: 8 }), fc.integer({ min: 0, max: 182 })),
+  amountTolerancePercent: fc.constant(10),
+  merchantMatch: fc.boolean(),
+});
+const anchorAt = fc.date({ min: new Date('2024-01-01'), max: new Date('2029-12-31'), noInvalidDate: true });
+const schedule: fc.Arbitrary<Schedule> = fc
+  .record({ recurring, anchorAt, livesMs: fc.integer({ min: 60_000, max: 5 * 366 * day }) })
+  .map(({ livesMs, ...rest }) => ({ ...rest, endsAt: later(rest.anchorAt, livesMs) }));
+
+const allOf = (of: Schedule) => {
+  const found = [];
+  for (let number = 1; found.length < 2_000; number++) {
+    const window = windowNumbered(of, number);
+    if (window === undefined) break;
+    found.push(window);
+  }
+  return found;
+};
+const dueDays = (of: Partial<Recurring>, anchor: string, count: number) =>
+  allOf({ recurring: { ...defaults, ...of }, anchorAt: new Date(anchor), endsAt: new Date('2032-01-01') })
+    .slice(0, count)
+    .map(({ dueAt }) => dueAt.toISOString().slice(0, 10));
+
+test('windows follow each other without overlapping, hold their due day, and keep to the days declared', () => {
+  fc.assert(
+    fc.property(schedule, (of) => {
+      const windows = allOf(of);
+      const { windowStartDaysBefore, windowEndDaysAfter } = of.recurring;
+      for (const [index, { number, fromAt, toAt, dueAt }] of windows.entries()) {
+        expect(number).toBe(index + 1);
+        expect(+fromAt).toBeLessThan(+toAt);
+        expect(+fromAt).toBeGreaterThanOrEqual(+(windows[index - 1]?.toAt ?? of.anchorAt));
+        expect(+fromAt).toBeGreaterThanOrEqual(+dueAt - windowStartDaysBefore * day);
+        expect(+toAt).toBeLessThanOrEqual(Math.min(+dueAt + (windowEndDaysAfter + 1) * day, +of.endsAt));
+        if (+dueAt + day <= +of.endsAt) expect(+toAt).toBeGreaterThanOrEqual(+dueAt + day);
+        if (number > 1) expect(+fromAt).toBeLessThanOrEqual(+dueAt);
+      }
+    }),
+  );
+});
+
+test('an instant lies in the window that says so and in no other, and between two windows in none', () => {
+  fc.assert(
+    fc.property(schedule, fc.double({ min: -0.1, max: 1.1, noNaN: true }), (of, where) => {
+      const at = later(of.anchorAt, Math.floor((+of.endsAt - +of.anchorAt) * where));
+      const holding = allOf(of).filter(({ fromAt, toAt }) => fromAt <= at && at < toAt);
+      expect(holding.length).toBeLessThanOrEqual(1);
+      expect(windowAt(of, at)).toEqual(holding[0]);
+      expect(windowNotOver(of, at)).toEqual(allOf(of).find(({ toAt }) => at < toAt));
+    }),
+  );
+});
+
+test('every day that a window wants and that no other is nearer to belongs to it', () => {
+  fc.assert(
+    fc.property(schedule, fc.nat(), (of, pick) => {
+      const windows = allOf(of);
+      const [one, next] = [windows[pick % windows.length], windows[(pick % windows.length) + 1]];
+      if (one === undefined || next === undefined || +of.endsAt < +next.dueAt + 366 * day) return;
+      for (let at = later(one.dueAt, day); at < next.dueAt; at = later(at, day)) {
+        const [after, before] = [+at - +one.dueAt, +next.dueAt - +at];
+        const ones = after <= of.recurring.windowEndDaysAfter * day;
+        const nexts = before <= of.recurring.windowStartDaysBefore * day;
+        const wanted = ones && (!nexts || after <= before) ? one.number : nexts ? next.number : undefined;
+        expect(windowAt(of, at)?.number).toBe(wanted);
+      }
+    }),
+  );
+});
+
+test('the first window begins with the anchor: what is approved now may be charged now', () => {
+  fc.assert(
+    fc.property(schedule, (of) => {
+      expect(windowAt(of, of.anchorAt)).toMatchObject({ number: 1, fromAt: of.anchorAt });
+      expect(windowAt(of, later(of.anchorAt, -1))).toBeUndefined();
+      expect(windowAt(of, of.endsAt)).toBeUndefined();
+    }),
+  );
+});
+
+describe('due days', () => {
+  test.each<[string, Partial<Recurring>, string, string[]]>([
+    [
+      'the 31st is the last day of shorter months',
+      {},
+      '2027-01-31T10:00:00Z',
+      ['2027-01-31', '2027-02-28', '2027-03-31', '2027-04-30', '2027-05-31'],
+    ],
+    ['the 30th comes back after February', {}, '2028-01-30T10:00:00Z', ['2028-01-30', '2028-02-29', '2028-03-30']],
+    ['months go over the year', {}, '2026-11-20T23:59:59Z', ['2026-11-20', '2026-12-20', '2027-01-20']],
+    [
+      '29 February is 28 February in other years',
+      { cadence: 'yearly' },
+      '2028-02-29T00:00:00Z',
+      ['2028-02-29', '2029-02-28', '2030-02-28', '2031-02-28'],
+    ],
+    ['weeks', { cadence: 'weekly' }, '2026-12-28T12:00:00Z', ['2026-12-28', '2027-01-04', '2027-01-11']],
+    ['days over a leap day', { cadence: 'daily' }, '2028-02-28T12:00:00Z', ['2028-02-28', '2028-02-29', '2028-03-01']],
+  ])('%s', (_what, of, anchor, expected) => {
+    expect(dueDays(of, anchor, expected.length)).toEqual(expected);
+  });
+
+  test('monthly, as declared without more: from three days before until two days after, whole days', () => {
+    const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-11-21') };
+    const spans = allOf(of)
+      .slice(0, 2)
+      .map(({ fromAt, toAt }) => [fromAt.toISOString(), toAt.toISOString()]);
+    expect(spans).toEqual([
+      ['2026-11-20T09:30:00.000Z', '2026-11-23T00:00:00.000Z'],
+      ['2026-12-17T00:00:00.000Z', '2026-12-23T00:00:00.000Z'],
+    ]);
+  });
+
+  test('daily windows of six days each are one day each', () => {
+    const of = {
+      recurring: { ...defaults, cadence: 'daily' as const },
+      anchorAt: new Date('2026-11-20'),
+      endsAt: new Date('2026-12-20'),
+    };
+    expect(allOf(of)).toHaveLength(30);
+    for (const { fromAt, toAt } of allOf(of)) expect(+toAt - +fromAt).toBe(day);
+  });
+});
+
+test('why it cannot be charged is told with figures', () => {
+  const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
+  const why = (at: string, taken: { number: number; transactionId: string | null }[] = []) =>
+    closedBecause({ id: 'int_1', schedule: of }, taken, new Date(at));
+  expect(why('2026-11-22')).toBeUndefined();
+  expect(why('2026-11-22', [{ number: 1, transactionId: null }])).toBeUndefined();
+  expect(why('2026-11-22', [{ number: 1, transactionId: 'tx_1' }])).toBe(
+    'intent int_1 is charged once from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, and transaction tx_1 was that charge',
+  );
+  expect(why('2026-12-01')).toBe(
+    'intent int_1 may be charged next from 2026-12-17T00:00:00.000Z until 2026-12-23T00:00:00.000Z, asked at 2026-12-01T00:00:00.000Z',
+  );
+  expect(why('2026-12-31')).toBe('intent int_1 has no window left, asked at 2026-12-31T00:00:00.000Z');
+});
