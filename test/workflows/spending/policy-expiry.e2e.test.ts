@@ -3,6 +3,7 @@
  * away and whoever acts meanwhile. Method: API, worker, sandbox and network for real; the clock is moved.
  * @module
  */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
@@ -43,7 +44,8 @@ async function anAgent(terms: Partial<Terms> = {}) {
 type Agent = Awaited<ReturnType<typeof anAgent>>;
 
 const anotherCard = async ({ agentId }: Agent, name: string) =>
-  (await api().cards.issueAgentCard({ params: { agentId }, body: { usage: 'multi', purpose: 'another', name } })).id as Id<'card'>;
+  (await api().cards.issueAgentCard({ params: { agentId }, body: { usage: 'multi', purpose: 'another', name } }))
+    .id as Id<'card'>;
 const statesOf = async ({ agentId }: Agent) =>
   world.sql<{ name: string; status: string; frozen_by: string | null }>(
     'select name, status, frozen_by from cards where agent_id = $1 order by created_at, id',
@@ -361,3 +363,23 @@ test('with Temporal away at the expiry no charge passes, and the cards are froze
     await away.close();
   }
 }, 30_000);
+
+test('policies with an expiry from before it was acted upon get their run by the migration', async () => {
+  const agent = await anAgent();
+  const without = await anAgent({ expiresAfterMinutes: null });
+  const ofBoth = [agent, without].map(({ agentId }) => `agent-policy/${agentId}`);
+  await temporal.started(ofBoth[0] ?? '');
+  await temporal.client.workflow.getHandle(ofBoth[0] ?? '').terminate('as before the migration');
+  await world.sql('delete from processes where id = any($1)', [ofBoth]);
+  const migration = await readFile(
+    new URL('../../../src/db/migrations/0330-policy-expiry.sql', import.meta.url),
+    'utf8',
+  );
+  const insert = migration.slice(migration.indexOf('insert into processes')).replace(/;\s*$/, '');
+  await world.sql(`${insert} and agent_id = any($1)`, [[agent.agentId, without.agentId]]);
+  const { expiresAt } = await api().policies.getAgentPolicy({ params: params(agent) });
+  expect((await processOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
+  expect(await processOf(without)).toBeUndefined();
+  await world.advance(hour);
+  await expired(agent);
+});
