@@ -1,0 +1,41 @@
+/**
+ * Areas of the specification of which nothing is served yet, by their tags. The one list that only gets shorter: a
+ * test fails when an area on it has an operation.
+ * @module
+ */
+export const notBuiltYet: readonly string[] = [
+  'MPP',
+  'Billing',
+  'Disputes',
+  'GDPR',
+  'Merchants',
+  'Intelligence',
+  'Access Events',
+  'Transfers',
+  'Refunds',
+  'Receipts',
+  'Card Controls',
+  'Card Requests',
+  'Beneficiaries',
+  'Onboarding',
+  'KYC',
+  'Runs',
+  'Delegations',
+  'Statements',
+  'Credentials',
+  'Risk',
+  'Analytics',
+  'Forecast',
+  'Audit',
+  'Outcomes',
+  'Collect',
+  'Pass-Through',
+  'Merchant Applications',
+  'Push Subscriptions',
+  'Security Incidents',
+  'Canvas',
+  'Sessions',
+  'Mandates',
+  'CLI Auth',
+  'Well-Known',
+];

@@ -1,0 +1,74 @@
+/**
+ * Goal: nothing that the specification states is left out. Method: every fact in a copy of it belongs to an area; of
+ * the areas that are built, each fact is looked up in the published interface and named by a test that proves it.
+ * @module
+ */
+import { expect, test } from '@jest/globals';
+import { general } from './areas.ts';
+import { problemOf, servedAreas } from './contracts.ts';
+import { read, type Stated, specification } from './facts.ts';
+import { notBuiltYet } from './not-built-yet.ts';
+import { saysNothing, statements } from './statements.ts';
+import { proves, tags } from './tags.ts';
+
+const { facts, unread } = read(specification);
+const built = facts.filter(({ area }) => !notBuiltYet.includes(area));
+const named = tags();
+const inWords = ({ id, line, area }: Stated): string => `${id} (${area}, line ${line})`;
+
+test('every line of the specification is understood', () => {
+  expect(unread).toEqual([]);
+  const words = [...Object.keys(statements), ...saysNothing];
+  expect(words.filter((sentence) => !specification.includes(sentence))).toEqual([]);
+});
+
+test('areas that are not built yet are areas, and nothing of them is served', () => {
+  const areas = facts.filter(({ claim }) => claim.kind === 'area').map(({ area }) => area);
+  expect(areas).toHaveLength(new Set(areas).size);
+  expect(notBuiltYet.filter((area) => !areas.includes(area))).toEqual([]);
+  expect(notBuiltYet.filter((area) => servedAreas.has(area))).toEqual([]);
+  expect(facts.filter(({ area }) => area !== general && !areas.includes(area)).map(inWords)).toEqual([]);
+});
+
+// spec: area:*
+// spec: refusals:*
+test('what the built areas state is in the published interface', () => {
+  const problems = built.map((fact) => [fact, problemOf(fact.claim, fact.area)] as const);
+  const wrong = problems.filter(([, problem]) => problem !== undefined);
+  expect(wrong.map(([fact, problem]) => `${inWords(fact)}: ${problem}`)).toEqual([]);
+});
+
+test('what the built areas state is proven by a test that says so', () => {
+  expect(named.misplaced).toEqual([]);
+  const unknown = named.tags.filter((tag) => !facts.some(({ id }) => proves(tag, id)));
+  expect(unknown.map(({ id, place }) => `${place}: the specification states no ${id}`)).toEqual([]);
+  const unproven = built.filter(({ id }) => !named.tags.some((tag) => proves(tag, id)));
+  expect(unproven.map(inWords)).toEqual([]);
+});
+
+test('a specification that changed does not slip through', () => {
+  const row = '| name | string | required, minLength 1 |';
+  const more = read(specification.replace(row, `${row}\n| weeklyLimitEuros | number or null | minimum 0 |`)).facts;
+  const fresh = more.filter(({ id }) => !facts.some((fact) => fact.id === id));
+  expect(fresh.map(({ id }) => id)).toEqual([
+    'field:PolicyCreateRequest.weeklyLimitEuros',
+    'field:PolicyCreateRequest.weeklyLimitEuros:minimum 0',
+  ]);
+  expect(fresh.map(({ claim, area }) => problemOf(claim, area))).not.toContain(undefined);
+
+  const changes = [
+    ['2. Localhost is refused.', '2. Localhost is allowed.'],
+    ['| 429 | rate', '| 429 | the rate'],
+    ['## Versioning', '## Versioning\n\n- Paths are never removed.'],
+    ['| Free | `basic` |', '| Free | `full` |'],
+    ['| Field | Type | Constraints |', '| Field | Kind | Constraints |'],
+  ] as const;
+  for (const [before, after] of changes) {
+    const changed = read(specification.replace(before, after));
+    const ids = changed.facts.map(({ id }) => id);
+    expect([after, changed.unread.length > 0 || ids.some((id) => !facts.some((fact) => fact.id === id))]).toEqual([
+      after,
+      true,
+    ]);
+  }
+});
