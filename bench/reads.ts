@@ -8,7 +8,7 @@ import { cpuClock, cpuPer } from './support/cpu.ts';
 import { inMs, judge, table, whole } from './support/figures.ts';
 import { type Load, type Loaded, startLoad } from './support/load.ts';
 import { benchFolder, startBenchPostgres } from './support/postgres.ts';
-import { startLiveApi, startProgram } from './support/program.ts';
+import { startApi, startProgram } from './support/program.ts';
 import { type Ending, measuredSeconds, runBench, say } from './support/run.ts';
 import { idOf, seedAgents, seededOwner, seedIntents, seedTransactions, settle } from './support/seed.ts';
 
@@ -41,7 +41,7 @@ type Measured = { readonly rate: number; readonly p99Ms: number; readonly cpu: s
 
 async function start(atEnd: Ending): Promise<{ load: Load; sides: [Side, Side] }> {
   const postgres = await startBenchPostgres(atEnd);
-  const api = await startLiveApi(postgres.url, await benchFolder(atEnd), atEnd);
+  const api = await startApi('live', { databaseUrl: postgres.url, dir: await benchFolder(atEnd) }, atEnd);
   const ownerId = await seededOwner(postgres.sql);
   await seedAgents(postgres.sql, ownerId, agents);
   await seedIntents(postgres.sql, ownerId, agents, intents);

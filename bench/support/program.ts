@@ -39,12 +39,16 @@ export async function startProgram(
 
 export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string };
 
-/** The API as live runs it: no check of its own answers; the limiter on, its ceiling out of the way. */
-export async function startLiveApi(databaseUrl: string, dir: string, atEnd: Ending): Promise<ApiProgram> {
-  const apiKey = `sk_live_${randomBytes(16).toString('hex')}`;
+/** Live checks none of its own answers and asks no clock. The limiter is on, its ceiling out of the way. */
+export async function startApi(
+  mode: 'live' | 'sandbox',
+  { databaseUrl, dir }: { databaseUrl: string; dir: string },
+  atEnd: Ending,
+): Promise<ApiProgram> {
+  const apiKey = `sk_${mode}_${randomBytes(16).toString('hex')}`;
   const networkKey = randomBytes(32).toString('hex');
   const env = {
-    BURSAR_MODE: 'live',
+    BURSAR_MODE: mode,
     BURSAR_DATA_DIR: dir,
     PORT: '0',
     DATABASE_URL: databaseUrl,
@@ -53,9 +57,14 @@ export async function startLiveApi(databaseUrl: string, dir: string, atEnd: Endi
     BURSAR_NETWORK_KEY: networkKey,
     BURSAR_VAULT_KEY: randomBytes(32).toString('base64'),
     BURSAR_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
-    BURSAR_RATE_LIMIT_PER_MINUTE: unreachedRatePerMinute,
+    ...nobodyOutside,
   };
   return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey };
 }
 
-export const unreachedRatePerMinute = '1000000000';
+/** Live in every other way. */
+export const nobodyOutside = {
+  BURSAR_RATE_LIMIT_PER_MINUTE: '1000000000',
+  BURSAR_SANDBOX_URL: 'http://127.0.0.1:9',
+  BURSAR_ALLOW_SIMULATED: 'true',
+} as const;

@@ -1,0 +1,50 @@
+/**
+ * A whole installation as `npm start` runs it in live, over a folder of its own: durable PostgreSQL, the Temporal
+ * development server, API and worker. Agents are in the tables already, because live has nobody who issues cards.
+ * @module
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ChildMark } from '../../src/main/local/pids.ts';
+import { start } from '../../src/main/start.ts';
+import { benchFolder, openSql, type Sql, sayDurable } from './postgres.ts';
+import { nobodyOutside } from './program.ts';
+import type { Ending } from './run.ts';
+
+export type BenchInstallation = {
+  readonly url: string;
+  readonly ownerId: string;
+  readonly headers: Record<string, string>;
+  readonly temporalAddress: string;
+  readonly sql: Sql;
+  /** Of every program, for their CPU time. */
+  readonly pids: Readonly<Record<string, number>>;
+};
+
+export async function startInstallation(atEnd: Ending): Promise<BenchInstallation> {
+  const dir = await benchFolder(atEnd);
+  const { PATH = '', HOME = '' } = process.env;
+  const starting = start({
+    env: {
+      PATH,
+      HOME,
+      BURSAR_MODE: 'live',
+      BURSAR_DATA_DIR: dir,
+      PORT: '0',
+      ...nobodyOutside,
+    },
+  });
+  atEnd(starting.stop);
+  const { ready } = await starting.running;
+  const sql = openSql(ready.databaseUrl, atEnd);
+  await sayDurable(sql);
+  const { children } = JSON.parse(await readFile(join(dir, 'pids.json'), 'utf8')) as { children: ChildMark[] };
+  return {
+    url: ready.apiUrl.replace('localhost', '127.0.0.1'), // An address that resolves to two families is dialled twice.
+    ownerId: ready.ownerId,
+    headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
+    temporalAddress: ready.temporalAddress,
+    sql,
+    pids: Object.fromEntries(children.map(({ name, pid }) => [name, pid])),
+  };
+}
