@@ -7,6 +7,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/route.ts';
 import { publishedAreas } from '../../src/main/published.ts';
+import { softPasskey } from '../support/authenticator.ts';
+import { aPasskey } from '../support/factories/passkeys.ts';
 import { clientsOf, type Records, recordsOf } from '../support/factories/records.ts';
 import { type Owner, startWorld, type World } from '../support/world.ts';
 
@@ -24,6 +26,7 @@ const cases: Case[] = publishedAreas.flatMap((area) =>
 let world: World;
 let victim: Owner;
 let theirs: Records;
+let theirPasskeyId: string;
 let stranger: Owner;
 let strangersAgentToken: string;
 let siblingToken: string;
@@ -32,6 +35,7 @@ beforeAll(async () => {
   world = await startWorld({ worker: true });
   victim = await world.owner();
   theirs = await recordsOf(world, victim);
+  theirPasskeyId = (await aPasskey(world, victim)).id;
   const victims = clientsOf(victim);
   const sibling = await victims.agents.createAgent({ body: { name: 'sibling' } });
   siblingToken = (await victims.tokens.createAgentToken({ params: { id: sibling.id }, body: {} })).token;
@@ -53,7 +57,9 @@ const named: Readonly<Record<string, (records: Records) => string>> = {
   keys: () => 'key_aaaaaaaaaaaaaaaa',
   policies: ({ policyId }) => policyId,
   intents: ({ intentId }) => intentId,
+  evidence: ({ evidenceId }) => evidenceId,
   cards: ({ cardId }) => cardId,
+  passkeys: () => theirPasskeyId,
   transactions: ({ transactionId }) => transactionId,
   wallets: ({ walletId }) => walletId,
   ledger: ({ entryId }) => entryId,
@@ -65,6 +71,12 @@ const named: Readonly<Record<string, (records: Records) => string>> = {
 /** Bodies that name the victim's records, or are simply valid. */
 const bodies: Readonly<Record<string, (records: Records) => object>> = {
   declareIntent: ({ agentId }) => ({ agentId, purpose: 'x', expectedAmountEuros: 1 }),
+  verifyIntent: () => ({ actualAmountEuros: 1 }),
+  createEvidence: ({ intentId }) => ({ intentId }),
+  challengePasskey: () => ({ purpose: 'revoke_passkey', subjectId: theirPasskeyId }),
+  attestIntent: () => ({ webauthnAssertion: someAssertion() }),
+  approveIntent: () => ({ webauthnAssertion: someAssertion() }),
+  deletePasskey: () => ({ webauthnAssertion: someAssertion() }),
   executeCheckout: ({ approvedIntentId }) => ({
     intentId: approvedIntentId,
     targetUrl: `${world.sandboxUrl}/shops/sandbox-shop?amountCents=500`,
@@ -77,12 +89,20 @@ const bodies: Readonly<Record<string, (records: Records) => object>> = {
   fundAgent: () => ({ amount: 1 }),
   fundOneWallet: () => ({ amountEuros: 1 }),
   updateAgent: () => ({ name: 'mine now' }),
+  changeCard: () => ({ displayName: 'mine now' }),
+  setCardLimits: () => ({ dailyLimitEuros: null }),
+  updateTransaction: () => ({ memo: 'mine now' }),
+  simulateTransaction: ({ cardId }) => ({ cardId, amountEuros: 1 }),
   issueAgentCard: () => ({ usage: 'multi', purpose: 'mine now' }),
   updateWallet: () => ({ name: 'mine now' }),
   updateCustomer: () => ({ companyName: 'mine now' }),
   updateAgentPolicy: () => ({ dailyLimitEuros: 9_999 }),
   updatePolicy: () => ({ dailyLimitEuros: 9_999 }),
 };
+
+/** Well-formed, and good for nothing. */
+const someAssertion = () =>
+  softPasskey(world.config.publicUrl).answer({ challengeId: 'chl_aaaaaaaaaaaaaaaa', options: { challenge: 'x' } });
 
 const pathFor = ({ path }: Case, records: Records): string | undefined => {
   let known = true;

@@ -5,9 +5,13 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { expect } from '@jest/globals';
+import { passkeysArea } from '../../src/domains/identity/index.ts';
+import { approvalsArea } from '../../src/domains/spending/approvals/index.ts';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/route.ts';
 import { publishedAreas } from '../../src/main/published.ts';
+import { softPasskey } from './authenticator.ts';
+import { aPasskey, type EnrolledPasskey, intentChallengeOf } from './factories/passkeys.ts';
 import { clientsOf, type Records } from './factories/records.ts';
 import type { Owner, World } from './world.ts';
 
@@ -33,6 +37,22 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     const agentId = await anAgent();
     const body = { agentId, purpose: 'a thing', expectedAmountEuros, expectedMerchant: 'Sandbox Shop' };
     return (await api().intents.declareIntent({ body })).id;
+  };
+  const passkeys = owner.client(passkeysArea);
+  let enrolled: Promise<EnrolledPasskey> | undefined;
+  /** The owner's first passkey, which vouches for whatever comes after it. */
+  const ownPasskey = () => {
+    enrolled ??= aPasskey(world, owner);
+    return enrolled;
+  };
+  const attestationOf = async (intentId: string) => {
+    const passkey = await ownPasskey();
+    return { webauthnAssertion: passkey.answer(await intentChallengeOf(owner, intentId)) };
+  };
+  /** The approver's link of a fresh intent that waits. */
+  const aLink = async () => {
+    const { approvalUrl } = await api().intents.getIntent({ params: { id: await anIntent(60) } });
+    return { as: 'nobody', path: { token: approvalUrl?.split('/').at(-1) ?? '' } } as const;
   };
   const id = (value: string): Asked => ({ path: { id: value } });
   const signed = (body: object): Asked => {
@@ -110,6 +130,33 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       const { id: tokenId } = await api().tokens.createAgentToken({ params: { id: records.agentId }, body: {} });
       return { path: { id: records.agentId, tokenId } };
     },
+    startRegistration: () => ({ body: { name: 'one more' } }),
+    finishRegistration: async () => {
+      const voucher = await ownPasskey();
+      const { challengeId, options } = await passkeys.startRegistration({ body: {} });
+      const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+      const attestation = softPasskey(world.config.publicUrl).create(options);
+      return { body: { challengeId, attestation, webauthnAssertion: voucher.answer(vouch) } };
+    },
+    listPasskeys: () => ({}),
+    challengePasskey: async () => {
+      await ownPasskey();
+      return { body: { purpose: 'generic' } };
+    },
+    challengeForIntent: async () => {
+      await ownPasskey();
+      return { path: { intentId: records.intentId } };
+    },
+    deletePasskey: async () => {
+      const voucher = await ownPasskey();
+      const { id: subjectId } = await aPasskey(world, owner, voucher);
+      const challenge = await passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId } });
+      return { ...id(subjectId), body: { webauthnAssertion: voucher.answer(challenge) } };
+    },
+    attestIntent: async () => {
+      const intentId = await anIntent(5);
+      return { ...id(intentId), body: await attestationOf(intentId) };
+    },
     createPolicy: () => ({ body: { name: 'fresh' } }),
     listPolicies: () => ({}),
     listPresets: () => ({}),
@@ -131,6 +178,25 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     approveIntent: async () => id(await anIntent(60)),
     denyIntent: async () => id(await anIntent(60)),
     cancelIntent: async () => id(await anIntent(5)),
+    listIntentWindows: () => id(records.intentId),
+    verifyIntent: () => ({ ...id(records.completedIntentId), body: { actualAmountEuros: 12.5 } }),
+    createEvidence: () => ({ body: { intentId: records.intentId, type: 'receipt', amountEuros: 80 } }),
+    listEvidence: () => ({ query: `intentId=${records.intentId}` }),
+    getEvidence: () => id(records.evidenceId),
+    deleteEvidence: async () => id((await api().evidence.createEvidence({ body: { intentId: records.intentId } })).id),
+    readApproval: () => aLink(),
+    challengeApproval: async () => {
+      await ownPasskey();
+      return aLink();
+    },
+    approveByLink: async () => {
+      const passkey = await ownPasskey();
+      const link = await aLink();
+      const params = { token: link.path.token };
+      const challenge = await owner.client(approvalsArea).challengeApproval({ params, body: {} });
+      return { ...link, body: { webauthnAssertion: passkey.answer(challenge) } };
+    },
+    denyByLink: () => aLink(),
     listCards: () => ({}),
     listAgentCards: () => ({ path: { agentId: records.agentId } }),
     issueAgentCard: () => ({
@@ -152,6 +218,11 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       return { path: { cardId } };
     },
     closeCard: async () => ({ path: { cardId: await aCard() } }),
+    changeCard: async () => ({ path: { cardId: await aCard() }, body: { displayName: 'Travel' } }),
+    setCardLimits: async () => ({ path: { cardId: await aCard() }, body: { dailyLimitEuros: 40 } }),
+    getCardPolicy: () => ({ path: { cardId: records.cardId } }),
+    rotateCard: async () => ({ path: { cardId: await aCard() } }),
+    rotatePrimaryCard: async () => ({ path: { agentId: await anAgent() } }),
     executeCheckout: async () => ({
       body: { intentId: await anIntent(5), targetUrl: `${world.sandboxUrl}/shops/sandbox-shop?amountCents=500` },
     }),
@@ -161,6 +232,12 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     }),
     listTransactions: () => ({}),
     getTransaction: () => id(records.transactionId),
+    updateTransaction: () => ({ ...id(records.transactionId), body: { memo: `noted ${randomUUID()}` } }),
+    simulateTransaction: async () => {
+      const intentId = await anIntent(5);
+      const { cardId } = await api().intents.getIntent({ params: { id: intentId } });
+      return { body: { cardId, intentId } };
+    },
     listWallets: () => ({}),
     createWallet: () => ({ body: { name: 'Travel' } }),
     getWallet: () => id(records.walletId),
