@@ -9,6 +9,7 @@ const deny = document.getElementById('deny');
 const problem = document.getElementById('problem');
 const progress = document.getElementById('progress');
 const buttons = [...document.querySelectorAll('button')];
+let asking;
 
 inOwnTime();
 
@@ -20,36 +21,43 @@ if (why !== undefined) {
   if (origin !== location.origin) offerPageAt(origin);
 }
 
-approve?.addEventListener('click', () =>
-  deciding('Waiting for your passkey …', async () => {
+approve?.addEventListener('click', () => {
+  asking = new AbortController();
+  const { signal } = asking;
+  void deciding('Waiting for your passkey …', [approve], async () => {
     const { challengeId, options } = await send('POST', `${link}/challenge`, {});
-    const assertion = await askForPasskey(options);
-    progress.textContent = 'Approving …';
+    const assertion = await askForPasskey(options, signal);
+    say('', 'Approving …');
+    lock(buttons);
     await send('POST', link, { webauthnAssertion: { challengeId, assertion } });
-  }),
-);
+  });
+});
 
 deny?.addEventListener('submit', (event) => {
   event.preventDefault();
+  asking?.abort(); // Who denies has changed their mind about the passkey.
   const reason = deny.reason.value.replaceAll(/\s+/g, ' ').trim();
-  deciding('Denying …', () => send('POST', `${link}/deny`, reason === '' ? {} : { reason }));
+  void deciding('Denying …', buttons, () => send('POST', `${link}/deny`, reason === '' ? {} : { reason }));
 });
 
-/** One decision at a time; afterwards the server says what became of it. */
-async function deciding(doing, decide) {
-  say('');
-  progress.textContent = doing;
-  for (const button of buttons) button.disabled = true;
+/** Afterwards the server says what became of it. */
+async function deciding(doing, meanwhile, decide) {
+  say('', doing);
+  lock(meanwhile);
   try {
     await decide();
     location.reload();
   } catch (error) {
+    if (error.name === 'AbortError') return;
     if (await isDecided()) return location.reload();
-    progress.textContent = '';
-    for (const button of buttons) button.disabled = button === approve && why !== undefined;
+    lock(approve !== null && why !== undefined ? [approve] : []);
     say(inWords(error));
   }
 }
+
+const lock = (locked) => {
+  for (const button of buttons) button.disabled = locked.includes(button);
+};
 
 /** Somebody else may have been faster, or the answer got lost on its way. */
 async function isDecided() {
@@ -69,8 +77,9 @@ function inWords(error) {
   return `Not done: ${error.message}.`;
 }
 
-function say(text) {
-  problem.textContent = text;
+function say(objection, doing = '') {
+  problem.textContent = objection;
+  progress.textContent = doing;
 }
 
 function offerPageAt(elsewhere) {

@@ -44,7 +44,7 @@ async function enrol(call, name) {
 }
 
 function done(words, from) {
-  form.hidden = true;
+  document.getElementById('ask').hidden = true;
   const said = document.getElementById('done-words');
   said.textContent =
     from === undefined ? words : `${words} It approves from ${new Date(from).toLocaleString('en-GB')} on.`;

@@ -8,8 +8,9 @@ export function whyNoPasskeys(origin) {
   return undefined;
 }
 
-export async function askForPasskey(options) {
-  const credential = await navigator.credentials.get({ publicKey: withBytes(options, 'allowCredentials') });
+export async function askForPasskey(options, signal) {
+  const publicKey = withBytes(options, 'allowCredentials');
+  const credential = await navigator.credentials.get({ publicKey, signal });
   return jsonOf(credential, ['clientDataJSON', 'authenticatorData', 'signature', 'userHandle']);
 }
 

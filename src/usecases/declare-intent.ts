@@ -6,6 +6,7 @@
 import type { Database } from '../db/database.ts';
 import type { Tx } from '../db/tx.ts';
 import {
+  type ApprovalLinks,
   type DeclareBody,
   findByClientId,
   findIntent,
@@ -20,20 +21,21 @@ import { later, minute } from '../kernel/instant.ts';
 import { type Card, holdCardOf } from './card-facts.ts';
 import { holdAgent, holdPolicy, judgePlan, type RiskOf } from './judge-plan.ts';
 
-export type DeclareDeps = { readonly database: Database; readonly riskOf: RiskOf };
+export type DeclareDeps = { readonly database: Database; readonly riskOf: RiskOf; readonly links: ApprovalLinks };
 
 export type Declared = { readonly row: IntentRow; readonly isNew: boolean };
 
 export const declareIntent =
-  ({ database, riskOf }: DeclareDeps) =>
+  ({ database, ...judging }: DeclareDeps) =>
   (declaration: DeclareBody, call: Call): Promise<Declared> => {
     const wanted = { id: call.newId('intent'), agentId: namedAgent(declaration, call), declaration };
-    return database.write((tx) => declare(tx, riskOf, wanted, call));
+    return database.write((tx) => declare(tx, judging, wanted, call));
   };
 
+type Judging = Omit<DeclareDeps, 'database'>;
 type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
 
-async function declare(tx: Tx, riskOf: RiskOf, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
+async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
   mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
   const agent = mayReach(call, 'agent', agentId, await holdAgent(tx, agentId));
   const { clientIntentId } = declaration;
@@ -48,7 +50,7 @@ async function declare(tx: Tx, riskOf: RiskOf, { id, agentId, declaration }: Wan
   await holdPolicy(tx, agentId);
   const { at } = call.cause;
   const request = requestOf(declaration);
-  const { verdict, ...policy } = await judgePlan(tx, riskOf, { agent, card, request, at });
+  const { verdict, ...policy } = await judgePlan(tx, deps.riskOf, { agent, card, request, at });
   const row = await insertIntent(
     tx,
     {
@@ -61,11 +63,13 @@ async function declare(tx: Tx, riskOf: RiskOf, { id, agentId, declaration }: Wan
       expectedMerchant: declaration.expectedMerchant ?? null,
       cardId: card.id,
       expiresAt: later(at, declaration.ttlMinutes * minute),
+      recurring: declaration.recurring ?? null,
       policyCheck: policyCheckOf(verdict),
       ...policy,
       status: statusOf[verdict.outcome],
     },
     call.cause,
+    deps.links,
   );
   return { row, isNew: true };
 }
@@ -81,9 +85,10 @@ function namedAgent({ agentId }: DeclareBody, call: Call): string {
   return agentId ?? own ?? ownerOf(call);
 }
 
-function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant }: DeclareBody): RequestFacts {
+function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant, recurring }: DeclareBody): RequestFacts {
   const merchant = expectedMerchant === undefined ? undefined : { name: expectedMerchant };
-  return { amountCents: expectedAmountEuros ?? expectedAmount ?? 0, merchant, kind: 'purchase' };
+  const amountCents = expectedAmountEuros ?? expectedAmount ?? 0;
+  return { amountCents, merchant, kind: 'purchase', recurring: recurring !== undefined };
 }
 
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {

@@ -10,8 +10,11 @@ import { findChromium } from '../../src/main/demo/person.ts';
 
 const executablePath = await findChromium();
 
+export const hasBrowser = executablePath !== undefined;
+
+export const hasBrowser = executablePath !== undefined;
 /** `test` where there is a Chromium, else `test.skip`: the name is still shown. */
-export const browserTest = executablePath === undefined ? test.skip : test;
+export const browserTest = hasBrowser ? test : test.skip;
 
 export async function openBrowser(): Promise<Browser> {
   if (executablePath === undefined) throw new Error('no Chromium: set BURSAR_CHROMIUM to its path');
@@ -33,6 +36,7 @@ export type OpenPage = {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
   const devtools = await context.newCDPSession(page);
   const complaints: string[] = [];
   page.on('console', (message) => {
@@ -44,15 +48,18 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 export type Credential = Awaited<ReturnType<VirtualAuthenticator['credentials']>>[number];
 
-/** Built into one page, keeps passkeys and verifies its user. */
+/** Built into one page or plugged in, keeps passkeys and verifies its user. */
 export type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
 
-export async function addAuthenticator(devtools: CDPSession) {
+export async function addAuthenticator(
+  devtools: CDPSession,
+  { transport = 'internal' }: { transport?: 'internal' | 'usb' } = {},
+) {
   await devtools.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
       protocol: 'ctap2',
-      transport: 'internal',
+      transport,
       hasResidentKey: true,
       hasUserVerification: true,
       isUserVerified: true,
@@ -72,6 +79,10 @@ export async function addAuthenticator(devtools: CDPSession) {
     /** Whether its user gives a finger or a PIN from now on. */
     verifiesUser: async (isUserVerified: boolean): Promise<void> => {
       await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
+    },
+    /** Whether somebody touches it when it asks; otherwise it waits. */
+    isTouched: async (enabled: boolean): Promise<void> => {
+      await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
     },
     unplug: async (): Promise<void> => {
       await devtools.send('WebAuthn.removeVirtualAuthenticator', { authenticatorId });

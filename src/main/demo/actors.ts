@@ -37,6 +37,7 @@ export async function setUp(context: Context): Promise<Actors> {
     owner,
     agent: callerOf(ready.apiUrl, bearer(token)),
     ownerId,
+    ownerKey: key,
     agentId: agent.id,
     walletId: funded.walletId,
     webhookSecret: webhook.secret,

@@ -17,6 +17,7 @@ export type Actors = {
   readonly owner: Caller;
   readonly agent: Caller;
   readonly ownerId: string;
+  readonly ownerKey: string;
   readonly agentId: string;
   readonly walletId: string;
   readonly webhookSecret: string;
@@ -27,6 +28,9 @@ export type Intent = {
   readonly status: string;
   readonly expectedAmountEuros: number;
   readonly approvedBy: string | null;
+  readonly attestedAt: string | null;
+  /** Where a person decides it, while it waits; the owner alone is shown it. */
+  readonly approvalUrl: string | null;
   readonly transactionId: string | null;
   readonly policyCheck: { readonly reason: string | null };
 };

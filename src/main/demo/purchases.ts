@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { type Actors, type Context, type Intent, runLink } from './context.ts';
 import { hold, until } from './http.ts';
 import { euros } from './paper.ts';
+import { findChromium, personAt } from './person.ts';
 
 export async function approvedByPolicy(context: Context, actors: Actors): Promise<void> {
   const intent = await declare(context, actors, {
@@ -27,9 +28,39 @@ export async function approvedByPerson(context: Context, actors: Actors): Promis
   });
   hold(intent.status === 'pending_approval', 'an intent above the limit waits');
   context.paper.say(`waits for a person: ${intent.policyCheck.reason}`);
-  const { approvedBy } = await actors.owner<{ approvedBy: string }>('POST', `/intents/${intent.id}/approve`);
-  context.paper.say(`approved through the API by ${approvedBy}`);
+  const chromium = await findChromium();
+  if (chromium === undefined) await approveThroughApi(context, actors, intent);
+  else await approveWithPasskey(context, actors, intent, chromium);
   await buy(context, actors, intent, 'example-shop');
+}
+
+/** Where a browser is found, a person is played: two pages, one passkey. */
+async function approveWithPasskey(
+  { ready, paper }: Context,
+  { owner, ownerKey }: Actors,
+  { id }: Intent,
+  chromium: string,
+): Promise<void> {
+  const { approvalUrl } = await owner<Intent>('GET', `/intents/${id}`);
+  if (approvalUrl === null) throw new Error('not as it should be: an intent that waits has an approver’s page');
+  const person = await personAt(chromium);
+  try {
+    await person.enrol(ready.apiUrl, ownerKey);
+    paper.say('a person enrols a passkey in a headless browser, at /docs/passkeys');
+    const { asked, outcome } = await person.approve(approvalUrl);
+    paper.say(`opens the approver's page, which says: ${asked}`);
+    paper.say(`presses “Approve with a passkey”; the page says: ${outcome}`);
+  } finally {
+    await person.leave();
+  }
+  const { approvedBy, attestedAt } = await owner<Intent>('GET', `/intents/${id}`);
+  hold(approvedBy?.startsWith('passkey:') === true && attestedAt !== null, 'the approval is attested by the passkey');
+  paper.say(`recorded as ${approvedBy}, attested at ${attestedAt}`);
+}
+
+async function approveThroughApi({ paper }: Context, { owner }: Actors, { id }: Intent): Promise<void> {
+  const { approvedBy } = await owner<{ approvedBy: string }>('POST', `/intents/${id}/approve`);
+  paper.say(`approved through the API by ${approvedBy}: no Chromium was found here to press a passkey's button with`);
 }
 
 export async function approvedBySignal(context: Context, actors: Actors): Promise<void> {

@@ -14,8 +14,8 @@ export const approvalPage: Page<ApprovalWire> = {
     return ended(approval.intentId, status, outcome);
   },
   refuse: ({ status, message }) => {
-    const [title, sentence] = refusals[status] ?? ['This did not work', 'Load the page again in a moment.'];
-    return sheet(title, html`<h1>${title}</h1><p>${sentence}</p><p class="fine">${status}: ${message}</p>`);
+    const [title, advice] = refusals[status] ?? ['This did not work', 'Load the page again in a moment.'];
+    return sheet(title, html`<h1>${title}</h1><p>${advice}</p><p class="fine">${status}: ${message}</p>`);
   },
 };
 
@@ -38,15 +38,15 @@ const waiting = (intentId: string, request: Request, passkey: Passkey): Html =>
         ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until you or a rule stop it</span>`}
       </h1>
       <dl>
-        ${fact('What for, in its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
+        ${fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
         ${fact('Where', request.merchant === null ? html`any merchant: it named none` : html`<bdi>${request.merchant}</bdi>`)}
-        ${fact('Why you are asked', html`<bdi>${request.rule ?? 'its rules want a person'}</bdi>`)}
+        ${fact('Why you are asked', html`<bdi>${sentence(request.rule ?? 'its rules want a person')}</bdi>`)}
         ${fact('Decide by', instant(request.decideBy))}
       </dl>
       ${approveOffer(request, passkey)}
-      <p id="problem" class="problem" role="alert"></p>
-      ${denyForm(passkey.state !== 'ready')}
       <p id="progress" class="fine" role="status"></p>
+      <p id="problem" class="problem" role="alert"></p>
+      ${passkey.state === 'ready' ? html`<details class="deny"><summary>Deny</summary>${denyForm}</details>` : html`<div class="deny">${denyForm}</div>`}
       <noscript><p class="problem">This page needs JavaScript to approve or deny.</p></noscript>
       ${reference(intentId)}
     `,
@@ -70,15 +70,14 @@ function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin
   return html`<div class="note">${enrol}${until}<p>${key}</p></div>`;
 }
 
-const denyForm = (isOpen: boolean): Html => html`
-      <details class="deny"${isOpen ? html` open` : undefined}>
-        <summary>Deny</summary>
+const denyForm = html`
         <form id="deny">
-          <label for="reason">Reason <span class="fine">(optional; the agent’s owner and the agent can read it)</span></label>
+          <label for="reason">Reason <span class="fine">(optional; the agent can read it)</span></label>
           <textarea id="reason" name="reason" rows="2" maxlength="500" autocomplete="off"></textarea>
           <button class="danger" type="submit">Deny the payment</button>
-        </form>
-      </details>`;
+        </form>`;
+
+const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
 const again: Readonly<Record<NonNullable<Request['cadence']>, string>> = {
   daily: 'every day',
@@ -104,7 +103,7 @@ type Outcome = ApprovalWire['outcome'];
 
 function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcome): Html {
   const wasApproved = outcome?.approvedWith != null;
-  const { title, sentence, tone } = endings[status](wasApproved);
+  const { title, meaning, tone } = endings[status](wasApproved);
   const how = status === 'approved' && outcome?.approvedWith ? ` ${means[outcome.approvedWith]}` : '';
   const when = outcome === null ? undefined : html` on ${instant(outcome.at)}`;
   return sheet(
@@ -112,7 +111,7 @@ function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcom
     html`
       <p class="sign ${tone}" aria-hidden="true">${signs[tone]}</p>
       <h1>${title}</h1>
-      <p>${verbs[status]}${how}${when}. ${sentence}</p>
+      <p>${verbs[status]}${how}${when}. ${meaning}</p>
       <p class="fine">This link has served its purpose and tells nothing more.</p>
       ${reference(intentId)}
     `,
@@ -122,18 +121,18 @@ function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcom
 type Tone = 'good' | 'bad' | 'calm';
 const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '×', calm: '–' };
 
-type Ending = { readonly title: string; readonly sentence: string; readonly tone: Tone };
+type Ending = { readonly title: string; readonly meaning: string; readonly tone: Tone };
 
 const endings: Readonly<Record<ApprovalWire['status'], (wasApproved: boolean) => Ending>> = {
-  pending_approval: () => ({ title: 'Waiting', sentence: 'Load the page again.', tone: 'calm' }),
-  approved: () => ({ title: 'Approved', sentence: 'The agent may now pay.', tone: 'good' }),
-  completed: () => ({ title: 'Approved and paid', sentence: 'There is nothing left to decide.', tone: 'good' }),
-  denied: () => ({ title: 'Denied', sentence: 'Nothing is paid.', tone: 'bad' }),
-  failed: () => ({ title: 'Not paid', sentence: 'It was approved, but the payment was declined.', tone: 'bad' }),
-  cancelled: () => ({ title: 'Cancelled', sentence: 'The request was withdrawn. Nothing is paid.', tone: 'calm' }),
+  pending_approval: () => ({ title: 'Waiting', meaning: 'Load the page again.', tone: 'calm' }),
+  approved: () => ({ title: 'Approved', meaning: 'The agent may now pay.', tone: 'good' }),
+  completed: () => ({ title: 'Approved and paid', meaning: 'There is nothing left to decide.', tone: 'good' }),
+  denied: () => ({ title: 'Denied', meaning: 'Nothing is paid.', tone: 'bad' }),
+  failed: () => ({ title: 'Not paid', meaning: 'It was approved, but the payment was declined.', tone: 'bad' }),
+  cancelled: () => ({ title: 'Cancelled', meaning: 'The request was withdrawn. Nothing is paid.', tone: 'calm' }),
   expired: (wasApproved) => ({
     title: 'Expired',
-    sentence: wasApproved ? 'It was approved, but not paid in time.' : 'Nobody decided in time. Nothing is paid.',
+    meaning: wasApproved ? 'It was approved, but not paid in time.' : 'Nobody decided in time. Nothing is paid.',
     tone: 'calm',
   }),
 };

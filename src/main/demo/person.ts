@@ -1,0 +1,89 @@
+/**
+ * A person with a browser and a passkey: headless Chromium, whose virtual authenticator stands for a phone or a
+ * security key. It does what anybody does with the two pages, and nothing behind them.
+ * @module
+ */
+import { access } from 'node:fs/promises';
+// biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
+import type { Browser, Page } from 'playwright-core';
+
+export type Person = {
+  /** On the enrolment page, with the owner's API key. */
+  enrol(apiUrl: string, apiKey: string): Promise<void>;
+  /** On the approver's page: reads it, approves with the passkey. Answers what the page says then. */
+  approve(approvalUrl: string): Promise<{ asked: string; outcome: string }>;
+  leave(): Promise<void>;
+};
+
+/** Undefined where no Chromium is found. */
+export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+  const places = env.BURSAR_CHROMIUM ? [env.BURSAR_CHROMIUM] : usualPlaces;
+  const found = await Promise.all(
+    places.map((place) =>
+      access(place).then(
+        () => place,
+        () => undefined,
+      ),
+    ),
+  );
+  return found.find((place) => place !== undefined);
+}
+
+const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
+const patienceMs = 20_000;
+
+export async function personAt(executablePath: string): Promise<Person> {
+  const { chromium } = await import('playwright-core');
+  const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
+  const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });
+  try {
+    return personIn(browser, await pageWithPasskey(browser));
+  } catch (error) {
+    await browser.close();
+    throw error;
+  }
+}
+
+const personIn = (browser: Browser, page: Page): Person => ({
+  enrol: async (apiUrl, apiKey) => {
+    await page.goto(new URL('/docs/passkeys', apiUrl).href);
+    await page.getByLabel('API key').fill(apiKey);
+    await page.getByLabel('Name').fill('Anna’s phone');
+    await page.getByRole('button', { name: 'Enrol a passkey' }).click();
+    await endOf(page, 'Passkey enrolled');
+  },
+  approve: async (approvalUrl) => {
+    await page.goto(approvalUrl);
+    const asked = await page.getByRole('heading', { level: 1 }).innerText();
+    await page.getByRole('button', { name: 'Approve with a passkey' }).click();
+    await endOf(page, 'Approved');
+    return { asked: asked.replaceAll(/\s+/g, ' '), outcome: await page.locator('h1 + p').innerText() };
+  },
+  leave: () => browser.close(),
+});
+
+async function pageWithPasskey(browser: Browser): Promise<Page> {
+  const page = await browser.newPage();
+  page.setDefaultTimeout(patienceMs);
+  const devtools = await page.context().newCDPSession(page);
+  await devtools.send('WebAuthn.enable');
+  await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return page;
+}
+
+/** The heading that is waited for, or what the page objects to. */
+async function endOf(page: Page, heading: string): Promise<void> {
+  const problem = page.locator('#problem:not(:empty)');
+  const end = page.getByRole('heading', { name: heading, exact: true });
+  await end.or(problem).first().waitFor();
+  if (await problem.isVisible()) throw new Error(`the page says: ${await problem.innerText()}`);
+}

@@ -1,0 +1,421 @@
+/**
+ * Goal: an approver's link shows, denies and, with a passkey, approves its one intent and nothing else, and is known to
+ * nobody but the owner and the operator. Method: real HTTP, real signatures by software passkeys, the real worker.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Refused } from '../../../src/client/client.ts';
+import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { type ApprovalWire, approvalsArea } from '../../../src/domains/spending/approvals/index.ts';
+import { day, hour } from '../../../src/kernel/instant.ts';
+import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { aPasskey, type EnrolledPasskey } from '../../support/factories/passkeys.ts';
+import { clientsOf } from '../../support/factories/records.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { openTemporal } from '../../workflows/operator/operator-view.ts';
+
+let world: World;
+let owner: Owner;
+let api: ReturnType<typeof clientsOf>;
+let agentId: string;
+let agentToken: string;
+let passkey: EnrolledPasskey;
+
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+  ({ owner, api, agentId, agentToken } = await someone('Shopping agent'));
+  passkey = await aPasskey(world, owner);
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+});
+
+/** An owner with an agent that may spend 100.00 at once, and up to 50.00 without asking. */
+async function someone(name: string) {
+  const made = await world.owner();
+  const clients = clientsOf(made);
+  await clients.fund.fundWallet({ body: { amountEuros: 500 } });
+  const agent = await clients.agents.createAgent({ body: { name } });
+  await clients.policies.updateAgentPolicy({
+    params: { agentId: agent.id },
+    body: { dailyLimitEuros: 10_000, monthlyLimitEuros: 10_000 },
+  });
+  const { token } = await clients.tokens.createAgentToken({ params: { id: agent.id }, body: {} });
+  return { owner: made, api: clients, agentId: agent.id, agentToken: token };
+}
+
+const asked = { purpose: 'a reference book', expectedAmountEuros: 80, expectedMerchant: 'Example Shop' };
+const declare = (more: object = {}) => api.intents.declareIntent({ body: { agentId, ...asked, ...more } });
+const tokenOf = (approvalUrl: string | null): string => approvalUrl?.split('/').at(-1) ?? '';
+
+/** Nobody: no key, no token but the link's. */
+const approver = () => world.as('').client(approvalsArea);
+const anybody = (path: string, init: RequestInit = {}) => fetch(`${world.apiUrl}${path}`, init);
+const waiting = async (more: object = {}) => {
+  const intent = await declare(more);
+  return { intent, token: tokenOf(intent.approvalUrl) };
+};
+const approve = async (token: string, by = passkey) => {
+  const challenge = await approver().challengeApproval({ params: { token }, body: {} });
+  return approver().approveByLink({ params: { token }, body: { webauthnAssertion: by.answer(challenge) } });
+};
+const refusal = (attempt: Promise<unknown>): Promise<Refused> =>
+  attempt.then(
+    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
+    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
+  );
+const eventsOf = async (id: string): Promise<string[]> =>
+  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [id])).map(
+    ({ name }) => name,
+  );
+const auditsOf = (id: string) =>
+  world.sql<{ action: string; actor: string }>(
+    'select action, actor from audit where subject_id = $1 order by created_at, id',
+    [id],
+  );
+
+describe('the link', () => {
+  test('is the owner’s to read while the intent waits, the same each time, and no agent’s', async () => {
+    const { intent, token } = await waiting();
+    expect(intent.approvalUrl).toBe(`${world.config.publicUrl}/approve/${token}`);
+    expect(token).toMatch(/^[0-9a-f]{32}$/);
+    expect((await api.intents.getIntent({ params: { id: intent.id } })).approvalUrl).toBe(intent.approvalUrl);
+    const listed = await api.intents.listIntents({ query: { status: 'pending_approval' } });
+    expect(listed.data.find(({ id }) => id === intent.id)?.approvalUrl).toBe(intent.approvalUrl);
+
+    const asAgent = clientsOf(world.as(agentToken));
+    expect((await asAgent.intents.declareIntent({ body: asked })).approvalUrl).toBeNull();
+    expect((await asAgent.intents.getIntent({ params: { id: intent.id } })).approvalUrl).toBeNull();
+    const own = await asAgent.intents.listIntents({ query: {} });
+    expect(own.data.map(({ approvalUrl }) => approvalUrl).filter((url) => url !== null)).toEqual([]);
+
+    const other = await waiting();
+    expect(other.token).not.toBe(token);
+    await api.intents.denyIntent({ params: { id: intent.id as never }, body: {} });
+    expect((await api.intents.getIntent({ params: { id: intent.id } })).approvalUrl).toBeNull();
+    expect((await declare({ expectedAmountEuros: 5 })).approvalUrl).toBeNull();
+  });
+
+  test('is written down nowhere in the clear, also not among kept answers, events and deliveries', async () => {
+    const headers = {
+      Authorization: `Bearer ${owner.key}`,
+      'Content-Type': 'application/json',
+      'Idempotency-Key': randomUUID(),
+    };
+    const body = JSON.stringify({ agentId, ...asked });
+    const first = await (await anybody('/intents', { method: 'POST', headers, body })).text();
+    const token = tokenOf((JSON.parse(first) as { approvalUrl: string }).approvalUrl);
+    expect(token).toHaveLength(32);
+    const again = await anybody('/intents', { method: 'POST', headers, body });
+    expect([again.headers.get('idempotent-replayed'), await again.text()]).toEqual(['true', first]);
+    await anybody(`/approve/${token}/deny`, { method: 'POST', body: '{}' });
+    await anybody(`/approve/${token}/nothing-here`, { method: 'PUT' });
+    const tables = await world.sql<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+    );
+    const found: string[] = [];
+    for (const { name } of tables) {
+      const hits = await world.sql(`select 1 from ${name} t where t::text like $1`, [`%${token}%`]);
+      if (hits.length > 0) found.push(name);
+    }
+    expect(found).toEqual([]);
+    expect(tables.length).toBeGreaterThan(25);
+  });
+
+  test('stands in the run’s current details, also after the run was lost, and goes when the intent is decided', async () => {
+    const { intent } = await waiting();
+    const temporal = await openTemporal();
+    const detailsOf = () => temporal.viewOf(`intent/${intent.id}`).then(({ details }) => details);
+    const told = (details: string) => details.includes(intent.approvalUrl ?? 'nothing');
+    await temporal.started(`intent/${intent.id}`);
+    await eventually(detailsOf, told);
+    await temporal.client.workflow.getHandle(`intent/${intent.id}`).terminate('lost');
+    await world.sql('update processes set wanted_wake = true, started_epoch = null where subject_id = $1', [intent.id]);
+    await eventually(
+      () => temporal.viewOf(`intent/${intent.id}`),
+      ({ status, details }) => status === 'RUNNING' && told(details),
+    );
+    await api.intents.denyIntent({ params: { id: intent.id as never }, body: {} });
+    expect(await eventually(detailsOf, (details) => details.startsWith('Done'))).not.toContain('/approve/');
+    await temporal.close();
+  });
+});
+
+describe('what it shows', () => {
+  test('everything a person decides by, as JSON and as a page', async () => {
+    const { intent, token } = await waiting();
+    expect(await approver().readApproval({ params: { token } })).toEqual({
+      intentId: intent.id,
+      status: 'pending_approval',
+      request: {
+        agentName: 'Shopping agent',
+        purpose: 'a reference book',
+        amountEuros: 80,
+        cadence: null,
+        merchant: 'Example Shop',
+        rule: expect.stringMatching(/50\.00.*80\.00/) as never,
+        demandsPasskey: false,
+        decideBy: intent.expiresAt,
+      },
+      passkey: { state: 'ready', blockedUntil: null, origin: new URL(world.config.publicUrl).origin },
+      outcome: null,
+    } satisfies ApprovalWire);
+
+    const page = await anybody(`/approve/${token}`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
+    const text = await page.text();
+    for (const word of ['Shopping agent', '80.00 EUR', 'a reference book', 'Example Shop', 'Approve with a passkey']) {
+      expect(text).toContain(word);
+    }
+    expect((await anybody(`/v1/approve/${token}`)).status).toBe(200);
+  });
+
+  test('with headers that keep a page to itself', async () => {
+    const { token } = await waiting();
+    for (const path of [`/approve/${token}`, '/approve/unknown', '/docs/passkeys']) {
+      const { headers } = await anybody(path, { headers: { Accept: 'text/html' } });
+      const policy = headers.get('content-security-policy') ?? '';
+      expect([path, policy]).toEqual([path, expect.stringMatching(/default-src 'none'.*frame-ancestors 'none'/)]);
+      expect(policy).not.toMatch(/unsafe|https:|data:|\*/);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': expect.stringMatching(/^text\/html; charset=utf-8/i),
+        'cache-control': 'no-store',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'x-frame-options': 'DENY',
+        'x-data-residency': 'EU',
+        'x-request-id': expect.any(String),
+      });
+    }
+    expect((await anybody(`/approve/${token}`)).headers.get('vary')).toMatch(/accept/i);
+  });
+
+  test('nothing for a link that is none, by whatever operation, and does not repeat it', async () => {
+    const { token } = await waiting();
+    const wrong = [token.replace(/.$/, (last) => (last === '0' ? '1' : '0')), token.toUpperCase(), 'x', '%00', 'int_1'];
+    for (const text of wrong.filter((one) => one !== token)) {
+      for (const [method, path] of [
+        ['GET', ''],
+        ['POST', '/challenge'],
+        ['POST', '/deny'],
+      ] as const) {
+        for (const Accept of ['application/json', 'text/html']) {
+          const answer = await anybody(`/approve/${text}${path}`, { method, headers: { Accept } });
+          expect([method, path, answer.status]).toEqual([method, path, 404]);
+          const said = await answer.text();
+          if (text.length > 6) expect(said.toLowerCase()).not.toContain(text.toLowerCase());
+        }
+      }
+    }
+    const page = await anybody('/approve/x', { headers: { Accept: 'text/html' } });
+    expect(await page.text()).toContain('<h1>No such link</h1>');
+  });
+
+  test('what people wrote as text, never as HTML', async () => {
+    const purpose = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
+    const { token } = await waiting({ purpose, expectedMerchant: '</dd><script>x</script>' });
+    const text = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+    expect(text.match(/<script/g)).toHaveLength(1);
+    expect(text).not.toMatch(/<img|onerror="|<\/dd><script/);
+    expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;&quot;&#39;&gt;');
+  });
+});
+
+describe('approving', () => {
+  test('takes a passkey of the owner, tells the world who it was, and once is enough', async () => {
+    const { intent, token } = await waiting();
+    const done = await approve(token);
+    expect(done).toEqual({
+      intentId: intent.id,
+      status: 'approved',
+      request: null,
+      passkey: null,
+      outcome: { at: expect.any(String), approvedWith: 'passkey' },
+    });
+    const record = await api.intents.getIntent({ params: { id: intent.id } });
+    expect(record).toMatchObject({ status: 'approved', approvedBy: `passkey:${passkey.id}` });
+    expect(record.attestedAt).not.toBeNull();
+    const events = await eventsOf(intent.id);
+    expect(events.toSorted()).toEqual(['intent.approved', 'intent.attested', 'intent.created']);
+    expect(await auditsOf(intent.id)).toContainEqual({ action: 'intent.approved', actor: `passkey:${passkey.id}` });
+
+    const used = {
+      webauthnAssertion: passkey.answer({ challengeId: 'chl_aaaaaaaaaaaa', options: { challenge: 'x' } }),
+    };
+    expect(await approver().approveByLink({ params: { token }, body: used })).toEqual(done);
+    expect(await eventsOf(intent.id)).toEqual(events);
+    const late = await refusal(approver().challengeApproval({ params: { token }, body: {} }));
+    expect([late.status, late.message]).toEqual([400, 'there is nothing left to decide: the request is approved']);
+    expect((await refusal(approver().denyByLink({ params: { token }, body: {} }))).status).toBe(400);
+  });
+
+  test('at the same time by two people happens once', async () => {
+    const { intent, token } = await waiting();
+    const answers = await Promise.all([approve(token), approve(token)].map((one) => one.catch(() => undefined)));
+    expect(answers.filter((answer) => answer?.status === 'approved').length).toBeGreaterThan(0);
+    expect((await eventsOf(intent.id)).filter((name) => name === 'intent.approved')).toHaveLength(1);
+  });
+
+  test.each([
+    ['for another origin', { origin: 'http://evil.example' }, /another origin/],
+    ['for another relying party', { rpId: 'evil.example' }, /relying party/],
+    ['for another challenge', { challenge: 'AAAA' }, /another challenge/],
+    ['without its holder', { userVerified: false }, /did not verify/],
+    ['with a broken signature', { signature: 'AAAA' }, /signature/],
+  ])('is refused with an assertion made %s', async (_what, wrong, why) => {
+    const { intent, token } = await waiting();
+    const challenge = await approver().challengeApproval({ params: { token }, body: {} });
+    const webauthnAssertion = passkey.answer(challenge, wrong);
+    const refused = await refusal(approver().approveByLink({ params: { token }, body: { webauthnAssertion } }));
+    expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(why)]);
+    expect((await api.intents.getIntent({ params: { id: intent.id } })).status).toBe('pending_approval');
+    await approve(token); // The challenge is gone, the next one is good.
+  });
+
+  test('is refused with a stranger’s passkey, and with a challenge of another intent', async () => {
+    const stranger = await someone('stranger');
+    const theirs = await aPasskey(world, stranger.owner);
+    const { token } = await waiting();
+    expect(await refusal(approve(token, theirs))).toMatchObject({ status: 400, message: /not enrolled here/ });
+    const other = await waiting();
+    const challenge = await approver().challengeApproval({ params: { token: other.token }, body: {} });
+    const webauthnAssertion = passkey.answer(challenge);
+    const refused = await refusal(approver().approveByLink({ params: { token }, body: { webauthnAssertion } }));
+    expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(/was made for int_/)]);
+    expect((await approver().readApproval({ params: { token } })).status).toBe('pending_approval');
+  });
+
+  test('without a body, or with nonsense in it, is 400', async () => {
+    const { token } = await waiting();
+    for (const body of ['', '{}', '[]', '{"webauthnAssertion":{}}', '{"approve":true}', '{']) {
+      expect((await anybody(`/approve/${token}`, { method: 'POST', body })).status).toBe(400);
+    }
+  });
+
+  test('does what a policy demands that takes a passkey only, and not what its hard rules forbid meanwhile', async () => {
+    const strict = await someone('careful');
+    const holder = await aPasskey(world, strict.owner);
+    const params = { agentId: strict.agentId };
+    await strict.api.policies.updateAgentPolicy({ params, body: { requireAttestation: true } });
+    const intent = await strict.api.intents.declareIntent({ body: { agentId: strict.agentId, ...asked } });
+    const token = tokenOf(intent.approvalUrl);
+    expect((await approver().readApproval({ params: { token } })).request?.demandsPasskey).toBe(true);
+    await strict.api.policies.updateAgentPolicy({ params, body: { maxTransactionEuros: 10 } });
+    expect(await refusal(approve(token, holder))).toMatchObject({ status: 403, message: /cannot approve: .*10\.00/ });
+    await strict.api.policies.updateAgentPolicy({ params, body: { maxTransactionEuros: 100 } });
+    expect((await approve(token, holder)).status).toBe('approved');
+  });
+});
+
+describe('denying', () => {
+  test('needs nothing but the link, keeps the reason, and once is enough', async () => {
+    const { intent, token } = await waiting();
+    const done = await approver().denyByLink({ params: { token }, body: { reason: 'not today' } });
+    expect(done).toMatchObject({ status: 'denied', request: null, outcome: { approvedWith: null } });
+    expect(await approver().denyByLink({ params: { token }, body: { reason: 'again' } })).toEqual(done);
+    expect(await api.intents.getIntent({ params: { id: intent.id } })).toMatchObject({
+      status: 'denied',
+      deniedReason: 'not today',
+    });
+    expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.denied']);
+    expect(await auditsOf(intent.id)).toContainEqual({ action: 'intent.denied', actor: 'approval-link' });
+    const late = await refusal(approver().challengeApproval({ params: { token }, body: {} }));
+    expect([late.status, late.message]).toEqual([400, 'there is nothing left to decide: the request is denied']);
+    const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+    expect(page).toContain('<h1>Denied</h1>');
+    for (const word of ['80.00', 'reference book', 'Example Shop', 'Shopping agent', 'not today']) {
+      expect(page).not.toContain(word);
+    }
+  });
+
+  test.each([
+    ['too long', 'a'.repeat(501)],
+    ['in two lines', 'two\nlines'],
+    ['a number', 7],
+  ])('refuses a reason that is %s', async (_what, reason) => {
+    const { token } = await waiting();
+    const body = JSON.stringify({ reason });
+    expect((await anybody(`/approve/${token}/deny`, { method: 'POST', body })).status).toBe(400);
+  });
+});
+
+test('from the deadline on nobody decides, whether or not the run has marked it', async () => {
+  const { intent, token } = await waiting({ ttlMinutes: 30 });
+  const before = await approver().challengeApproval({ params: { token }, body: {} });
+  await world.advance(hour);
+  const told = await approver().readApproval({ params: { token } });
+  expect(told).toMatchObject({ status: 'expired', request: null, outcome: { approvedWith: null } });
+  const webauthnAssertion = passkey.answer(before);
+  for (const attempt of [
+    approver().challengeApproval({ params: { token }, body: {} }),
+    approver().approveByLink({ params: { token }, body: { webauthnAssertion } }),
+    approver().denyByLink({ params: { token }, body: {} }),
+  ]) {
+    const refused = await refusal(attempt);
+    expect([refused.status, refused.message]).toEqual([400, 'there is nothing left to decide: the request is expired']);
+  }
+  await eventually(
+    () => api.intents.getIntent({ params: { id: intent.id } }),
+    ({ status }) => status === 'expired',
+  );
+});
+
+test('without a passkey it offers deny; after the last one’s removal it says until when', async () => {
+  const other = await someone('newcomer');
+  const intent = await other.api.intents.declareIntent({
+    body: { agentId: other.agentId, ...asked, ttlMinutes: 10_000 },
+  });
+  const token = tokenOf(intent.approvalUrl);
+  const passkeyTold = async () => (await approver().readApproval({ params: { token } })).passkey;
+  expect(await passkeyTold()).toMatchObject({ state: 'none', blockedUntil: null });
+  const none = await refusal(approver().challengeApproval({ params: { token }, body: {} }));
+  expect([none.status, none.message]).toEqual([400, expect.stringMatching(/no passkey is enrolled/)]);
+  const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+  expect(page).toMatch(/This owner has no passkey.*\/docs\/passkeys/s);
+  expect(page).not.toContain('id="approve"');
+
+  const first = await aPasskey(world, other.owner);
+  expect(await passkeyTold()).toMatchObject({ state: 'ready' });
+  await other.owner.client(passkeysArea).deletePasskey({ params: { id: first.id }, body: {} });
+  const gone = await passkeyTold();
+  expect(gone?.state).toBe('none');
+  const until = new Date(gone?.blockedUntil ?? 0).getTime();
+  expect(until - Date.now()).toBeGreaterThan(23 * hour);
+
+  const second = await aPasskey(world, other.owner);
+  expect(await passkeyTold()).toMatchObject({ state: 'blocked', blockedUntil: gone?.blockedUntil });
+  const blocked = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+  expect(blocked).toContain(gone?.blockedUntil ?? 'nothing');
+  expect((await refusal(approver().challengeApproval({ params: { token }, body: {} }))).status).toBe(400);
+  await world.advance(day);
+  expect(await passkeyTold()).toMatchObject({ state: 'ready', blockedUntil: null });
+  expect((await approve(token, second)).status).toBe('approved');
+});
+
+test('with Temporal away an approval waits for it, and a denial does not', async () => {
+  const alone = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
+  const made = await alone.owner();
+  const { agentId: id } = await anAgentWithCard(alone, made);
+  await alone.sql('update policies set auto_approve_limit_cents = 1000 where agent_id = $1', [id]);
+  const holder = await aPasskey(alone, made);
+  const intent = await clientsOf(made).intents.declareIntent({ body: { agentId: id, ...asked } });
+  const params = { token: tokenOf(intent.approvalUrl) };
+  const there = alone.as('').client(approvalsArea);
+  const challenge = await there.challengeApproval({ params, body: {} });
+  const body = { webauthnAssertion: holder.answer(challenge) };
+  const refused = await refusal(there.approveByLink({ params, body }));
+  expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true]);
+  expect((await there.readApproval({ params })).status).toBe('pending_approval');
+  expect((await there.denyByLink({ params, body: {} })).status).toBe('denied');
+  await alone.close();
+}, 60_000);
+
+test('who asks too often is told so on a page too', async () => {
+  const busy = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '3' } });
+  const ask = () => fetch(`${busy.apiUrl}/approve/x`, { headers: { Accept: 'text/html' } });
+  for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(404);
+  const limited = await ask();
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, expect.any(String)]);
+  expect(await limited.text()).toContain('<h1>Too many tries</h1>');
+  await busy.close();
+});
