@@ -7,7 +7,7 @@ const run = (agentId: string) => [`agent-policy/${agentId}`, { agent: agentId, s
 const frozenThenChanged: Journey = async (stage, { agent, policies, clock }) => {
   const { agentId, cardId } = await agent();
   const [id, names] = run(agentId);
-  const set = (body: Parameters<typeof policies.updateAgentPolicy>[0]['body']) =>
+  const set = (body: { expiresAfterMinutes?: number | null; expirationAction?: 'notify'; name?: string }) =>
     policies.updateAgentPolicy({ params: { agentId }, body });
   await set({ expiresAfterMinutes: 60 });
   await stage.observe('agentPolicy: waiting to freeze', id, names);

@@ -32,7 +32,7 @@ beforeEach(async () => {
 });
 
 const api = () => clientsOf(owner);
-type Terms = Parameters<ReturnType<typeof api>['policies']['createPolicy']>[0]['body'];
+type Terms = NonNullable<Parameters<ReturnType<typeof api>['policies']['createPolicy']>[0]>['body'];
 
 /** Made of a template, as an owner would. */
 async function anAgent(terms: Partial<Terms> = {}) {

@@ -31,7 +31,8 @@ afterAll(async () => {
   await world.close();
 });
 
-type Terms = Parameters<ReturnType<typeof policiesOf>['updateAgentPolicy']>[0]['body'];
+type Asked = NonNullable<Parameters<ReturnType<typeof policiesOf>['updateAgentPolicy']>[0]>;
+type Terms = NonNullable<Asked['body']>;
 const policiesOf = ({ owner }: Payer) => owner.client(policiesArea);
 
 /** With no other rule than these. */

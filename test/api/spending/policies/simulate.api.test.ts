@@ -24,7 +24,10 @@ const mccs = ['5734', '5942', '7995'];
 const countries = ['DE', 'FR'];
 const euros = fc.constantFrom(1, 2.5, 5, 10, 12.5);
 const some = (of: readonly string[]) =>
-  fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 2, arbitrary: fc.subarray([...of], { minLength: 1 }) });
+  fc.oneof(
+    { weight: 3, arbitrary: fc.constant<string[]>([]) },
+    { weight: 2, arbitrary: fc.subarray([...of], { minLength: 1 }) },
+  );
 const limit = fc.option(euros, { freq: 1 });
 const terms = fc.record({
   maxTransactionEuros: limit,
