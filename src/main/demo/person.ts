@@ -15,6 +15,20 @@ export type Person = {
   leave(): Promise<void>;
 };
 
+/** A person, or why nobody can be played here. */
+export async function personNear(apiUrl: string): Promise<Person | { readonly missing: string }> {
+  const { protocol, hostname } = new URL(apiUrl);
+  if (protocol !== 'https:' && hostname !== 'localhost') return { missing: `passkeys need https, not ${apiUrl}` };
+  const executablePath = await findChromium();
+  if (executablePath === undefined) return { missing: 'no Chromium was found (BURSAR_CHROMIUM names one)' };
+  try {
+    return await personAt(executablePath);
+  } catch (error) {
+    const why = error instanceof Error ? error.message.split('\n')[0] : 'it did not start';
+    return { missing: `${executablePath} did not start: ${why}` };
+  }
+}
+
 /** Undefined where no Chromium is found. */
 export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
   const places = env.BURSAR_CHROMIUM ? [env.BURSAR_CHROMIUM] : usualPlaces;
@@ -32,7 +46,7 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 const patienceMs = 20_000;
 
-export async function personAt(executablePath: string): Promise<Person> {
+async function personAt(executablePath: string): Promise<Person> {
   const { chromium } = await import('playwright-core');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type Actors, type Context, type Intent, runLink } from './context.ts';
 import { hold, until } from './http.ts';
 import { euros } from './paper.ts';
-import { findChromium, personAt } from './person.ts';
+import { type Person, personNear } from './person.ts';
 
 export async function approvedByPolicy(context: Context, actors: Actors): Promise<void> {
   const intent = await declare(context, actors, {
@@ -28,9 +28,9 @@ export async function approvedByPerson(context: Context, actors: Actors): Promis
   });
   hold(intent.status === 'pending_approval', 'an intent above the limit waits');
   context.paper.say(`waits for a person: ${intent.policyCheck.reason}`);
-  const chromium = await findChromium();
-  if (chromium === undefined) await approveThroughApi(context, actors, intent);
-  else await approveWithPasskey(context, actors, intent, chromium);
+  const person = await personNear(context.ready.apiUrl);
+  if ('missing' in person) await approveThroughApi(context, actors, intent, person.missing);
+  else await approveWithPasskey(context, actors, intent, person);
   await buy(context, actors, intent, 'example-shop');
 }
 
@@ -39,12 +39,11 @@ async function approveWithPasskey(
   { ready, paper }: Context,
   { owner, ownerKey }: Actors,
   { id }: Intent,
-  chromium: string,
+  person: Person,
 ): Promise<void> {
-  const { approvalUrl } = await owner<Intent>('GET', `/intents/${id}`);
-  if (approvalUrl === null) throw new Error('not as it should be: an intent that waits has an approver’s page');
-  const person = await personAt(chromium);
   try {
+    const { approvalUrl } = await owner<Intent>('GET', `/intents/${id}`);
+    if (approvalUrl === null) throw new Error('not as it should be: an intent that waits has an approver’s page');
     await person.enrol(ready.apiUrl, ownerKey);
     paper.say('a person enrols a passkey in a headless browser, at /docs/passkeys');
     const { asked, outcome } = await person.approve(approvalUrl);
@@ -58,9 +57,16 @@ async function approveWithPasskey(
   paper.say(`recorded as ${approvedBy}, attested at ${attestedAt}`);
 }
 
-async function approveThroughApi({ paper }: Context, { owner }: Actors, { id }: Intent): Promise<void> {
+async function approveThroughApi(
+  { paper }: Context,
+  { owner }: Actors,
+  { id }: Intent,
+  missing: string,
+): Promise<void> {
   const { approvedBy } = await owner<{ approvedBy: string }>('POST', `/intents/${id}/approve`);
-  paper.say(`approved through the API by ${approvedBy}: no Chromium was found here to press a passkey's button with`);
+  paper.say(
+    `approved through the API by ${approvedBy}; with a passkey in a browser it would be attested, but ${missing}`,
+  );
 }
 
 export async function approvedBySignal(context: Context, actors: Actors): Promise<void> {

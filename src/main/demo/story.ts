@@ -26,7 +26,7 @@ export async function tellStory(ready: Ready, write: (line: string) => void): Pr
   const actors = await setUp(context);
   step('The agent buys something small: approved by its policy');
   await approvedByPolicy(context, actors);
-  step('Something dearer waits for a person, who approves with a passkey');
+  step('Something dearer waits for a person, who approves it');
   await approvedByPerson(context, actors);
   step('Another waits, and is approved by a Temporal signal');
   await approvedBySignal(context, actors);
