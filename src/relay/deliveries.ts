@@ -21,6 +21,9 @@ import { type Loop, startLoop } from './loop.ts';
 
 export const deliveriesChannel = 'bursar_deliveries';
 
+/** How often it looks by itself, whether anything was heard or not. */
+export const retryPollMs = 30 * second;
+
 /** Shared by the relay and the retries, so that they count the same places. */
 export const claimLimits = { perReceiver: 100, leaseMs: 45 * second };
 
@@ -43,7 +46,7 @@ const mostRecordedAtOnce = 500;
 const longestPassMs = 2 * second;
 
 export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
-  const { database, clock, send, log, pollMs = 30 * second, mostUnderWay = 1_000 } = options;
+  const { database, clock, send, log, pollMs = retryPollMs, mostUnderWay = 1_000 } = options;
   const limits = {
     perReceiver: options.perReceiver ?? claimLimits.perReceiver,
     leaseMs: options.leaseMs ?? claimLimits.leaseMs,

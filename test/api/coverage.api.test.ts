@@ -32,6 +32,8 @@ test('every published operation has its call here, and nothing else has', () => 
   expect(Object.keys(calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
 });
 
+// spec: events:each change fires one
+// spec: token-use:API key:full access, dashboard and admin use
 test.each(publishedOperations.map((one) => [one.name, one] as const))('%s', async (name, { operation, path }) => {
   const asked = await calls[name]?.();
   if (asked === undefined) throw new Error(`no call for ${name}`);

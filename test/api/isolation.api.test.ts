@@ -171,6 +171,7 @@ test('a stranger’s agent token gets 404, or 403 where no agent may call at all
   expect(seen).toEqual([]);
 }, 60_000);
 
+// spec: token-use:Agent token:scoped to one agent, for autonomous operation
 test('a sibling agent gets 403 everywhere: the record is its owner’s, and not its own', async () => {
   // Wallets are the owner's; a sibling that draws on the same wallet may read it.
   const shared = new Set(['getWallet', 'getWalletBalance']);
@@ -192,6 +193,7 @@ test('lists show an agent its own records only', async () => {
   }
 });
 
+// spec: auth:bearer token
 test('without a credential every one of them answers 401', async () => {
   for (const one of forBearers) {
     const answer = await fetch(`${world.apiUrl}${pathFor(one, theirs) ?? one.path}`, {
@@ -201,6 +203,7 @@ test('without a credential every one of them answers 401', async () => {
   }
 });
 
+// spec: alias:/accounts
 test('every alias, with and without /v1, is the same operation', async () => {
   for (const area of publishedAreas) {
     for (const base of [area.base, ...area.aliases]) {

@@ -30,6 +30,10 @@ const exempt: Readonly<Record<string, string>> = {
 
 const posts = publishedOperations.filter(({ name, operation }) => operation.method === 'post' && !(name in exempt));
 
+// spec: header:POST /agents/*:Idempotency-Key
+// spec: header:POST /intents/*:Idempotency-Key
+// spec: header:POST /checkout/*:Idempotency-Key
+// spec: header:POST /cards/*:Idempotency-Key
 test.each(posts.map((one) => [one.name, one] as const))('%s', async (name, published) => {
   const asked: Asked = (await calls[name]?.()) ?? {};
   const key = asked.headers?.['Idempotency-Key'] ?? randomUUID();

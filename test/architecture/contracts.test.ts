@@ -15,6 +15,7 @@ const operations = publishedAreas.flatMap((area) =>
 /** Who needs no credential; everything else answers 401 without one. */
 const publicPaths = ['/', '/approve/{token}', '/approve/{token}/challenge', '/approve/{token}/deny', '/health'];
 
+// spec: auth:bearer token
 test('only the listed paths are public', () => {
   const open = operations.filter(({ operation }) => operation.auth.includes('public'));
   const paths = open.map(({ area, operation }) => canonicalPath(area, operation) || '/');
@@ -28,6 +29,9 @@ test('a scope is named exactly where an agent may call', () => {
   expect(wrong.map(({ name }) => name)).toEqual([]);
 });
 
+// spec: events:each change fires one
+// spec: event:card.shipped
+// spec: event:mobile_wallet.updated
 test('every operation that changes something names its events, none of them reserved', () => {
   const silent = operations.filter(
     ({ operation }) => operation.method !== 'get' && !operation.fires && !operation.pure,
@@ -37,6 +41,8 @@ test('every operation that changes something names its events, none of them rese
   expect(fired.filter((event) => isReserved(event))).toEqual([]);
 });
 
+// spec: event:card.shipped
+// spec: event:mobile_wallet.updated
 test('reserved are exactly the three events that nothing can cause', () => {
   expect(eventNames.filter((name) => isReserved(name)).sort()).toEqual([
     'card.shipped',

@@ -132,6 +132,7 @@ describe('addresses', () => {
     );
   });
 
+  // spec: url-rule:3
   test('nothing inside a private block passes', () => {
     const inBlock = fc.oneof(
       fc.tuple(fc.constant(10), fc.nat(255)),
@@ -263,6 +264,7 @@ describe('URLs', () => {
     expect(judgeUrl(raw, { allowedOrigins })).toHaveProperty('url');
   });
 
+  // spec: url-rule:1
   test('https is demanded of strangers, of allowed origins only on "always"', () => {
     const judge = (raw: string, requireHttps: boolean | 'always'): boolean =>
       'url' in judgeUrl(raw, { allowedOrigins, requireHttps });

@@ -170,6 +170,7 @@ describe('the address guard', () => {
     expect(reached).toBe(0);
   });
 
+  // spec: url-rule:5
   test('a name that moves to a private address between two questions is refused at the dial', async () => {
     let questions = 0;
     const rebinding: Resolve = async () => [{ address: questions++ === 0 ? '192.0.2.1' : '127.0.0.1', family: 4 }];

@@ -1,6 +1,7 @@
 /**
- * Areas of the specification of which nothing is served yet, by their tags. The one list that only gets shorter: a
- * test fails when an area on it has an operation.
+ * Areas of the specification of which nothing is served yet, by their tags, and single facts of areas that are built
+ * in part. The one list that only gets shorter: a test fails when an area on it has an operation, or when a test
+ * proves a fact on it.
  * @module
  */
 export const notBuiltYet: readonly string[] = [
@@ -38,4 +39,5 @@ export const notBuiltYet: readonly string[] = [
   'Mandates',
   'CLI Auth',
   'Well-Known',
+  'does:Checkout:a zero-knowledge credential flow',
 ];

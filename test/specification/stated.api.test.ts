@@ -23,7 +23,9 @@ afterAll(async () => {
   await world.close();
 });
 
-const built = read(specification).facts.filter(({ area }) => !notBuiltYet.includes(area));
+const built = read(specification).facts.filter(
+  ({ id, area }) => !notBuiltYet.includes(area) && !notBuiltYet.includes(id),
+);
 const claims = <Kind extends Claim['kind']>(kind: Kind) =>
   built.flatMap(({ id, claim }) =>
     claim.kind === kind ? [[id, claim as Extract<Claim, { kind: Kind }>] as const] : [],

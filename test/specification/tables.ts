@@ -26,7 +26,8 @@ const tables: Readonly<Record<string, Read>> = {
     const purpose = cell('Purpose');
     const aliases = [...purpose.matchAll(/(?:alias |also )`(\/[\w-]+)`/g)].map(([, path]) => path ?? '');
     const areas = areasNamed(cell('Area'));
-    const purposes = purpose.replace(/ \((alias|also) [^)]*\)$/, '').split('; ');
+    const parts = cell('Area') === 'Checkout' ? / and / : '; ';
+    const purposes = purpose.replace(/ \((alias|also) [^)]*\)$/, '').split(parts);
     return areas.flatMap((area, index) => [
       fact(`area:${area}`, area, { kind: 'area' }),
       ...(purposes.length === areas.length ? purposes.slice(index, index + 1) : purposes)
@@ -126,7 +127,9 @@ const tables: Readonly<Record<string, Read>> = {
   ],
   'Errors | Status | Meaning': (cell) => [
     fact(`status:${cell('Status')}:${cell('Meaning').split(';')[0]}`, cell('Status') === '403' ? 'Passkeys' : general),
-    ...[...cell('Meaning').matchAll(/`([\w*-]+)`/g)].map(([, header]) => fact(`header:${header}`, general)),
+    ...[...cell('Meaning').matchAll(/`([\w*-]+)`/g)].map(([, header]) =>
+      fact(`header:${header?.replace('-*', '')}`, general),
+    ),
   ],
   'Limits | Limit | Value': (cell) => {
     const limit = cell('Limit');

@@ -22,7 +22,7 @@ export function tags(): { readonly tags: readonly Tag[]; readonly misplaced: rea
       if (id === undefined) continue;
       const place = `${name}:${index + 1}`;
       const next = lines.slice(index + 1).find((one) => !/^\s*\/\/ spec: /.test(one)) ?? '';
-      if (!/^\s*test(\.each)?\(/.test(next)) misplaced.push(`${place}: no test( directly below`);
+      if (!/^\s*test(\.each)?[(<]/.test(next)) misplaced.push(`${place}: no test( directly below`);
       if (id.endsWith('*') && !name.startsWith('specification/'))
         misplaced.push(`${place}: * outside test/specification`);
       found.push({ id, place });

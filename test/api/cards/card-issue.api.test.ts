@@ -61,6 +61,11 @@ describe('through the worker', () => {
     headers: { 'Idempotency-Key': uuidv7() },
   });
 
+  // spec: does:Cards:issue
+  // spec: state:Card:issued
+  // spec: state:Card:activated
+  // spec: event:card.issued
+  // spec: event:card.activated
   test('a card is issued, shown, frozen, and closed at the processor too; its run reads like a ledger', async () => {
     const card = await cards().issueAgentCard(order({ name: 'travel', displayName: 'Travel', dailyLimitEuros: 50 }));
     expect(card).toMatchObject({

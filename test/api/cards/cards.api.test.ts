@@ -140,6 +140,15 @@ describe('reading', () => {
 });
 
 describe('freeze, unfreeze, close', () => {
+  // spec: does:Cards:freeze
+  // spec: does:Cards:unfreeze
+  // spec: does:Cards:close
+  // spec: state:Card:frozen
+  // spec: state:Card:unfrozen
+  // spec: state:Card:closed
+  // spec: event:card.frozen
+  // spec: event:card.unfrozen
+  // spec: event:card.closed
   test('each answers the new state, fires its event and wakes the process', async () => {
     expect(await cards().freezeCard(one())).toEqual({ cardId: agent.cardId, status: 'frozen', last4: '4242' });
     expect(await cards().getCard(one())).toMatchObject({ status: 'frozen', frozenBy: 'card' });

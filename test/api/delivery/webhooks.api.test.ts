@@ -40,6 +40,8 @@ const post = ({ key }: Subscriber, body: unknown, headers: Record<string, string
   ask('POST', '/webhooks', { key, body, headers });
 
 describe('creating', () => {
+  // spec: path:POST /webhooks
+  // spec: does:Webhooks:webhook subscription management
   test('answers 201 with everything and the secret, which is never shown again', async () => {
     const owner = await bursar.subscriber();
     const answer = await post(owner, { url, events: ['intent.created', 'card.frozen'], description: 'main' });
@@ -85,6 +87,10 @@ describe('creating', () => {
     expect(made).toMatchObject({ url: bursar.receiver.urlOf('allowed'), events: ['*'], status: 'active' });
   });
 
+  // spec: url-rule:1
+  // spec: url-rule:2
+  // spec: url-rule:3
+  // spec: url-rule:4
   test.each<[unknown, RegExp]>([
     [{ events: ['*'] }, /body\.url/],
     [{ url }, /body\.events/],
@@ -201,6 +207,7 @@ describe('reading and deleting', () => {
     ]);
   });
 
+  // spec: does:Webhooks:webhook subscription management
   test('a deleted subscription is gone for every operation', async () => {
     const owner = await bursar.subscriber();
     const { id } = await owner.webhooks.createWebhook({ body: { url, events: ['*'] } });

@@ -12,6 +12,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('creating', () => {
+  // spec: does:Agent Tokens:scoped tokens for autonomous agent operation
+  // spec: path:POST /agents/{id}/tokens
+  // spec: token-use:Agent token:created with POST /agents/{id}/tokens
   test('shows the token once and keeps its hash only', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
@@ -95,6 +98,8 @@ describe('creating', () => {
 });
 
 describe('using', () => {
+  // spec: does:Agent Tokens:scoped tokens for autonomous agent operation
+  // spec: token-use:Agent token:scoped to one agent, for autonomous operation
   test('a scope opens what it names, `*` opens the ordinary ones, and no token opens what is the owner’s', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);

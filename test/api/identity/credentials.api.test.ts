@@ -17,6 +17,9 @@ afterAll(() => world.close());
 const listWith = (url: string, headers: Record<string, string>): Promise<Response> => fetch(`${url}/keys`, { headers });
 
 describe('bearer tokens', () => {
+  // spec: status:401:missing or invalid authentication
+  // spec: auth:401 with an error
+  // spec: auth:bearer token
   test.each([
     ['no header', {}],
     ['another scheme', { Authorization: 'Basic c2VjcmV0' }],
@@ -31,6 +34,7 @@ describe('bearer tokens', () => {
     expect(await answer.json()).toEqual({ error: expect.any(String) });
   });
 
+  // spec: token-prefix:test in test mode
   test('a key of the other mode is 401 even where it is known', async () => {
     const { ownerId } = await world.owner();
     const live = `sk_live_${'b'.repeat(32)}`;

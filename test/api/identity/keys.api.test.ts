@@ -28,6 +28,7 @@ const eventsOf = async (subjectId: string): Promise<string[]> =>
   );
 
 describe('creating a key', () => {
+  // spec: does:Keys:API key management
   test('with a key: another one of the same owner, shown once, and it works at once', async () => {
     const { client, ownerId } = await world.owner();
     const made = await client(keysArea).createKey({ body: { label: 'ci' } });
@@ -153,6 +154,7 @@ describe('listing keys', () => {
 });
 
 describe('revoking a key', () => {
+  // spec: does:Keys:API key management
   test('takes effect with the answer, by either path, and a repeat changes nothing', async () => {
     const { client } = await world.owner();
     for (const revoke of ['deleteKey', 'revokeKey'] as const) {

@@ -49,6 +49,7 @@ const eventsOf = (subjectId: string) =>
     [subjectId],
   );
 
+// spec: does:Passkeys:WebAuthn passkey enrollment, listing, revocation
 test('the first passkey needs no assertion; its record, event and audit row name no key', async () => {
   const { challengeId, options, expiresAt } = await passkeys.startRegistration({ body: { name: 'Anna’s phone' } });
   expect(Buffer.from(options.challenge, 'base64url')).toHaveLength(32);
@@ -154,6 +155,8 @@ test.each([
   expect((await refusal(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
 });
 
+// spec: path:DELETE /passkeys/{id}
+// spec: passkey-rule:1
 test('exactly one left goes without an assertion; gone is 404', async () => {
   const one = await aPasskey(world, owner);
   expect(await revoke(one.id)).toEqual({ id: one.id, revoked: true });
@@ -166,6 +169,14 @@ test('exactly one left goes without an assertion; gone is 404', async () => {
   expect(Math.abs(until - Date.now() - 86_400_000)).toBeLessThan(60_000);
 });
 
+// spec: path:DELETE /passkeys/{id}
+// spec: passkey-rule:2
+// spec: passkey-rule:3
+// spec: status:403:passkey self-revoke attempted while two or more passkeys exist
+// spec: field:WebAuthn assertion envelope.webauthnAssertion
+// spec: field:WebAuthn assertion envelope.challengeId
+// spec: field:WebAuthn assertion envelope.assertion
+// spec: does:Passkeys:WebAuthn passkey enrollment, listing, revocation
 test('with two or more, an assertion by another one is needed, and by the removed one it is 403', async () => {
   const one = await aPasskey(world, owner);
   const two = await aPasskey(world, owner, one);

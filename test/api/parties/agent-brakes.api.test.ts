@@ -12,6 +12,9 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('freezing', () => {
+  // spec: does:Agents:freeze
+  // spec: state:Agent:frozen
+  // spec: event:agent.frozen
   test('takes its cards along, once; its reason is told; reads go on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
@@ -32,6 +35,8 @@ describe('freezing', () => {
     expect(event).toEqual({ reason: 'odd' });
   });
 
+  // spec: does:Agents:unfreeze
+  // spec: state:Agent:unfrozen
   test('unfreezing wakes only the cards that were frozen with it', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
@@ -89,6 +94,7 @@ describe('freezing', () => {
 });
 
 describe('closing', () => {
+  // spec: does:Agents:delete
   test('closes cards, revokes tokens, removes the policy and returns the money, in one step', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
@@ -182,6 +188,8 @@ describe('closing', () => {
 });
 
 describe('funding', () => {
+  // spec: does:Agents:fund
+  // spec: event:card.funded
   test('moves money from the wallet to the agent, whose cards draw on that alone from then on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);

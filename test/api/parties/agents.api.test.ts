@@ -13,6 +13,11 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('creating', () => {
+  // spec: does:Agents:create
+  // spec: state:Agent:created
+  // spec: event:agent.created
+  // spec: event:card.issued
+  // spec: event:card.activated
   test('answers the agent with its policy, card and balances; one event each, in the name of the key', async () => {
     const owner = await world.owner();
     const before = await lastEvent(world, owner);
@@ -285,6 +290,8 @@ describe('changing', () => {
     expect(await eventsSince(world, owner, before)).toEqual(['agent.updated']);
   });
 
+  // spec: event:agent.unfrozen
+  // spec: state:Agent:unfrozen
   test('of the status does what the matching action does, together with the rest', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);

@@ -12,6 +12,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 describe('creating', () => {
+  // spec: does:Customers:account-owner management
+  // spec: event:wallet.created
   test('brings a default wallet, and answers what was asked for', async () => {
     const owner = await world.owner();
     const before = await lastEvent(world, owner);
@@ -158,6 +160,8 @@ describe('reading', () => {
 });
 
 describe('changing', () => {
+  // spec: does:Customers:account-owner management
+  // spec: event:cardholder.updated
   test('says which fields changed and never what they are', async () => {
     const owner = await world.owner();
     const { id } = await owner.client(customersArea).readOwnCustomer();

@@ -12,6 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
+// spec: token-prefix:live or plain in live mode
 test('keys are live ones, and a sandbox key is unknown', async () => {
   const owner = await world.owner();
   expect(owner.key).toMatch(/^sk_live_[0-9A-Za-z]{32}$/);

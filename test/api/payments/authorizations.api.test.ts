@@ -27,6 +27,10 @@ afterAll(async () => {
 });
 
 describe('a charge that the rules allow', () => {
+  // spec: state:Transaction:created
+  // spec: state:Transaction:authorization
+  // spec: event:transaction.created
+  // spec: event:transaction.authorization
   test('is approved, and its money is held', async () => {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     const { status, body } = await network.authorize(payer);
@@ -44,6 +48,8 @@ describe('a charge that the rules allow', () => {
     expect(names).toEqual(['api_key.created', 'transaction.created', 'transaction.authorization']);
   });
 
+  // spec: state:Intent:matched
+  // spec: event:intent.matched
   test('matches the approved intent that it fits', async () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     const other = await anIntent(world, payer, { amountCents: 900, merchant: 'Example Shop' });
@@ -132,6 +138,11 @@ describe('a charge that is declined', () => {
       /a person has to approve/,
     ],
   ];
+  // spec: state:Transaction:declined
+  // spec: does:Policies:limits
+  // spec: does:Policies:allowlists
+  // spec: does:Policies:blocklists
+  // spec: event:transaction.declined
   test.each(declines)('%s', async (_, options, over, rule, reason) => {
     const payer = await aPayer(world, options);
     const before = await balancesOf(world, payer);
@@ -166,6 +177,8 @@ describe('a charge that is declined', () => {
     expect(await network.send('authorizations', message)).toEqual(first);
   });
 
+  // spec: state:Intent:mismatched
+  // spec: event:intent.mismatched
   test('an intent that comes near is named, and heard of', async () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     const intentId = await anIntent(world, payer, { amountCents: 1_000 });
@@ -438,6 +451,7 @@ describe('the signature', () => {
     expect((await raw('not json', signed(world.networkKey, 'not json'))).status).toBe(400);
   });
 
+  // spec: money:euros only
   test.each([
     ['currency', { currency: 'USD' }],
     ['amountCents', { amountCents: -1 }],

@@ -42,6 +42,13 @@ const transaction = async (id: string) =>
 const namesOf = async (payer: Payer) => (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
 
 describe('a clearing', () => {
+  // spec: state:Transaction:settlement
+  // spec: state:Transaction:settled
+  // spec: state:Transaction:completed
+  // spec: event:transaction.settlement
+  // spec: event:transaction.settled
+  // spec: event:transaction.completed
+  // spec: event-data:transaction.completed
   test('takes the money from the hold, and completes transaction and intent', async () => {
     const payer = await aPayer(world, { fundsCents: 5_000, policy: { require_intent: true } });
     const intentId = await anIntent(world, payer);

@@ -38,6 +38,10 @@ const statusOf = async (intentId: string) =>
 const expireInDays = (days: number) => expireIn(world, new Date(Date.now() + days * 86_400_000));
 const namesOf = async (payer: Payer) => (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
 
+// spec: path:POST /checkout/confirm
+// spec: confirm:marks the intent completed
+// spec: transition:POST /checkout/confirm:the payment form was filled externally:completed
+// spec: transition:POST /checkout/confirm:response carries a transaction identifier
 test('after the authorization it returns the matched transaction', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
@@ -51,6 +55,7 @@ test('after the authorization it returns the matched transaction', async () => {
   expect(await journalsOf(world, payer.owner.ownerId)).toEqual(['authorization']);
 });
 
+// spec: transition:POST /checkout/confirm:the payment form was filled externally:completed
 test('before the authorization it leaves a pending transaction, which that authorization adopts', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
@@ -116,6 +121,7 @@ test('the same key gives the same answer; in parallel one transaction is written
   expect(await world.sql('select 1 from transactions where intent_id = $1', [another])).toHaveLength(1);
 });
 
+// spec: header:POST /checkout/confirm:Idempotency-Key required
 test('the key is required', async () => {
   const payer = await buyer();
   await expect(confirm(payer.token, await anIntent(world, payer), '')).rejects.toMatchObject({

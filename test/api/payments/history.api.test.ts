@@ -32,6 +32,7 @@ const planIs = (plan: string) =>
     [payer.owner.ownerId, plan, new Date()],
   );
 
+// spec: does:Transactions:transaction history and memos
 test.each(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, historyDays] as const))(
   'on the plan %s a list reaches back %i days, and a transaction named by its id is shown all the same',
   async (plan, historyDays) => {

@@ -31,6 +31,7 @@ const raw = (bytes: string): Promise<string> =>
     socket.on('error', reject);
   });
 
+// spec: does:Health:health and API information
 test('health says what works, and asks nobody who they are', async () => {
   const answer = await fetch(`${world.apiUrl}/health`);
   expect(answer.status).toBe(200);
@@ -41,6 +42,7 @@ test('health says what works, and asks nobody who they are', async () => {
   });
 });
 
+// spec: header:X-Data-Residency EU
 test('every kind of answer carries residency and a request id of its own', async () => {
   const paths = ['/', '/health', '/docs', '/docs/assets/swagger-ui.css', '/openapi.json', '/nowhere', '/keys', '/%zz'];
   const ids = new Set<string>();
@@ -87,6 +89,9 @@ test('a proxy request that is reset ends nothing but itself', async () => {
   expect((await fetch(`${world.apiUrl}/health`)).status).toBe(200);
 });
 
+// spec: auth:401 with an error
+// spec: field:Error body.error
+// spec: bodies:JSON
 test('without a credential: 401 and a sentence; an unknown path: 404; a wrong method: 405', async () => {
   for (const [path, method, status] of [
     ['/keys', 'GET', 401],
@@ -97,11 +102,14 @@ test('without a credential: 401 and a sentence; an unknown path: 404; a wrong me
   ] as const) {
     const answer = await fetch(`${world.apiUrl}${path}`, { method });
     expect([path, answer.status]).toEqual([path, status]);
+    expect(answer.headers.get('content-type')).toMatch(/^application\/json/);
     expect(Object.keys((await answer.json()) as object)).toEqual(['error']);
     expect(answer.headers.get('allow')).toBe(status === 405 ? 'GET' : null);
   }
 });
 
+// spec: status:400:validation error or invalid state
+// spec: bodies:JSON
 test('bad JSON, unknown fields and bodies over the limit say what to change', async () => {
   const owner = await world.owner();
   const post = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json', headers = {}) =>
@@ -154,6 +162,11 @@ test('the same key gives the same answer, another body 409, and a refusal keeps 
   expect(labels.map(({ label }) => label).sort()).toEqual(['a', 'p']);
 });
 
+// spec: status:429:rate limit exceeded
+// spec: status:POST /policies:429 rate limit exceeded
+// spec: header:Retry-After
+// spec: header:X-RateLimit
+// spec: limit:Rate-limit response:429 with Retry-After in seconds and X-RateLimit-* headers
 test('over the rate limit: 429 with Retry-After, while health still answers', async () => {
   const slow = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '3' } });
   try {
@@ -163,6 +176,9 @@ test('over the rate limit: 429 with Retry-After, while health still answers', as
     const refused = await fetch(`${slow.apiUrl}/keys`);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(refused.headers.get('x-ratelimit-limit')).toBe('3');
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    expect(Number(refused.headers.get('x-ratelimit-reset'))).toBeGreaterThan(0);
+    expect((await fetch(`${slow.apiUrl}/policies`, { method: 'POST' })).status).toBe(429);
     expect((await fetch(`${slow.apiUrl}/health`)).status).toBe(200);
   } finally {
     await slow.close();

@@ -55,6 +55,7 @@ test('it says that it is live', async () => {
   expect(await (await fetch(`${world.apiUrl}/`)).json()).toMatchObject({ environment: 'live' });
 });
 
+// spec: token-prefix:live or plain in live mode
 test('credentials of the sandbox are 401, whatever they would open; a live token opens', async () => {
   const live = (await clientsOf(owner).tokens.createAgentToken({ params: { id: agentId }, body: {} })).token;
   expect(live).toMatch(/^at_live_/);

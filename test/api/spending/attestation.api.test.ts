@@ -181,6 +181,7 @@ test('the policy’s own window counts, in business time, and the policy in forc
   expect(await charge(2_000)).toMatchObject({ decision: 'declined', rule: 'attestation' });
 });
 
+// spec: does:Passkeys:per-intent assertion challenges
 test('a challenge approves the one intent that it shows, with its figures', async () => {
   const [small, large] = [await declare(8), await declare(20)];
   const forSmall = await assertionFor(small.id);

@@ -39,6 +39,7 @@ const audits = (id: string) =>
     )
     .then((found) => found.map(({ action, actor }) => `${action} by ${actor.split(':')[0]}`));
 
+// spec: does:Evidence:intent evidence (receipts, screenshots, invoices)
 test('what is given is shown as given, and what is not is null', async () => {
   const given = {
     type: 'invoice' as const,

@@ -49,6 +49,11 @@ const clear = async () => {
   for (const { id } of open.data) await api.intents.cancelIntent({ params: { id } });
 };
 
+// spec: does:Intents:declare
+// spec: state:Intent:created
+// spec: state:Intent:approved
+// spec: event:intent.created
+// spec: event:intent.approved
 test('below the limit: approved at once by the policy, with both events', async () => {
   const intent = await declare({ expectedMerchant: 'Sandbox Shop' });
   expect(intent).toMatchObject({
@@ -64,6 +69,9 @@ test('below the limit: approved at once by the policy, with both events', async 
   expect(await api.intents.getIntent({ params: { id: intent.id } })).toEqual(intent);
 });
 
+// spec: does:Intents:approve
+// spec: state:Intent:approved
+// spec: event:intent.approved
 test('above the limit: waits; approved through the workflow by a person, once, however often it is asked', async () => {
   await clear();
   const intent = await declare({ expectedAmountEuros: 80 });
@@ -79,6 +87,8 @@ test('above the limit: waits; approved through the workflow by a person, once, h
   expect([late.status, late.message]).toEqual([400, 'cannot deny an intent that is approved']);
 });
 
+// spec: state:Intent:denied
+// spec: event:intent.denied
 test('denied by a rule: final, with rule and figures, and no workflow', async () => {
   const intent = await declare({ expectedAmountEuros: 100.01 });
   expect(intent.status).toBe('denied');
@@ -94,6 +104,11 @@ test('open approved intents count against the day at declaration', async () => {
   expect(sixth.policyCheck.reason).toMatch(/daily limit 250\.00, spent 250\.00, asked 0\.01/);
 });
 
+// spec: does:Intents:deny
+// spec: does:Intents:cancel
+// spec: state:Intent:cancelled
+// spec: event:intent.cancelled
+// spec: event:intent.denied
 test('deny and cancel are repeatable, keep their reason, and end the process', async () => {
   await clear();
   const pending = await declare({ expectedAmountEuros: 60 });
@@ -117,6 +132,8 @@ test('deny and cancel are repeatable, keep their reason, and end the process', a
   ]);
 });
 
+// spec: state:Intent:expired
+// spec: event:intent.expired
 test('past its deadline an intent expires by its workflow, and cannot be approved meanwhile', async () => {
   await clear();
   const intent = await declare({ expectedAmountEuros: 60, ttlMinutes: 30 });

@@ -46,6 +46,8 @@ test('what fits is marked on intent and transaction, and told once for each aski
   expect(await told(payer, 'transaction.updated')).toHaveLength(1);
 });
 
+// spec: does:Intents:verify
+// spec: event:verification.mismatch
 test('what does not fit is told with figures; a later finding takes its place', async () => {
   const { payer, intentId, transactionId, asAgent } = await bought();
   const mismatches = ['amount: expected 12.50, actual 12.49', 'merchant: expected Sandbox Shop, actual Fish Market'];

@@ -22,6 +22,9 @@ const refused = (status: number, message: RegExp) =>
   expect.objectContaining({ status, message: expect.stringMatching(message) });
 
 describe('from outside', () => {
+  // spec: does:Fund:manual wallet top-up
+  // spec: event:wallet.funded
+  // spec: event:wallet.credited
   test('the money is there in the answer, in the wallet and in the book, and two events say so', async () => {
     const before = await lastEvent(world, owner);
     const funding = await funds().fundWallet({ body: { amountEuros: 250.01 } });
@@ -66,6 +69,7 @@ describe('from outside', () => {
     ]);
   });
 
+  // spec: does:Wallets:fund
   test('into a wallet that is named, by both paths', async () => {
     const { id } = await wallets().createWallet({ body: { name: 'Named' } });
     await funds().fundWallet({ body: { amountEuros: 10, walletId: id } });

@@ -90,6 +90,7 @@ test('an entry says what moved, on which account, why, and the balance before an
   });
 });
 
+// spec: does:Ledger:double-entry ledger queries
 test('one entry comes with the other lines of its journal', async () => {
   const [entry] = await list({ walletId: otherId });
   const { lines, ...alone } = await ledger().getLedgerEntry({ params: { id: entry?.id ?? '' } });
@@ -99,6 +100,7 @@ test('one entry comes with the other lines of its journal', async () => {
   ]);
 });
 
+// spec: does:Ledger:double-entry ledger queries
 test('lists are newest first and filtered by account, wallet, reference, direction and time', async () => {
   const all = await list({});
   expect(all).toHaveLength(8);

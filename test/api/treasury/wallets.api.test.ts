@@ -24,6 +24,8 @@ const refused = (status: number, message: RegExp) =>
   expect.objectContaining({ status, message: expect.stringMatching(message) });
 
 describe('opening', () => {
+  // spec: does:Wallets:create
+  // spec: event:wallet.created
   test('the first wallet brings the customer and the default wallet Main with it', async () => {
     const cards = await wallets().createWallet({ body: { name: 'Cards', purpose: 'for the agents' } });
     expect(cards).toEqual({
@@ -118,6 +120,9 @@ describe('opening', () => {
 });
 
 describe('reading', () => {
+  // spec: does:Wallets:list
+  // spec: pages:cursor and limit
+  // spec: pages:data hasMore nextCursor
   test('lists are paged newest first, and filtered by status', async () => {
     for (let n = 0; n < 4; n++) await wallets().createWallet({ body: { name: `Wallet ${n}` } });
     const first = await wallets().listWallets({ query: { limit: 3 } });
@@ -143,6 +148,7 @@ describe('reading', () => {
     expect(await wallets().getWallet({ params: { id: walletId } })).toMatchObject({ balanceEuros: 80.25 });
   });
 
+  // spec: alias:/accounts
   test('the alias /accounts and the prefix /v1 serve the same', async () => {
     const { walletId } = await fund(1);
     for (const path of ['/wallets', '/accounts', '/v1/wallets', '/v1/accounts']) {
@@ -228,6 +234,7 @@ describe('changing', () => {
 });
 
 describe('closing', () => {
+  // spec: does:Wallets:close
   test('an empty wallet closes for good, and closing it again changes nothing', async () => {
     const { id } = await wallets().createWallet({ body: { name: 'Old' } });
     const closed = await wallets().closeWallet({ params: { id } });

@@ -69,6 +69,7 @@ describe('gaps', () => {
 });
 
 describe('judging an attempt', () => {
+  // spec: limit:Webhook acknowledgement:2xx within 30 seconds
   test('exactly 2xx is delivered', () => {
     for (let status = 100; status < 600; status++) {
       const judged = judgeAttempt({ status, timedOut: false, failure: null });
@@ -135,6 +136,7 @@ describe('after an attempt', () => {
     expect(plans.map(lostStatus)).toEqual(['failed', 'failed', 'failed', 'dead']);
   });
 
+  // spec: limit:Webhook attempts:1 (basic full) 5 (full_retry full_dlq)
   test('a receiver that always fails is tried exactly as often as the tier says, over 1 h 21 min', () => {
     for (const name of plans) {
       let attempts = 0;

@@ -22,6 +22,8 @@ const signed = {
 
 describe('golden vectors', () => {
   // Computed with `openssl dgst -sha256 -hmac` and `-mac HMAC -macopt hexkey:`, not with this code.
+  // spec: signature:key
+  // spec: signature:sha256=hex
   test('X-Service-Signature is keyed by the whole secret as text', () => {
     expect(serviceSignature(secret, signed)).toBe(
       'sha256=5ea9ff8cbdb85ba887d7b276afe3b8543af120b0d324b0a8e4a2299aec1de96d',
@@ -57,6 +59,8 @@ describe('receivers', () => {
     );
   });
 
+  // spec: signature:message
+  // spec: signature:key
   test('a receiver that follows the published rule accepts every delivery', () => {
     fc.assert(
       fc.property(occurrence, (happened) => {
@@ -71,6 +75,7 @@ describe('receivers', () => {
     );
   });
 
+  // spec: delivery-header:X-Service-Delivery-Id:unique per delivery attempt
   test('a new attempt changes its own id and signature, and keeps webhook-id', () => {
     const first = deliveryHeaders(
       secret,
@@ -85,6 +90,9 @@ describe('receivers', () => {
   });
 });
 
+// spec: delivery-body:event
+// spec: delivery-body:createdAt with milliseconds in UTC
+// spec: delivery-body:data
 test('the body has event, createdAt with milliseconds in UTC, and data, in this order', () => {
   const body = bodyOf({
     event: 'card.frozen',

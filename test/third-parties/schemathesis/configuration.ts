@@ -11,6 +11,7 @@ export type DescribedOperation = {
   readonly requestBody?: { content: Readonly<Record<string, { schema: Json }>> };
 };
 
+/** By field name or id prefix; `<operationId>-<noun>` are those of one operation. */
 export type KnownValues = Readonly<Record<string, readonly string[]>>;
 
 /** How often a known value is taken; otherwise Schemathesis makes one up. */
@@ -46,16 +47,19 @@ export function configurationOf(document: Document, known: KnownValues): string 
 
 const fromEnvironment = (name: string): string => `\${${name}}`;
 
-function bindings({ parameters = [], requestBody }: DescribedOperation, known: KnownValues): string[] {
+function bindings({ operationId, parameters = [], requestBody }: DescribedOperation, known: KnownValues): string[] {
   const body = requestBody?.content['application/json']?.schema;
   const places = [
     ...parameters.map(({ name, in: where, schema }) => ({ place: `${where}.${name}`, name, schema })),
-    ...Object.entries(propertiesOf(body)).map(([name, schema]) => ({ place: `body.${name}`, name, schema })),
+    ...Object.entries(propertiesOf(body)).map(([name, schema]) => {
+      const list = JSON.stringify(schema).includes('"type":"array"') ? '[*]' : '';
+      return { place: `body.${name}${list}`, name, schema };
+    }),
   ];
   return places.flatMap(({ place, name, schema }) => {
-    const noun = name in known ? name : prefixOf(schema);
-    if (noun === undefined || !(noun in known)) return [];
-    return [`"${place}" = { dictionary = "${noun}", probability = ${probability} }`];
+    const nouns = [name, prefixOf(schema)].filter((noun) => noun !== undefined);
+    const noun = nouns.flatMap((one) => [`${operationId}-${one}`, one]).find((one) => one in known);
+    return noun === undefined ? [] : [`"${place}" = { dictionary = "${noun}", probability = ${probability} }`];
   });
 }
 

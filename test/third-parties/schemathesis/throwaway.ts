@@ -39,6 +39,9 @@ export async function destructible(installation: Installation, owner: Owner): Pr
   const tokens = await Promise.all(
     agents.map(({ id }) => api.tokens.createAgentToken({ params: { id }, body: { label: 'short-lived' } })),
   );
+  const frozen = await times(8, () => api.agents.createAgent({ body: { name: 'frozen' } }));
+  for (const { id } of frozen.slice(0, 4)) await api.agents.freezeAgent({ params: { id } });
+  for (const { id } of frozen.slice(4)) await api.cards.freezePrimaryCard({ params: { agentId: id } });
   const wallets = await times(12, () => api.wallets.createWallet({ body: { name: 'short-lived' } }));
   const policies = await times(12, () => api.policies.createPolicy({ body: { name: 'short-lived' } }));
   const keys = await times(12, () => owner.client(keysArea).createKey({ body: { label: 'short-lived' } }));
@@ -47,7 +50,10 @@ export async function destructible(installation: Installation, owner: Owner): Pr
   );
   return {
     ag: agents.map(({ id }) => id),
+    'unfreezeAgent-ag': frozen.slice(0, 4).map(({ id }) => id),
+    'unfreezePrimaryCard-ag': frozen.slice(4, 6).map(({ id }) => id),
     ca: agents.map(({ cardId }) => cardId ?? ''),
+    'unfreezeCard-ca': frozen.slice(6).map(({ cardId }) => cardId ?? ''),
     po: policies.map(({ id }) => id ?? ''),
     wal: wallets.map(({ id }) => id),
     wh: webhooks.map(({ id }) => id),
@@ -69,6 +75,7 @@ async function words({ sandboxUrl, sql }: Installation, { ownerId }: Owner): Pro
     targetUrl: [500, 6000].map((amountCents) => `${sandboxUrl}/shops/sandbox-shop?amountCents=${amountCents}`),
     url: [`${sandboxUrl}/receiver/${ownerId}`],
     presetId: ['strict', 'balanced', 'open'],
+    events: ['*', 'intent.created', 'card.frozen'],
   };
 }
 

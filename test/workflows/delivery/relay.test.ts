@@ -32,6 +32,15 @@ const deliveriesOf = async ({ webhooks, webhook }: Awaited<ReturnType<typeof sub
 const bodies = (box: string): string[] => bursar.receiver.received(box).map(({ body }) => body);
 
 describe('one relay', () => {
+  // spec: delivery:to subscribed URLs
+  // spec: delivery-header:X-Service-Event:event name
+  // spec: delivery-header:X-Service-Timestamp:Unix seconds at signing
+  // spec: delivery-header:X-Service-Signature:sha256=<hex>, HMAC-SHA256
+  // spec: delivery-header:X-Request-Id:correlates to the originating request
+  // spec: delivery-body:event
+  // spec: delivery-body:createdAt with milliseconds in UTC
+  // spec: delivery-body:data
+  // spec: signature:key
   test('an event arrives signed, with the headers of the specification, and is shown as delivered', async () => {
     await bursar.relay();
     const owner = await subscribed('plain');
@@ -51,6 +60,12 @@ describe('one relay', () => {
       'x-service-delivery-id': expect.stringMatching(/^whd_[0-9a-z]{26}\.1$/),
       'x-request-id': expect.stringMatching(/^[0-9a-f-]{36}$/),
     });
+    const [event] = await bursar.world.sql(
+      `select request_id from events where owner_id = $1 and name = 'policy.created'`,
+      [owner.ownerId],
+    );
+    expect(headers['x-request-id']).toBe(event?.request_id);
+    expect(Math.abs(Date.now() / 1_000 - Number(headers['x-service-timestamp']))).toBeLessThan(60);
     expect(`${headers['webhook-id']}.1`).toBe(headers['x-service-delivery-id']);
     expect(new Webhook(owner.webhook.secret).verify(body, headers as Record<string, string>)).toEqual(JSON.parse(body));
 
@@ -72,6 +87,8 @@ describe('one relay', () => {
     ]);
   });
 
+  // spec: delivery:to subscribed URLs
+  // spec: subscription:all events
   test('only who subscribed hears, each event once per subscription', async () => {
     await bursar.relay();
     const names = await subscribed('names', ['policy.deleted', 'policy.updated']);
@@ -249,6 +266,7 @@ describe('failures', () => {
 });
 
 describe('several relays', () => {
+  // spec: poller:never twice
   test('two at once deliver each event exactly once', async () => {
     const owner = await subscribed('once');
     await Promise.all([bursar.relay(), bursar.relay()]);

@@ -60,6 +60,9 @@ describe.each([
 ] as const)('$plan has $tier', ({ plan, gaps, end, stage }) => {
   const most = gaps.length + 1;
 
+  // spec: limit:Webhook attempts:1 (basic full) 5 (full_retry full_dlq)
+  // spec: tier:full_retry:backoff 1 minute 5 minutes 15 minutes 1 hour 4 hours
+  // spec: tier:full_dlq:dead-letter yes
   test(`${most} attempt${most === 1 ? '' : 's'}, then ${end}`, async () => {
     const box = `tier-${plan}`;
     bursar.receiver.answers(box, status(500, { body: 'no room' }));

@@ -27,6 +27,7 @@ const intentOf = async (id: string) =>
 const namesOf = async (payer: Payer) => (await eventsOf(w.world, payer.owner.ownerId)).map(({ name }) => name);
 
 describe('execute', () => {
+  // spec: does:Checkout:payment execution
   test('pays, and the clearing completes the intent', async () => {
     const payer = await buyer();
     const intentId = await anIntent(w.world, payer);

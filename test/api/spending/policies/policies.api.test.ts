@@ -32,6 +32,8 @@ const eventsOf = (subjectId: string) =>
   );
 
 describe('templates', () => {
+  // spec: path:POST /policies
+  // spec: status:POST /policies:201 Policy record
   test('a name is enough; the record shows every rule and what was not said', async () => {
     const policy = await policies().createPolicy({ body: { name: 'Groceries' } });
     expect(policy).toMatchObject({
@@ -140,6 +142,7 @@ describe('templates', () => {
     expect(await eventsOf(one.id)).toHaveLength(1);
   });
 
+  // spec: status:POST /policies:400 validation error or invalid state
   test.each<[string, unknown, RegExp]>([
     ['no name', {}, /body\.name/],
     ['an empty name', { name: ' ' }, /body\.name/],
@@ -248,6 +251,8 @@ describe("an agent's policy", () => {
     );
   });
 
+  // spec: path:PATCH /policies/agent/{agentId}/toggle
+  // spec: toggle:one field
   test('one rule is switched by name; any other name is 400', async () => {
     const params = { agentId: agent.agentId };
     for (const field of ['lockToFirstMerchant', 'requireIntent', 'requireAttestation'] as const) {
@@ -349,6 +354,9 @@ describe("an agent's policy", () => {
 });
 
 describe('presets', () => {
+  // spec: path:GET /policies/presets/{presetId}
+  // spec: does:GET /policies/presets/{presetId}:one built-in policy preset
+  // spec: parameter:GET /policies/presets/{presetId}:presetId
   test('are five, with the published figures', async () => {
     const presets = await asAgent().listPresets();
     expect(presets.map(({ id }) => id)).toEqual(['strict', 'balanced', 'open', 'subscriptions', 'one_time']);
@@ -515,6 +523,7 @@ describe('who may', () => {
     expect(await eventsOf(agent.policyId)).toEqual([]);
   });
 
+  // spec: status:POST /policies:401 missing or invalid authentication
   test('nobody without a token', async () => {
     const nobody = createClient(policiesArea, sendTo(world.apiUrl));
     await expect(nobody.createPolicy({ body: { name: 'A' } })).rejects.toEqual(refusal(401));
