@@ -140,8 +140,6 @@ describe('a charge that is declined', () => {
   ];
   // spec: state:Transaction:declined
   // spec: does:Policies:limits
-  // spec: does:Policies:allowlists
-  // spec: does:Policies:blocklists
   // spec: event:transaction.declined
   test.each(declines)('%s', async (_, options, over, rule, reason) => {
     const payer = await aPayer(world, options);

@@ -155,6 +155,9 @@ const rows: Row[] = [
   ['requireIntent', 'off', { requireIntent: false }, {}, passes],
 ];
 
+// spec: does:Policies:limits
+// spec: does:Policies:allowlists
+// spec: does:Policies:blocklists
 test.each(rows)('%s: %s', async (_field, _what, terms, asked, expected) => {
   const payer = await aPayerWith(terms);
   expect(await charge(payer, asked)).toBe(expected);
