@@ -1,7 +1,7 @@
 /**
  * Goal: a POST whose answer was lost may be sent again with its Idempotency-Key and acts once: the same ids, nothing
- * told twice, no money moved twice. Method: every published POST succeeds, its stored answer is emptied as if the
- * process had died before keeping it, and it is sent again.
+ * told twice, no money moved twice; the key of one request is refused for another. Method: every published POST
+ * succeeds, its stored answer is emptied as if the process had died before keeping it, and it is sent again.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -49,6 +49,10 @@ test.each(posts.map((one) => [one.name, one] as const))('%s', async (name, publi
   await losesAnswer(key);
   const second = await ask();
   expect([second.status, second.ids]).toEqual([first.status, first.ids]);
+  if (published.operation.auth.some((kind) => kind === 'key' || kind === 'agent')) {
+    const other = { ...asked, body: { ...asked.body, anotherRequest: true } };
+    expect((await send({ world, owner }, published, other, { 'Idempotency-Key': key })).status).toBe(409);
+  }
   expect(await traces()).toEqual(once);
 });
 

@@ -1,14 +1,35 @@
 /**
- * Ends every test run with one line that counts the tests. A file that could not run at all counts as a failure.
+ * Ends every test run with one line that counts the tests. A file that could not run at all counts as a failure, and
+ * so does a whole run in which everything passed without one of the published refusals ever being seen.
  * @module
  */
+import { neverSeen } from './answers.mjs';
+
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
 export default class CountReporter {
-  onRunComplete(_contexts, results) {
-    const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+  constructor(config) {
+    this.config = config;
+  }
+
+  async onRunComplete(_contexts, results) {
+    let failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
+    const unseen = failed === 0 && isWhole(this.config) ? await neverSeen(process.env.TEST_ANSWERS) : [];
+    if (unseen.length > 0) {
+      this.error = new Error(`refusals that no test has seen:\n  ${unseen.join('\n  ')}`);
+      process.stderr.write(`${this.error.message}\n`);
+      failed += 1;
+    }
     const skipped = results.numPendingTests + results.numTodoTests;
     const counts = [`${results.numPassedTests} passed`, `${failed} failed`];
     if (skipped > 0) counts.push(`${skipped} skipped`);
     process.stdout.write(`${counts.join(', ')}\n`);
   }
+
+  getLastError() {
+    return this.error;
+  }
 }
+
+/** Nothing was left out by a path, a name, a shard, or because it had not changed. */
+const isWhole = ({ testPathPatterns, testNamePattern, onlyChanged, onlyFailures, shard }) =>
+  testPathPatterns.patterns.length === 0 && !testNamePattern && !onlyChanged && !onlyFailures && !shard;

@@ -1,8 +1,12 @@
 /**
- * Runs before every test file: a developer's own settings must not reach the tests. Imports nothing, because
- * test/rules has to stay quick (who runs a worker imports quiet-temporal.ts).
+ * Runs before every test file: a developer's own settings must not reach the tests, and what the API refuses is
+ * remembered. Imports next to nothing, because test/rules has to stay quick (who runs a worker imports
+ * quiet-temporal.ts).
  * @module
  */
+import { recordAnswers } from './answers.mjs';
+
 for (const name of Object.keys(process.env)) {
   if (/^(BURSAR_|TEMPORAL_(ADDRESS|NAMESPACE)$|DATABASE_URL$|PORT$|HOST$|PG)/.test(name)) delete process.env[name];
 }
+if (process.env.TEST_ANSWERS !== undefined) recordAnswers(process.env.TEST_ANSWERS);

@@ -1,0 +1,54 @@
+/**
+ * Remembers what the published operations refused during a test run: the API under test tells by its routes, each new
+ * one is a line of a file. At the end of a whole run nothing that is published may be missing there.
+ * @module
+ */
+import { channel } from 'node:diagnostics_channel';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+
+const finished = channel('http.server.response.finish');
+
+/** For one test file; the one before it in the same process is let go, because its modules are gone. */
+export function recordAnswers(file) {
+  const seen = new Set();
+  const record = ({ request, response }) => {
+    const { route } = request;
+    if (route === undefined || response.statusCode < 400) return;
+    const line = `${request.method} ${route.path} ${response.statusCode}\n`;
+    if (seen.has(line)) return;
+    seen.add(line);
+    appendFileSync(file, line);
+  };
+  if (finished.recorder !== undefined) finished.unsubscribe(finished.recorder);
+  finished.recorder = record;
+  finished.subscribe(record);
+}
+
+/** `POST /agents/{id}/fund (fundAgent) 409`, for each refusal of a published operation that nobody has seen. */
+export async function neverSeen(file) {
+  const { publishedAreas } = await import('../../src/main/published.ts');
+  const { pathsOf } = await import('../../src/http/route.ts');
+  const lines = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
+  return publishedAreas.flatMap((area) =>
+    Object.entries(area.operations).flatMap(([name, operation]) => {
+      const method = operation.method.toUpperCase();
+      const paths = pathsOf(area, operation).map((path) => path.replace(/\{(\w+)\}/g, ':$1') || '/');
+      const isSeen = (status) => paths.some((path) => lines.has(`${method} ${path} ${status}`));
+      return promised(operation)
+        .filter((status) => !isSeen(status))
+        .map((status) => `${method} ${area.base}${operation.path} (${name}) ${status}`);
+    }),
+  );
+}
+
+/** What its contract names, and what the edge answers for it: 413, 429 and 503 of the edge are the same everywhere. */
+function promised({ auth, method, params, query, body, refusals }) {
+  const isBearers = auth.includes('key') || auth.includes('agent');
+  const statuses = [
+    ...refusals,
+    ...((params ?? query ?? body) === undefined ? [] : [400]),
+    ...(auth.includes('public') ? [] : [401]),
+    ...(isBearers && method === 'post' ? [409] : []),
+  ];
+  return [...new Set(statuses)].sort();
+}
