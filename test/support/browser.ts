@@ -12,7 +12,6 @@ const executablePath = await findChromium();
 
 export const hasBrowser = executablePath !== undefined;
 
-export const hasBrowser = executablePath !== undefined;
 /** `test` where there is a Chromium, else `test.skip`: the name is still shown. */
 export const browserTest = hasBrowser ? test : test.skip;
 
