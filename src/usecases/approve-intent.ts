@@ -11,6 +11,7 @@ import {
   type IntentRow,
   intentProcessId,
   moveIntent,
+  proven,
   stateOf,
 } from '../domains/spending/intents/index.ts';
 import type { AssertionEnvelope } from '../http/webauthn.ts';
@@ -18,6 +19,7 @@ import { DomainError } from '../kernel/errors.ts';
 import type { Cause } from '../platform/cause.ts';
 import { hasMoved } from '../platform/transitions.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
+import type { Vault } from '../vault/vault.ts';
 import type { AttestIntent } from './attest-intent.ts';
 import { refuseUnattested } from './refuse-unattested.ts';
 
@@ -25,6 +27,8 @@ export type ApproveDeps = {
   readonly database: Database;
   readonly gateway: Pick<WorkflowGateway, 'ask'>;
   readonly attest: AttestIntent;
+  /** Seals what is asked, so that the worker knows whom it is from. */
+  readonly vault: Vault;
 };
 
 export type Approved = {
@@ -41,7 +45,7 @@ export type ApproveIntent = (
 ) => Promise<Approved>;
 
 export const createApproveIntent =
-  ({ database, gateway, attest }: ApproveDeps): ApproveIntent =>
+  ({ database, gateway, attest, vault }: ApproveDeps): ApproveIntent =>
   async (intent, envelope, cause) => {
     const { id } = intent;
     // The pure rule answers first: what is refused or done already needs no Temporal, and uses no challenge up.
@@ -55,7 +59,7 @@ export const createApproveIntent =
     if (attested === undefined) await refuseUnattested(database.read(), intent, cause);
     const { causeId, requestId } = cause;
     const decision: IntentDecision = { decision: 'approve', ...approver, causeId, requestId };
-    const view = await gateway.ask(intentProcessId(id), decideIntent, decision, causeId);
+    const view = await gateway.ask(intentProcessId(id), decideIntent, await proven(vault, id, decision), causeId);
     return { intentId: id, approvedBy: view.approvedBy ?? 'policy' };
   };
 

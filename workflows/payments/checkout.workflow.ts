@@ -18,6 +18,7 @@ import { isFinalCheckout } from '../../src/domains/payments/checkout/checkout.ru
 import { inWords } from '../../src/kernel/money.ts';
 import { databaseStep, outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
@@ -43,13 +44,17 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
   };
   const isAnybodyWaiting = (): boolean => [...asked].some((checkoutId) => !final.has(checkoutId));
 
-  setHandler(payUpdate, async ({ checkoutId }) => {
-    asked.add(checkoutId);
-    woken = true;
-    await condition(() => final.has(checkoutId), answerWithin);
-    asked.delete(checkoutId);
-    return final.get(checkoutId) ?? (await readCheckout(checkoutId));
-  });
+  setHandler(
+    payUpdate,
+    async ({ checkoutId }) => {
+      asked.add(checkoutId);
+      woken = true;
+      await condition(() => final.has(checkoutId), answerWithin);
+      asked.delete(checkoutId);
+      return final.get(checkoutId) ?? (await readCheckout(checkoutId));
+    },
+    { validator: refuseUnlessNamed },
+  );
   setHandler(
     wakeSignal,
     () => {
@@ -77,6 +82,11 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
     }
   }
   return latest;
+}
+
+/** Whatever somebody typed must not reach the handler, where it would stop the run. */
+function refuseUnlessNamed(asked: PayAsk | null | undefined): void {
+  if (typeof asked?.checkoutId !== 'string') throw refusal('invalid_request', 'it has to name a checkout: chk_…');
 }
 
 function present({ kind, until, view }: CheckoutNext): string {

@@ -116,6 +116,20 @@ test('a run that finds its row final, or none, ends', async () => {
   expect(await (await start(newId('intent'))).result()).toBeNull();
 });
 
+test('an update that names no checkout is refused in words, and the run goes on', async () => {
+  const { intentId, id } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
+  const handle = await start(intentId);
+  await pay(handle, id);
+  for (const typed of [[], [null], ['pay'], [{ checkoutId: 42 }]]) {
+    await expect(handle.executeUpdate('pay', { args: typed as never })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/has to name a checkout/) },
+    });
+  }
+  await handle.signal('wake');
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+  await handle.terminate();
+}, 30_000);
+
 test('an unknown outcome is answered as such, and resolved by the network', async () => {
   const { intentId, id, row } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
   const handle = await start(intentId);

@@ -1,0 +1,150 @@
+/**
+ * Goal: who reaches Temporal decides as a signal does, also by an update, and is answered; nobody passes for the API,
+ * and nothing that is typed holds a run up. Method: the real worker, updates as the CLI and a forger send them.
+ * @module
+ */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { WorkflowUpdateFailedError } from '@temporalio/client';
+import { proven } from '../../../src/domains/spending/intents/index.ts';
+import { createVault } from '../../../src/vault/vault.ts';
+import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
+import { clientsOf } from '../../support/factories/records.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
+import { type OpenTemporal, openTemporal } from './operator-view.ts';
+
+let world: World;
+let live: World;
+let temporal: OpenTemporal;
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+  live = await startWorld({ worker: true, env: { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' } });
+  temporal = await openTemporal();
+}, 120_000);
+afterAll(async () => {
+  await temporal.close();
+  await live.close();
+  await world.close();
+});
+
+const declared = async (where: World, rules: { requireAttestation?: boolean } = {}) => {
+  const { agents, policies, intents } = clientsOf(await where.owner());
+  const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
+  await policies.updateAgentPolicy({ params: { agentId }, body: { ...rules, name: 'rules' } });
+  const { id } = await intents.declareIntent({
+    body: { agentId, purpose: 'dear', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+  });
+  await temporal.started(`intent/${id}`);
+  const update = async (...typed: unknown[]): Promise<unknown> => {
+    try {
+      return await temporal.client.workflow.getHandle(`intent/${id}`).executeUpdate('decide', { args: typed });
+    } catch (error) {
+      if (error instanceof WorkflowUpdateFailedError) return error.cause?.message;
+      throw error;
+    }
+  };
+  return {
+    id,
+    update,
+    read: () => intents.getIntent({ params: { id } }),
+    approve: () => intents.approveIntent({ params: { id } }),
+  };
+};
+
+describe('what a person types', () => {
+  test.each([
+    [{ decision: 'approve', by: 'anna' }, 'signal:anna'],
+    ['approve', 'signal:unnamed'],
+  ])('%j approves and is answered', async (typed, approvedBy) => {
+    const { update, read } = await declared(world);
+    expect(await update(typed)).toMatchObject({ status: 'approved', approvedBy });
+    expect(await read()).toMatchObject({ status: 'approved', approvedBy });
+  });
+
+  test('denies; what comes too late is refused in words', async () => {
+    const { update, read } = await declared(world);
+    expect(await update({ decision: 'deny', by: 'anna' })).toMatchObject({ status: 'denied' });
+    expect(await read()).toMatchObject({ status: 'denied' });
+  });
+
+  test.each([
+    [[]],
+    [[42]],
+    [['yes please']],
+    [[{}]],
+    [[{ decision: 'maybe' }]],
+    [[{ decision: 'approve', actor: 'key' }, 1]],
+  ])('nonsense %j is answered at once, and the API still decides', async (typed) => {
+    const { update, read, approve } = await declared(world);
+    const answer = await update(...typed);
+    if (JSON.stringify(typed).includes('approve')) expect(answer).toMatchObject({ approvedBy: 'signal:unnamed' });
+    else {
+      expect(answer).toMatch(/^send \{"decision":"approve","by":"your name"\}/);
+      expect(await approve()).toMatchObject({ status: 'approved' });
+    }
+    expect((await read()).status).toBe('approved');
+  });
+
+  test('where the policy demands a passkey, it does not approve', async () => {
+    const { update, read } = await declared(world, { requireAttestation: true });
+    expect(await update({ decision: 'approve', by: 'anna' })).toMatch(/a signal cannot approve it/);
+    expect((await read()).status).toBe('pending_approval');
+  });
+
+  test('in live it approves nothing, but denies', async () => {
+    const { update, read } = await declared(live);
+    expect(await update({ decision: 'approve', by: 'anna' })).toMatch(/takes no approvals by signal/);
+    expect((await read()).status).toBe('pending_approval');
+    expect(await update({ decision: 'deny', by: 'anna' })).toMatchObject({ status: 'denied' });
+  });
+});
+
+describe('who would pass for the API', () => {
+  const forged = {
+    decision: 'approve',
+    actor: 'key',
+    by: 'key_0123456789',
+    causeId: 'cause',
+    requestId: 'req',
+  } as const;
+  const refused = /does not come from the API/;
+  const vaultOf = ({ config }: World) => createVault({ keys: readVaultKeys(config.BURSAR_VAULT_KEY) });
+  const strangers = createVault({ keys: readVaultKeys(Buffer.alloc(32, 7).toString('base64')) });
+
+  test('is refused without a seal, with a stranger’s, and with one made for something else', async () => {
+    const { id, update, read } = await declared(live);
+    const own = vaultOf(live);
+    const seals = [
+      undefined,
+      'sealed',
+      (await proven(strangers, id, forged)).proof,
+      (await proven(own, 'int_another0', forged)).proof,
+      (await proven(own, id, { ...forged, decision: 'deny' })).proof,
+      (await proven(own, id, { ...forged, by: 'key_other00000' })).proof,
+      (await proven(own, id, { ...forged, causeId: 'other' })).proof,
+    ];
+    for (const proof of seals) expect(await update({ ...forged, proof })).toMatch(refused);
+    expect(await update({ ...forged, actor: 'passkey' })).toMatch(refused);
+    expect(await read()).toMatchObject({ status: 'pending_approval', approvedBy: null });
+    expect(await update(await proven(own, id, forged))).toMatchObject({ approvedBy: 'key:key_0123456789' });
+  });
+
+  test('the API itself approves in live, by a seal that tells nothing and is short', async () => {
+    const { id, approve, read } = await declared(live);
+    expect(await approve()).toMatchObject({ status: 'approved' });
+    expect((await read()).approvedBy).toMatch(/^key:key_/);
+    const history = JSON.stringify(await temporal.historyOf(`intent/${id}`));
+    expect(history).not.toContain(live.config.BURSAR_VAULT_KEY);
+    const { proof } = await proven(vaultOf(live), id, { ...forged, by: 'x'.repeat(500) });
+    expect(proof.length).toBeLessThan(400);
+  });
+});
+
+test('a hundred typed updates at once do not hold the API’s decision up', async () => {
+  const { update, approve, read } = await declared(world);
+  const noise = Array.from({ length: 100 }, (_, n) => update(n % 2 === 0 ? { n } : 'nothing'));
+  const begin = performance.now();
+  expect(await approve()).toMatchObject({ status: 'approved' });
+  expect(performance.now() - begin).toBeLessThan(10_000);
+  await Promise.allSettled(noise);
+  await eventually(read, ({ status }) => status === 'approved');
+}, 60_000);
