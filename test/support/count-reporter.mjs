@@ -3,7 +3,7 @@
  * so does a whole run in which everything passed without one of the published refusals ever being seen.
  * @module
  */
-import { neverSeen } from './answers.mjs';
+import { neverSeen } from './answers.ts';
 
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
 export default class CountReporter {

@@ -4,7 +4,7 @@
  * quiet-temporal.ts).
  * @module
  */
-import { recordAnswers } from './answers.mjs';
+import { recordAnswers } from './answers.ts';
 
 for (const name of Object.keys(process.env)) {
   if (/^(BURSAR_|TEMPORAL_(ADDRESS|NAMESPACE)$|DATABASE_URL$|PORT$|HOST$|PG)/.test(name)) delete process.env[name];

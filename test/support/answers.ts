@@ -3,18 +3,22 @@
  * one is a line of a file. At the end of a whole run nothing that is published may be missing there.
  * @module
  */
-import { channel } from 'node:diagnostics_channel';
+import { type Channel, channel } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { Operation } from '../../src/http/route.ts';
 
-const finished = channel('http.server.response.finish');
+type Finished = { request: { method: string; route?: { path: string } }; response: { statusCode: number } };
+type Recorder = (message: unknown) => void;
+
+const finished: Channel & { recorder?: Recorder } = channel('http.server.response.finish');
 
 /** For one test file; the one before it in the same process is let go, because its modules are gone. */
-export function recordAnswers(file) {
-  const seen = new Set();
-  const record = ({ request, response }) => {
-    const { route } = request;
-    if (route === undefined || response.statusCode < 400) return;
-    const line = `${request.method} ${route.path} ${response.statusCode}\n`;
+export function recordAnswers(file: string): void {
+  const seen = new Set<string>();
+  const record: Recorder = (message) => {
+    const { request, response } = message as Finished;
+    if (request.route === undefined || response.statusCode < 400) return;
+    const line = `${request.method} ${request.route.path} ${response.statusCode}\n`;
     if (seen.has(line)) return;
     seen.add(line);
     appendFileSync(file, line);
@@ -25,15 +29,16 @@ export function recordAnswers(file) {
 }
 
 /** `POST /agents/{id}/fund (fundAgent) 409`, for each refusal of a published operation that nobody has seen. */
-export async function neverSeen(file) {
+export async function neverSeen(file: string): Promise<string[]> {
+  // Not at the top: before each test file that would load every contract.
   const { publishedAreas } = await import('../../src/main/published.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
   const lines = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
   return publishedAreas.flatMap((area) =>
-    Object.entries(area.operations).flatMap(([name, operation]) => {
+    Object.entries(area.operations).flatMap(([name, operation]: [string, Operation]) => {
       const method = operation.method.toUpperCase();
       const paths = pathsOf(area, operation).map((path) => path.replace(/\{(\w+)\}/g, ':$1') || '/');
-      const isSeen = (status) => paths.some((path) => lines.has(`${method} ${path} ${status}`));
+      const isSeen = (status: number) => paths.some((path) => lines.has(`${method} ${path} ${status}`));
       return promised(operation)
         .filter((status) => !isSeen(status))
         .map((status) => `${method} ${area.base}${operation.path} (${name}) ${status}`);
@@ -42,7 +47,7 @@ export async function neverSeen(file) {
 }
 
 /** What its contract names, and what the edge answers for it: 413, 429 and 503 of the edge are the same everywhere. */
-function promised({ auth, method, params, query, body, refusals }) {
+function promised({ auth, method, params, query, body, refusals }: Operation): number[] {
   const isBearers = auth.includes('key') || auth.includes('agent');
   const statuses = [
     ...refusals,
