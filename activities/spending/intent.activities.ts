@@ -1,11 +1,15 @@
 /** Intent steps the worker runs: each is one transaction or one read, safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
 import {
+  type ApprovalLinks,
   applyToIntent,
+  endWindows,
   findIntent,
   type IntentDecision,
+  type IntentRow,
   type IntentView,
   intentView,
+  isProven,
   nextIntentStep,
   stateOf,
 } from '../../src/domains/spending/intents/index.ts';
@@ -14,34 +18,63 @@ import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { decideIntent } from '../../src/usecases/decide-intent.ts';
+import { demandsPasskey } from '../../src/usecases/refuse-unattested.ts';
+import type { Vault } from '../../src/vault/vault.ts';
 import { refusing } from '../lib/refusals.ts';
 
-type Deps = { database: Database; clock: Clock; signalsMayApprove: boolean };
-
-export type IntentNext = {
-  readonly kind: 'final' | 'expire' | 'wait';
-  readonly waitMs: number;
-  readonly view: IntentView;
+type Deps = {
+  database: Database;
+  clock: Clock;
+  signalsMayApprove: boolean;
+  links: Pick<ApprovalLinks, 'urlsOf'>;
+  vault: Vault;
 };
 
-export const intentActivities = ({ database, clock, signalsMayApprove }: Deps) => ({
+export type IntentNext = {
+  readonly kind: 'final' | 'expire' | 'end_window' | 'wait';
+  readonly waitMs: number;
+  readonly view: IntentView;
+  /** Where a person decides it, while it waits for one. Results from before it existed lack it. */
+  readonly approvalUrl?: string | null;
+  /** The policy in force demands a passkey, so a signal approves nothing. */
+  readonly needsPasskey?: boolean;
+};
+
+export const intentActivities = ({ database, clock, signalsMayApprove, links, vault }: Deps) => ({
   /** From the row: what the process does now. */
   nextIntentStep: refusing(async (intentId: string): Promise<IntentNext> => {
     const row = await findIntent(database.read(), intentId);
     if (row === null) throw notFound('intent', intentId);
-    const step = nextIntentStep({ ...stateOf(row), expiresAt: row.expiresAt }, await clock.now(), longestWaitMs);
-    return { kind: step.kind, waitMs: step.kind === 'wait' ? step.waitMs : 0, view: intentView(row) };
+    const step = nextIntentStep(deadlinesOf(row), await clock.now(), longestWaitMs);
+    const waits = step.kind === 'wait' && row.status === 'pending_approval';
+    const urls = waits ? await links.urlsOf(database.read(), [intentId]) : undefined;
+    return {
+      kind: step.kind,
+      waitMs: step.kind === 'wait' ? step.waitMs : 0,
+      view: intentView(row),
+      approvalUrl: urls?.get(intentId) ?? null,
+      needsPasskey: waits && (await demandsPasskey(database.read(), row)),
+    };
   }),
 
   decideIntent: refusing(async (intentId: string, decision: IntentDecision): Promise<IntentView> => {
     if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
       throw signalsAreOff();
     }
+    if (decision.actor !== 'signal' && !(await isProven(vault, intentId, decision))) throw notOfTheApi();
     const actor: Actor =
-      decision.actor === 'key' ? { kind: 'key', id: decision.by } : { kind: 'signal', by: decision.by };
+      decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
     const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
     return intentView(row);
+  }),
+
+  /** Of a recurring one: what went by unpaid is missed, and the next window is waited for. */
+  endIntentWindow: refusing(async (intentId: string): Promise<IntentView> => {
+    const at = await clock.now();
+    const causeId = `window:${at.toISOString()}`;
+    const cause = { causeId, requestId: `window/${intentId}`, actor: { kind: 'deadline' }, at } as const;
+    return intentView(await database.write((tx) => endWindows(tx, intentId, cause)));
   }),
 
   expireIntent: refusing(async (intentId: string): Promise<IntentView> => {
@@ -54,7 +87,19 @@ export const intentActivities = ({ database, clock, signalsMayApprove }: Deps) =
   }),
 });
 
+const deadlinesOf = (row: IntentRow) => ({
+  ...stateOf(row),
+  expiresAt: row.expiresAt,
+  windowToAt: row.windowToAt ?? null,
+});
+
 export type IntentActivities = ReturnType<typeof intentActivities>;
+
+const notOfTheApi = () =>
+  new DomainError(
+    'forbidden',
+    'this decision does not come from the API; people send {"decision":"approve","by":"your name"}',
+  );
 
 const signalsAreOff = () =>
   new DomainError(

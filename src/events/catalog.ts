@@ -46,7 +46,8 @@ const reserved = { reserved: true } as const;
 export const eventCatalog = {
   ...group('Intent', ofAgent, ['intent.created', 'intent.approved', 'intent.denied', 'intent.expired']),
   ...group('Intent', ofAgent, ['intent.cancelled', 'intent.matched', 'intent.mismatched']),
-  ...group('Intent', ofAgent, ['intent.completed', 'intent.failed', 'intent.attested'], ours),
+  ...group('Intent', ofAgent, ['intent.completed', 'intent.failed', 'intent.attested', 'intent.verified'], ours),
+  ...group('Intent window', ofAgent, ['intent_window.completed', 'intent_window.missed'], ours),
   ...group('Transaction', transaction, ['transaction.created', 'transaction.updated', 'transaction.authorization']),
   ...group('Transaction', transaction, ['transaction.settlement', 'transaction.settled', 'transaction.declined']),
   ...group('Transaction', transaction, ['transaction.refunded']),
@@ -70,10 +71,12 @@ export const eventCatalog = {
   ...group('MPP', record, ['mpp.credential.minted', 'mpp.credential.consumed', 'mpp.transaction.completed']),
   ...group('MPP', record, ['mpp.credential.expired'], reserved),
   ...group('Verification and other', record, ['verification.mismatch', 'payment.updated', 'receipt.updated']),
+  ...group('Evidence', ofAgent, ['evidence.created', 'evidence.deleted'], ours),
   ...group('Verification and other', record, ['bill.updated', 'cardholder.updated']),
   ...group('Verification and other', record, ['mobile_wallet.updated'], reserved),
   ...group('Customer', record, ['customer.created', 'customer.updated'], ours),
   ...group('API key', record, ['api_key.created', 'api_key.revoked'], ours),
+  ...group('Passkey', record, ['passkey.enrolled', 'passkey.revoked'], ours),
   ...group('Policy', record, ['policy.created', 'policy.updated', 'policy.deleted', 'policy.expired'], ours),
   ...group('Webhook', record, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
 } as const satisfies Record<string, Entry>;

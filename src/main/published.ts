@@ -1,9 +1,11 @@
 /** Every area that is served, in the order in which the documentation shows them. @module */
 import { cardsArea } from '../domains/cards/index.ts';
 import { webhooksArea } from '../domains/delivery/index.ts';
-import { agentTokensArea, keysArea } from '../domains/identity/index.ts';
+import { agentTokensArea, keysArea, passkeysArea } from '../domains/identity/index.ts';
 import { agentsArea, customersArea } from '../domains/parties/index.ts';
 import { checkoutArea, networkArea, transactionsArea } from '../domains/payments/index.ts';
+import { approvalsArea } from '../domains/spending/approvals/index.ts';
+import { evidenceArea } from '../domains/spending/evidence/index.ts';
 import { intentsArea } from '../domains/spending/intents/index.ts';
 import { policiesArea } from '../domains/spending/policies/index.ts';
 import { fundArea, ledgerArea, walletsArea } from '../domains/treasury/index.ts';
@@ -17,8 +19,11 @@ export const publishedAreas: readonly Area[] = [
   keysArea,
   agentsArea,
   agentTokensArea,
+  passkeysArea,
   policiesArea,
   intentsArea,
+  approvalsArea,
+  evidenceArea,
   cardsArea,
   checkoutArea,
   transactionsArea,

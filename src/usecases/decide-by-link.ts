@@ -88,7 +88,7 @@ async function toldOf(
       purpose: intent.purpose,
       amountEuros: eurosFromCents(intent.expectedAmountCents),
       cadence: intent.recurring?.cadence ?? null,
-      merchant: intent.expectedMerchant ?? null,
+      merchant: intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null),
       rule: intent.policyCheck.reason,
       demandsPasskey: intent.needsAttestation,
       decideBy: intent.expiresAt.toISOString(),

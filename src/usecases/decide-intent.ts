@@ -16,6 +16,7 @@ import type { Cause } from '../platform/cause.ts';
 import { hasMoved } from '../platform/transitions.ts';
 import { holdCardOf } from './card-facts.ts';
 import { holdAgent, holdPolicy, judgePlan } from './judge-plan.ts';
+import { refuseUnattested } from './refuse-unattested.ts';
 import { riskOf } from './spending-facts.ts';
 
 export async function decideIntent(tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> {
@@ -34,13 +35,15 @@ async function refuseForbiddenGrant(tx: Tx, id: string, cause: Cause): Promise<v
   const row = await lockIntent(tx, id);
   const isGrant = row.status === 'pending_approval' && !(await hasMoved(tx, 'intent', id, cause.causeId));
   if (!isGrant) return;
+  await refuseUnattested(tx, row, cause);
   const { verdict } = await judgePlan(tx, riskOf, { agent, card, request: requestOf(row), at: cause.at });
   if (verdict.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${verdict.reason}`);
 }
 
-const requestOf = ({ expectedAmountCents, expectedMerchant }: IntentRow) =>
+const requestOf = ({ expectedAmountCents, expectedMerchant, recurring }: IntentRow) =>
   ({
     amountCents: expectedAmountCents,
     merchant: expectedMerchant == null ? undefined : { name: expectedMerchant },
     kind: 'purchase',
+    recurring: recurring != null,
   }) as const;

@@ -21,6 +21,8 @@ import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 import { refuseHeldBack } from './held-back.ts';
+import { refuseUnattestedPayment } from './refuse-unattested.ts';
+import { refuseClosedWindow } from './window-of-now.ts';
 
 export type ExecuteCheckoutDeps = {
   readonly database: Database;
@@ -75,7 +77,9 @@ async function refuseUnpayable(tx: Tx, intent: IntentRow, at: Date): Promise<voi
   if (isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, at)) {
     throw new DomainError('invalid_state', `the intent expired at ${intent.expiresAt.toISOString()}`);
   }
+  await refuseClosedWindow(tx, intent, at);
   await refuseHeldBack(tx, intent);
+  await refuseUnattestedPayment(tx, intent, at);
   const open = await latestCheckout(tx, intent.id);
   if (open !== null && !isFinalCheckout(open.status)) {
     throw new DomainError(

@@ -20,9 +20,18 @@ type Recorded = { readonly workflow: string; readonly journey: string; readonly 
 
 /** Journeys that must be among the recorded ones. */
 const wanted: Readonly<Record<string, readonly string[]>> = {
-  intentLifecycle: ['approved-by-update', 'approved-by-signal', 'ignored-signals', 'cancelled', 'expired', 'failed'],
-  cardLifecycle: ['issued-frozen-closed'],
+  intentLifecycle: [
+    'approved-by-update',
+    'approved-by-signal',
+    'ignored-signals',
+    'cancelled',
+    'expired',
+    'failed',
+    'recurring',
+  ],
+  cardLifecycle: ['issued-frozen-closed', 'rotated'],
   agentPolicy: ['frozen-told-ended', 'closed-with-its-agent'],
+  simulation: ['approved', 'declined'],
   checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
   webhookDelivery: ['second-attempt', 'dead-letter'],
 };

@@ -7,6 +7,7 @@ import {
   allHandlersFinished,
   condition,
   continueAsNew,
+  currentUpdateInfo,
   defineSignal,
   defineUpdate,
   proxyActivities,
@@ -15,6 +16,7 @@ import {
 } from '@temporalio/workflow';
 import type { IntentActivities, IntentNext } from '../../activities/spending/intent.activities.ts';
 import {
+  decisionAsked,
   type IntentDecision,
   type IntentView,
   parseDecision,
@@ -28,9 +30,9 @@ import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextIntentStep, decideIntent, expireIntent } = proxyActivities<IntentActivities>(databaseStep);
+const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = proxyActivities<IntentActivities>(databaseStep);
 
-const decideUpdate = defineUpdate<IntentView, [IntentDecision]>('decide');
+const decideUpdate = defineUpdate<IntentView, [unknown]>('decide');
 const decideSignal = defineSignal<unknown[]>('decide');
 const howToDecide = 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.';
 
@@ -57,7 +59,9 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
 
   setHandler(
     decideUpdate,
-    async (decision) => {
+    async (asked) => {
+      const decision = decisionAsked(asked, currentUpdateInfo()?.id ?? '');
+      if ('ignored' in decision) throw refusal('invalid_request', decision.ignored);
       try {
         return await obey(decision);
       } catch (error) {
@@ -65,8 +69,12 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
       }
     },
     {
-      validator: (decision) => refuseUnlessLegal(loaded, decision),
-      description: 'The API asks with it, and is answered.',
+      validator: (asked) => {
+        const decision = decisionAsked(asked, '');
+        if ('ignored' in decision) throw refusal('invalid_request', decision.ignored);
+        refuseUnlessLegal(loaded, decision);
+      },
+      description: 'The API asks with it; from people it is a signal that is answered.',
     },
   );
 
@@ -100,6 +108,7 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
     sayWhatItWaitsFor(details, step);
     if (step.kind === 'final') break;
     if (step.kind === 'expire') await serially(() => expire(intentId, details, see));
+    else if (step.kind === 'end_window') await serially(async () => see(await endIntentWindow(intentId)));
     else
       await condition(
         () =>
@@ -134,7 +143,7 @@ function refuseUnlessLegal(loaded: IntentView | undefined, decision: IntentDecis
   const state: IntentState = {
     status: loaded.status,
     matchedTransactionId: loaded.isMatched ? 'a payment' : null,
-    isRecurring: false,
+    isRecurring: (loaded.recurring ?? null) !== null,
   };
   const move = moveIntent(state, decision.decision, false);
   if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
@@ -144,15 +153,29 @@ const hasMoved = (before: IntentView, now: IntentView | undefined): boolean =>
   now !== undefined && (now.status !== before.status || now.isMatched !== before.isMatched);
 
 function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
-  details.say(`${present(next)} ${inWords(next.view.amountCents)} EUR asked by ${next.view.agentId}.`);
+  const sentence = `${present(next)} ${inWords(next.view.amountCents)} EUR asked by ${next.view.agentId}.`;
+  const { approvalUrl } = next;
+  details.say(approvalUrl ? `${sentence}\nThe approver's page: ${approvalUrl}` : sentence);
 }
 
-function present({ kind, view }: IntentNext): string {
+function present({ kind, view, needsPasskey }: IntentNext): string {
   if (kind === 'final') return `Done: ${view.status}.`;
   if (kind === 'expire') return 'The deadline has passed.';
+  if (kind === 'end_window') return 'A window has passed unpaid.';
   if (view.isMatched) return 'Paid for, waiting for the clearing.';
   // No lengths of time here: the sentence is read hours after it was written.
+  if (view.status === 'approved' && view.recurring) return presentWindow(view);
   const until = `until ${view.expiresAt} of business time, then it expires`;
   if (view.status === 'approved') return `Approved, waiting for the payment ${until}.`;
+  if (needsPasskey === true)
+    return `Waiting for a person to approve it with a passkey, or to deny it, ${until}; a signal does not approve it.`;
   return `Waiting for a person to approve or deny it ${until}.`;
+}
+
+function presentWindow({ recurring, window, expiresAt }: IntentView): string {
+  const ends = `it ends at ${expiresAt} of business time`;
+  if (!window) return `Approved, ${recurring}: no window is left, ${ends}.`;
+  const { dueAt, from, to } = window;
+  const dueOn = dueAt.slice(0, 10);
+  return `Approved, ${recurring}: next due on ${dueOn}, charged from ${from} until ${to}; ${ends}.`;
 }

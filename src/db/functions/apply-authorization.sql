@@ -54,13 +54,30 @@ begin
       update processes set is_open = false, wanted_wake = true, due_at = null
         where id = v_intent ->> 'processId' and is_open;
     else
-      update processes set wanted_wake = true, due_at = null where id = v_intent ->> 'processId' and is_open;
+      update processes set wanted_wake = true, due_at = (v_intent ->> 'dueAt')::timestamptz
+        where id = v_intent ->> 'processId' and is_open;
+    end if;
+    -- Of a recurring intent: its window is paid for once, whoever comes first.
+    if v_intent -> 'window' is not null then
+      insert into intent_windows as w (intent_id, number, due_at, from_at, to_at, status, transaction_id, created_at, updated_at)
+        select intent_id, number, due_at, from_at, to_at, status, transaction_id, (v_message ->> 'at')::timestamptz,
+          (v_message ->> 'at')::timestamptz
+        from jsonb_populate_record(null::intent_windows, v_intent -> 'window')
+        on conflict (intent_id, number) do update
+          set status = excluded.status, transaction_id = excluded.transaction_id, updated_at = excluded.updated_at
+          where w.status = 'open';
+      if not found then perform stale('window'); end if;
+    end if;
+    if v_intent -> 'shows' is not null then
+      update intents i set window_number = n.window_number, window_due_at = n.window_due_at,
+          window_from_at = n.window_from_at, window_to_at = n.window_to_at
+        from jsonb_populate_record(null::intents, v_intent -> 'shows') n where i.id = v_intent ->> 'id';
     end if;
   end if;
 
   if p -> 'adopted' is not null then
     update transactions t set adapter = n.adapter, authorization_id = n.authorization_id, purse = n.purse,
-        wallet_id = n.wallet_id, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
+        wallet_id = n.wallet_id, rail = case n.rail when 'simulate' then n.rail else t.rail end, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
         approved_cents = n.approved_cents, held_cents = n.held_cents, merchant_id = n.merchant_id, merchant = n.merchant,
         merchant_mcc = n.merchant_mcc, merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
         merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, hold_expires_at = n.hold_expires_at,

@@ -1,27 +1,32 @@
 /* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`. `usage_count` and
    `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
-   `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask. */
+   A card's payments are also those of the cards that it took the place of.
+   `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask.
+   A recurring one counts for its current or next unpaid window alone, in the day and month in which that can be charged. */
 create or replace function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false)
 returns table (
   spent_today_cents bigint, spent_this_month_cents bigint, card_spent_today_cents bigint,
   card_spent_this_month_cents bigint, usage_count bigint, last_payment_at timestamptz, first_merchant jsonb,
-  open_intents_cents bigint
+  open_intents_cents bigint, open_intents_this_month_cents bigint
 ) language sql stable as $$
-  select s.today, s.month, s.card_today, s.card_month, u.payments, l.authorized_at, f.merchant, i.cents
+  with line as (
+    select coalesce((select array_append(c.earlier_card_ids, c.id) from cards c where c.id = p_card), array[p_card]) as ids
+  )
+  select s.today, s.month, s.card_today, s.card_month, u.payments, l.authorized_at, f.merchant, i.cents, i.month_cents
   from (
     select
       coalesce(sum(d.spent_cents) filter (where d.day = (p_at at time zone 'UTC')::date), 0)::bigint as today,
       coalesce(sum(d.spent_cents), 0)::bigint as month,
-      coalesce(sum(d.spent_cents) filter (where d.card_id = p_card and d.day = (p_at at time zone 'UTC')::date), 0)::bigint
+      coalesce(sum(d.spent_cents) filter (where d.card_id = any (line.ids) and d.day = (p_at at time zone 'UTC')::date), 0)::bigint
         as card_today,
-      coalesce(sum(d.spent_cents) filter (where d.card_id = p_card), 0)::bigint as card_month
-    from spending_days d
+      coalesce(sum(d.spent_cents) filter (where d.card_id = any (line.ids)), 0)::bigint as card_month
+    from spending_days d cross join line
     where d.agent_id = p_agent
       and d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date
   ) s
   cross join lateral (
-    select coalesce(sum(d.payments), 0)::bigint as payments from spending_days d
-    where d.agent_id = p_agent and (p_card is null or d.card_id = p_card)
+    select coalesce(sum(d.payments), 0)::bigint as payments from spending_days d cross join line
+    where d.agent_id = p_agent and (p_card is null or d.card_id = any (line.ids))
   ) u
   left join lateral (
     select t.authorized_at from transactions t where t.agent_id = p_agent and t.spent_cents > 0
@@ -32,8 +37,15 @@ returns table (
     order by t.authorized_at limit 1
   ) f on true
   cross join lateral (
-    select coalesce(sum(i.expected_amount_cents), 0)::bigint as cents from intents i
+    select
+      coalesce(sum(i.expected_amount_cents) filter (where i.recurring is null
+        or i.window_from_at < (date_trunc('day', p_at at time zone 'UTC') + interval '1 day') at time zone 'UTC'), 0)::bigint
+        as cents,
+      coalesce(sum(i.expected_amount_cents), 0)::bigint as month_cents
+    from intents i
     where not p_is_charge
+      and (i.recurring is null
+        or i.window_from_at < (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC')
       and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null and i.expires_at > p_at
   ) i
 $$;

@@ -54,22 +54,36 @@ export {
   notAsked,
   sameAnswer,
 } from './network/network-message.service.ts';
+export { SimulationRow } from './simulations/simulation.entity.ts';
+export {
+  type SimulationView,
+  simulateCharge,
+  simulationProcessId,
+  simulationWorkflow,
+} from './simulations/simulation.messages.ts';
+export type { ChargeOutcome, NetworkCharge, NetworkSimulator } from './simulations/simulation.port.ts';
+export { findSimulation, simulationFactsOf, simulationView } from './simulations/simulation.queries.ts';
+export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';
+export { askAgain, endSimulation, type NewSimulation, openSimulation } from './simulations/simulation.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';
 export { bookClearing, bookExpiry, bookReversal, type CloseUsedCard } from './transactions/booking.service.ts';
-export { failUnadopted, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
+export { failUnadopted, handConfirmedOver, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
 export { lockDecision, lockPayment, lockSpending } from './transactions/payment-lock.service.ts';
 export { purseOf } from './transactions/purse.rules.ts';
 export { transactionOut, transactionsArea } from './transactions/transaction.contract.ts';
 export { TransactionRow } from './transactions/transaction.entity.ts';
 export {
   findByAuthorization,
+  findConfirmedBy,
   findPayingFor,
   findTransaction,
   lockTransaction,
 } from './transactions/transaction.queries.ts';
-export { type TransactionDeps, transactionHandlers } from './transactions/transaction.routes.ts';
+export { type SimulationOrder, type TransactionDeps, transactionHandlers } from './transactions/transaction.routes.ts';
+export { markVerified, transactionsPaidFor } from './transactions/verification.service.ts';
 
 import { CheckoutRow } from './checkout/checkout.entity.ts';
+import { SimulationRow } from './simulations/simulation.entity.ts';
 import { TransactionRow } from './transactions/transaction.entity.ts';
 
-export const paymentsEntities = [TransactionRow, CheckoutRow];
+export const paymentsEntities = [TransactionRow, CheckoutRow, SimulationRow];

@@ -1,20 +1,46 @@
-/** Policies and intents, put together with what they judge by. @module */
-import { intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
+/** Policies, intents and the page on which people decide them, put together with what they judge by. @module */
+import { relyingPartyOf } from '../../domains/identity/index.ts';
+import { approvalHandlers, approvalPage, approvalsArea } from '../../domains/spending/approvals/index.ts';
+import { evidenceArea, evidenceHandlers } from '../../domains/spending/evidence/index.ts';
+import { createApprovalLinks, intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
 import { policiesArea, policyHandlers } from '../../domains/spending/policies/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
+import { createApproveIntent } from '../../usecases/approve-intent.ts';
+import { createAttestIntent, createIntentChallenge } from '../../usecases/attest-intent.ts';
 import { findCardOf } from '../../usecases/card-facts.ts';
+import { decidingByLink } from '../../usecases/decide-by-link.ts';
 import { declareIntent } from '../../usecases/declare-intent.ts';
 import { judgePlan } from '../../usecases/judge-plan.ts';
 import { riskOf } from '../../usecases/spending-facts.ts';
+import { createVerifyIntent } from '../../usecases/verify-intent.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
-export function spendingAreas({ database, gateway }: Infrastructure): Mounted[] {
+export function spendingAreas({ database, gateway, vault, config }: Infrastructure): Mounted[] {
   const judge: Parameters<typeof policyHandlers>[0]['judge'] = async (tx, { agent, request, at }) => {
     const card = await findCardOf(tx, agent.agentId);
     return (await judgePlan(tx, riskOf, { agent, card, request, at })).verdict;
   };
+  const links = createApprovalLinks({ vault, publicUrl: config.publicUrl });
+  const relyingParty = relyingPartyOf(config.publicUrl);
+  const attest = createAttestIntent({ database, relyingParty });
+  const approve = createApproveIntent({ database, gateway, attest, vault });
+  const challenge = createIntentChallenge({ database, relyingParty });
+  const byLink = decidingByLink({ database, relyingParty, challenge, approve });
   return [
     mounted(policiesArea, policyHandlers({ database, judge })),
-    mounted(intentsArea, intentHandlers({ database, gateway, declare: declareIntent({ database, riskOf }) })),
+    mounted(
+      intentsArea,
+      intentHandlers({
+        database,
+        gateway,
+        links,
+        approve,
+        attest,
+        declare: declareIntent({ database, riskOf, links }),
+        verify: createVerifyIntent({ database }),
+      }),
+    ),
+    mounted(approvalsArea, approvalHandlers(byLink), { readApproval: approvalPage }),
+    mounted(evidenceArea, evidenceHandlers({ database })),
   ];
 }

@@ -4,6 +4,7 @@ import { webhooksArea } from '../../../src/domains/delivery/index.ts';
 import { agentTokensArea } from '../../../src/domains/identity/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { checkoutArea, transactionsArea } from '../../../src/domains/payments/index.ts';
+import { evidenceArea } from '../../../src/domains/spending/evidence/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
@@ -14,6 +15,7 @@ export const clientsOf = (owner: Pick<Owner, 'client'>) => ({
   tokens: owner.client(agentTokensArea),
   policies: owner.client(policiesArea),
   intents: owner.client(intentsArea),
+  evidence: owner.client(evidenceArea),
   cards: owner.client(cardsArea),
   checkout: owner.client(checkoutArea),
   transactions: owner.client(transactionsArea),
@@ -38,6 +40,7 @@ export async function recordsOf(world: Pick<World, 'sandboxUrl'>, owner: Owner) 
   const approved = await api.intents.declareIntent({
     body: { agentId: agent.id, purpose: 'now', expectedAmountEuros: 5, expectedMerchant: 'Sandbox Shop' },
   });
+  const evidence = await api.evidence.createEvidence({ body: { intentId: pending.id, type: 'invoice' } });
   const webhook = await api.webhooks.createWebhook({
     body: { url: `${world.sandboxUrl}/receiver/${owner.ownerId}`, events: ['*'] },
   });
@@ -59,6 +62,7 @@ export async function recordsOf(world: Pick<World, 'sandboxUrl'>, owner: Owner) 
     completedIntentId: bought.intentId,
     intentId: pending.id,
     approvedIntentId: approved.id,
+    evidenceId: evidence.id,
     webhookId: webhook.id,
     deliveryId: delivery?.id ?? '',
     entryId: entries.data[0]?.id ?? '',

@@ -4,7 +4,7 @@ import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { webhooksArea } from '../../../src/domains/delivery/index.ts';
 import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { checkoutArea, transactionsArea } from '../../../src/domains/payments/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { fundArea } from '../../../src/domains/treasury/index.ts';
@@ -54,9 +54,13 @@ export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl'
     tokens: client(agentTokensArea),
     webhooks: client(webhooksArea),
     checkout: client(checkoutArea),
+    transactions: client(transactionsArea),
     clock: createClient(sandboxClockArea, dashboard),
     /** An intent of a new agent. Up to 50.00 it is approved at once. */
-    declare: async (expectedAmountEuros: number, over: { ttlMinutes?: number } = {}): Promise<Declared> => {
+    declare: async (
+      expectedAmountEuros: number,
+      over: { ttlMinutes?: number; recurring?: { cadence: 'daily' } } = {},
+    ): Promise<Declared> => {
       const { agentId, cardId } = await agent();
       const intent = await intents.declareIntent({
         body: { agentId, purpose: `a thing for ${someone}`, expectedAmountEuros, ...over },

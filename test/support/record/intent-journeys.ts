@@ -1,7 +1,8 @@
 /** The ways of an intent: decided by people, by nobody, and by nonsense. @module */
-import { day, minute } from '../../../src/kernel/instant.ts';
+import { day, hour, minute } from '../../../src/kernel/instant.ts';
+import type { Actors, Declared } from './actors.ts';
 import { execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
-import type { Journey, Played } from './stage.ts';
+import { type Journey, type Played, until } from './stage.ts';
 
 const ended = (journey: string, workflowId: string): Played[] => [{ workflow: 'intentLifecycle', journey, workflowId }];
 
@@ -61,10 +62,34 @@ const expired: Journey = async (stage, actors) => {
   return ended('expired', id);
 };
 
+/** Charged in its first window, let go by in the next ones, and cancelled. */
+const recurring: Journey = async (stage, actors) => {
+  const declared = await actors.declare(15, { recurring: { cadence: 'daily' } });
+  const [id, names] = [intentRun(declared), namesOf(declared)];
+  await stage.observe('intentLifecycle: recurring', id, names);
+  await execute(actors, declared, shopUrl(stage, 'sandbox-shop', 1_500));
+  await windowsAre(actors, declared, ['completed']);
+  await stage.observe('intentLifecycle: recurring, paid for once', id, names);
+  await actors.clock.advanceSandboxClock({ body: { ms: 2 * day + hour } });
+  await windowsAre(actors, declared, ['missed', 'completed']);
+  await stage.observe('intentLifecycle: recurring, a window missed', id, names);
+  await actors.intents.cancelIntent(of(declared));
+  await stage.observe('intentLifecycle: recurring, cancelled', id, names);
+  return ended('recurring', id);
+};
+
+const windowsAre = ({ intents }: Actors, declared: Declared, statuses: readonly string[]) =>
+  until(
+    async () => (await intents.listIntentWindows({ ...of(declared), query: {} })).data.map(({ status }): string => status),
+    (found) => found.length >= statuses.length && statuses.every((status) => found.includes(status)),
+    `windows to be ${statuses.join(', ')}`,
+  );
+
 export const intentJourneys: readonly Journey[] = [
   approvedByUpdate,
   approvedBySignal,
   ignoredSignals,
   cancelled,
   expired,
+  recurring,
 ];

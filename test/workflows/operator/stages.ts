@@ -1,6 +1,6 @@
 /**
  * What an operator reads of each workflow in each of its stages: the one table. `{agent}`, `{subject}` and `{webhook}`
- * stand for ids, `{time}` for an instant.
+ * stand for ids, `{time}` for an instant, `{page}` for an approver's link.
  * @module
  */
 type Shown = {
@@ -41,6 +41,13 @@ export const runs: Readonly<Record<string, Shown>> = {
     summary: 'Checkout of intent {subject} of agent {agent}: paid at the shop, or known not to be',
     hasAgent: true,
   },
+  simulation: {
+    type: 'simulation',
+    queue: 'main',
+    id: 'simulation/{subject}',
+    summary: 'Simulation {subject} of agent {agent}: a card charged by the simulated network',
+    hasAgent: true,
+  },
   webhookDelivery: {
     type: 'webhookDelivery',
     queue: 'webhooks',
@@ -58,19 +65,22 @@ type Row = {
 };
 
 const waits = 'until {time} of business time, then it expires.';
+const page = "The approver's page: {page}";
+const due = 'Approved, daily: next due on {day}, charged from {time} until {time}; it ends at {time} of business time.';
 const ignored = '- a signal that is not approve, deny or cancel was ignored';
 
 export const stages: Readonly<Record<string, Row>> = {
   'intentLifecycle: pending': {
     stage: 'pending_approval',
     status: 'RUNNING',
-    details: [`Waiting for a person to approve or deny it ${waits} {euros} EUR asked by {agent}.`],
+    details: [`Waiting for a person to approve or deny it ${waits} {euros} EUR asked by {agent}.`, page],
   },
   'intentLifecycle: pending, signals ignored': {
     stage: 'pending_approval',
     status: 'RUNNING',
     details: [
       `Waiting for a person to approve or deny it ${waits} 85.00 EUR asked by {agent}.`,
+      page,
       ...[ignored, ignored, ignored, ignored],
     ],
   },
@@ -179,6 +189,26 @@ export const stages: Readonly<Record<string, Row>> = {
     status: 'RUNNING',
     details: ['Frozen by its policy; waiting for a change. Card of {agent}.'],
   },
+  'intentLifecycle: recurring': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [`${due} 15.00 EUR asked by {agent}.`],
+  },
+  'intentLifecycle: recurring, paid for once': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [`${due} 15.00 EUR asked by {agent}.`],
+  },
+  'intentLifecycle: recurring, a window missed': {
+    stage: 'approved',
+    status: 'RUNNING',
+    details: [`${due} 15.00 EUR asked by {agent}.`],
+  },
+  'intentLifecycle: recurring, cancelled': {
+    stage: 'cancelled',
+    status: 'COMPLETED',
+    details: ['Done: cancelled. 15.00 EUR asked by {agent}.'],
+  },
   'checkout: outcome unknown': {
     stage: 'paying',
     status: 'RUNNING',
@@ -228,6 +258,21 @@ export const stages: Readonly<Record<string, Row>> = {
     status: 'COMPLETED',
     details: ['Done: closed, and the card processor knows. Card of {agent}.'],
   },
+  'simulation: waiting for the network': {
+    stage: 'open',
+    status: 'RUNNING',
+    details: ['Waiting for the simulated network to charge 12.50 EUR for {agent}.'],
+  },
+  'simulation: done': {
+    stage: 'done',
+    status: 'COMPLETED',
+    details: ['Done: the network has asked and was answered, 12.50 EUR for {agent}.'],
+  },
+  'simulation: refused': {
+    stage: 'refused',
+    status: 'COMPLETED',
+    details: ['Done: refused (unknown_card), 12.50 EUR for {agent}.'],
+  },
   'webhookDelivery: waiting': {
     stage: 'retrying',
     status: 'RUNNING',
@@ -252,4 +297,9 @@ export function patternOf(text: string, names: Readonly<Record<string, string>>)
   return new RegExp(`^${filled}$`);
 }
 
-const forms: Readonly<Record<string, string>> = { time: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z', euros: '\\d+\\.\\d\\d' };
+const forms: Readonly<Record<string, string>> = {
+  time: '\\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z',
+  day: '\\d{4}-\\d\\d-\\d\\d',
+  euros: '\\d+\\.\\d\\d',
+  page: 'http://[\\w.:]+/approve/[0-9a-f]{32}',
+};

@@ -4,7 +4,7 @@
  * @module
  */
 import { oneRow, type Tx } from '../../../db/tx.ts';
-import type { IntentRow } from '../../spending/intents/index.ts';
+import { type IntentRow, matchableIntent, type TakenWindow } from '../../spending/intents/index.ts';
 import type {
   CounterFacts,
   HolderStatus,
@@ -13,6 +13,7 @@ import type {
   RiskFacts,
 } from '../../spending/policies/policy.rules.ts';
 import type { CheckoutStatus } from '../checkout/checkout.rules.ts';
+import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Candidate, DecisionFacts, TokenFacts } from './authorization.rules.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
@@ -44,7 +45,10 @@ export type AgentRecord = {
   readonly version: number;
 };
 /** An intent as the decision sees it; the ORM is not around it. */
-export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] };
+export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] } & {
+  /** Of a recurring one: the rows of windows that the instant of the question lies in. */
+  readonly taken?: readonly TakenWindow[] | null;
+};
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
 export type ConfirmedTransaction = TransactionFields & { readonly intent: IntentFields };
 
@@ -67,6 +71,8 @@ export type AuthorizationFacts = {
   readonly purse: string;
   readonly availableCents: number;
   readonly revision: number;
+  /** Of a charge that Bursar asked the simulated network for. */
+  readonly simulation?: SimulationFacts | undefined;
 };
 
 export type Loaded =
@@ -79,12 +85,13 @@ export type Question = {
   readonly id: string;
   readonly cardRef: string;
   readonly tokenHash: string | null;
+  readonly simulationId?: string | undefined;
   readonly at: Date;
 };
 
 export async function loadAuthorizationFacts(
   tx: Tx,
-  { adapter, id, cardRef, tokenHash, at }: Question,
+  { adapter, id, cardRef, tokenHash, simulationId, at }: Question,
 ): Promise<Loaded> {
   const { facts } = await oneRow<{ facts: Record<string, unknown> }>(
     tx,
@@ -93,7 +100,17 @@ export async function loadAuthorizationFacts(
   );
   const loaded = fromJson(facts) as AuthorizationFacts & { known?: Known; card: CardRecord | null };
   if (loaded.known !== undefined) return { known: (facts as { known: Known }).known };
-  return loaded.card === null ? { unknownCard: true, early: loaded.early } : { facts: loaded };
+  if (loaded.card === null) return { unknownCard: true, early: loaded.early };
+  return { facts: simulationId === undefined ? loaded : await simulated(tx, loaded, simulationId) };
+}
+
+/** The wish never changes, so it need not be of the same snapshot. An intent that it names is the only one there is. */
+async function simulated(tx: Tx, facts: AuthorizationFacts, id: string): Promise<AuthorizationFacts> {
+  const simulation = await simulationFactsOf(tx, { id, cardId: facts.card.id });
+  if (simulation === null) return facts;
+  const { intentId } = simulation;
+  if (intentId === null) return { ...facts, simulation };
+  return { ...facts, simulation, intents: facts.intents.filter((intent) => intent.id === intentId), confirmed: [] };
 }
 
 /** What the pure decision looks at. */
@@ -110,10 +127,16 @@ export function decisionFactsOf(
   return {
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [
-      ...facts.intents.map((intent) => candidateOf(intent)),
-      ...facts.confirmed.map(({ id, intent }) => ({ ...candidateOf(intent), transactionId: id })),
+      ...facts.intents.map((intent) => candidateOf(intent, at)),
+      // Their windows were open when they were confirmed.
+      ...facts.confirmed.map(({ id, intent }) => ({
+        ...candidateOf(intent, at),
+        closedBecause: undefined,
+        transactionId: id,
+      })),
     ],
     token: tokenFactsOf(facts),
+    simulation: facts.simulation,
     availableCents: facts.availableCents,
     partialSupported: message.partialSupported,
     early: {
@@ -139,11 +162,10 @@ const tokenFactsOf = (facts: AuthorizationFacts): TokenFacts | null =>
         ceilingCents: facts.checkout.ceilingCents,
       };
 
-const candidateOf = (intent: IntentFields): Candidate => ({
-  id: intent.id,
-  expectedAmountCents: intent.expectedAmountCents,
-  expectedMerchant: intent.expectedMerchant ?? null,
+const candidateOf = (intent: IntentFields, at: Date): Candidate => ({
+  ...matchableIntent(intent, intent.taken ?? [], at),
   isAutoApproved: intent.isAutoApproved,
+  attestedAt: intent.attestedAt ?? null,
 });
 
 /** Column names become ours and instants become dates; bodies of messages are left as they are. */

@@ -4,11 +4,13 @@
  * @module
  */
 import { type Cents, cents, inWords, least } from '../../../kernel/money.ts';
+import { whyUnattested } from '../../spending/policies/attestation.rules.ts';
 import {
   type IntentFacts,
   judgeSpending,
   type MatchableIntent,
   matchIntent,
+  type Policy,
   type SpendingFacts,
   type TraceEntry,
   type Verdict,
@@ -18,6 +20,7 @@ export type Candidate = MatchableIntent & {
   readonly id: string;
   readonly expectedMerchant: string | null;
   readonly isAutoApproved: boolean;
+  readonly attestedAt: Date | null;
   /** Set where a confirm has written the transaction that the authorization is to adopt. */
   readonly transactionId?: string | undefined;
 };
@@ -29,12 +32,16 @@ export type TokenFacts = {
   readonly ceilingCents: number | null;
 };
 
+/** A charge on request: paid for by the intent that it names, where it names one, and declined where that is wanted. */
+export type SimulatedFacts = { readonly intentId: string | null; readonly wanted: 'approve' | 'decline' };
+
 export type DecisionFacts = {
   /** Everything but the intent, which is found here. */
   readonly spending: Omit<SpendingFacts, 'intent'>;
   readonly candidates: readonly Candidate[];
   /** Null for a charge that carries no payment token. */
   readonly token: TokenFacts | null;
+  readonly simulation?: SimulatedFacts | undefined;
   readonly availableCents: number;
   readonly partialSupported: boolean;
   /** What the network has said about this authorization before it sent it. */
@@ -79,10 +86,11 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
       ...told,
     };
   }
-  const misuse = tokenMisuse(facts, found);
+  const misuse = tokenMisuse(facts, found) ?? simulationMisfit(facts, found);
   if (misuse !== undefined) return declined(misuse, told);
   const whole = judge(facts, found, request.amountCents);
-  if (whole.outcome === 'allow') return approved('approved', request.amountCents, whole, told);
+  const through = facts.simulation?.wanted === 'decline' ? declinedAsWanted : approved;
+  if (whole.outcome === 'allow') return through('approved', request.amountCents, whole, told);
   const part = facts.partialSupported && request.kind !== 'verification' ? mostAllowed(facts, found, whole) : undefined;
   if (part === undefined) return { ...declined(whole, told), needsPerson: whole.outcome === 'needs_approval' };
   const verdict = {
@@ -90,19 +98,27 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
     rule: whole.rule,
     reason: `${inWords(part.amountCents)} approved: ${whole.reason}`,
   };
-  return approved('partial', part.amountCents, verdict, told);
+  return through('partial', part.amountCents, verdict, told);
 }
 
 type Found = { readonly candidate: Candidate | undefined; readonly mismatch: Decision['mismatch'] };
 
 /** Account checks consume no intent. */
-function findIntent({ spending: { request, policy }, candidates }: DecisionFacts): Found {
+function findIntent({ spending: { request, policy, at }, candidates }: DecisionFacts): Found {
   if (request.kind === 'verification') return { candidate: undefined, mismatch: undefined };
-  const charge = { amountCents: request.amountCents, merchant: request.merchant };
-  const match = matchIntent(candidates, charge, policy?.amountTolerancePercent);
+  const { amountCents, merchant, recurring } = request;
+  const charge = { amountCents, merchant, recurring };
+  const match = matchIntent(attestedFirst(candidates, policy, at), charge, policy?.amountTolerancePercent);
   if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };
   if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };
   return { candidate: undefined, mismatch: { intentId: match.intent.id, reason: match.reason } };
+}
+
+/** Ties go to the first: of two that fit alike, the one that a passkey stands by is meant. */
+function attestedFirst(candidates: readonly Candidate[], policy: Policy | null, at: Date): readonly Candidate[] {
+  if (policy?.requireAttestation !== true) return candidates;
+  const isAttested = ({ attestedAt }: Candidate): boolean => whyUnattested(policy, attestedAt, at) === undefined;
+  return [...candidates.filter(isAttested), ...candidates.filter((one) => !isAttested(one))];
 }
 
 /** A token is no licence of its own: without its intent it pays nothing, whatever else the rules would let through. */
@@ -118,6 +134,13 @@ function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }
   if (candidate?.id === token.intentId) return undefined;
   const why = mismatch?.reason ?? `intent ${token.intentId} of its checkout is not open any more`;
   return { rule: 'checkout_intent', reason: `the payment token pays for nothing: ${why}`, trace: [] };
+}
+
+/** Whoever names an intent wants to see that one paid for, and not some other way through the rules. */
+function simulationMisfit({ simulation }: DecisionFacts, { candidate, mismatch }: Found): Why | undefined {
+  if (simulation?.intentId == null || candidate?.id === simulation.intentId) return undefined;
+  const why = mismatch?.reason ?? 'it is not open for this card and this charge any more';
+  return { rule: 'simulation_intent', reason: `the simulation names intent ${simulation.intentId}: ${why}`, trace: [] };
 }
 
 /** The spending rules, and then the money: a rule's refusal says more than an empty wallet. */
@@ -148,6 +171,7 @@ const factsOf = (candidate: Candidate): IntentFacts => ({
   expectedMerchant: candidate.expectedMerchant,
   status: 'approved',
   autoApproved: candidate.isAutoApproved,
+  attestedAt: candidate.attestedAt,
   tolerancePercent: candidate.tolerancePercent,
 });
 
@@ -198,6 +222,12 @@ const approved = (
   needsPerson: false,
   ...told,
 });
+
+/** In the place of an approval. */
+const declinedAsWanted: typeof approved = (_outcome, amountCents, { trace }, told) => {
+  const reason = `the rules let ${inWords(amountCents)} through, and the simulation asks for a decline`;
+  return declined({ rule: 'simulated_decline', reason, trace }, { ...told, mismatch: undefined });
+};
 
 const declined = ({ rule, reason, trace }: Why, { mismatch, candidate }: Told): Decision => ({
   outcome: 'declined',

@@ -1,6 +1,10 @@
 /** The public face of intents. @module */
-export { type DeclareBody, type IntentWire, intentOut, intentsArea } from './intent.contract.ts';
+
+export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
+export { isProven, proven } from './decision-proof.ts';
+export { type DeclareBody, type IntentWire, intentOut, intentsArea, type VerifyBody } from './intent.contract.ts';
 export { IntentRow, type PolicyCheck } from './intent.entity.ts';
+export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
 export {
   decideIntent,
   type IntentDecision,
@@ -29,3 +33,25 @@ export {
   stateOf,
 } from './intent.service.ts';
 export { intentView, intentWire } from './intent.wire.ts';
+export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
+export {
+  findWindow,
+  latestCompletedWindow,
+  latestMatchedWindow,
+  listWindows,
+  type WindowRow,
+  windowOfTransaction,
+} from './intent-window.queries.ts';
+export { moveWindow, type WindowStatus } from './intent-window.rules.ts';
+export { completeWindowNow, endWindows, settleWindow } from './intent-window.service.ts';
+export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
+export {
+  type Recurring,
+  spanInWords,
+  type TakenWindow,
+  windowAt,
+  windowNotOver,
+  windowNumbered,
+} from './recurrence.rules.ts';
+export { mismatchesOf } from './verification.rules.ts';
+export { noteVerified } from './verification.service.ts';

@@ -2,7 +2,36 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { webauthnAssertion } from '../../../http/webauthn.ts';
 import { intentStatuses } from './intent.rules.ts';
+import { windowStatuses } from './intent-window.rules.ts';
+import { cadences } from './recurrence.rules.ts';
+
+const recurringOut = z.object({
+  cadence: z.enum(cadences),
+  windowStartDaysBefore: z.int(),
+  windowEndDaysAfter: z.int(),
+  amountTolerancePercent: z.number(),
+  merchantMatch: z.boolean(),
+});
+const windowShape = {
+  number: z.int().meta({ description: 'the first is 1' }),
+  dueOn: z.string().meta({ format: 'date', description: 'the day it is due, in UTC' }),
+  from: instantOut,
+  to: instantOut.meta({ description: 'belongs to it no more' }),
+};
+const currentWindowOut = z.object(windowShape);
+export type IntentWindowWire = z.infer<typeof currentWindowOut>;
+
+const intentWindowOut = z
+  .object({
+    ...windowShape,
+    intentId: idOut('intent'),
+    status: z.enum(windowStatuses),
+    transactionId: z.string().nullable(),
+    completedAt: instantOut.nullable(),
+  })
+  .meta({ id: 'IntentWindow' });
 
 export const intentOut = z
   .object({
@@ -13,7 +42,7 @@ export const intentOut = z
     expectedAmountEuros: eurosOut,
     expectedMerchant: z.string().nullable(),
     status: z.enum(intentStatuses),
-    recurring: z.record(z.string(), z.unknown()).nullable(),
+    recurring: recurringOut.nullable(),
     expiresAt: instantOut,
     cardId: idOut('card'),
     policyCheck: z.object({ allowed: z.boolean(), requiresApproval: z.boolean(), reason: z.string().nullable() }),
@@ -22,15 +51,44 @@ export const intentOut = z
     approvedAt: instantOut.nullable(),
     deniedReason: z.string().nullable(),
     completedAt: instantOut.nullable(),
-    matchedTransactionId: z.string().nullable(),
-    transactionId: z.string().nullable(),
+    matchedTransactionId: z
+      .string()
+      .nullable()
+      .meta({ description: 'what is paying for it now; of a recurring one its windows say it' }),
+    transactionId: z.string().nullable().meta({ description: 'what paid for it; of a recurring one the last charge' }),
     attestedAt: instantOut.nullable(),
     verified: z.boolean(),
     createdAt: instantOut,
+    window: currentWindowOut
+      .nullable()
+      .meta({ description: 'of an approved recurring one: the window that is current or next, and unpaid' }),
+    approvalUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'where a person decides it, while it waits; shown to the owner, never to an agent' }),
   })
   .meta({ id: 'Intent' });
 
 export type IntentWire = z.infer<typeof intentOut>;
+/** What also subscribers see: the link is a capability, and no event carries one. */
+export type IntentFacts = Omit<IntentWire, 'approvalUrl'>;
+
+const longestTtlMinutes = { one: 43_200, recurring: 5 * 366 * 1_440 };
+const defaultTtlMinutes = { one: 1_440, recurring: 366 * 1_440 };
+const halfYearInDays = 182;
+
+const recurring = z
+  .strictObject({
+    cadence: z.enum(cadences),
+    windowStartDaysBefore: z.int().min(0).max(halfYearInDays).default(3),
+    windowEndDaysAfter: z.int().min(0).max(halfYearInDays).default(2),
+    amountTolerancePercent: z.number().min(0).max(100).default(10),
+    merchantMatch: z.boolean().default(true).meta({ description: 'false: by whichever merchant' }),
+  })
+  .meta({
+    description:
+      'Charged once in each window: whole UTC days around a due day. The first due day is that of the approval, and that window begins with it; months without that day have their last one. A day that two windows want belongs to the nearer due day, in a tie to the earlier one.',
+  });
 
 const declaration = z
   .strictObject({
@@ -40,7 +98,11 @@ const declaration = z
     expectedAmount: euros().optional().meta({ deprecated: true }),
     expectedMerchant: text(200).optional(),
     clientIntentId: text(64).optional(),
-    ttlMinutes: z.int().min(1).max(43_200).default(1_440),
+    ttlMinutes: z.int().min(1).max(longestTtlMinutes.recurring).optional().meta({
+      description:
+        'until when it stands: for one payment at most 43200 (30 days), if not given 1440; recurring at most 2635200 (5 years), if not given 527040 (366 days)',
+    }),
+    recurring: recurring.optional(),
     cardId: id('card').optional(),
     cardName: text(60).optional(),
   })
@@ -51,9 +113,26 @@ const declaration = z
   .refine(
     (body) => (body.expectedAmountEuros === undefined) !== (body.expectedAmount === undefined),
     'give expectedAmountEuros (or its older name expectedAmount), once',
-  );
+  )
+  .refine(({ ttlMinutes = 1, recurring: again }) => again !== undefined || ttlMinutes <= longestTtlMinutes.one, {
+    path: ['ttlMinutes'],
+    message: 'must be at most 43200 (30 days) for an intent that is not recurring',
+  })
+  .transform(({ ttlMinutes, ...body }) => ({
+    ...body,
+    ttlMinutes: ttlMinutes ?? defaultTtlMinutes[body.recurring === undefined ? 'one' : 'recurring'],
+  }));
 
 export type DeclareBody = z.output<typeof declaration>;
+
+const verification = z
+  .strictObject({ actualAmountEuros: euros().optional(), actualMerchant: text(200).optional() })
+  .refine(
+    ({ actualAmountEuros, actualMerchant }) => actualAmountEuros !== undefined || actualMerchant !== undefined,
+    'give actualAmountEuros, actualMerchant or both',
+  );
+
+export type VerifyBody = z.output<typeof verification>;
 
 const one = z.strictObject({ id: id('intent') });
 
@@ -73,6 +152,7 @@ export const intentsArea = defineArea({
       scope: 'intents.write',
       body: declaration,
       success: { status: 201, body: intentOut, also: [200] },
+      sealed: true,
       refusals: [403, 404],
       fires: ['intent.created', 'intent.approved', 'intent.denied'],
     },
@@ -100,21 +180,77 @@ export const intentsArea = defineArea({
       success: { status: 200, body: intentOut },
       refusals: [403, 404],
     },
+    listIntentWindows: {
+      method: 'get',
+      path: '/{id}/windows',
+      summary: 'Windows of a recurring intent that were charged or are over, latest first',
+      description: 'The one that is current or next is the `window` of the intent. Empty for an intent of one payment.',
+      auth: ['key', 'agent'],
+      scope: 'intents.read',
+      params: one,
+      query: z.strictObject({ ...pageQuery }),
+      success: { status: 200, body: pageOut(intentWindowOut) },
+      refusals: [403, 404],
+    },
+    verifyIntent: {
+      method: 'post',
+      path: '/{id}/verify',
+      summary: 'Compare what was really paid with what was declared',
+      description:
+        'For a completed intent, and for the last completed window of a recurring one. An amount fits within the tolerance of the policy (of the intent, where it is recurring) in both directions; a merchant fits when it is the same in another spelling. Marks the transactions; `verification.mismatch` tells what does not fit.',
+      auth: ['key', 'agent'],
+      scope: 'intents.write',
+      params: one,
+      body: verification,
+      success: {
+        status: 200,
+        body: z
+          .object({
+            intentId: idOut('intent'),
+            verified: z.boolean(),
+            mismatches: z.array(z.string()),
+            transactionsUpdated: z.int(),
+          })
+          .meta({ id: 'IntentVerified' }),
+      },
+      refusals: [403, 404],
+      fires: ['intent.verified', 'verification.mismatch', 'transaction.updated'],
+    },
     approveIntent: {
       method: 'post',
       path: '/{id}/approve',
       summary: 'Approve an intent that waits for a person',
+      description:
+        'Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation.',
       auth: ['key'],
       params: one,
-      body: z.strictObject({}),
+      body: z.strictObject({ webauthnAssertion: webauthnAssertion.optional() }),
       success: {
         status: 200,
         body: z
           .object({ id: idOut('intent'), status: z.literal('approved'), approvedBy: z.string() })
           .meta({ id: 'IntentApproved' }),
       },
-      refusals: [404, 503],
-      fires: ['intent.approved'],
+      refusals: [403, 404, 503],
+      fires: ['intent.approved', 'intent.attested'],
+    },
+    attestIntent: {
+      method: 'post',
+      path: '/{id}/attest',
+      summary: 'Stand by an open intent with a passkey',
+      description:
+        'What `requireAttestation` of a policy asks of each charge: the charge passes until `validUntil`. Takes an assertion made for a challenge of `POST /passkeys/intents/{intentId}/challenge`.',
+      auth: ['key'],
+      params: one,
+      body: z.strictObject({ webauthnAssertion }),
+      success: {
+        status: 200,
+        body: z
+          .object({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
+          .meta({ id: 'IntentAttested' }),
+      },
+      refusals: [404],
+      fires: ['intent.attested'],
     },
     denyIntent: {
       method: 'post',

@@ -1,6 +1,7 @@
 /** The intents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { IntentStatus } from './intent.rules.ts';
+import type { Recurring } from './recurrence.rules.ts';
 
 export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
 
@@ -17,12 +18,19 @@ const IntentSchema = defineEntity({
     expectedMerchant: p.string().nullable(),
     cardId: p.string(),
     status: p.string().$type<IntentStatus>(),
-    recurring: p.json<Record<string, unknown>>().nullable(),
+    recurring: p.json<Recurring>().nullable(),
     expiresAt: p.datetime(),
+    anchorAt: p.datetime().nullable(),
+    windowNumber: p.integer().nullable(),
+    windowDueAt: p.datetime().nullable(),
+    windowFromAt: p.datetime().nullable(),
+    windowToAt: p.datetime().nullable(),
     payWithinMinutes: p.integer().nullable(),
     policyCheck: p.json<PolicyCheck>(),
     policyVersion: p.integer().nullable(),
     needsAttestation: p.boolean(),
+    attestedAt: p.datetime().nullable(),
+    attestedBy: p.string().nullable(),
     isAutoApproved: p.boolean(),
     approvedBy: p.string().nullable(),
     approvedAt: p.datetime().nullable(),

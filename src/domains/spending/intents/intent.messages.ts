@@ -17,16 +17,22 @@ export type IntentView = {
   readonly agentId: string;
   /** Set by the approver; an actor in words. */
   readonly approvedBy: string | null;
+  /** How often, for one that is charged again and again. Absent in runs that are older than it. */
+  readonly recurring?: string | null;
+  /** The window that is current or next; ISO 8601, business time. */
+  readonly window?: { readonly dueAt: string; readonly from: string; readonly to: string } | null;
 };
 
-/** A decision as the workflow receives it from the API: who may decide was settled there. */
+/** A decision as the workflow receives it: the API settled who may decide, or a person typed it. */
 export type IntentDecision = {
   readonly decision: 'approve' | 'deny' | 'cancel';
-  readonly actor: 'key' | 'signal';
+  readonly actor: 'key' | 'passkey' | 'signal';
   /** The approver's own id or name. */
   readonly by: string;
   readonly causeId: string;
   readonly requestId: string;
+  /** The API's seal over the rest (decision-proof.ts); a signal's has none. */
+  readonly proof?: string;
 };
 
 export const intentProcessId = (id: Id<'intent'>): string => `intent/${id}`;
@@ -53,6 +59,26 @@ export function parseDecision(typed: unknown): TypedDecision {
   const known = words.find((candidate) => candidate === word);
   if (known === undefined) return { ignored: 'a signal that is not approve, deny or cancel was ignored' };
   return { decision: known, by: nameOf(by) };
+}
+
+/** What came as an update: the API's own decision as it is, anything else read as a signal of that id would be. */
+export function decisionAsked(asked: unknown, updateId: string): IntentDecision | { readonly ignored: string } {
+  if (isDecision(asked)) return asked;
+  const parsed = parseDecision(asked);
+  if ('ignored' in parsed) return { ignored: 'send {"decision":"approve","by":"your name"}; also "deny" and "cancel"' };
+  const causeId = `update:${updateId}`.slice(0, 200);
+  return { ...parsed, actor: 'signal', causeId, requestId: causeId };
+}
+
+function isDecision(asked: unknown): asked is IntentDecision {
+  if (typeof asked !== 'object' || asked === null) return false;
+  const { decision, actor, ...rest } = asked as Record<string, unknown>;
+  const isText = (value: unknown) => typeof value === 'string' && value !== '';
+  return (
+    words.some((word) => word === decision) &&
+    (actor === 'key' || actor === 'passkey') &&
+    [rest.by, rest.causeId, rest.requestId].every(isText)
+  );
 }
 
 /** A short printable name; free text does not enter a workflow. */

@@ -5,32 +5,52 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
-import { type Handlers, Reply } from '../../../http/route.ts';
+import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
+import type { AssertionEnvelope } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { pageOf } from '../../../kernel/page.ts';
-import { hasMoved } from '../../../platform/transitions.ts';
+import { type Cursor, pageOf } from '../../../kernel/page.ts';
+import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
-import type { DeclareBody, intentsArea } from './intent.contract.ts';
+import type { ApprovalLinks } from './approval-link.service.ts';
+import type { DeclareBody, IntentWire, intentsArea, VerifyBody } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { decideIntent, intentProcessId } from './intent.messages.ts';
-import { findIntent, listIntents } from './intent.queries.ts';
-import { moveIntent } from './intent.rules.ts';
+import { intentProcessId } from './intent.messages.ts';
+import { listIntents, readIntent } from './intent.queries.ts';
+import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand, stateOf } from './intent.service.ts';
-import { intentWire } from './intent.wire.ts';
+import { intentWire, windowWire } from './intent.wire.ts';
+import { listWindows, type WindowRow } from './intent-window.queries.ts';
 
 export type IntentDeps = {
   readonly database: Database;
   readonly gateway: WorkflowGateway;
+  readonly links: Pick<ApprovalLinks, 'urlsOf'>;
+  readonly approve: (
+    row: IntentRow,
+    envelope: AssertionEnvelope | undefined,
+    cause: Cause,
+  ) => Promise<{ readonly approvedBy: string }>;
+  readonly attest: (
+    row: IntentRow,
+    envelope: AssertionEnvelope,
+    cause: Cause,
+  ) => Promise<{ readonly attestedAt: Date; readonly validUntil: Date }>;
   /** Judges and inserts; `isNew` is false for a repeated `clientIntentId`. */
   readonly declare: (declaration: DeclareBody, call: Call) => Promise<{ row: IntentRow; isNew: boolean }>;
+  readonly verify: (
+    intentId: string,
+    actual: VerifyBody,
+    call: Call,
+  ) => Promise<Output<(typeof intentsArea)['operations']['verifyIntent']>>;
 };
 
 export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> => ({
   declareIntent: async ({ body }, call) => {
     const { row, isNew } = await deps.declare(body, call);
     if (isNew) deps.gateway.startSoon(intentProcessId(row.id));
-    return new Reply(isNew ? 201 : 200, intentWire(row));
+    const record = await withLinks(deps, [row], call);
+    return new Reply(isNew ? 201 : 200, record(row));
   },
 
   listIntents: async ({ query }, call) => {
@@ -38,28 +58,44 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     if (own !== undefined && query.agentId !== undefined && query.agentId !== own) {
       throw new DomainError('agent_isolation', `intents of ${query.agentId} are closed to another agent`);
     }
-    const filter = { ownerId: ownerOf(call), agentId: own ?? query.agentId, status: query.status };
+    const now = await call.now();
+    const filter = { ownerId: ownerOf(call), agentId: own ?? query.agentId, status: query.status, now };
     const page = pageOfQuery(query);
     const found = await listIntents(deps.database.read(), filter, page);
-    return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), intentWire);
+    const record = await withLinks(deps, found, { ...call, now: async () => now });
+    return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), record);
   },
 
-  getIntent: async ({ params }, call) => intentWire(await reach(deps, params.id, call)),
-
-  approveIntent: async ({ params }, call) => {
+  getIntent: async ({ params }, call) => {
     const row = await reach(deps, params.id, call);
-    // The pure rule answers first: what is refused or done already needs no Temporal.
-    const seen = await hasMoved(deps.database.read(), 'intent', row.id, call.cause.causeId);
-    const move = moveIntent(stateOf(row), 'approve', seen);
-    if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
-    if (move.outcome === 'already') return approved(row.id, row.approvedBy ?? null);
-    const view = await deps.gateway.ask(
-      intentProcessId(row.id),
-      decideIntent,
-      { decision: 'approve', actor: 'key', by: keyOf(call), causeId: call.cause.causeId, requestId: call.requestId },
-      call.cause.causeId,
-    );
-    return approved(row.id, view.approvedBy);
+    return (await withLinks(deps, [row], call))(row);
+  },
+
+  listIntentWindows: async ({ params, query }, call) => {
+    const { id } = await reach(deps, params.id, call);
+    const { limit, after } = pageOfQuery(query);
+    const found = await listWindows(deps.database.read(), id, { limit, before: windowIn(after) });
+    return pageOf(found, limit, cursorOf, (row) => ({
+      ...windowWire(row),
+      intentId: id,
+      status: row.status,
+      transactionId: row.transactionId,
+      completedAt: row.completedAt?.toISOString() ?? null,
+    }));
+  },
+
+  verifyIntent: ({ params, body }, call) => deps.verify(params.id, body, call),
+
+  approveIntent: async ({ params, body }, call) => {
+    const row = await reach(deps, params.id, call);
+    const { approvedBy } = await deps.approve(row, body.webauthnAssertion, call.cause);
+    return { id: row.id, status: 'approved', approvedBy };
+  },
+
+  attestIntent: async ({ params, body }, call) => {
+    const row = await reach(deps, params.id, call);
+    const { attestedAt, validUntil } = await deps.attest(row, body.webauthnAssertion, call.cause);
+    return { id: row.id, attestedAt: attestedAt.toISOString(), validUntil: validUntil.toISOString() };
   },
 
   denyIntent: async ({ params, body }, call) => {
@@ -73,8 +109,48 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   },
 });
 
+/**
+ * An agent never gets the link by which it is decided. Past its deadline an intent reads expired, whether or not its
+ * process has marked it yet.
+ */
+async function withLinks(
+  { database, links }: IntentDeps,
+  found: readonly IntentRow[],
+  { caller, now }: Call,
+): Promise<(row: IntentRow) => IntentWire> {
+  const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
+  const statusOf = (row: IntentRow) =>
+    at === undefined ? row.status : statusAsOf({ ...stateOf(row), expiresAt: row.expiresAt }, at);
+  const waiting = caller.kind === 'key' ? found.filter((row) => statusOf(row) === 'pending_approval') : [];
+  const ids = waiting.map(({ id }) => id);
+  const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
+  return (row) => {
+    const [shown, status] = [intentWire(row), statusOf(row)];
+    return {
+      ...shown,
+      status,
+      window: status === 'approved' ? shown.window : null,
+      approvalUrl: urls?.get(row.id) ?? null,
+    };
+  };
+}
+
+const cursorOf = ({ fromAt, number }: WindowRow): Cursor => ({
+  createdAt: fromAt.toISOString(),
+  id: `window_${number}`,
+});
+
+function windowIn(after: Cursor | undefined): number | undefined {
+  if (after === undefined) return undefined;
+  const number = /^window_(\d{1,9})$/.exec(after.id)?.[1];
+  if (number === undefined) {
+    throw new DomainError('invalid_request', 'query.cursor: must be a nextCursor of an earlier page');
+  }
+  return Number(number);
+}
+
 async function reach({ database }: IntentDeps, id: string, call: Call): Promise<IntentRow> {
-  return mayReach(call, 'intent', id, await findIntent(database.read(), id));
+  return mayReach(call, 'intent', id, await readIntent(database.read(), id));
 }
 
 /** A brake is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
@@ -82,8 +158,3 @@ async function brake(deps: IntentDeps, id: string, command: IntentCommand, call:
   await reach(deps, id, call);
   await deps.database.write((tx) => applyToIntent(tx, id, command, call.cause));
 }
-
-const approved = (id: string, approvedBy: string | null) =>
-  ({ id, status: 'approved', approvedBy: approvedBy ?? 'policy' }) as const;
-
-const keyOf = ({ caller }: Call): string => (caller.kind === 'key' ? caller.keyId : 'unknown');

@@ -12,6 +12,7 @@ import { later, minute } from '../../../kernel/instant.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../platform/processes.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import type { ApprovalLinks } from './approval-link.service.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { intentProcessId, intentWorkflow } from './intent.messages.ts';
 import {
@@ -23,6 +24,8 @@ import {
   moveIntent,
 } from './intent.rules.ts';
 import { intentWire } from './intent.wire.ts';
+import { anchor, dueAt } from './intent-schedule.service.ts';
+import type { Recurring } from './recurrence.rules.ts';
 
 export type IntentCommand =
   | { readonly kind: 'approve' | 'cancel' | 'expire' | 'unmatch' }
@@ -43,19 +46,26 @@ export type NewIntent = {
   readonly expiresAt: Date;
   /** Counted from a person's approval; without it the first deadline stands. */
   readonly payWithinMinutes?: number;
+  /** Charged again and again, until its deadline. */
+  readonly recurring?: Recurring | null;
   readonly policyCheck: PolicyCheck;
   readonly policyVersion: number | null;
   readonly needsAttestation: boolean;
   readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
 };
 
-/** Inserts a judged intent with its events; one that is not final gets its process. */
-export async function insertIntent(tx: Tx, fresh: NewIntent, cause: Cause): Promise<IntentRow> {
+/** Inserts a judged intent with its events; one that waits gets its link, one that is not final its process. */
+export async function insertIntent(
+  tx: Tx,
+  fresh: NewIntent,
+  cause: Cause,
+  links: Pick<ApprovalLinks, 'open'>,
+): Promise<IntentRow> {
   const isApproved = fresh.status === 'approved';
   const row = tx.create(IntentRow, {
     ...fresh,
     payWithinMinutes: fresh.payWithinMinutes ?? null,
-    recurring: null,
+    recurring: fresh.recurring ?? null,
     isAutoApproved: isApproved,
     approvedBy: isApproved ? 'policy' : null,
     approvedAt: isApproved ? cause.at : null,
@@ -70,8 +80,10 @@ export async function insertIntent(tx: Tx, fresh: NewIntent, cause: Cause): Prom
     createdAt: cause.at,
     updatedAt: cause.at,
   });
+  if (isApproved) anchor(row, cause.at);
   await tx.flush();
   await recordTransition(tx, 'intent', row.id, { from: null, to: row.status }, cause);
+  if (row.status === 'pending_approval') await links.open(tx, row.id, cause.at);
   const verdict = verdictEvent[fresh.status];
   await recordChanges(tx, cause, [
     changeOf(row, 'intent.created', { verdict: row.status, rule: row.policyCheck.reason }),
@@ -168,12 +180,9 @@ export const stateOf = (row: IntentRow): IntentState => ({
   isRecurring: (row.recurring ?? null) !== null,
 });
 
-function refuseLateApproval(row: IntentRow, { at, actor }: Cause): void {
+function refuseLateApproval(row: IntentRow, { at }: Cause): void {
   if (isPastDeadline({ ...stateOf(row), expiresAt: row.expiresAt }, at)) {
     throw new DomainError('invalid_state', `the intent expired at ${row.expiresAt.toISOString()}`);
-  }
-  if (row.needsAttestation && actor.kind === 'signal') {
-    throw new DomainError('invalid_state', 'its policy demands a passkey attestation; a signal cannot approve it');
   }
 }
 
@@ -184,6 +193,7 @@ const write: Record<IntentCommandKind, Write> = {
     row.approvedBy = actorInWords(actor);
     row.approvedAt = at;
     if (row.payWithinMinutes != null) row.expiresAt = later(at, row.payWithinMinutes * minute);
+    anchor(row, at);
   },
   deny: (row, command) => {
     row.deniedReason = command.kind === 'deny' ? (command.reason ?? null) : null;
@@ -226,9 +236,9 @@ function changeOf(row: IntentRow, event: EventName, details: Record<string, unkn
 
 async function followUp(tx: Tx, row: IntentRow, { isOwnProcess = false }: ApplyOptions): Promise<void> {
   const id = intentProcessId(row.id);
-  const dueAt = stateOf(row).matchedTransactionId === null ? row.expiresAt : null;
+  const due = stateOf(row).matchedTransactionId === null ? dueAt(row) : null;
   if (isFinalIntent(row.status)) await closeProcess(tx, id, { isOwnStep: isOwnProcess });
-  else await (isOwnProcess ? dueProcess(tx, id, dueAt) : wakeProcess(tx, id, dueAt));
+  else await (isOwnProcess ? dueProcess(tx, id, due) : wakeProcess(tx, id, due));
 }
 
 const processOf = (row: IntentRow, at: Date) => ({
@@ -238,6 +248,6 @@ const processOf = (row: IntentRow, at: Date) => ({
   ownerId: row.ownerId,
   agentId: row.agentId,
   stage: row.status,
-  dueAt: row.expiresAt,
+  dueAt: dueAt(row),
   at,
 });

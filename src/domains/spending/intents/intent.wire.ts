@@ -1,10 +1,11 @@
 /** An intent as callers and subscribers see it. Shapes only. @module */
 import { eurosFromCents } from '../../../kernel/money.ts';
-import type { IntentWire } from './intent.contract.ts';
+import type { IntentFacts, IntentWindowWire } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import type { IntentView } from './intent.messages.ts';
+import type { Window } from './recurrence.rules.ts';
 
-export const intentWire = (row: IntentRow): IntentWire => ({
+export const intentWire = (row: IntentRow): IntentFacts => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -23,10 +24,31 @@ export const intentWire = (row: IntentRow): IntentWire => ({
   completedAt: row.completedAt?.toISOString() ?? null,
   matchedTransactionId: row.matchedTransactionId ?? null,
   transactionId: row.transactionId ?? null,
-  attestedAt: null,
+  attestedAt: row.attestedAt?.toISOString() ?? null,
   verified: row.verified,
   createdAt: row.createdAt.toISOString(),
+  window: currentWindow(row),
 });
+
+/** The days are whole days in UTC, so the due day is told without an hour. */
+export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindowWire => ({
+  number,
+  dueOn: dueAt.toISOString().slice(0, 10),
+  from: fromAt.toISOString(),
+  to: toAt.toISOString(),
+});
+
+/** Of an approved recurring one: what is current or next, and unpaid. */
+function shownWindow({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: IntentRow): Window | null {
+  if (status !== 'approved' || windowNumber == null) return null;
+  if (windowDueAt == null || windowFromAt == null || windowToAt == null) return null;
+  return { number: windowNumber, dueAt: windowDueAt, fromAt: windowFromAt, toAt: windowToAt };
+}
+
+function currentWindow(row: IntentRow): IntentWindowWire | null {
+  const window = shownWindow(row);
+  return window === null ? null : windowWire(window);
+}
 
 export const intentView = (row: IntentRow): IntentView => ({
   intentId: row.id,
@@ -36,6 +58,13 @@ export const intentView = (row: IntentRow): IntentView => ({
   amountCents: row.expectedAmountCents,
   agentId: row.agentId,
   approvedBy: row.approvedBy ?? null,
+  recurring: row.recurring?.cadence ?? null,
+  window: windowView(shownWindow(row)),
 });
+
+const windowView = (window: Window | null): NonNullable<IntentView['window']> | null =>
+  window === null
+    ? null
+    : { dueAt: window.dueAt.toISOString(), from: window.fromAt.toISOString(), to: window.toAt.toISOString() };
 
 const isMatched = (row: IntentRow): boolean => (row.matchedTransactionId ?? null) !== null;

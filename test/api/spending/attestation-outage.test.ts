@@ -1,0 +1,47 @@
+/**
+ * Goal: a challenge is never used up without effect: an approval that the workflow could not carry out is finished by
+ * a repeat with the same key, and the attestation is kept meanwhile. Method: the worker taken away and given back.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-world.ts';
+import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
+import { anIntent, aPayer } from '../../support/payments-world.ts';
+
+let whole: CheckoutWorld;
+beforeAll(async () => {
+  whole = await startCheckoutWorld();
+}, 60_000);
+afterAll(async () => {
+  await whole.close();
+});
+
+test('503 while nobody works, approved by the same key when somebody does; the answer counts once', async () => {
+  const { world } = whole;
+  const payer = await aPayer(world, { policy: { require_attestation: true } });
+  const intentId = await anIntent(world, payer, { status: 'pending_approval', isAutoApproved: false });
+  const passkey = await aPasskey(world, payer.owner);
+  const intents = payer.owner.client(intentsArea);
+  const body = { webauthnAssertion: passkey.answer(await intentChallengeOf(payer.owner, intentId)) };
+  const ask = (key: string) =>
+    intents.approveIntent({ params: { id: intentId }, body, headers: { 'Idempotency-Key': key } });
+  const key = randomUUID();
+
+  await whole.stopWorker();
+  await expect(ask(key)).rejects.toMatchObject({ status: 503, message: expect.stringMatching(/same Idempotency-Key/) });
+  const { attestedAt, status } = await intents.getIntent({ params: { id: intentId } });
+  expect([status, attestedAt]).toEqual(['pending_approval', expect.any(String)]);
+
+  await whole.startWorker();
+  expect(await ask(key)).toEqual({ id: intentId, status: 'approved', approvedBy: `passkey:${passkey.id}` });
+  expect(await ask(key)).toEqual({ id: intentId, status: 'approved', approvedBy: `passkey:${passkey.id}` });
+  await expect(ask(randomUUID())).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/used before/) });
+  const told = await world.sql<{ name: string }>(
+    `select name from events where subject_id = $1 and name in ('intent.attested', 'intent.approved') order by seq`,
+    [intentId],
+  );
+  expect(told.map(({ name }) => name)).toEqual(['intent.attested', 'intent.approved']);
+  expect((await intents.getIntent({ params: { id: intentId } })).attestedAt).toBe(attestedAt);
+}, 60_000);
