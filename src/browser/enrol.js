@@ -1,5 +1,5 @@
 /** Enrols a passkey with the owner's API key, which is sent with each call and kept nowhere. */
-import { Refused, send } from './page.js';
+import { ownTime, Refused, send } from './page.js';
 import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
 
 const form = document.getElementById('enrol');
@@ -46,8 +46,7 @@ async function enrol(call, name) {
 function done(words, from) {
   document.getElementById('ask').hidden = true;
   const said = document.getElementById('done-words');
-  said.textContent =
-    from === undefined ? words : `${words} It approves from ${new Date(from).toLocaleString('en-GB')} on.`;
+  said.textContent = from === undefined ? words : `${words} It approves from ${ownTime(from)} on.`;
   document.getElementById('done').hidden = false;
   document.getElementById('done-title').focus();
 }

@@ -26,11 +26,15 @@ export async function send(method, path, body, headers = {}) {
   throw new Refused(answer.status, said.error ?? 'no reason was given', answer.headers.get('Retry-After') ?? undefined);
 }
 
-/** `2026-11-20T12:50:00Z` as it is here, with UTC kept beside it. */
+/** `2026-11-20T12:50:00Z` as it is here. */
+export const ownTime = (iso) => `${form.format(new Date(iso)).replace(' at ', ', ')} your time`;
+
+const form = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
+
+/** UTC stays beside it. */
 export function inOwnTime() {
-  const form = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
   for (const time of document.querySelectorAll('time')) {
     time.title = time.textContent;
-    time.textContent = `${form.format(new Date(time.dateTime)).replace(' at ', ', ')} your time`;
+    time.textContent = ownTime(time.dateTime);
   }
 }

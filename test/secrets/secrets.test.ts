@@ -12,6 +12,7 @@ import { deriveTestNumber } from '../../src/sandbox/processor/card-number.ts';
 import { clientsOf } from '../support/factories/records.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
 import { playJourneys } from '../support/record/journeys.ts';
+import { runOf } from '../support/record/run-of.ts';
 import { type ScriptedShop, startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Owner } from '../support/world.ts';
 import { openTemporal } from '../workflows/operator/operator-view.ts';
@@ -23,6 +24,8 @@ let shop: ScriptedShop;
 let owner: Owner;
 let places: Places;
 let errorBodies: string[];
+/** What one run may show, and nothing else. */
+let approversLink: { intentId: string; token: string };
 /** What must be found nowhere, by what it is. */
 const secrets = new Map<string, string>();
 
@@ -69,6 +72,15 @@ async function secretsAreMade() {
   secrets.set('a key made by a key', key);
   secrets.set('an agent token', token);
   secrets.set('a webhook’s secret', secret);
+  const waiting = await twice<{ id: string; approvalUrl: string }>('/intents', {
+    agentId: agent.id,
+    purpose: 'waits for a person',
+    expectedAmountEuros: 80,
+  });
+  approversLink = { intentId: waiting.id, token: waiting.approvalUrl.split('/').at(-1) ?? '' };
+  await fetch(waiting.approvalUrl.replace('localhost', '127.0.0.1'), { headers: { Accept: 'text/html' } });
+  await send(`/approve/${approversLink.token}`, { webauthnAssertion: {} }, {});
+  await fetch(`${bursar.apiUrl}/approve/${approversLink.token}/no-such-thing`, { method: 'PUT' });
   const asAgent = clientsOf(bursar.as(token));
   const intent = await asAgent.intents.declareIntent({
     body: { agentId: agent.id, purpose: 'x', expectedAmountEuros: 9 },
@@ -86,6 +98,7 @@ async function everyJourney(): Promise<void> {
     sandboxUrl: bursar.sandboxUrl,
     shop,
     observe: async () => undefined,
+    runOf: runOf(temporal.client),
     signal: async (workflowId, input) => {
       await temporal.started(workflowId);
       await temporal.signal(workflowId, 'decide', input);
@@ -149,7 +162,7 @@ test('there were secrets of every kind, and answers that hold them were kept, se
   expect([...secrets].filter(([, secret]) => secret.length < 12).map(([what]) => what)).toEqual([]);
   expect(mintedTokens(bursar).length).toBeGreaterThanOrEqual(5);
   const kept = await bursar.sql<{ path: string }>('select path from idempotency where body_is_sealed order by path');
-  expect(kept).toHaveLength(3);
+  expect(kept).toHaveLength(4);
 });
 
 describe.each([
@@ -166,6 +179,14 @@ describe.each([
     const hits = placesLike(kind).flatMap(([name, text]) => hitsIn(text).map((what) => `${what} in ${name}`));
     expect(hits).toEqual([]);
   });
+});
+
+test('an approver’s link stands in its own run and nowhere else', () => {
+  const { intentId, token } = approversLink;
+  expect(token).toHaveLength(32);
+  const standsIn = [...places].filter(([, text]) => text.includes(token)).map(([name]) => name);
+  expect(standsIn).toContain(`history intent/${intentId}`);
+  expect(standsIn.filter((name) => !name.endsWith(` intent/${intentId}`))).toEqual([]);
 });
 
 test('error bodies are free of every secret', () => {

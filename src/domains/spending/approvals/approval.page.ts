@@ -35,7 +35,7 @@ const waiting = (intentId: string, request: Request, passkey: Passkey): Html =>
       <h1>
         <span class="who"><bdi>${request.agentName}</bdi> asks to spend</span>
         <span class="amount">${request.amountEuros.toFixed(2)} EUR</span>
-        ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until you or a rule stop it</span>`}
+        ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until ${instant(request.decideBy)} at the latest</span>`}
       </h1>
       <dl>
         ${fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}

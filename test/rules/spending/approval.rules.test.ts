@@ -1,0 +1,58 @@
+/** Goal: a link tells what it may, for as long as it may. Method: properties over states and instants. @module */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { approvedWithOf, passkeyState, statusTold } from '../../../src/domains/spending/approvals/approval.rules.ts';
+import { intentStatuses } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { html } from '../../../src/http/html.ts';
+
+const instants = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
+
+test('nothing waits from its deadline on, and every other state is told as it is', () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...intentStatuses), instants, instants, (status, expiresAt, now) => {
+      const told = statusTold({ status, expiresAt, matchedTransactionId: null }, now);
+      const isLate = status === 'pending_approval' && expiresAt <= now;
+      expect(told).toBe(isLate ? 'expired' : status);
+    }),
+  );
+});
+
+test('a passkey may approve as soon as one of them may; otherwise it says from when', () => {
+  fc.assert(
+    fc.property(fc.array(instants, { maxLength: 4 }), instants, instants, (from, next, now) => {
+      const { state, blockedUntil } = passkeyState(
+        from.map((approvesFrom) => ({ approvesFrom })),
+        next,
+        now,
+      );
+      expect(state === 'ready').toBe(from.some((at) => at <= now));
+      expect(state === 'none').toBe(from.length === 0);
+      if (state === 'ready') expect(blockedUntil).toBeNull();
+      if (state === 'blocked') expect(from.every((at) => at >= (blockedUntil as Date))).toBe(true);
+      if (blockedUntil !== null) expect(blockedUntil > now).toBe(true);
+    }),
+  );
+});
+
+test('who approved is told as a kind, never by name', () => {
+  expect(['key:key_1', 'passkey:psk_1', 'signal:anna', 'policy', 'man_1', null, 'other'].map(approvedWithOf)).toEqual([
+    'key',
+    'passkey',
+    'signal',
+    'policy',
+    'mandate',
+    null,
+    null,
+  ]);
+});
+
+test('no text leaves the place in a page that it was filled into', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('<', '>', '"', "'", '&', ';', '`', 'a', ' ') }), (text) => {
+      const { text: page } = html`<p title="${text}">${text}</p>`;
+      const inside = page.slice('<p title="'.length, -'</p>'.length);
+      expect(inside.match(/[<>"']/g) ?? []).toEqual(['"', '>']);
+    }),
+  );
+  expect(html`${html`<b>${'<'}</b>`}${undefined}${[html`1`, html`2`]}`.text).toBe('<b>&lt;</b>1\n2');
+});
