@@ -11,6 +11,7 @@ import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts
 import type { Cause } from '../platform/cause.ts';
 import { advanceClock } from '../platform/clock.ts';
 import { wakeDue } from '../relay/processes.ts';
+import { createReadCardPolicy } from '../usecases/read-card-policy.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { publishedAreas } from './published.ts';
@@ -34,7 +35,10 @@ export function apiAreas(infrastructure: Infrastructure, credentials: OpenCreden
     ...partiesAreas(infrastructure, credentials),
     ...treasuryAreas(infrastructure),
     ...spendingAreas(infrastructure),
-    mounted(cardsArea, cardHandlers({ database, gateway, mode: config.BURSAR_MODE })),
+    mounted(
+      cardsArea,
+      cardHandlers({ database, gateway, mode: config.BURSAR_MODE, readPolicy: createReadCardPolicy({ database }) }),
+    ),
     ...paymentsAreas(infrastructure),
     ...deliveryAreas(infrastructure),
   ]);

@@ -104,7 +104,8 @@ async function requireRoom(tx: Tx, ownerId: string): Promise<void> {
 }
 
 async function cardsInPlan(tx: Tx, ownerId: string): Promise<number> {
-  const sql = `select count(*) from cards where owner_id = $1 and status <> 'closed'`;
+  const sql = `select count(*) from cards
+    where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`;
   const [row] = await rows<{ count: number }>(tx, sql, [ownerId]);
   return row?.count ?? 0;
 }

@@ -1,5 +1,5 @@
 /** The public face of cards: instruments that agents pay with, and the states they may be in. @module */
-export { type CardWire, cardOut, cardsArea } from './cards/card.contract.ts';
+export { cardsArea } from './cards/card.contract.ts';
 export { type CardOrigin, CardRow } from './cards/card.entity.ts';
 export { noteTold, type OnActivated, storeIssuedCard } from './cards/card.issue.service.ts';
 export { type CardView, cardProcessId, cardWorkflow, issueCard } from './cards/card.messages.ts';
@@ -22,3 +22,5 @@ export {
   unfreezeCardsOf,
 } from './cards/card.service.ts';
 export { cardView, cardWire } from './cards/card.wire.ts';
+export { isCoolingDown, narrowest, remaining } from './cards/card-policy.rules.ts';
+export { type CardPolicyWire, type CardWire, cardOut } from './cards/card-shapes.contract.ts';

@@ -24,7 +24,7 @@ export type CardRow = {
 type TokenRow = { token: string; card_ref: string; merchant_id: string; ceiling_cents: number; expires_at: string };
 
 const longestTokenMs = 24 * 3_600_000;
-const validYears = 4;
+const validYears = 3;
 
 export function createCardProcessor(store: Store) {
   const cardOf = (cardRef: string): CardRow => {

@@ -1,42 +1,9 @@
 /** The card operations as published. Wire shapes only; the rules live in card.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { euros, id, pageOut, pageQuery, text } from '../../../http/schemas.ts';
 import { cardStatuses, cardUsages } from './card.rules.ts';
-
-export const cardOut = z
-  .object({
-    id: idOut('card'),
-    ownerId: idOut('owner'),
-    agentId: idOut('agent'),
-    agentName: z.string(),
-    name: z.string(),
-    displayName: z.string().nullable(),
-    purpose: z.string().nullable(),
-    scope: z.string().nullable(),
-    last4: z.string(),
-    brand: z.string(),
-    expiryMonth: z.int(),
-    expiryYear: z.int(),
-    status: z.enum(cardStatuses),
-    frozenBy: z.enum(['card', 'agent', 'policy']).nullable(),
-    usage: z.enum(cardUsages),
-    isPrimary: z.boolean(),
-    spendLimitEuros: eurosOut.nullable().meta({ deprecated: true, description: 'the same as maxTransactionEuros' }),
-    maxTransactionEuros: eurosOut.nullable(),
-    dailyLimitEuros: eurosOut.nullable(),
-    monthlyLimitEuros: eurosOut.nullable(),
-    walletBalanceEuros: eurosOut.meta({ description: "available in the wallet of the card's agent" }),
-    cardRef: z.string().optional().meta({ description: "sandbox only: the processor's reference, not a number" }),
-    createdAt: instantOut,
-    closedAt: instantOut.nullable(),
-  })
-  .meta({ id: 'Card' });
-export type CardWire = z.infer<typeof cardOut>;
-
-const cardStatusOut = z
-  .object({ cardId: idOut('card'), status: z.enum(cardStatuses), last4: z.string() })
-  .meta({ id: 'CardStatus' });
+import { cardOut, cardPolicyOut, cardRotatedOut, cardStatusOut } from './card-shapes.contract.ts';
 
 const one = z.strictObject({ cardId: id('card') });
 const ofAgent = z.strictObject({ agentId: id('agent') });
@@ -49,6 +16,20 @@ const command = {
   success: { status: 200, body: cardStatusOut },
   refusals: [400, 403, 404],
 } as const;
+
+const rotation = {
+  method: 'post',
+  auth: ['key'],
+  body: nothing,
+  success: { status: 200, body: cardRotatedOut },
+  refusals: [400, 403, 404, 503],
+  fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed'],
+  description:
+    'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
+} as const;
+
+/** Of one limit: null clears it, left out it stays. */
+const limit = euros().nullable().optional();
 
 export const cardsArea = defineArea({
   tag: 'Cards',
@@ -130,6 +111,59 @@ export const cardsArea = defineArea({
       params: one,
       success: { status: 200, body: cardOut },
       refusals: [403, 404],
+    },
+    changeCard: {
+      method: 'patch',
+      path: '/{cardId}',
+      summary: 'Rename a card',
+      auth: ['key'],
+      params: one,
+      body: z
+        .strictObject({ name: text(60).optional(), displayName: text(120).nullable().optional() })
+        .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName'),
+      success: { status: 200, body: cardOut },
+      refusals: [400, 403, 404],
+      fires: ['card.details_changed'],
+    },
+    setCardLimits: {
+      method: 'put',
+      path: '/{cardId}/limits',
+      summary: "Set a card's own limits",
+      description:
+        'They count together with the policy, the narrower wins. Null clears a limit; at least one is named.',
+      auth: ['key'],
+      params: one,
+      body: z
+        .strictObject({ maxAmountPerTransaction: limit, dailyLimitEuros: limit, monthlyLimitEuros: limit })
+        .refine(
+          (body) => Object.values(body).some((value) => value !== undefined),
+          'must name maxAmountPerTransaction, dailyLimitEuros or monthlyLimitEuros',
+        ),
+      success: { status: 200, body: cardOut },
+      refusals: [400, 403, 404],
+      fires: ['card.limits_changed'],
+    },
+    getCardPolicy: {
+      method: 'get',
+      path: '/{cardId}/policy',
+      summary: 'What a card may still spend: its limits and the policy together, the narrower of each',
+      auth: ['key', 'agent'],
+      scope: 'cards.read',
+      params: one,
+      success: { status: 200, body: cardPolicyOut },
+      refusals: [403, 404],
+    },
+    rotatePrimaryCard: {
+      ...rotation,
+      path: '/agent/{agentId}/rotate',
+      params: ofAgent,
+      summary: "Give an agent's primary card a new number",
+    },
+    rotateCard: {
+      ...rotation,
+      path: '/{cardId}/rotate',
+      params: one,
+      summary: 'Give a card a new number',
     },
     freezeCard: {
       ...command,

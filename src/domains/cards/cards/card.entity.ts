@@ -33,6 +33,11 @@ const CardSchema = defineEntity({
     dailyLimitCents: p.bigint('number').nullable(),
     monthlyLimitCents: p.bigint('number').nullable(),
     isProvisioning: p.boolean(),
+    /** The card whose place it takes, or took. */
+    replacesCardId: p.string().nullable(),
+    replacedByCardId: p.string().nullable(),
+    /** The cards before it, the first one first: what they paid counts against its limits. */
+    earlierCardIds: p.array(),
     origin: p.json<CardOrigin>(),
     version: p.integer(),
     createdAt: p.datetime(),

@@ -1,87 +1,28 @@
 /**
- * A card from the wish to the processor's answer, and what the processor was told since. Nothing here dials out: the
- * worker asks the processor between these transactions.
+ * What the processor answered about a card: it is issued, and what it was told since. Nothing here dials out: the worker
+ * asks the processor between these transactions.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
-import { DomainError } from '../../../kernel/errors.ts';
-import type { Id } from '../../../kernel/ids.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess, openProcess } from '../../../platform/processes.ts';
+import { closeProcess, dueProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
-import { CardRow } from './card.entity.ts';
-import { cardProcessId, cardWorkflow } from './card.messages.ts';
-import type { CardStateOutcome, CardUsage, IssuedCard } from './card.port.ts';
-import { findCard } from './card.queries.ts';
+import type { CardRow } from './card.entity.ts';
+import { lockAgentOf } from './card.holder.service.ts';
+import { cardProcessId } from './card.messages.ts';
+import type { CardStateOutcome, IssuedCard } from './card.port.ts';
+import { recordRotation, takeOver } from './card.rotate.service.ts';
 import type { CardStatus } from './card.rules.ts';
 import { applyToCard, lockCard, recordCardEvents } from './card.service.ts';
 
-export type NewCard = {
-  readonly cardId: Id<'card'>;
-  readonly ownerId: string;
-  readonly agentId: string;
-  readonly usage: CardUsage;
-  /** Unique among the agent's cards that are not closed. */
-  readonly name: string;
-  readonly displayName?: string | null | undefined;
-  readonly purpose?: string | null | undefined;
-  readonly scope?: string | null | undefined;
-  readonly limits?:
-    | {
-        readonly maxTransactionCents?: number | null | undefined;
-        readonly dailyLimitCents?: number | null | undefined;
-        readonly monthlyLimitCents?: number | null | undefined;
-      }
-    | undefined;
-};
-export type PreparedCard = { readonly cardId: Id<'card'>; readonly processId: string };
-
-/** Reserves the card, unseen, and opens the process that issues it. A repeat finds the reservation. */
-export async function prepareCard(tx: Tx, cause: Cause, wish: NewCard): Promise<PreparedCard> {
-  const prepared = { cardId: wish.cardId, processId: cardProcessId(wish.cardId) };
-  const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
-  if (known !== null) return prepared;
-  await refuseTakenName(tx, wish);
-  const isPrimary = await takePrimacy(tx, wish.agentId);
-  tx.create(CardRow, {
-    id: wish.cardId,
-    ownerId: wish.ownerId,
-    agentId: wish.agentId,
-    status: 'active',
-    usage: wish.usage,
-    isPrimary,
-    name: wish.name,
-    displayName: wish.displayName ?? null,
-    purpose: wish.purpose ?? null,
-    scope: wish.scope ?? null,
-    maxTransactionCents: wish.limits?.maxTransactionCents ?? null,
-    dailyLimitCents: wish.limits?.dailyLimitCents ?? null,
-    monthlyLimitCents: wish.limits?.monthlyLimitCents ?? null,
-    isProvisioning: true,
-    origin: { requestId: cause.requestId, runId: cause.runId ?? null, actor: cause.actor },
-    version: 1,
-    createdAt: cause.at,
-    updatedAt: cause.at,
-  });
-  await tx.flush();
-  await openProcess(tx, {
-    id: prepared.processId,
-    workflow: cardWorkflow,
-    subjectId: wish.cardId,
-    ownerId: wish.ownerId,
-    agentId: wish.agentId,
-    stage: 'issuing',
-    dueAt: cause.at,
-    at: cause.at,
-  });
-  return prepared;
-}
-
-/** What must happen before the card is heard of: its agent becomes visible, if this is its first card. */
+/**
+ * What must happen before the card is heard of: its agent becomes visible, if this is its first card; what was to be
+ * paid with the card that it replaces is its own from now on.
+ */
 export type OnActivated = (
   tx: Tx,
   cause: Cause,
-  card: { cardId: string; agentId: string; ownerId: string },
+  card: { cardId: string; agentId: string; ownerId: string; previousCardId: string | undefined },
 ) => Promise<unknown>;
 
 /** Stores the processor's answer: from here on the card exists for everybody, unless it was closed meanwhile. */
@@ -95,18 +36,24 @@ export async function storeIssuedCard(
   await lockAgentOf(tx, cardId);
   const row = await lockCard(tx, cardId);
   if ((row.toldState ?? null) !== null) return row;
+  const previous = row.replacesCardId == null ? undefined : await lockCard(tx, row.replacesCardId);
+  // Closed while its new number was made: no card comes back to life by a rotation.
+  if (previous?.status === 'closed')
+    Object.assign(row, { status: 'closed', frozenBy: null, closedAt: row.closedAt ?? at });
   const isWanted = row.status !== 'closed';
+  const { requestId, runId, actor } = row.origin;
+  const cause: Cause = { causeId: `issue/${cardId}`, requestId, runId: runId ?? undefined, actor, at };
+  if (isWanted && previous !== undefined) await takeOver(tx, cause, previous, row);
   Object.assign(row, issued, { toldState: 'active', isProvisioning: !isWanted, updatedAt: at });
   row.version += 1;
   await tx.flush();
   if (row.status === 'active') await dueProcess(tx, cardProcessId(cardId), null);
   if (!isWanted) return row;
-  const { requestId, runId, actor } = row.origin;
-  const cause: Cause = { causeId: `issue/${cardId}`, requestId, runId: runId ?? undefined, actor, at };
   await recordTransition(tx, 'card', cardId, { from: null, to: row.status }, cause);
-  await onActivated(tx, cause, { cardId, agentId: row.agentId, ownerId: row.ownerId });
+  await onActivated(tx, cause, { cardId, agentId: row.agentId, ownerId: row.ownerId, previousCardId: previous?.id });
   await recordCardEvents(tx, cause, [cardId], 'card.issued');
   await recordCardEvents(tx, cause, [cardId], row.status === 'active' ? 'card.activated' : 'card.frozen', {}, false);
+  if (previous !== undefined) await recordRotation(tx, cause, cardId, previous.id);
   return row;
 }
 
@@ -131,27 +78,4 @@ export async function noteTold(
     ? closeProcess(tx, cardProcessId(cardId), { isOwnStep: true })
     : dueProcess(tx, cardProcessId(cardId), null));
   return row;
-}
-
-async function refuseTakenName(tx: Tx, { agentId, name }: NewCard): Promise<void> {
-  const taken = await rows(tx, `select 1 from cards where agent_id = $1 and name = $2 and status <> 'closed'`, [
-    agentId,
-    name,
-  ]);
-  if (taken.length > 0)
-    throw new DomainError('invalid_state', 'the agent has a card of that name; choose another name');
-}
-
-/** The first card is the primary one; when that is closed, the next one issued takes its place. */
-async function takePrimacy(tx: Tx, agentId: string): Promise<boolean> {
-  await rows(tx, `update cards set is_primary = false where agent_id = $1 and is_primary and status = 'closed'`, [
-    agentId,
-  ]);
-  const primary = await rows(tx, 'select 1 from cards where agent_id = $1 and is_primary', [agentId]);
-  return primary.length === 0;
-}
-
-async function lockAgentOf(tx: Tx, cardId: string): Promise<void> {
-  const card = await findCard(tx, cardId);
-  if (card !== null) await rows(tx, 'select 1 from agents where id = $1 for no key update', [card.agentId]);
 }

@@ -4,21 +4,36 @@ import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
+import { changeCardDetails, changeCardLimits } from './card.change.service.ts';
 import type { cardsArea } from './card.contract.ts';
 import { issueCard } from './card.messages.ts';
-import { type CardRecord, cardHolder, cardRecord, cardsOfAgent, listCards, primaryCardOf } from './card.queries.ts';
+import {
+  type CardRecord,
+  cardHolder,
+  cardRecord,
+  cardsOfAgent,
+  findCard,
+  listCards,
+  primaryCardOf,
+} from './card.queries.ts';
+import type { PreparedCard } from './card.reserve.service.ts';
+import { prepareRotation } from './card.rotate.service.ts';
 import type { CardCommand } from './card.rules.ts';
 import { applyToCard } from './card.service.ts';
 import { cardWire } from './card.wire.ts';
-import { type FurtherCard, prepareFurtherCard } from './further-card.service.ts';
+import type { CardPolicyWire } from './card-shapes.contract.ts';
+import { prepareFurtherCard } from './further-card.service.ts';
 
 export type CardDeps = {
   readonly database: Database;
   readonly gateway: WorkflowGateway;
   readonly mode: Mode;
+  /** What card and policy leave together, at that instant of business time. */
+  readonly readPolicy: (card: CardRecord, at: Date) => Promise<CardPolicyWire>;
 };
 
 const freeze = { kind: 'freeze', by: 'card' } as const;
@@ -49,10 +64,47 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
         monthlyLimitCents: monthlyLimitEuros,
       };
       const wish = { cardId: call.newId('card'), ownerId, agentId, usage, purpose, name, displayName, limits };
-      return wire(await issue(deps, wish, call));
+      const prepared = await deps.database.write((tx) => prepareFurtherCard(tx, call.cause, wish));
+      return wire(await issued(deps, prepared, call, `agent ${agentId} was closed while its card was issued`));
     },
 
     getCard: async ({ params }, call) => wire(await reach(deps, params.cardId, call)),
+    getCardPolicy: async ({ params }, call) =>
+      deps.readPolicy(await reach(deps, params.cardId, call), await call.now()),
+
+    changeCard: async ({ params: { cardId }, body }, call) => {
+      await reach(deps, cardId, call);
+      await deps.database.write((tx) => changeCardDetails(tx, call.cause, cardId, body));
+      return wire(await reach(deps, cardId, call));
+    },
+
+    setCardLimits: async ({ params: { cardId }, body }, call) => {
+      await reach(deps, cardId, call);
+      const limits = {
+        maxTransactionCents: body.maxAmountPerTransaction,
+        dailyLimitCents: body.dailyLimitEuros,
+        monthlyLimitCents: body.monthlyLimitEuros,
+      };
+      await deps.database.write((tx) => changeCardLimits(tx, call.cause, cardId, limits));
+      return wire(await reach(deps, cardId, call));
+    },
+
+    rotateCard: async ({ params: { cardId } }, call) => {
+      await reach(deps, cardId, call);
+      const { card, previousCardId } = await rotate(deps, call.newId('card'), cardId, call);
+      return { card: wire(card), previousCardId };
+    },
+
+    rotatePrimaryCard: async ({ params: { agentId } }, call) => {
+      await reachAgent(deps, agentId, call);
+      const newId = call.newId('card');
+      // By the time of a repeat the new card may be the primary one itself.
+      const known = await findCard(deps.database.read(), newId);
+      const cardId = known?.replacesCardId ?? (await primaryOf(deps, agentId)).cardId;
+      const { card, previousCardId } = await rotate(deps, newId, cardId, call);
+      return { card: wire(card), previousCardId };
+    },
+
     freezeCard: async ({ params }, call) => move(deps, params.cardId, freeze, call),
     unfreezeCard: async ({ params }, call) => move(deps, params.cardId, unfreeze, call),
     closeCard: async ({ params }, call) => move(deps, params.cardId, close, call),
@@ -77,17 +129,32 @@ async function move(deps: CardDeps, cardId: string, command: CardCommand, call: 
 
 async function movePrimary(deps: CardDeps, agentId: string, command: CardCommand, call: Call) {
   await reachAgent(deps, agentId, call);
-  const card = await primaryCardOf(deps.database.read(), agentId);
+  return move(deps, (await primaryOf(deps, agentId)).cardId, command, call);
+}
+
+async function primaryOf({ database }: CardDeps, agentId: string) {
+  const card = await primaryCardOf(database.read(), agentId);
   if (card === null) throw notFound('card of agent', agentId);
-  return move(deps, card.cardId, command, call);
+  return card;
+}
+
+async function rotate(deps: CardDeps, newId: Id<'card'>, cardId: string, call: Call) {
+  const prepared = await deps.database.write((tx) => prepareRotation(tx, call.cause, { newId, cardId }));
+  const card = await issued(deps, prepared, call, `card ${cardId} was closed while it was rotated`);
+  return { card, previousCardId: cardId };
 }
 
 /** The reservation stays where the answer does: a repeat with the same key asks the same process again. */
-async function issue(deps: CardDeps, wish: FurtherCard, call: Call): Promise<CardRecord> {
-  const { cardId, processId } = await deps.database.write((tx) => prepareFurtherCard(tx, call.cause, wish));
-  await deps.gateway.ask(processId, issueCard, {}, call.cause.causeId);
-  const card = await cardRecord(deps.database.read(), cardId);
-  if (card === null)
-    throw new DomainError('invalid_state', `agent ${wish.agentId} was closed while its card was issued`);
+async function issued(
+  { database, gateway }: CardDeps,
+  { cardId, processId }: PreparedCard,
+  call: Call,
+  whyNot: string,
+): Promise<CardRecord> {
+  const before = await cardRecord(database.read(), cardId);
+  if (before !== null) return before;
+  await gateway.ask(processId, issueCard, {}, call.cause.causeId);
+  const card = await cardRecord(database.read(), cardId);
+  if (card === null) throw new DomainError('invalid_state', whyNot);
   return card;
 }

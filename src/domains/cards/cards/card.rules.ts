@@ -49,6 +49,18 @@ export function frozenByAfter(from: CardState, command: CardCommand): FrozenBy |
   return from.status === 'frozen' && command.by !== 'card' ? from.frozenBy : command.by;
 }
 
+/** A frozen card may have a new number, and stays frozen; a card gets one new number at a time. */
+export function whyNotRotated(
+  { status, replacedByCardId }: { status: CardStatus; replacedByCardId: string | null },
+  isUnderWay: boolean,
+): string | undefined {
+  const after = replacedByCardId === null ? 'closed is final' : `card ${replacedByCardId} has taken its place`;
+  if (status === 'closed') return `cannot rotate a card that is closed: ${after}`;
+  return isUnderWay
+    ? 'the card is being rotated: repeat the request that began it with its Idempotency-Key'
+    : undefined;
+}
+
 export type CardNeeds = {
   readonly status: CardStatus;
   /** What the processor was last told; null until it has issued the card. */

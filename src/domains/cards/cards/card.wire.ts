@@ -1,9 +1,9 @@
 /** Cards as callers, subscribers and workflows see them. Shapes only. @module */
 import { eurosFromCents } from '../../../kernel/money.ts';
-import type { CardWire } from './card.contract.ts';
 import type { CardRow } from './card.entity.ts';
 import type { CardView } from './card.messages.ts';
 import type { CardRecord } from './card.queries.ts';
+import type { CardWire } from './card-shapes.contract.ts';
 
 /** `cardRef` is shown in a sandbox, where whoever drives the network needs it. */
 export const cardWire = (card: CardRecord, { showsCardRef = false } = {}): CardWire => ({

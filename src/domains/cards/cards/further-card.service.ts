@@ -4,7 +4,7 @@ import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { lockAgent, lockPlan, whyFull } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
-import { type NewCard, type PreparedCard, prepareCard } from './card.issue.service.ts';
+import { type NewCard, type PreparedCard, prepareCard } from './card.reserve.service.ts';
 
 /** Without a name it gets the next free `card N`. */
 export type FurtherCard = Omit<NewCard, 'name'> & { readonly name?: string | undefined };
@@ -30,7 +30,9 @@ async function refuseAboveCeiling(tx: Tx, ownerId: string): Promise<void> {
   const plan = await lockPlan(tx, ownerId);
   const [count] = await rows<{ used: number }>(
     tx,
-    `select count(*) as used from cards where owner_id = $1 and status <> 'closed'`,
+    // A card that is to take another's place is none more.
+    `select count(*) as used from cards
+     where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`,
     [ownerId],
   );
   const why = whyFull(plan, 'cards', count?.used ?? 0);

@@ -3,6 +3,7 @@
  * for a while, and what nobody adopts ends failed.
  * @module
  */
+import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { later } from '../../../kernel/instant.ts';
@@ -66,6 +67,26 @@ export async function failUnadopted(tx: Tx, row: TransactionRow, cause: Cause): 
   await tx.flush();
   await recordTransition(tx, 'transaction', row.id, { from: 'pending', to: 'failed' }, cause);
   await recordChanges(tx, cause, [changeOf(row, 'transaction.updated')]);
+}
+
+/** The payment is made with the card that took the other's place: an authorization of that one may adopt it. */
+export async function handConfirmedOver(
+  tx: Tx,
+  cause: Cause,
+  { from, to }: { readonly from: string; readonly to: string },
+): Promise<void> {
+  const found = await tx.find(
+    TransactionRow,
+    { cardId: from, status: 'pending', adoptUntil: { $ne: null } },
+    { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
+  );
+  for (const row of found) Object.assign(row, { cardId: to, updatedAt: cause.at });
+  await tx.flush();
+  await recordChanges(
+    tx,
+    cause,
+    found.map((row) => changeOf(row, 'transaction.updated')),
+  );
 }
 
 const changeOf = (row: TransactionRow, event: 'transaction.created' | 'transaction.updated'): Change => ({

@@ -1,0 +1,68 @@
+/** Cards as callers and subscribers see them: the record, its state, its rotation and what it may spend. @module */
+import * as z from 'zod';
+import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
+import { cardStatuses, cardUsages } from './card.rules.ts';
+
+export const cardOut = z
+  .object({
+    id: idOut('card'),
+    ownerId: idOut('owner'),
+    agentId: idOut('agent'),
+    agentName: z.string(),
+    name: z.string(),
+    displayName: z.string().nullable(),
+    purpose: z.string().nullable(),
+    scope: z.string().nullable(),
+    last4: z.string(),
+    brand: z.string(),
+    expiryMonth: z.int(),
+    expiryYear: z.int(),
+    status: z.enum(cardStatuses),
+    frozenBy: z.enum(['card', 'agent', 'policy']).nullable(),
+    usage: z.enum(cardUsages),
+    isPrimary: z.boolean(),
+    spendLimitEuros: eurosOut.nullable().meta({ deprecated: true, description: 'the same as maxTransactionEuros' }),
+    maxTransactionEuros: eurosOut.nullable(),
+    dailyLimitEuros: eurosOut.nullable(),
+    monthlyLimitEuros: eurosOut.nullable(),
+    walletBalanceEuros: eurosOut.meta({ description: "available in the wallet of the card's agent" }),
+    cardRef: z.string().optional().meta({ description: "sandbox only: the processor's reference, not a number" }),
+    createdAt: instantOut,
+    closedAt: instantOut.nullable(),
+  })
+  .meta({ id: 'Card' });
+export type CardWire = z.infer<typeof cardOut>;
+
+export const cardStatusOut = z
+  .object({ cardId: idOut('card'), status: z.enum(cardStatuses), last4: z.string() })
+  .meta({ id: 'CardStatus' });
+
+export const cardRotatedOut = z.object({ card: cardOut, previousCardId: idOut('card') }).meta({ id: 'CardRotated' });
+
+const left = (what: string) => eurosOut.nullable().meta({ description: `${what}; null is no limit` });
+
+export const cardPolicyOut = z
+  .object({
+    cardId: idOut('card'),
+    status: z.enum(cardStatuses),
+    usage: z.enum(cardUsages),
+    isExpired: z.boolean().meta({ description: 'whether the policy has lapsed' }),
+    expiresAt: instantOut.nullable(),
+    cooldownActive: z.boolean().meta({ description: 'whether the last payment is too recent for another' }),
+    spendStats: z.object({
+      dailySpent: eurosOut.meta({ description: 'with this card and those it replaced, in the UTC day' }),
+      monthlySpent: eurosOut.meta({ description: 'with this card and those it replaced, in the UTC month' }),
+      dailyRemaining: left('what card and policy still leave today'),
+      monthlyRemaining: left('what card and policy still leave this month'),
+    }),
+    effectivePolicy: z.object({
+      maxTransactionEuros: left('the narrower of card and policy'),
+      dailyLimitEuros: left('the narrower of card and policy'),
+      monthlyLimitEuros: left('the narrower of card and policy'),
+      autoApproveLimitEuros: eurosOut.nullable(),
+      lockToFirstMerchant: z.boolean(),
+      cooldownMinutes: z.int().nullable(),
+    }),
+  })
+  .meta({ id: 'CardPolicy' });
+export type CardPolicyWire = z.infer<typeof cardPolicyOut>;

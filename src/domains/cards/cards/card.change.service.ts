@@ -1,0 +1,59 @@
+/** What an owner may change of a card: how it is called, and its own limits. A closed card changes no more. @module */
+import type { Tx } from '../../../db/tx.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { CardRow } from './card.entity.ts';
+import { lockAgentOf, refuseTakenName } from './card.holder.service.ts';
+import { lockCard, recordCardEvents } from './card.service.ts';
+
+export type CardDetails = { readonly name?: string | undefined; readonly displayName?: string | null | undefined };
+
+/** Null clears, undefined leaves. */
+export type CardLimits = {
+  readonly maxTransactionCents?: number | null | undefined;
+  readonly dailyLimitCents?: number | null | undefined;
+  readonly monthlyLimitCents?: number | null | undefined;
+};
+
+/** The agent is held, so that of two cards renamed at once one gets the name. */
+export async function changeCardDetails(tx: Tx, cause: Cause, cardId: string, details: CardDetails): Promise<void> {
+  await lockAgentOf(tx, cardId);
+  const row = await lockOpenCard(tx, cardId);
+  const changes = differing(row, details);
+  if (changes.name !== undefined) await refuseTakenName(tx, { agentId: row.agentId, name: changes.name });
+  await write(tx, cause, row, changes, 'card.details_changed');
+}
+
+export async function changeCardLimits(tx: Tx, cause: Cause, cardId: string, limits: CardLimits): Promise<void> {
+  const row = await lockOpenCard(tx, cardId);
+  await write(tx, cause, row, differing(row, limits), 'card.limits_changed');
+}
+
+async function lockOpenCard(tx: Tx, cardId: string): Promise<CardRow> {
+  const row = await lockCard(tx, cardId);
+  if (row.status !== 'closed') return row;
+  throw new DomainError('invalid_state', `card ${cardId} is closed: nothing of it changes any more`);
+}
+
+/** What is there already is no change, and nobody is told of it. */
+function differing<Fields extends CardDetails & CardLimits>(row: CardRow, fields: Fields): Partial<Fields> {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(
+    given.filter(([name, value]) => (row[name as keyof Fields & keyof CardRow] ?? null) !== value),
+  ) as Partial<Fields>;
+}
+
+async function write(
+  tx: Tx,
+  cause: Cause,
+  row: CardRow,
+  changes: CardDetails & CardLimits,
+  event: 'card.details_changed' | 'card.limits_changed',
+): Promise<void> {
+  const fields = Object.keys(changes);
+  if (fields.length === 0) return;
+  Object.assign(row, changes, { updatedAt: cause.at });
+  row.version += 1;
+  await tx.flush();
+  await recordCardEvents(tx, cause, [row.id], event, { fields });
+}

@@ -1,0 +1,83 @@
+/** A card from the wish to its reservation: unseen, with the process that has it issued. Dials out to nobody. @module */
+import type { Tx } from '../../../db/tx.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { openProcess } from '../../../platform/processes.ts';
+import { CardRow } from './card.entity.ts';
+import { refuseTakenName, takePrimacy } from './card.holder.service.ts';
+import { cardProcessId, cardWorkflow } from './card.messages.ts';
+import type { CardUsage } from './card.port.ts';
+
+export type NewCard = {
+  readonly cardId: Id<'card'>;
+  readonly ownerId: string;
+  readonly agentId: string;
+  readonly usage: CardUsage;
+  /** Unique among the agent's cards that are not closed. */
+  readonly name: string;
+  readonly displayName?: string | null | undefined;
+  readonly purpose?: string | null | undefined;
+  readonly scope?: string | null | undefined;
+  readonly limits?:
+    | {
+        readonly maxTransactionCents?: number | null | undefined;
+        readonly dailyLimitCents?: number | null | undefined;
+        readonly monthlyLimitCents?: number | null | undefined;
+      }
+    | undefined;
+};
+export type PreparedCard = { readonly cardId: Id<'card'>; readonly processId: string };
+
+/** Reserves the card, unseen, and opens the process that issues it. A repeat finds the reservation. */
+export async function prepareCard(tx: Tx, cause: Cause, wish: NewCard): Promise<PreparedCard> {
+  const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
+  if (known !== null) return { cardId: wish.cardId, processId: cardProcessId(wish.cardId) };
+  await refuseTakenName(tx, wish);
+  return insertReservation(tx, cause, wish, { isPrimary: await takePrimacy(tx, wish.agentId), replacesCardId: null });
+}
+
+type Place = { readonly isPrimary: boolean; readonly replacesCardId: string | null };
+
+/** The row and its process; names and primacy are settled. */
+export async function insertReservation(
+  tx: Tx,
+  cause: Cause,
+  wish: NewCard,
+  { isPrimary, replacesCardId }: Place,
+): Promise<PreparedCard> {
+  const prepared = { cardId: wish.cardId, processId: cardProcessId(wish.cardId) };
+  tx.create(CardRow, {
+    id: wish.cardId,
+    ownerId: wish.ownerId,
+    agentId: wish.agentId,
+    status: 'active',
+    usage: wish.usage,
+    isPrimary,
+    name: wish.name,
+    displayName: wish.displayName ?? null,
+    purpose: wish.purpose ?? null,
+    scope: wish.scope ?? null,
+    maxTransactionCents: wish.limits?.maxTransactionCents ?? null,
+    dailyLimitCents: wish.limits?.dailyLimitCents ?? null,
+    monthlyLimitCents: wish.limits?.monthlyLimitCents ?? null,
+    isProvisioning: true,
+    replacesCardId,
+    earlierCardIds: [],
+    origin: { requestId: cause.requestId, runId: cause.runId ?? null, actor: cause.actor },
+    version: 1,
+    createdAt: cause.at,
+    updatedAt: cause.at,
+  });
+  await tx.flush();
+  await openProcess(tx, {
+    id: prepared.processId,
+    workflow: cardWorkflow,
+    subjectId: wish.cardId,
+    ownerId: wish.ownerId,
+    agentId: wish.agentId,
+    stage: 'issuing',
+    dueAt: cause.at,
+    at: cause.at,
+  });
+  return prepared;
+}

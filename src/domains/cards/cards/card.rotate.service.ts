@@ -1,0 +1,65 @@
+/**
+ * A card gets a new number: another card is reserved to take its place, and does so when the processor has issued it, in
+ * one transaction. Until then the old card goes on, and whatever happens to it happens to what comes after it.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { CardRow } from './card.entity.ts';
+import { lockAgentOf } from './card.holder.service.ts';
+import { cardProcessId } from './card.messages.ts';
+import { cardRecords, findCard } from './card.queries.ts';
+import { insertReservation, type PreparedCard } from './card.reserve.service.ts';
+import { whyNotRotated } from './card.rules.ts';
+import { applyToCard, lockCard } from './card.service.ts';
+import { cardWire } from './card.wire.ts';
+
+/** `newId`: of the card that takes the place of `cardId`. */
+export type Rotation = { readonly newId: Id<'card'>; readonly cardId: string };
+
+/** Reserves the card that is to take the other's place. A repeat finds the reservation. */
+export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: Rotation): Promise<PreparedCard> {
+  if ((await findCard(tx, newId)) !== null) return { cardId: newId, processId: cardProcessId(newId) };
+  await lockAgentOf(tx, cardId);
+  const row = await lockCard(tx, cardId);
+  const [underWay] = await rows(
+    tx,
+    `select 1 from cards where replaces_card_id = $1 and is_provisioning and status <> 'closed'`,
+    [cardId],
+  );
+  const why = whyNotRotated({ ...row, replacedByCardId: row.replacedByCardId ?? null }, underWay !== undefined);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+  const { ownerId, agentId, usage } = row;
+  // Everything else is taken from the card when its turn comes; a name of its own keeps out of the others' way.
+  const wish = { cardId: newId, ownerId, agentId, usage, name: newId };
+  return insertReservation(tx, cause, wish, { isPrimary: false, replacesCardId: cardId });
+}
+
+/** Both are locked, and their agent: the old one closes, the new one is what the old one was. */
+export async function takeOver(tx: Tx, cause: Cause, previous: CardRow, row: CardRow): Promise<void> {
+  const { status, frozenBy, isPrimary, name, displayName, purpose, scope, earlierCardIds } = previous;
+  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = previous;
+  await applyToCard(tx, previous.id, { kind: 'close' }, cause);
+  Object.assign(previous, { isPrimary: false, replacedByCardId: row.id });
+  await tx.flush();
+  Object.assign(row, { status, frozenBy, isPrimary, name, displayName, purpose, scope });
+  Object.assign(row, { maxTransactionCents, dailyLimitCents, monthlyLimitCents });
+  row.earlierCardIds = [...earlierCardIds, previous.id];
+}
+
+/** After everything else that is told of the new card. */
+export async function recordRotation(tx: Tx, cause: Cause, cardId: string, previousCardId: string): Promise<void> {
+  const cards = await cardRecords(tx, [cardId]);
+  const changes = cards.map((card) => ({
+    event: 'card.rotated' as const,
+    ownerId: card.ownerId,
+    agentId: card.agentId,
+    subjectId: card.id,
+    data: { ...cardWire(card), previousCardId },
+    details: { previousCardId },
+  }));
+  await recordChanges(tx, cause, changes);
+}

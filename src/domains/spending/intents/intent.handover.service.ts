@@ -1,0 +1,22 @@
+/** When another card takes a card's place: what was to be paid with the one is to be paid with the other. @module */
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { Cause } from '../../../platform/cause.ts';
+
+export type CardChange = { readonly agentId: string; readonly from: string; readonly to: string };
+
+/**
+ * Also of an intent that is being paid for: should that come back, it is open again. Part of the rotation, whose event
+ * tells it; the agent and both cards are locked. Returns how many.
+ */
+export async function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to }: CardChange): Promise<number> {
+  const moved = await rows(
+    tx,
+    `with locked as (
+       select id from intents where agent_id = $1 and card_id = $2 and status in ('pending_approval', 'approved')
+       order by id for update)
+     update intents i set card_id = $3, version = i.version + 1, updated_at = $4 from locked where i.id = locked.id
+     returning i.id`,
+    [agentId, from, to, at],
+  );
+  return moved.length;
+}
