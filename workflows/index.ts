@@ -2,5 +2,6 @@
 export { cardLifecycle } from './cards/card-lifecycle.workflow.ts';
 export { webhookDelivery } from './delivery/webhook-delivery.workflow.ts';
 export { checkout } from './payments/checkout.workflow.ts';
+export { simulation } from './payments/simulation.workflow.ts';
 export { agentPolicy } from './spending/agent-policy.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';

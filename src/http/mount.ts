@@ -49,7 +49,8 @@ export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps)
   }
 }
 
-const inExpress = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
+/** Parameters as Express writes them. */
+export const inExpress = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
 
 const refuseMethod =
   (served: readonly string[], log: Logger): RequestHandler =>

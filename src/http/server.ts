@@ -16,11 +16,11 @@ import type { Mode } from '../platform/mode.ts';
 import { refuse } from './answer.ts';
 import { docsPage, docsScript } from './docs-page.ts';
 import { echoedPath } from './echo.ts';
-import { type EdgeDeps, mount } from './mount.ts';
+import { type EdgeDeps, inExpress, mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
-import type { Mounted } from './route.ts';
+import { type Mounted, pathsOf } from './route.ts';
 
 export type ServerOptions = {
   readonly areas: readonly Mounted[];
@@ -57,11 +57,14 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
 
   servePages(app);
 
-  mount(app, present, edge);
-  app.use((request, response) => {
+  const nothingThere: express.RequestHandler = (request, response) => {
     const where = `${request.method} ${echoedPath(request.path.slice(0, 200))}`;
     refuse(response, new DomainError('not_found', `nothing is served at ${where}`), edge.log);
-  });
+  };
+  // Before what could take their place: an absent path is no id of another operation.
+  for (const path of absentPaths(areas, mode)) app.all(inExpress(path), nothingThere);
+  mount(app, present, edge);
+  app.use(nothingThere);
   app.use(((error, _request, response, _next) =>
     refuse(response, asRefusal(error), edge.log)) as express.ErrorRequestHandler);
   return app;
@@ -112,6 +115,15 @@ function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
   if (mode === 'sandbox') return area;
   const kept = Object.entries(area.operations).filter(([, operation]) => operation.sandboxOnly !== true);
   return { ...area, operations: Object.fromEntries(kept) };
+}
+
+function absentPaths(areas: readonly Mounted[], mode: Mode): string[] {
+  if (mode === 'sandbox') return [];
+  return areas.flatMap(({ area }) =>
+    Object.values(area.operations).flatMap((operation) =>
+      operation.sandboxOnly === true ? pathsOf(area, operation) : [],
+    ),
+  );
 }
 
 /** Express' own errors (a malformed percent escape, for one) carry a status. */

@@ -2,38 +2,44 @@
 import { cardActivities } from '../../activities/cards/card.activities.ts';
 import { webhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
 import { checkoutActivities } from '../../activities/payments/checkout.activities.ts';
+import { simulationActivities } from '../../activities/payments/simulation.activities.ts';
 import { agentPolicyActivities } from '../../activities/spending/agent-policy.activities.ts';
 import { intentActivities } from '../../activities/spending/intent.activities.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
+import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
 import type { CardProcessor } from '../domains/cards/index.ts';
 import type { SendDelivery } from '../domains/delivery/index.ts';
 import { agentBecomesVisible } from '../domains/parties/index.ts';
+import type { NetworkSimulator } from '../domains/payments/index.ts';
 import { createApprovalLinks } from '../domains/spending/intents/index.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { claimLimits } from '../relay/deliveries.ts';
+import { handPaymentsOver } from '../usecases/rotate-card.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
 export type WorkerPorts = { readonly outbound: Outbound; readonly send: SendDelivery };
 
 export function workerActivities(infrastructure: Infrastructure, { outbound, send }: WorkerPorts) {
   const { database, clock, config, vault } = infrastructure;
-  const processor = cardProcessorOf(infrastructure, outbound);
+  const { processor, simulator } = sandboxOf(infrastructure, outbound);
   return {
     ...intentActivities({
       database,
       clock,
       signalsMayApprove: config.signalsMayApprove,
       links: createApprovalLinks({ vault, publicUrl: config.publicUrl }),
+      vault,
     }),
     ...agentPolicyActivities({ database, clock }),
     ...cardActivities({
       database,
       clock,
       processor,
-      onActivated: async (tx, cause, { agentId }) => {
+      onActivated: async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {
         await agentBecomesVisible(tx, cause, agentId as Id<'agent'>);
+        if (from !== undefined) await handPaymentsOver(tx, cause, { agentId, from, to });
       },
     }),
     ...checkoutActivities({
@@ -42,12 +48,16 @@ export function workerActivities(infrastructure: Infrastructure, { outbound, sen
       cardProcessor: processor,
       merchantCheckout: createBursarCheckout({ outbound }),
     }),
+    ...simulationActivities({ database, clock, simulator }),
     ...webhookDeliveryActivities({ database, clock, send, claimLimits }),
   };
 }
 
-function cardProcessorOf({ config }: Infrastructure, outbound: Outbound): CardProcessor {
+type Simulated = { readonly processor: CardProcessor; readonly simulator: NetworkSimulator };
+
+function sandboxOf({ config }: Infrastructure, outbound: Outbound): Simulated {
   const { BURSAR_SANDBOX_URL: sandboxUrl } = config;
   if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
-  return createSandboxCardProcessor({ sandboxUrl, outbound });
+  const sandbox = { sandboxUrl, outbound };
+  return { processor: createSandboxCardProcessor(sandbox), simulator: createSandboxNetwork(sandbox) };
 }

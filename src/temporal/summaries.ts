@@ -18,5 +18,7 @@ const sentences: Readonly<Record<string, (subjectId: string, ofAgent: string) =>
   cardLifecycle: (cardId, ofAgent) => `Card ${cardId}${ofAgent}: issued, kept in step with the processor, closed`,
   checkout: (intentId, ofAgent) => `Checkout of intent ${intentId}${ofAgent}: paid at the shop, or known not to be`,
   agentPolicy: (agentId) => `Policy of agent ${agentId}: when it expires, acted upon once`,
+  simulation: (simulationId, ofAgent) =>
+    `Simulation ${simulationId}${ofAgent}: a card charged by the simulated network`,
   webhookDelivery: (deliveryId) => `Delivery ${deliveryId}: attempted again until it is taken or given up`,
 };

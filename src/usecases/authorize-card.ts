@@ -159,6 +159,7 @@ const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
     id: message.id,
     cardRef: message.cardRef,
     tokenHash: tokenHashOf(message),
+    simulationId: message.simulation,
     at: cause.at,
   });
 

@@ -14,6 +14,7 @@ import { type Ready, start } from '../../src/main/start.ts';
 import { converterPath } from '../../src/temporal/connection.ts';
 import { historyToJson } from '../support/history-json.ts';
 import { playJourneys } from '../support/record/journeys.ts';
+import { runOf } from '../support/record/run-of.ts';
 import { startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Played } from '../support/record/stage.ts';
 
@@ -57,6 +58,7 @@ async function record(ready: Ready): Promise<void> {
       say(label);
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     },
+    runOf: runOf(client),
     signal: async (workflowId, input) => {
       await client.workflow.getHandle(workflowId).signal('decide', ...(input === undefined ? [] : [input]));
     },

@@ -7,10 +7,12 @@ import {
   transactionHandlers,
   transactionsArea,
 } from '../../domains/payments/index.ts';
+import { createApprovalLinks } from '../../domains/spending/intents/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { minute } from '../../kernel/instant.ts';
 import { judgeUrl } from '../../outbound/address-rules.ts';
 import { type Loop, startLoop } from '../../relay/loop.ts';
+import { askPersonWith } from '../../usecases/ask-person.ts';
 import { createAuthorizeCard } from '../../usecases/authorize-card.ts';
 import { cardWasUsed } from '../../usecases/card-was-used.ts';
 import { createClearAuthorization } from '../../usecases/clear-authorization.ts';
@@ -18,10 +20,11 @@ import { createConfirmCheckout } from '../../usecases/confirm-checkout.ts';
 import { createExecuteCheckout } from '../../usecases/execute-checkout.ts';
 import { expireHolds } from '../../usecases/expire-holds.ts';
 import { createReverseAuthorization } from '../../usecases/reverse-authorization.ts';
+import { createSimulateCharge } from '../../usecases/simulate-charge.ts';
 import { riskOf } from '../../usecases/spending-facts.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
-export function paymentsAreas({ database, gateway, config, log }: Infrastructure): Mounted[] {
+export function paymentsAreas({ database, gateway, config, log, vault }: Infrastructure): Mounted[] {
   const { BURSAR_NETWORK_KEY: networkKey, BURSAR_ALLOWED_ORIGINS: allowedOrigins } = config;
   // In live the simulated network moves no money, also where simulators are allowed for tests.
   const isSimulated = config.BURSAR_MODE === 'sandbox';
@@ -30,6 +33,7 @@ export function paymentsAreas({ database, gateway, config, log }: Infrastructure
     const judged = judgeUrl(url, { allowedOrigins, requireHttps: true });
     return 'refused' in judged ? judged.refused : undefined;
   };
+  const askPerson = askPersonWith(createApprovalLinks({ vault, publicUrl: config.publicUrl }));
   return [
     mounted(
       checkoutArea,
@@ -38,12 +42,12 @@ export function paymentsAreas({ database, gateway, config, log }: Infrastructure
         confirm: createConfirmCheckout({ database }),
       }),
     ),
-    mounted(transactionsArea, transactionHandlers({ database })),
+    mounted(transactionsArea, transactionHandlers({ database, simulate: createSimulateCharge({ database, gateway }) })),
     mounted(
       networkArea,
       networkHandlers({
         networkKeys,
-        authorize: createAuthorizeCard({ database, log, closeUsedCard: cardWasUsed, riskOf }),
+        authorize: createAuthorizeCard({ database, log, closeUsedCard: cardWasUsed, askPerson, riskOf }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
         reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed }),
       }),

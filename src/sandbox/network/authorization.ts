@@ -22,6 +22,8 @@ export type AuthorizationOrder = {
   merchantAmount?: number | undefined;
   merchantCurrency?: string | undefined;
   expiresAt?: string | undefined;
+  /** What Bursar asked for, and is told again. */
+  simulation?: string | undefined;
 };
 export type AuthorizationBody = AuthorizationOrder & { id: string; currency: 'EUR'; sentAt: string };
 export type AuthorizationRow = {

@@ -29,6 +29,7 @@ const Purchase = z
     merchantAmount: z.number().positive().optional(),
     merchantCurrency: z.string().length(3).optional(),
     expiresAt: instant.optional(),
+    simulation: reference.optional(),
   })
   .refine((body) => (body.cardRef === undefined) !== (body.cardId === undefined), 'name cardRef or cardId, one of them')
   .refine((body) => (body.amountCents === 0) === (body.kind === 'verification'), {

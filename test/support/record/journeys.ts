@@ -9,6 +9,7 @@ import { actorsAt, someone } from './actors.ts';
 import { checkoutJourneys } from './checkout-journeys.ts';
 import { intentJourneys } from './intent-journeys.ts';
 import { policyJourneys } from './policy-journeys.ts';
+import { simulationJourneys } from './simulation-journeys.ts';
 import { type Journey, type Played, type Stage, until } from './stage.ts';
 
 export async function playJourneys(stage: Stage): Promise<Played[]> {
@@ -18,7 +19,9 @@ export async function playJourneys(stage: Stage): Promise<Played[]> {
     ...intentJourneys,
     ...checkoutJourneys,
     ...policyJourneys,
+    ...simulationJourneys,
     cardsLife,
+    cardRotated,
     secondAttempt,
     deadLetter,
   ]) {
@@ -41,6 +44,15 @@ const cardsLife: Journey = async (stage, { agent, agents, cards }) => {
   await cards.closeCard({ params: { cardId }, body: {} });
   await stage.observe('cardLifecycle: closed', id, names);
   return [{ workflow: 'cardLifecycle', journey: 'issued-frozen-closed', workflowId: id }];
+};
+
+/** The old number's run ends with the rotation, the new one's goes on. */
+const cardRotated: Journey = async (stage, { agent, cards }) => {
+  const { agentId, cardId } = await agent();
+  const { card } = await cards.rotateCard({ params: { cardId } });
+  await stage.observe('cardLifecycle: closed', `card/${cardId}`, { agent: agentId, subject: cardId });
+  await stage.observe('cardLifecycle: active', `card/${card.id}`, { agent: agentId, subject: card.id });
+  return [{ workflow: 'cardLifecycle', journey: 'rotated', workflowId: `card/${cardId}` }];
 };
 
 /** Fails `failures` times; business time moves by `gaps` after each look at the stage. */

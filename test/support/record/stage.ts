@@ -11,6 +11,8 @@ export type Stage = Where & {
   readonly observe: Observe;
   /** As an approver sends it from the Web UI or the CLI; `undefined` is a signal without input. */
   signal(workflowId: string, input: unknown): Promise<void>;
+  /** The newest run of that workflow for the agent. */
+  runOf(workflow: string, agentId: string): Promise<string>;
 };
 
 /** A run that has come to its end, and the journey that it was. */

@@ -11,7 +11,7 @@ import type { Received } from './network.routes.ts';
 
 export function transactionOf(
   { adapter, message, cause }: Received<AuthorizationMessage>,
-  { card, agent, purse, checkout }: AuthorizationFacts,
+  { card, agent, purse, checkout, simulation }: AuthorizationFacts,
   { outcome, approvedCents, holdCents, rule, reason, candidate }: Decision,
   adopted: TransactionFields | undefined,
 ): TransactionFields {
@@ -22,12 +22,13 @@ export function transactionOf(
     ownerId: card.ownerId,
     agentId: card.agentId,
     cardId: card.id,
-    // A declined charge belongs to no intent, unless it was the checkout's own.
-    intentId: isDeclined ? (checkout?.intentId ?? null) : (candidate?.id ?? null),
+    // A declined charge belongs to no intent, unless it was made for that one.
+    intentId: isDeclined ? (checkout?.intentId ?? simulation?.intentId ?? null) : (candidate?.id ?? null),
     walletId: agent.walletId,
     adapter,
     authorizationId: message.id,
     purse,
+    rail: simulation === undefined ? 'card' : 'simulate',
     status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
     amountCents: isDeclined ? message.amountCents : approvedCents,
     requestedCents: message.amountCents,

@@ -34,6 +34,7 @@ export const authorizationMessage = z
     partialSupported: z.boolean().default(false),
     recurring: z.boolean().default(false),
     expiresAt: at.optional(),
+    simulation: reference.optional().meta({ description: 'the simulated charge that Bursar asked for' }),
     sentAt: at.optional(),
   })
   .refine(({ kind, amountCents: asked }) => (kind === 'verification') === (asked === 0), {

@@ -1,7 +1,8 @@
 /** The transactions operations as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { euros, eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { wantedOutcomes } from '../simulations/simulation.rules.ts';
 import { rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
 const transactionEventOut = z
@@ -91,6 +92,56 @@ export const transactionsArea = defineArea({
       params: z.strictObject({ id: id('transaction') }),
       success: { status: 200, body: transactionOut },
       refusals: [403, 404],
+    },
+    updateTransaction: {
+      method: 'patch',
+      path: '/{id}',
+      summary: 'Note something on a transaction',
+      description: 'Only the memo changes; null removes it. Events do not repeat it: it may name people.',
+      auth: ['key', 'agent'],
+      scope: 'transactions.write',
+      params: z.strictObject({ id: id('transaction') }),
+      body: z.strictObject({ memo: text(1_000).nullable() }),
+      success: { status: 200, body: transactionOut },
+      refusals: [403, 404],
+      fires: ['transaction.updated'],
+    },
+    simulateTransaction: {
+      method: 'post',
+      path: '/simulate',
+      summary: 'Have the simulated network charge a card. Sandbox deployments only',
+      description:
+        'The whole way of a payment: the network asks, all rules decide, an approved charge is held and cleared. 201 with the transaction, also when it was declined. `intentId` names the only intent that may pay for it; what is left out is taken from it, then from the sandbox shop. `outcome: decline` declines what the rules would let through. 503 when the network is away or has not answered within 10 s: the same Idempotency-Key goes on.',
+      auth: ['key'],
+      sandboxOnly: true,
+      body: z.strictObject({
+        cardId: id('card'),
+        intentId: id('intent').optional(),
+        amountEuros: euros({ minCents: 1 }).optional(),
+        merchant: text(140).optional(),
+        mcc: z
+          .string()
+          .regex(/^\d{4}$/, 'must be four digits')
+          .default('5734'),
+        country: z
+          .string()
+          .regex(/^[A-Z]{2}$/, 'must be two capital letters')
+          .default('DE'),
+        outcome: z.enum(wantedOutcomes).default('approve'),
+      }),
+      success: { status: 201, body: transactionOut },
+      refusals: [403, 404, 503],
+      fires: [
+        'transaction.created',
+        'transaction.authorization',
+        'transaction.declined',
+        'transaction.settlement',
+        'transaction.settled',
+        'transaction.completed',
+        'intent.matched',
+        'intent.mismatched',
+        'intent.completed',
+      ],
     },
   },
 });

@@ -11,11 +11,11 @@ export const transactionWire = (row: Fields, events: readonly TransactionEventRo
   events: events.map(eventWire),
 });
 
-/** The `data` of every transaction event but `transaction.completed`. */
-export const transactionData = (row: Fields): Record<string, unknown> => ({
-  transactionId: row.id,
-  ...publicFields(row),
-});
+/** The `data` of every transaction event but `transaction.completed`. What people note on it may name people. */
+export function transactionData(row: Fields): Record<string, unknown> {
+  const { memo: _personal, ...fields } = publicFields(row);
+  return { transactionId: row.id, ...fields };
+}
 
 /** The `data` of `transaction.completed`: exactly the specification's fields. */
 export const completedData = (row: Fields): Record<string, unknown> => ({

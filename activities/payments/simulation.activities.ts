@@ -1,0 +1,88 @@
+/** Simulation steps the worker runs, safe to repeat: read the row, have the network charge the card. @module */
+import type { Database } from '../../src/db/database.ts';
+import { oneRow, type Tx } from '../../src/db/tx.ts';
+import {
+  askAgain,
+  type ChargeOutcome,
+  endSimulation,
+  findByAuthorization,
+  findSimulation,
+  findTransaction,
+  isFinalSimulation,
+  type NetworkSimulator,
+  type SimulationRow,
+  type SimulationView,
+  simulationView,
+  type TransactionRow,
+} from '../../src/domains/payments/index.ts';
+import { notFound, unavailable } from '../../src/kernel/errors.ts';
+import type { Cause } from '../../src/platform/cause.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { refusing } from '../lib/refusals.ts';
+
+type Deps = { readonly database: Database; readonly clock: Clock; readonly simulator: NetworkSimulator };
+
+/** What the simulated network signs as. */
+const adapter = 'sandbox';
+
+export const simulationActivities = (deps: Deps) => ({
+  readSimulation: refusing(
+    async (simulationId: string): Promise<SimulationView> => simulationView(await known(deps, simulationId)),
+  ),
+
+  /** The authorization wrote its transaction while the network was asked; here the row learns which it is. */
+  playSimulation: refusing(async (simulationId: string): Promise<SimulationView> => {
+    const { database, clock, simulator } = deps;
+    const row = await known(deps, simulationId);
+    if (isFinalSimulation(row.status)) return simulationView(row);
+    const outcome = await simulator.charge({
+      simulationId,
+      cardRef: await cardRefOf(database.read(), row),
+      amountCents: row.amountCents,
+      merchant: { name: row.merchant, mcc: row.mcc, country: row.country },
+      idempotencyKey: `${simulationId}/${row.attempt}`,
+    });
+    const at = await clock.now();
+    const cause = { causeId: `simulation:${simulationId}`, requestId: row.requestId, actor: system, at };
+    const ended = await database.write((tx) => conclude(tx, row, outcome, cause));
+    if (ended === undefined) throw unavailable('the simulated network decided without hearing the answer');
+    return simulationView(ended);
+  }),
+});
+
+export type SimulationActivities = ReturnType<typeof simulationActivities>;
+
+const system = { kind: 'system' } as const;
+
+/** Undefined: nothing came of it, and the network is asked anew under another key. */
+async function conclude(
+  tx: Tx,
+  { id, attempt }: SimulationRow,
+  outcome: ChargeOutcome,
+  cause: Cause,
+): Promise<SimulationRow | undefined> {
+  if (outcome.outcome === 'refused')
+    return endSimulation(tx, id, { status: 'refused', refusal: outcome.reason }, cause);
+  const transaction = await transactionOf(tx, outcome);
+  if (transaction !== null) return endSimulation(tx, id, { status: 'done', transactionId: transaction.id }, cause);
+  await askAgain(tx, id, attempt, cause.at);
+  return undefined;
+}
+
+const transactionOf = (tx: Tx, told: Exclude<ChargeOutcome, { outcome: 'refused' }>): Promise<TransactionRow | null> =>
+  told.outcome === 'asked'
+    ? findTransaction(tx, told.transactionId)
+    : findByAuthorization(tx, adapter, told.authorizationId);
+
+async function known({ database }: Deps, id: string): Promise<SimulationRow> {
+  const row = await findSimulation(database.read(), id);
+  if (row === null) throw notFound('simulation', id);
+  return row;
+}
+
+async function cardRefOf(tx: Tx, { cardId }: SimulationRow): Promise<string> {
+  const { cardRef } = await oneRow<{ cardRef: string }>(tx, 'select card_ref as "cardRef" from cards where id = $1', [
+    cardId,
+  ]);
+  return cardRef;
+}

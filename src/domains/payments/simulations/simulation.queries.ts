@@ -1,0 +1,47 @@
+/** Simulation reads: the row, as its workflow sees it, and as a decision looks at it. No decision is made here. @module */
+import { LockMode } from '@mikro-orm/core';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import { SimulationRow } from './simulation.entity.ts';
+import type { SimulationView } from './simulation.messages.ts';
+import type { WantedOutcome } from './simulation.rules.ts';
+
+export const findSimulation = (tx: Tx, id: string): Promise<SimulationRow | null> =>
+  tx.findOne(SimulationRow, { id: id as SimulationRow['id'] }, { refresh: true });
+
+export async function lockSimulation(tx: Tx, id: string): Promise<SimulationRow> {
+  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
+  const row = await tx.findOne(SimulationRow, { id: id as SimulationRow['id'] }, options);
+  if (row === null) throw notFound('simulation', id);
+  return row;
+}
+
+export const simulationView = (row: SimulationRow): SimulationView => ({
+  simulationId: row.id,
+  agentId: row.agentId,
+  status: row.status,
+  amountCents: row.amountCents,
+  transactionId: row.transactionId ?? null,
+  code: row.refusal ?? null,
+});
+
+/** What a charge that the network was asked to make is judged by besides the rules. Never changes. */
+export type SimulationFacts = {
+  readonly id: string;
+  /** The only intent that may pay for it; null leaves the choice to the rules. */
+  readonly intentId: string | null;
+  readonly wanted: WantedOutcome;
+};
+
+/** Null for what was not asked for here, or of another card: then the charge is one like any. */
+export async function simulationFactsOf(
+  tx: Tx,
+  { id, cardId }: { id: string; cardId: string },
+): Promise<SimulationFacts | null> {
+  const [found] = await rows<SimulationFacts>(
+    tx,
+    'select id, intent_id as "intentId", wanted from simulations where id = $1 and card_id = $2',
+    [id, cardId],
+  );
+  return found ?? null;
+}

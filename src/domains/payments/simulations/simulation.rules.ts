@@ -1,0 +1,16 @@
+/** What a simulated charge may become, and in which words it is refused. Pure. @module */
+import type { ChargeRefusal } from './simulation.port.ts';
+
+/** `open`: the network is asked; `done`: a transaction says how it went; `refused`: the network takes no such charge. */
+export const simulationStatuses = ['open', 'done', 'refused'] as const;
+export type SimulationStatus = (typeof simulationStatuses)[number];
+
+export const wantedOutcomes = ['approve', 'decline'] as const;
+export type WantedOutcome = (typeof wantedOutcomes)[number];
+
+export const isFinalSimulation = (status: SimulationStatus): boolean => status !== 'open';
+
+export const chargeRefusalInWords = {
+  unknown_card: 'the simulated network does not know the card: only cards that its own processor has issued',
+  not_accepted: 'the simulated network does not take this charge',
+} as const satisfies Record<ChargeRefusal, string>;

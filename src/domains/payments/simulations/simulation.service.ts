@@ -1,0 +1,77 @@
+/**
+ * Simulation writes: the wish with its process, another question, and the end, each in the caller's transaction. What
+ * the charge does to money and intents is the network's messages' business.
+ * @module
+ */
+import type { Tx } from '../../../db/tx.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { closeProcess, openProcess } from '../../../platform/processes.ts';
+import { recordTransition } from '../../../platform/transitions.ts';
+import { SimulationRow } from './simulation.entity.ts';
+import { simulationProcessId, simulationWorkflow } from './simulation.messages.ts';
+import type { ChargeRefusal } from './simulation.port.ts';
+import { lockSimulation } from './simulation.queries.ts';
+import { isFinalSimulation, type WantedOutcome } from './simulation.rules.ts';
+
+export type NewSimulation = {
+  readonly id: SimulationRow['id'];
+  readonly ownerId: string;
+  readonly agentId: string;
+  readonly cardId: string;
+  readonly intentId: string | null;
+  readonly amountCents: number;
+  readonly merchant: string;
+  readonly mcc: string;
+  readonly country: string;
+  readonly wanted: WantedOutcome;
+};
+
+export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation): Promise<SimulationRow> {
+  const { at, requestId } = cause;
+  const row = tx.create(SimulationRow, {
+    ...wish,
+    status: 'open',
+    attempt: 1,
+    transactionId: null,
+    refusal: null,
+    requestId,
+    createdAt: at,
+    updatedAt: at,
+  });
+  await tx.flush();
+  await recordTransition(tx, 'simulation', row.id, { from: null, to: 'open' }, cause);
+  await openProcess(tx, {
+    id: simulationProcessId(row.id),
+    workflow: simulationWorkflow,
+    subjectId: row.id,
+    ownerId: wish.ownerId,
+    agentId: wish.agentId,
+    stage: 'open',
+    dueAt: at,
+    at,
+  });
+  return row;
+}
+
+export type SimulationEnd =
+  | { readonly status: 'done'; readonly transactionId: string }
+  | { readonly status: 'refused'; readonly refusal: ChargeRefusal };
+
+/** One that has ended stays as it is. */
+export async function endSimulation(tx: Tx, id: string, end: SimulationEnd, cause: Cause): Promise<SimulationRow> {
+  const row = await lockSimulation(tx, id);
+  if (isFinalSimulation(row.status)) return row;
+  Object.assign(row, end, { updatedAt: cause.at });
+  await tx.flush();
+  await recordTransition(tx, 'simulation', id, { from: 'open', to: row.status }, cause);
+  await closeProcess(tx, simulationProcessId(id), { isOwnStep: true });
+  return row;
+}
+
+/** The network is asked anew, unless that was noted before. */
+export async function askAgain(tx: Tx, id: string, attempt: number, at: Date): Promise<void> {
+  const row = await lockSimulation(tx, id);
+  if (isFinalSimulation(row.status) || row.attempt !== attempt) return;
+  Object.assign(row, { attempt: attempt + 1, updatedAt: at });
+  await tx.flush();
+}

@@ -1,0 +1,17 @@
+/** What people note on a transaction. Amounts and states are the network's, and are not changed here. @module */
+import type { Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { changeOf } from './booking.changes.ts';
+import type { TransactionRow } from './transaction.entity.ts';
+import { lockTransaction } from './transaction.queries.ts';
+
+/** The same note again is no change. What it says is for whoever reads the record: neither event nor audit repeats it. */
+export async function noteOn(tx: Tx, id: string, memo: string | null, cause: Cause): Promise<TransactionRow> {
+  const row = await lockTransaction(tx, id);
+  if ((row.memo ?? null) === memo) return row;
+  Object.assign(row, { memo, updatedAt: cause.at });
+  await tx.flush();
+  await recordChanges(tx, cause, [changeOf(row, 'transaction.updated', { fields: ['memo'] })]);
+  return row;
+}

@@ -1,0 +1,65 @@
+/**
+ * Goal: a simulated charge is judged like any, and its wishes only ever take away. Method: the decision with and without
+ * the simulation, over arbitrary facts.
+ * @module
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { type DecisionFacts, decideAuthorization } from '../../../src/domains/payments/network/authorization.rules.ts';
+import { facts as spending } from '../spending/spending.arbitraries.ts';
+
+const candidates = fc.array(
+  fc.record({
+    id: fc.constantFrom('int_aaaaaaaa', 'int_bbbbbbbb'),
+    expectedAmountCents: fc.integer({ min: 0, max: 5_000 }),
+    expectedMerchant: fc.constantFrom(null, 'Shop'),
+    isAutoApproved: fc.boolean(),
+    attestedAt: fc.constant(null),
+  }),
+  { maxLength: 2 },
+);
+const charges: fc.Arbitrary<DecisionFacts> = fc.record({
+  spending: spending.map(({ intent: _none, ...rest }) => ({ ...rest, phase: 'charge' as const })),
+  candidates,
+  token: fc.constant(null),
+  availableCents: fc.integer({ min: 0, max: 50_000 }),
+  partialSupported: fc.boolean(),
+  early: fc.record({ isReversed: fc.boolean(), isCleared: fc.boolean() }),
+});
+
+test('without a wish it is decided as any charge', () => {
+  fc.assert(
+    fc.property(charges, (facts) => {
+      const simulation = { intentId: null, wanted: 'approve' } as const;
+      expect(decideAuthorization({ ...facts, simulation })).toEqual(decideAuthorization(facts));
+    }),
+  );
+});
+
+test('a wanted decline changes nothing that a rule had declined, and holds nothing', () => {
+  fc.assert(
+    fc.property(charges, (facts) => {
+      const plain = decideAuthorization(facts);
+      const decision = decideAuthorization({ ...facts, simulation: { intentId: null, wanted: 'decline' } });
+      if (plain.outcome === 'declined' || plain.rule === 'cleared_before') return expect(decision).toEqual(plain);
+      expect(decision).toMatchObject({
+        outcome: 'declined',
+        rule: 'simulated_decline',
+        holdCents: 0,
+        approvedCents: 0,
+      });
+    }),
+  );
+});
+
+test('a named intent pays or nobody does', () => {
+  fc.assert(
+    fc.property(charges, (facts) => {
+      const simulation = { intentId: 'int_aaaaaaaa', wanted: 'approve' } as const;
+      const decision = decideAuthorization({ ...facts, simulation });
+      if (decision.outcome === 'declined' || decision.rule === 'cleared_before') return;
+      expect(decision.candidate?.id).toBe('int_aaaaaaaa');
+      expect(decision).toEqual(decideAuthorization(facts));
+    }),
+  );
+});

@@ -1,0 +1,53 @@
+/**
+ * One simulated charge: has the network charge the card, however long the network is away, and ends. Keeps nothing that
+ * the row lacks; lost and started again it finds what came of it.
+ * @module
+ */
+import { allHandlersFinished, condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import type { SimulationActivities } from '../../activities/payments/simulation.activities.ts';
+import type { SimulationView } from '../../src/domains/payments/simulations/simulation.messages.ts';
+import { isFinalSimulation } from '../../src/domains/payments/simulations/simulation.rules.ts';
+import { inWords } from '../../src/kernel/money.ts';
+import { databaseStep, outboundStep } from '../lib/activity-options.ts';
+import { currentDetails } from '../lib/current-details.ts';
+import { stageKeeper } from '../lib/stage.ts';
+import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+
+const { readSimulation } = proxyActivities<SimulationActivities>(databaseStep);
+const { playSimulation } = proxyActivities<SimulationActivities>(outboundStep);
+
+const simulateUpdate = defineUpdate<SimulationView>('simulate');
+
+export async function simulation({ id }: { id: string }): Promise<SimulationView> {
+  const details = currentDetails('Reading the simulation.');
+  const showStage = stageKeeper();
+  let latest: SimulationView | undefined;
+  const isFinal = (): boolean => latest !== undefined && isFinalSimulation(latest.status);
+
+  const see = (view: SimulationView): SimulationView => {
+    latest = view;
+    showStage(view.status);
+    details.say(present(view));
+    return view;
+  };
+
+  // The run asks the network by itself; whoever asks only waits for it.
+  setHandler(simulateUpdate, async () => {
+    await condition(isFinal);
+    return latest as SimulationView;
+  });
+  setHandler(wakeSignal, () => undefined, wakeDescription); // There is one thing to do, and it is being done.
+
+  let view = see(await readSimulation(id));
+  if (!isFinalSimulation(view.status)) view = see(await playSimulation(id));
+  await condition(allHandlersFinished);
+  return view;
+}
+
+function present({ status, agentId, amountCents, code }: SimulationView): string {
+  const charge = `${inWords(amountCents)} EUR for ${agentId}`;
+  if (status === 'open') return `Waiting for the simulated network to charge ${charge}.`;
+  return status === 'done'
+    ? `Done: the network has asked and was answered, ${charge}.`
+    : `Done: refused (${code}), ${charge}.`;
+}
