@@ -4,8 +4,9 @@
  * @module
  */
 import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
-import { TypeOverrides } from 'pg';
+import { type Pool, TypeOverrides } from 'pg';
 import { returnDeadClients } from './dead-clients.ts';
+import { keepPool } from './pools.ts';
 import { PreparingClient } from './prepared-statements.ts';
 
 export type Orm = MikroORM;
@@ -19,7 +20,7 @@ export type DatabaseOptions = {
 };
 
 export async function openDatabase({ url, entities, poolSize, applicationName }: DatabaseOptions): Promise<Orm> {
-  return MikroORM.init(
+  const orm = await MikroORM.init(
     defineConfig({
       clientUrl: url,
       entities: [...entities],
@@ -34,6 +35,9 @@ export async function openDatabase({ url, entities, poolSize, applicationName }:
       forceUtcTimezone: true,
     }),
   );
+  const connection = orm.em.getConnection();
+  keepPool(connection, (await connection.getNativeClient()) as Pool);
+  return orm;
 }
 
 const int8 = 20;

@@ -4,15 +4,23 @@
  * @module
  */
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { CompiledQuery, type Kysely, type Transaction } from 'kysely';
+import { CompiledQuery, type Transaction } from 'kysely';
+import { poolOf } from './pools.ts';
 
 /** An entity manager; inside `em.transactional` it carries the transaction. */
 export type Tx = EntityManager;
 
 export async function rows<Row>(tx: Tx, text: string, params: readonly unknown[] = []): Promise<Row[]> {
-  const executor = tx.getTransactionContext<Transaction<unknown>>() ?? tx.getConnection().getClient<Kysely<unknown>>();
-  const result = await executor.executeQuery<Row>(CompiledQuery.raw(text, [...params]));
-  return result.rows;
+  const transaction = tx.getTransactionContext<Transaction<unknown>>();
+  if (transaction !== undefined) {
+    return (await transaction.executeQuery<Row>(CompiledQuery.raw(text, [...params]))).rows;
+  }
+  const client = await poolOf(tx).connect();
+  try {
+    return (await client.query(text, [...params])).rows as Row[];
+  } finally {
+    client.release();
+  }
 }
 
 /** Exactly one row, or a bug. */

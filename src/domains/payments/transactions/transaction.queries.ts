@@ -1,15 +1,19 @@
 /** Transaction reads: one, pages by every filter, and what the network said. No decision is made here. @module */
-import { LockMode, raw } from '@mikro-orm/core';
+import { LockMode } from '@mikro-orm/core';
+import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import { day, later } from '../../../kernel/instant.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
-import { type Plan, planLimits } from '../../parties/index.ts';
+import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
 
 export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { id: id as TransactionRow['id'] });
+
+/** One, to be shown and not to be changed. */
+export const readTransaction = (tx: Tx, id: string): Promise<Readonly<TransactionRow> | null> =>
+  plainRow(tx, TransactionRow, ['id = ?', id]);
 
 export async function lockTransaction(tx: Tx, id: string): Promise<TransactionRow> {
   const row = await tx.findOne(
@@ -45,47 +49,43 @@ export type TransactionFilter = {
   readonly status?: TransactionStatus | undefined;
   readonly from?: Date | undefined;
   readonly to?: Date | undefined;
-  /** Where the owner's visible history begins; what is older is in no list. */
-  readonly historyStart: Date;
+  /** Business time: how far back the owner sees is counted from it. */
+  readonly now: Date;
 };
 
-/** As far back as the owner's plan shows, from business time `now`. */
-export async function historyStartOf(tx: Tx, ownerId: string, now: Date): Promise<Date> {
-  const [customer] = await rows<{ plan: Plan }>(tx, 'select plan from customers where owner_id = $1', [ownerId]);
-  return later(now, -planLimits[customer?.plan ?? 'free'].historyDays * day);
-}
+/** As far back as the owner's plan shows; what is older is in no list. */
+const withinHistory = (ownerId: string, now: Date): Condition => [
+  `created_at >= ?::timestamptz - (?::jsonb ->> coalesce((select plan from customers where owner_id = ?), 'free'))::interval`,
+  now,
+  historyOfPlan,
+  ownerId,
+];
+
+const historyOfPlan = JSON.stringify(
+  Object.fromEntries(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, `${historyDays * 24} hours`])),
+);
 
 /** Up to `limit + 1` rows, newest first. */
 export function listTransactions(
   tx: Tx,
   filter: TransactionFilter,
-  { limit, after }: PageQuery,
-): Promise<TransactionRow[]> {
-  const { ownerId, agentId, cardId, intentId, merchant, status, from, to, historyStart } = filter;
-  return tx.find(
+  page: PageQuery,
+): Promise<Readonly<TransactionRow>[]> {
+  const { ownerId, agentId, cardId, intentId, merchant, status, from, to, now } = filter;
+  const asked = (text: string, value: unknown): Condition => (value === undefined ? undefined : [text, value]);
+  return plainPage(
+    tx,
     TransactionRow,
-    {
-      ownerId,
-      ...(agentId === undefined ? {} : { agentId }),
-      ...(cardId === undefined ? {} : { cardId }),
-      ...(intentId === undefined ? {} : { intentId }),
-      ...(merchant === undefined ? {} : { [raw('lower(merchant)')]: merchant.toLowerCase() }),
-      ...(status === undefined ? {} : { status }),
-      $and: [
-        { createdAt: { $gte: historyStart } },
-        from === undefined ? {} : { createdAt: { $gte: from } },
-        to === undefined ? {} : { createdAt: { $lt: to } },
-        after === undefined
-          ? {}
-          : {
-              $or: [
-                { createdAt: { $lt: new Date(after.createdAt) } },
-                { createdAt: new Date(after.createdAt), id: { $lt: after.id as TransactionRow['id'] } },
-              ],
-            },
-      ],
-    },
-    { orderBy: { createdAt: 'desc', id: 'desc' }, limit: limit + 1 },
+    page,
+    ['owner_id = ?', ownerId],
+    withinHistory(ownerId, now),
+    asked('agent_id = ?', agentId),
+    asked('card_id = ?', cardId),
+    asked('intent_id = ?', intentId),
+    asked('lower(merchant) = ?', merchant?.toLowerCase()),
+    asked('status = ?', status),
+    asked('created_at >= ?', from),
+    asked('created_at < ?', to),
   );
 }
 

@@ -1,5 +1,5 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
-import type { FilterQuery } from '@mikro-orm/core';
+import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { IntentRow } from './intent.entity.ts';
@@ -18,33 +18,30 @@ export type IntentFilter = {
   now: Date;
 };
 
+/** One, to be shown and not to be changed. */
+export const readIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> =>
+  plainRow(tx, IntentRow, ['id = ?', id]);
+
 /** Up to `limit + 1` rows, newest first. */
-export async function listIntents(tx: Tx, filter: IntentFilter, { limit, after }: PageQuery): Promise<IntentRow[]> {
-  return tx.find(
+export const listIntents = (tx: Tx, filter: IntentFilter, page: PageQuery): Promise<Readonly<IntentRow>[]> =>
+  plainPage(
+    tx,
     IntentRow,
-    {
-      ownerId: filter.ownerId,
-      ...(filter.agentId === undefined ? {} : { agentId: filter.agentId }),
-      $and: [ofStatus(filter)],
-      ...(after === undefined
-        ? {}
-        : {
-            $or: [
-              { createdAt: { $lt: new Date(after.createdAt) } },
-              { createdAt: new Date(after.createdAt), id: { $lt: after.id as IntentRow['id'] } },
-            ],
-          }),
-    },
-    { orderBy: { createdAt: 'desc', id: 'desc' }, limit: limit + 1 },
+    page,
+    ['owner_id = ?', filter.ownerId],
+    filter.agentId === undefined ? undefined : ['agent_id = ?', filter.agentId],
+    ofStatus(filter),
   );
-}
 
 /** As readers are told it: an open intent that is past its deadline counts as expired. */
-function ofStatus({ status, now }: IntentFilter): FilterQuery<IntentRow> {
-  if (status === undefined) return {};
-  const isPast = { expiresAt: { $lte: now }, matchedTransactionId: null };
-  if (status === 'expired') return { $or: [{ status }, { status: { $in: [...openStatuses] }, ...isPast }] };
-  return openStatuses.some((open) => open === status) ? { status, $not: isPast } : { status };
+function ofStatus({ status, now }: IntentFilter): Condition {
+  if (status === undefined) return undefined;
+  const isPast = 'expires_at <= ? and matched_transaction_id is null';
+  if (status === 'expired')
+    return [`status = ? or status = any(?::text[]) and ${isPast}`, status, [...openStatuses], now];
+  return openStatuses.some((open) => open === status)
+    ? [`status = ? and not (${isPast})`, status, now]
+    : ['status = ?', status];
 }
 
 const openStatuses = ['pending_approval', 'approved'] as const;
