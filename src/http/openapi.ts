@@ -168,7 +168,7 @@ const meaning: Record<number, string> = {
   401: 'Missing or invalid credentials',
   403: 'Valid credentials that may not do this, or a rule refused it',
   404: 'Unknown id',
-  409: 'The Idempotency-Key was used for another request, or its first request is still running',
+  409: 'The Idempotency-Key was used for another request, or its first one is still running; or it is there already',
   410: 'Used or expired',
   413: 'The body is too large',
   429: 'Rate limit exceeded; see `Retry-After` and `X-RateLimit-*`',

@@ -10,6 +10,7 @@ import {
   enrolledPasskeys,
   type Matter,
   makeChallenge,
+  mayAttest,
   type Passkey,
   type PasskeyChallenge,
   type RelyingParty,
@@ -48,7 +49,7 @@ export const createIntentChallenge =
     refuseSettled(intent, at);
     const enrolled = await enrolledPasskeys(database.read(), intent.ownerId);
     if (enrolled.length === 0) throw noPasskey();
-    const mayApprove = enrolled.filter(({ approvesFrom }) => approvesFrom <= at);
+    const mayApprove = enrolled.filter((passkey) => mayAttest(passkey, at));
     if (mayApprove.length === 0) throw tooNew(enrolled[0] as Passkey);
     const challenge = await database.write((tx) => makeChallenge(tx, challengeId, matterOf(intent)));
     return requestChallenge(relyingParty, challenge, mayApprove);
@@ -65,7 +66,7 @@ export const createAttestIntent =
         cause,
         async (inner, { passkey, isRepeat }) => {
           if (isRepeat) return attestationOf(inner, await known(inner, intent.id), passkey.id, cause);
-          if (passkey.approvesFrom > cause.at) throw tooNew(passkey);
+          if (!mayAttest(passkey, cause.at)) throw tooNew(passkey);
           return attestationOf(inner, await recordAttestation(inner, intent.id, passkey.id, cause), passkey.id, cause);
         },
       ),

@@ -1,5 +1,5 @@
 /**
- * A passkey in software, for tests that need no browser: ES256 keys, authenticator data and client data as WebAuthn
+ * A passkey in software, for tests that need no browser: its keys, authenticator data and client data as WebAuthn
  * writes them, attestation `none`. Every part of an answer can be made wrong on purpose.
  * @module
  */
@@ -33,9 +33,9 @@ export type SoftPasskey = {
   counter: number;
 };
 
-export function softPasskey(publicUrl: string): SoftPasskey {
+export function softPasskey(publicUrl: string, kind: KeyKind = 'ES256'): SoftPasskey {
   const { origin, hostname } = new URL(publicUrl);
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { privateKey, cose } = keyOf(kind);
   const credentialId = randomBytes(32);
   const id = credentialId.toString('base64url');
   const clientData = (type: string, { challenge }: Options, wrong: Wrong): Buffer =>
@@ -63,7 +63,7 @@ export function softPasskey(publicUrl: string): SoftPasskey {
     create: (options, wrong = {}) => {
       const length = Buffer.alloc(2);
       length.writeUInt16BE(credentialId.length);
-      const attested = Buffer.concat([Buffer.alloc(16), length, credentialId, coseKey(publicKey)]);
+      const attested = Buffer.concat([Buffer.alloc(16), length, credentialId, cbor(cose)]);
       const authenticatorData = authData(wrong, passkey.counter, attested);
       const attestationObject = cbor({ fmt: wrong.fmt ?? 'none', attStmt: {}, authData: authenticatorData });
       return {
@@ -79,7 +79,7 @@ export function softPasskey(publicUrl: string): SoftPasskey {
       passkey.counter += 1;
       const authenticatorData = authData(wrong, passkey.counter);
       const clientDataJSON = clientData('webauthn.get', options, wrong);
-      const signature = signed(privateKey, Buffer.concat([authenticatorData, sha256(clientDataJSON)]));
+      const signature = signed(kind, privateKey, Buffer.concat([authenticatorData, sha256(clientDataJSON)]));
       return {
         ...plain(id),
         response: {
@@ -96,21 +96,56 @@ export function softPasskey(publicUrl: string): SoftPasskey {
 
 const plain = (id: string) => ({ id, rawId: id, type: 'public-key', clientExtensionResults: {} });
 const sha256 = (data: Buffer): Buffer => createHash('sha256').update(data).digest();
-const signed = (key: KeyObject, data: Buffer): Buffer => sign('sha256', data, key);
+const signed = (kind: KeyKind, key: KeyObject, data: Buffer): Buffer =>
+  sign(kind === 'EdDSA' ? null : kind === 'ES384' ? 'sha384' : 'sha256', data, key);
 
-/** COSE_Key of an ES256 public key. */
-function coseKey(key: KeyObject): Buffer {
-  const { x, y } = key.export({ format: 'jwk' }) as { x: string; y: string };
-  return cbor(
-    new Map<number, unknown>([
+/** The first three are taken, the last one is not. */
+export type KeyKind = 'ES256' | 'EdDSA' | 'RS256' | 'ES384';
+
+/** A key, and its public half as COSE numbers it. */
+function keyOf(kind: KeyKind): { privateKey: KeyObject; cose: Map<number, number | Buffer> } {
+  if (kind === 'EdDSA') {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    return {
+      privateKey,
+      cose: new Map<number, number | Buffer>([
+        [1, 1],
+        [3, -8],
+        [-1, 6],
+        [-2, part(publicKey, 'x')],
+      ]),
+    };
+  }
+  if (kind === 'RS256') {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
+    const [n, e] = [part(publicKey, 'n'), part(publicKey, 'e')];
+    return {
+      privateKey,
+      cose: new Map<number, number | Buffer>([
+        [1, 3],
+        [3, -257],
+        [-1, n],
+        [-2, e],
+      ]),
+    };
+  }
+  const [namedCurve, alg, curve] = kind === 'ES256' ? (['P-256', -7, 1] as const) : (['P-384', -35, 2] as const);
+  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve });
+  const [x, y] = [part(publicKey, 'x'), part(publicKey, 'y')];
+  return {
+    privateKey,
+    cose: new Map<number, number | Buffer>([
       [1, 2],
-      [3, -7],
-      [-1, 1],
-      [-2, Buffer.from(x, 'base64url')],
-      [-3, Buffer.from(y, 'base64url')],
+      [3, alg],
+      [-1, curve],
+      [-2, x],
+      [-3, y],
     ]),
-  );
+  };
 }
+
+const part = (key: KeyObject, name: string): Buffer =>
+  Buffer.from(String(key.export({ format: 'jwk' })[name]), 'base64url');
 
 /** As much CBOR as a ceremony needs: small integers, bytes, text, maps. */
 function cbor(value: unknown): Buffer {

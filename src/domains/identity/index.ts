@@ -16,7 +16,7 @@ export { ceremony, type Effect, type Matter, makeChallenge } from './passkeys/ch
 export { passkeysArea } from './passkeys/passkey.contract.ts';
 export { enrolledPasskeys, lastGoneAt, type Passkey } from './passkeys/passkey.queries.ts';
 export { type PasskeyDeps, passkeyHandlers } from './passkeys/passkey.routes.ts';
-export { approvesFrom } from './passkeys/passkey.rules.ts';
+export { approvesFrom, mayAttest } from './passkeys/passkey.rules.ts';
 export { revokePasskey } from './passkeys/passkey.service.ts';
 export { type PasskeyChallenge, requestChallenge } from './passkeys/passkey.wire.ts';
 export { type RelyingParty, relyingPartyOf } from './passkeys/relying-party.ts';

@@ -155,6 +155,34 @@ test.each([
   expect((await refusal(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
 });
 
+test.each(['ES256', 'EdDSA', 'RS256'] as const)('a key of the kind %s is taken', async (kind) => {
+  const one = softPasskey(world.config.publicUrl, kind);
+  const { id } = await passkeys.finishRegistration(await enrolment(one));
+  const two = await aPasskey(world, owner, one);
+  expect((await revoke(two.id, one.answer(await toRevoke(two.id)))).revoked).toBe(true);
+  expect(await ids()).toEqual([id]);
+});
+
+test('a key of another kind is not', async () => {
+  const attempt = await enrolment(softPasskey(world.config.publicUrl, 'ES384'));
+  expect(await refusal(passkeys.finishRegistration(attempt))).toEqual([
+    400,
+    expect.stringMatching(/none of the kinds ES256, EdDSA, RS256/),
+  ]);
+});
+
+test('an authenticator that does not count at all is taken, as those of synced passkeys', async () => {
+  const one = await aPasskey(world, owner);
+  for (let round = 0; round < 2; round++) {
+    const { challengeId, options } = await registration();
+    const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+    const webauthnAssertion = one.answer(vouch, { counter: 0 });
+    const attestation = soft().create(options) as never;
+    await passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } });
+  }
+  expect(await ids()).toHaveLength(3);
+});
+
 // spec: path:DELETE /passkeys/{id}
 // spec: passkey-rule:1
 test('exactly one left goes without an assertion; gone is 404', async () => {
@@ -367,6 +395,14 @@ test('the dashboard acts for the owner that it names; an agent token may do none
   expect(await world.sql('select actor from audit where subject_id = $1', [id])).toEqual([{ actor: 'dashboard' }]);
   await dashboard.challengePasskey({ body: { purpose: 'generic' } });
   expect((await dashboard.deletePasskey({ params: { id }, body: {} })).revoked).toBe(true);
+
+  const unnamed = createClient(passkeysArea, (request) =>
+    sendTo(world.apiUrl)({
+      ...request,
+      headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret },
+    }),
+  );
+  expect(await refusal(unnamed.listPasskeys())).toEqual([400, expect.stringMatching(/X-Owner-Id/)]);
 
   const { agentId } = await anAgentWithCard(world, owner);
   const { token } = await owner.client(agentTokensArea).createAgentToken({ params: { id: agentId }, body: {} });

@@ -17,6 +17,10 @@ export function approvesFrom(at: Date, lastGoneAt: Date | null): Date {
   return end > at ? end : at;
 }
 
+/** One that never had to wait may attest whatever the clocks of two processes say. */
+export const mayAttest = (passkey: { approvesFrom: Date; createdAt: Date }, at: Date): boolean =>
+  passkey.approvesFrom <= at || passkey.approvesFrom.getTime() === passkey.createdAt.getTime();
+
 /** Whether a passkey may go without an assertion, needs one, or must not be removed by the one that asks. */
 export type RemovalDemand = 'none' | 'assertion';
 export const removalDemand = (enrolled: number): RemovalDemand => (enrolled >= 2 ? 'assertion' : 'none');
