@@ -5,9 +5,9 @@
  */
 import { lengthInWords, minute } from '../../../kernel/instant.ts';
 import { inWords } from '../../../kernel/money.ts';
+import { attestationWindowOf, whyUnattested } from './attestation.rules.ts';
 import { misfitsOf } from './intent-match.rules.ts';
 import { isInCategory } from './mcc-groups.rules.ts';
-import { attestationWindowOf, whyUnattested } from './attestation.rules.ts';
 import { isKnown, isSameMerchant, merchantInWords, resembles } from './merchant-match.rules.ts';
 import { expiryOf, isLapsed } from './policy-expiry.rules.ts';
 import type { Figures, Policy, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
