@@ -143,6 +143,18 @@ test('past its deadline an intent expires by its workflow, and cannot be approve
     ({ status }) => status === 'expired',
   );
   expect(expired.approvedBy).toBeNull();
+  for (const late of [api.intents.cancelIntent, api.intents.denyIntent]) {
+    const refused = await refusal(late({ params: { id: intent.id }, body: {} }));
+    expect([refused.status, refused.message]).toEqual([
+      400,
+      expect.stringMatching(/^cannot \w+ an intent that is expired$/),
+    ]);
+  }
+  // It reads expired at once; its workflow marks it a little later.
+  await eventually(
+    () => eventsOf(intent.id),
+    (names) => names.includes('intent.expired'),
+  );
   expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.expired']);
   expect((await refusal(api.intents.approveIntent({ params: { id: intent.id } }))).message).toMatch(/expired/);
 });

@@ -16,10 +16,10 @@ import type { ApprovalLinks } from './approval-link.service.ts';
 import type { DeclareBody, IntentWire, intentsArea, VerifyBody } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
-import { listIntents, readIntent } from './intent.queries.ts';
+import { findIntent, listIntents, readIntent } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand, stateOf } from './intent.service.ts';
-import { intentWire, windowWire } from './intent.wire.ts';
+import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
 import { listWindows, type WindowRow } from './intent-window.queries.ts';
 
 export type IntentDeps = {
@@ -67,7 +67,7 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   },
 
   getIntent: async ({ params }, call) => {
-    const row = await reach(deps, params.id, call);
+    const row = mayReach(call, 'intent', params.id, await readIntent(deps.database.read(), params.id));
     return (await withLinks(deps, [row], call))(row);
   },
 
@@ -115,11 +115,11 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
  */
 async function withLinks(
   { database, links }: IntentDeps,
-  found: readonly IntentRow[],
+  found: readonly ShownIntent[],
   { caller, now }: Call,
-): Promise<(row: IntentRow) => IntentWire> {
+): Promise<(row: ShownIntent) => IntentWire> {
   const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
-  const statusOf = (row: IntentRow) =>
+  const statusOf = (row: ShownIntent) =>
     at === undefined ? row.status : statusAsOf({ ...stateOf(row), expiresAt: row.expiresAt }, at);
   const waiting = caller.kind === 'key' ? found.filter((row) => statusOf(row) === 'pending_approval') : [];
   const ids = waiting.map(({ id }) => id);
@@ -150,11 +150,14 @@ function windowIn(after: Cursor | undefined): number | undefined {
 }
 
 async function reach({ database }: IntentDeps, id: string, call: Call): Promise<IntentRow> {
-  return mayReach(call, 'intent', id, await readIntent(database.read(), id));
+  return mayReach(call, 'intent', id, await findIntent(database.read(), id));
 }
 
 /** A brake is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
 async function brake(deps: IntentDeps, id: string, command: IntentCommand, call: Call): Promise<void> {
-  await reach(deps, id, call);
+  const row = await reach(deps, id, call);
+  if (statusAsOf({ ...stateOf(row), expiresAt: row.expiresAt }, call.cause.at) === 'expired') {
+    throw new DomainError('invalid_state', `cannot ${command.kind} an intent that is expired`);
+  }
   await deps.database.write((tx) => applyToIntent(tx, id, command, call.cause));
 }
