@@ -120,7 +120,8 @@ export const cardsArea = defineArea({
       params: one,
       body: z
         .strictObject({ name: text(60).optional(), displayName: text(120).nullable().optional() })
-        .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName'),
+        .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName')
+        .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
       refusals: [400, 403, 404],
       fires: ['card.details_changed'],
@@ -138,7 +139,8 @@ export const cardsArea = defineArea({
         .refine(
           (body) => Object.values(body).some((value) => value !== undefined),
           'must name maxAmountPerTransaction, dailyLimitEuros or monthlyLimitEuros',
-        ),
+        )
+        .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
       refusals: [400, 403, 404],
       fires: ['card.limits_changed'],

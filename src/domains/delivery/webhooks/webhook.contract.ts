@@ -86,7 +86,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       body: subscription,
       success: { status: 201, body: createdWebhook },
-      refusals: [400, 401, 409, 429],
+      refusals: [400, 409],
       fires: ['webhook.created'],
       secret: true,
     },
@@ -97,7 +97,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       query: z.strictObject(pageQuery),
       success: { status: 200, body: pageOut(webhookOut) },
-      refusals: [400, 401, 429],
+      refusals: [],
     },
     getWebhook: {
       method: 'get',
@@ -106,7 +106,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ id: id('webhook') }),
       success: { status: 200, body: webhookOut },
-      refusals: [400, 401, 404, 429],
+      refusals: [404],
     },
     deleteWebhook: {
       method: 'delete',
@@ -115,7 +115,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ id: id('webhook') }),
       success: { status: 204 },
-      refusals: [400, 401, 404, 429],
+      refusals: [404],
       fires: ['webhook.deleted'],
     },
     listWebhookDeliveries: {
@@ -132,7 +132,7 @@ export const webhooksArea = defineArea({
         to: instant.optional().describe('created before'),
       }),
       success: { status: 200, body: pageOut(deliveryOut) },
-      refusals: [400, 401, 404, 429],
+      refusals: [404],
     },
     getWebhookDelivery: {
       method: 'get',
@@ -141,7 +141,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ deliveryId: id('delivery') }),
       success: { status: 200, body: wholeDelivery },
-      refusals: [400, 401, 404, 429],
+      refusals: [404],
     },
     listEventCatalog: {
       method: 'get',

@@ -128,7 +128,8 @@ export const agentsArea = defineArea({
         .refine(
           ({ status: wanted, policyId }) => wanted !== 'closed' || policyId === undefined,
           'a closed agent has no policy: leave policyId or status out',
-        ),
+        )
+        .meta({ minProperties: 1 }),
       success: { status: 200, body: Agent },
       refusals: [400, 404],
       fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'policy.updated'],

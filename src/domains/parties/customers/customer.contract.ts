@@ -123,7 +123,8 @@ export const customersArea = defineArea({
             .nullable()
             .optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .meta({ minProperties: 1 }),
       success: { status: 200, body: Customer },
       refusals: [400, 403, 404],
       fires: ['customer.updated', 'cardholder.updated'],

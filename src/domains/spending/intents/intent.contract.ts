@@ -118,6 +118,7 @@ const declaration = z
     path: ['ttlMinutes'],
     message: 'must be at most 43200 (30 days) for an intent that is not recurring',
   })
+  .meta({ oneOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }] })
   .transform(({ ttlMinutes, ...body }) => ({
     ...body,
     ttlMinutes: ttlMinutes ?? defaultTtlMinutes[body.recurring === undefined ? 'one' : 'recurring'],
@@ -130,7 +131,8 @@ const verification = z
   .refine(
     ({ actualAmountEuros, actualMerchant }) => actualAmountEuros !== undefined || actualMerchant !== undefined,
     'give actualAmountEuros, actualMerchant or both',
-  );
+  )
+  .meta({ minProperties: 1 });
 
 export type VerifyBody = z.output<typeof verification>;
 

@@ -56,7 +56,9 @@ const terms = {
 };
 
 const change = z.strictObject(terms).partial();
-const someChange = change.refine((body) => Object.keys(body).length > 0, 'must name at least one field to change');
+const someChange = change
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 });
 const creation = change.required({ name: true });
 export type PolicyChange = z.output<typeof change>;
 
@@ -231,7 +233,8 @@ export const policiesArea = defineArea({
         .refine(
           ({ presetId, policyId }) => (presetId === undefined) !== (policyId === undefined),
           'give presetId or policyId, exactly one',
-        ),
+        )
+        .meta({ minProperties: 1, maxProperties: 1 }),
       success: record,
       refusals: [403, 404],
       fires: ['policy.updated'],

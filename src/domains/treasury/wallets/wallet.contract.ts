@@ -116,7 +116,8 @@ export const walletsArea = defineArea({
           isDefault: z.literal(true, 'can only be set: make another wallet the default instead').optional(),
           metadata: metadata.optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change'),
+        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .meta({ minProperties: 1 }),
       success: { status: 200, body: Wallet },
       refusals: [400, 404],
       fires: ['wallet.updated'],
