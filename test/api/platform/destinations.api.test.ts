@@ -89,7 +89,7 @@ test('a pass over all operations connects to PostgreSQL and Temporal, and to not
   }
   expect(failed).toEqual([]);
   expect(await whatOf('connect')).toEqual(configured(world.config).sort());
-}, 60_000);
+}, 120_000);
 
 test('addresses that callers supply are neither dialled nor looked up', async () => {
   const { port } = elsewhere.address() as AddressInfo;

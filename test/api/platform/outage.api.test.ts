@@ -12,7 +12,10 @@ import { operationCalls, publishedOperations, send } from '../../support/operati
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 /** What a person grants on request, and what must ask the outside world before it answers (rulings A). */
-const needTemporal = ['approveIntent', 'createAgent', 'issueAgentCard'];
+const needTemporal = [
+  ...['approveByLink', 'approveIntent', 'createAgent', 'issueAgentCard', 'rotateCard', 'rotatePrimaryCard'],
+  'simulateTransaction',
+];
 /** The world's own worker still has Temporal here, finds the row and may have paid before the API gives up. */
 const mayBePaid = 'executeCheckout';
 /** These read nothing. */
@@ -64,7 +67,7 @@ describe('with Temporal away', () => {
     expect(waiting.filter(({ retryAfter }) => !(Number(retryAfter) > 0))).toEqual([]);
     const others = answers.filter(({ name, status }) => status !== 503 && status !== successOf.get(name));
     expect(others).toEqual([]);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe('with PostgreSQL away', () => {
