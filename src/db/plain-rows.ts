@@ -1,5 +1,5 @@
 /**
- * Rows of an entity as plain objects, by one statement over the entity's own columns: for reads, which need neither
+ * Rows of an entity as plain objects, by one statement over the fields that are wanted: for reads, which need neither
  * identity map nor change tracking, and would pay more for them than for the query. Nothing read so can be saved.
  * @module
  */
@@ -7,34 +7,40 @@ import type { EntityClass, EntityProperty } from '@mikro-orm/core';
 import type { PageQuery } from '../kernel/page.ts';
 import { rows, type Tx } from './tx.ts';
 
+export type Wanted<Row, Field extends keyof Row & string> = {
+  readonly entity: EntityClass<Row & object>;
+  readonly fields: readonly Field[];
+  /** Further columns in SQL, each with its name; the entity's table goes by its own. */
+  readonly also?: string;
+};
+
 /** SQL with a `?` for each value; undefined when nothing is asked. */
 export type Condition = readonly [text: string, ...values: unknown[]] | undefined;
 
-export async function plainRow<Row extends object>(
+export async function plainRow<Row, Field extends keyof Row & string, Also = unknown>(
   tx: Tx,
-  entity: EntityClass<Row>,
+  wanted: Wanted<Row, Field>,
   ...conditions: Condition[]
-): Promise<Readonly<Row> | null> {
+): Promise<(Pick<Row, Field> & Also) | null> {
   const { text, values } = where(conditions);
-  const [row] = await rows<Row>(tx, `${selectOf(tx, entity)} ${text}`, values);
+  const [row] = await rows<Pick<Row, Field> & Also>(tx, `${selectOf(tx, wanted)} ${text}`, values);
   return row ?? null;
 }
 
 /** Up to `limit + 1` rows, newest first. */
-export function plainPage<Row extends object>(
+export function plainPage<Row, Field extends keyof Row & string, Also = unknown>(
   tx: Tx,
-  entity: EntityClass<Row>,
+  wanted: Wanted<Row, Field>,
   { limit, after }: PageQuery,
   ...conditions: Condition[]
-): Promise<Readonly<Row>[]> {
+): Promise<(Pick<Row, Field> & Also)[]> {
   const onwards: Condition =
     after === undefined ? undefined : ['(created_at, id) < (?::timestamptz, ?)', after.createdAt, after.id];
   const { text, values } = where([...conditions, onwards]);
-  return rows<Row>(
-    tx,
-    `${selectOf(tx, entity)} ${text} order by created_at desc, id desc limit $${values.length + 1}`,
-    [...values, limit + 1],
-  );
+  return rows(tx, `${selectOf(tx, wanted)} ${text} order by created_at desc, id desc limit $${values.length + 1}`, [
+    ...values,
+    limit + 1,
+  ]);
 }
 
 function where(conditions: readonly Condition[]): { text: string; values: unknown[] } {
@@ -50,18 +56,21 @@ const isAsked = (condition: Condition): condition is NonNullable<Condition> => c
 
 const selects = new WeakMap<object, string>();
 
-function selectOf(tx: Tx, entity: EntityClass<object>): string {
-  const known = selects.get(entity);
+function selectOf<Row, Field extends keyof Row & string>(tx: Tx, wanted: Wanted<Row, Field>): string {
+  const known = selects.get(wanted);
   if (known !== undefined) return known;
-  const { tableName, props } = tx.getMetadata().get(entity);
-  const select = `select ${props.flatMap(columnOf).join(', ')} from ${tableName}`;
-  selects.set(entity, select);
+  const { tableName, properties } = tx.getMetadata().get(wanted.entity);
+  const columns = wanted.fields.map((field) => columnOf((properties as Record<string, EntityProperty>)[field], field));
+  const also = wanted.also === undefined ? [] : [wanted.also];
+  const select = `select ${[...columns, ...also].join(', ')} from ${tableName}`;
+  selects.set(wanted, select);
   return select;
 }
 
-/** As the ORM would give it: exact numbers only where the column is declared as a number. */
-const columnOf = ({ name, fieldNames, runtimeType, columnTypes }: EntityProperty): string[] =>
-  (fieldNames ?? []).map((column) => {
-    const isNumeric = runtimeType === 'number' && /^(numeric|decimal)/.test(columnTypes[0] ?? '');
-    return `${column}${isNumeric ? '::float8' : ''} as "${name}"`;
-  });
+/** As the ORM would give it: a number where the column is declared as one. */
+function columnOf(property: EntityProperty | undefined, field: string): string {
+  const [column] = property?.fieldNames ?? [];
+  if (property === undefined || column === undefined) throw new Error(`no column for ${field}`);
+  const isNumeric = property.runtimeType === 'number' && /^(numeric|decimal)/.test(property.columnTypes[0] ?? '');
+  return `${column}${isNumeric ? '::float8' : ''} as "${field}"`;
+}

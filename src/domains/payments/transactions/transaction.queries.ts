@@ -1,19 +1,30 @@
 /** Transaction reads: one, pages by every filter, and what the network said. No decision is made here. @module */
 import { LockMode } from '@mikro-orm/core';
 import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
+import { type EventFields, type ShownField, type ShownFields, shownFields } from './transaction.wire.ts';
+
+export type ShownTransaction = ShownFields & WithEvents;
+type WithEvents = { readonly events: EventFields[] };
+
+/** One value for all of them: a column for each field of each event would cost the reader more. */
+const eventsOfTransaction = `coalesce((
+    select json_agg(json_build_array(kind, network_id, amount_cents, is_final, at) order by seq)
+    from transaction_events where transaction_id = transactions.id), '[]') as events`;
+
+const shown = { entity: TransactionRow, fields: shownFields, also: eventsOfTransaction };
 
 export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { id: id as TransactionRow['id'] });
 
-/** One, to be shown and not to be changed. */
-export const readTransaction = (tx: Tx, id: string): Promise<Readonly<TransactionRow> | null> =>
-  plainRow(tx, TransactionRow, ['id = ?', id]);
+/** One with what happened to it, to be shown and not to be changed. */
+export const readTransaction = (tx: Tx, id: string): Promise<ShownTransaction | null> =>
+  plainRow<TransactionRow, ShownField, WithEvents>(tx, shown, ['id = ?', id]);
 
 export async function lockTransaction(tx: Tx, id: string): Promise<TransactionRow> {
   const row = await tx.findOne(
@@ -66,16 +77,12 @@ const historyOfPlan = JSON.stringify(
 );
 
 /** Up to `limit + 1` rows, newest first. */
-export function listTransactions(
-  tx: Tx,
-  filter: TransactionFilter,
-  page: PageQuery,
-): Promise<Readonly<TransactionRow>[]> {
+export function listTransactions(tx: Tx, filter: TransactionFilter, page: PageQuery): Promise<ShownTransaction[]> {
   const { ownerId, agentId, cardId, intentId, merchant, status, from, to, now } = filter;
   const asked = (text: string, value: unknown): Condition => (value === undefined ? undefined : [text, value]);
-  return plainPage(
+  return plainPage<TransactionRow, ShownField, WithEvents>(
     tx,
-    TransactionRow,
+    shown,
     page,
     ['owner_id = ?', ownerId],
     withinHistory(ownerId, now),
@@ -87,25 +94,4 @@ export function listTransactions(
     asked('created_at >= ?', from),
     asked('created_at < ?', to),
   );
-}
-
-export type TransactionEventRow = {
-  readonly transactionId: string;
-  readonly kind: 'authorization' | 'clearing' | 'reversal' | 'expiry';
-  readonly networkId: string | null;
-  readonly amountCents: number;
-  readonly isFinal: boolean | null;
-  readonly at: Date;
-};
-
-/** Of each transaction asked for, in the order in which they happened. */
-export async function eventsOf(tx: Tx, transactionIds: readonly string[]): Promise<Map<string, TransactionEventRow[]>> {
-  const found = await rows<TransactionEventRow>(
-    tx,
-    `select transaction_id as "transactionId", kind, network_id as "networkId", amount_cents as "amountCents",
-       is_final as "isFinal", at
-     from transaction_events where transaction_id = any($1::text[]) order by transaction_id, seq`,
-    [[...transactionIds]],
-  );
-  return Map.groupBy(found, ({ transactionId }) => transactionId);
 }

@@ -4,12 +4,12 @@ import type { Tx } from '../../../db/tx.ts';
 import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
-import { DomainError } from '../../../kernel/errors.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
-import type { transactionsArea } from './transaction.contract.ts';
+import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
 import type { TransactionRow } from './transaction.entity.ts';
-import { eventsOf, listTransactions, readTransaction } from './transaction.queries.ts';
+import { listTransactions, readTransaction, type ShownTransaction } from './transaction.queries.ts';
 import { noteOn } from './transaction.service.ts';
 import { transactionWire } from './transaction.wire.ts';
 
@@ -36,36 +36,34 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
       throw new DomainError('agent_isolation', `transactions of ${filter.agentId} are closed to another agent`);
     }
     const page = pageOfQuery({ cursor, limit });
-    const tx = database.read();
-    const ownerId = ownerOf(call);
-    const wanted = { ...filter, ownerId, agentId: own ?? filter.agentId, now: await call.now() };
-    const found = await listTransactions(tx, wanted, page);
-    const shown = pageOf(
-      found,
-      page.limit,
-      (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }),
-      (row) => row,
-    );
-    const events = await eventsOf(
-      tx,
-      shown.data.map(({ id }) => id),
-    );
-    return { ...shown, data: shown.data.map((row) => transactionWire(row, events.get(row.id) ?? [])) };
+    const wanted = { ...filter, ownerId: ownerOf(call), agentId: own ?? filter.agentId, now: await call.now() };
+    const found = await listTransactions(database.read(), wanted, page);
+    return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), shownAs);
   },
 
-  getTransaction: async ({ params: { id } }, call) => {
-    const tx = database.read();
-    return shownAs(tx, mayReach(call, 'transaction', id, await readTransaction(tx, id)));
-  },
+  getTransaction: async ({ params: { id } }, call) => shownAs(await reach(database, id, call)),
 
   updateTransaction: async ({ params: { id }, body: { memo } }, call) => {
-    mayReach(call, 'transaction', id, await readTransaction(database.read(), id));
-    return database.write(async (tx) => shownAs(tx, await noteOn(tx, id, memo, call.cause)));
+    await reach(database, id, call);
+    return database.write(async (tx) => {
+      await noteOn(tx, id, memo, call.cause);
+      return shownAs(await read(tx, id));
+    });
   },
 
-  simulateTransaction: async ({ body: { amountEuros: amountCents, intentId, merchant, ...order } }, call) =>
-    shownAs(database.read(), await simulate({ ...order, amountCents, intentId, merchant }, call)),
+  simulateTransaction: async ({ body: { amountEuros: amountCents, intentId, merchant, ...order } }, call) => {
+    const { id } = await simulate({ ...order, amountCents, intentId, merchant }, call);
+    return shownAs(await read(database.read(), id));
+  },
 });
 
-const shownAs = async (tx: Tx, row: TransactionRow) =>
-  transactionWire(row, (await eventsOf(tx, [row.id])).get(row.id) ?? []);
+const reach = async (database: Database, id: string, call: Call): Promise<ShownTransaction> =>
+  mayReach(call, 'transaction', id, await readTransaction(database.read(), id));
+
+async function read(tx: Tx, id: string): Promise<ShownTransaction> {
+  const found = await readTransaction(tx, id);
+  if (found === null) throw notFound('transaction', id);
+  return found;
+}
+
+const shownAs = ({ events, ...row }: ShownTransaction): TransactionWire => transactionWire(row, events);

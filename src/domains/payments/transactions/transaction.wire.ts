@@ -1,24 +1,69 @@
 /** A transaction as callers and subscribers see it. Shapes only. @module */
+import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { TransactionEventWire, TransactionWire } from './transaction.contract.ts';
 import type { TransactionFields } from './transaction.entity.ts';
-import type { TransactionEventRow } from './transaction.queries.ts';
 
-type Fields = Omit<TransactionFields, 'version' | 'purse'>;
+/** All that is told of a transaction comes from these. */
+export const shownFields = [
+  'id',
+  'ownerId',
+  'agentId',
+  'intentId',
+  'cardId',
+  'walletId',
+  'amountCents',
+  'heldCents',
+  'clearedCents',
+  'merchant',
+  'merchantId',
+  'merchantMcc',
+  'merchantCountry',
+  'rail',
+  'type',
+  'status',
+  'verified',
+  'verifiedAt',
+  'mismatch',
+  'memo',
+  'authorizationId',
+  'issuerSettlementId',
+  'refundedCents',
+  'originalTransactionId',
+  'declineRule',
+  'declineReason',
+  'confirmedAt',
+  'completedAt',
+  'requestId',
+  'runId',
+  'createdAt',
+  'updatedAt',
+] as const satisfies readonly (keyof TransactionFields)[];
+export type ShownField = (typeof shownFields)[number];
+export type ShownFields = Pick<TransactionFields, ShownField>;
 
-export const transactionWire = (row: Fields, events: readonly TransactionEventRow[]): TransactionWire => ({
+/** As the database writes it in JSON. */
+export type EventFields = readonly [
+  kind: TransactionEventWire['kind'],
+  networkId: string | null,
+  amountCents: number,
+  isFinal: boolean | null,
+  at: string,
+];
+
+export const transactionWire = (row: ShownFields, events: readonly EventFields[]): TransactionWire => ({
   ...publicFields(row),
   events: events.map(eventWire),
 });
 
 /** The `data` of every transaction event but `transaction.completed`. What people note on it may name people. */
-export function transactionData(row: Fields): Record<string, unknown> {
+export function transactionData(row: ShownFields): Record<string, unknown> {
   const { memo: _personal, ...fields } = publicFields(row);
   return { transactionId: row.id, ...fields };
 }
 
 /** The `data` of `transaction.completed`: exactly the specification's fields. */
-export const completedData = (row: Fields): Record<string, unknown> => ({
+export const completedData = (row: ShownFields): Record<string, unknown> => ({
   transactionId: row.id,
   agentId: row.agentId,
   ...(row.intentId == null ? {} : { intentId: row.intentId }),
@@ -27,7 +72,7 @@ export const completedData = (row: Fields): Record<string, unknown> => ({
   status: row.status,
 });
 
-const publicFields = (row: Fields): Omit<TransactionWire, 'events'> => ({
+const publicFields = (row: ShownFields): Omit<TransactionWire, 'events'> => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -46,7 +91,7 @@ const publicFields = (row: Fields): Omit<TransactionWire, 'events'> => ({
   type: row.type,
   status: row.status,
   verified: row.verified,
-  verifiedAt: row.verifiedAt?.toISOString() ?? null,
+  verifiedAt: isoOrNull(row.verifiedAt),
   mismatch: row.mismatch ?? null,
   memo: row.memo ?? null,
   issuerAuthorizationId: row.authorizationId ?? null,
@@ -55,18 +100,18 @@ const publicFields = (row: Fields): Omit<TransactionWire, 'events'> => ({
   originalTransactionId: row.originalTransactionId ?? null,
   declineRule: row.declineRule ?? null,
   declineReason: row.declineReason ?? null,
-  confirmedAt: row.confirmedAt?.toISOString() ?? null,
-  completedAt: row.completedAt?.toISOString() ?? null,
+  confirmedAt: isoOrNull(row.confirmedAt),
+  completedAt: isoOrNull(row.completedAt),
   requestId: row.requestId,
   runId: row.runId ?? null,
-  createdAt: row.createdAt.toISOString(),
-  updatedAt: row.updatedAt.toISOString(),
+  createdAt: isoOf(row.createdAt),
+  updatedAt: isoOf(row.updatedAt),
 });
 
-const eventWire = (event: TransactionEventRow): TransactionEventWire => ({
-  kind: event.kind,
-  networkId: event.networkId,
-  amountEuros: eurosFromCents(event.amountCents),
-  final: event.isFinal,
-  at: event.at.toISOString(),
+const eventWire = ([kind, networkId, amountCents, isFinal, at]: EventFields): TransactionEventWire => ({
+  kind,
+  networkId,
+  amountEuros: eurosFromCents(amountCents),
+  final: isFinal,
+  at: isoOf(new Date(at)),
 });

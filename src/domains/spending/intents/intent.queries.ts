@@ -4,6 +4,9 @@ import type { Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { IntentRow } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
+import { type ShownIntent, shownFields } from './intent.wire.ts';
+
+const shown = { entity: IntentRow, fields: shownFields };
 
 export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
   tx.findOne(IntentRow, { id: id as IntentRow['id'] });
@@ -19,14 +22,13 @@ export type IntentFilter = {
 };
 
 /** One, to be shown and not to be changed. */
-export const readIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> =>
-  plainRow(tx, IntentRow, ['id = ?', id]);
+export const readIntent = (tx: Tx, id: string): Promise<ShownIntent | null> => plainRow(tx, shown, ['id = ?', id]);
 
 /** Up to `limit + 1` rows, newest first. */
-export const listIntents = (tx: Tx, filter: IntentFilter, page: PageQuery): Promise<Readonly<IntentRow>[]> =>
+export const listIntents = (tx: Tx, filter: IntentFilter, page: PageQuery): Promise<ShownIntent[]> =>
   plainPage(
     tx,
-    IntentRow,
+    shown,
     page,
     ['owner_id = ?', filter.ownerId],
     filter.agentId === undefined ? undefined : ['agent_id = ?', filter.agentId],

@@ -174,7 +174,7 @@ const closeProcesses = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
     [[...ids]],
   );
 
-export const stateOf = (row: IntentRow): IntentState => ({
+export const stateOf = (row: Pick<IntentRow, 'status' | 'matchedTransactionId' | 'recurring'>): IntentState => ({
   status: row.status,
   matchedTransactionId: row.matchedTransactionId ?? null,
   isRecurring: (row.recurring ?? null) !== null,

@@ -1,11 +1,42 @@
 /** An intent as callers and subscribers see it. Shapes only. @module */
+import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { IntentFacts, IntentWindowWire } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import type { IntentView } from './intent.messages.ts';
 import type { Window } from './recurrence.rules.ts';
 
-export const intentWire = (row: IntentRow): IntentFacts => ({
+/** All that is told of an intent comes from these. */
+export const shownFields = [
+  'id',
+  'ownerId',
+  'agentId',
+  'purpose',
+  'expectedAmountCents',
+  'expectedMerchant',
+  'status',
+  'recurring',
+  'expiresAt',
+  'cardId',
+  'policyCheck',
+  'clientIntentId',
+  'approvedBy',
+  'approvedAt',
+  'deniedReason',
+  'completedAt',
+  'matchedTransactionId',
+  'transactionId',
+  'attestedAt',
+  'verified',
+  'createdAt',
+  'windowNumber',
+  'windowDueAt',
+  'windowFromAt',
+  'windowToAt',
+] as const satisfies readonly (keyof IntentRow)[];
+export type ShownIntent = Pick<IntentRow, (typeof shownFields)[number]>;
+
+export const intentWire = (row: ShownIntent): IntentFacts => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -14,19 +45,19 @@ export const intentWire = (row: IntentRow): IntentFacts => ({
   expectedMerchant: row.expectedMerchant ?? null,
   status: row.status,
   recurring: row.recurring ?? null,
-  expiresAt: row.expiresAt.toISOString(),
+  expiresAt: isoOf(row.expiresAt),
   cardId: row.cardId,
   policyCheck: row.policyCheck,
   clientIntentId: row.clientIntentId ?? null,
   approvedBy: row.approvedBy ?? null,
-  approvedAt: row.approvedAt?.toISOString() ?? null,
+  approvedAt: isoOrNull(row.approvedAt),
   deniedReason: row.deniedReason ?? null,
-  completedAt: row.completedAt?.toISOString() ?? null,
+  completedAt: isoOrNull(row.completedAt),
   matchedTransactionId: row.matchedTransactionId ?? null,
   transactionId: row.transactionId ?? null,
-  attestedAt: row.attestedAt?.toISOString() ?? null,
+  attestedAt: isoOrNull(row.attestedAt),
   verified: row.verified,
-  createdAt: row.createdAt.toISOString(),
+  createdAt: isoOf(row.createdAt),
   window: currentWindow(row),
 });
 
@@ -39,13 +70,13 @@ export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindo
 });
 
 /** Of an approved recurring one: what is current or next, and unpaid. */
-function shownWindow({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: IntentRow): Window | null {
+function shownWindow({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: ShownIntent): Window | null {
   if (status !== 'approved' || windowNumber == null) return null;
   if (windowDueAt == null || windowFromAt == null || windowToAt == null) return null;
   return { number: windowNumber, dueAt: windowDueAt, fromAt: windowFromAt, toAt: windowToAt };
 }
 
-function currentWindow(row: IntentRow): IntentWindowWire | null {
+function currentWindow(row: ShownIntent): IntentWindowWire | null {
   const window = shownWindow(row);
   return window === null ? null : windowWire(window);
 }
