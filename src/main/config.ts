@@ -29,7 +29,7 @@ const environment = z
     BURSAR_DATA_DIR: z.string().min(1).default('.bursar'),
     HOST: z.string().min(1).default('127.0.0.1'),
     PORT: port.default(8400),
-    BURSAR_PUBLIC_URL: z.url().optional(),
+    BURSAR_PUBLIC_URL: z.url().max(400).optional(),
     DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address'),
     TEMPORAL_ADDRESS: z
       .string()

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ChildMark } from '../../src/main/local/pids.ts';
 import { isAlive } from '../../src/main/local/pids.ts';
 import type { Ready } from '../../src/main/start.ts';
+import { hasBrowser } from '../support/browser.ts';
 import { installationFolder } from '../support/installation.ts';
 
 let folder: Awaited<ReturnType<typeof installationFolder>>;
@@ -29,8 +30,11 @@ const lastLine = 'demo done: 8 of 8 steps';
 
 test('the demo tells its whole story on a fresh folder, and again over the same data, without saying a secret', async () => {
   const first = await demo();
+  const attested = /recorded as passkey:psk_\w+, attested at/;
+  expect(attested.test(first.text)).toBe(hasBrowser);
   expect(first.text).toContain('wallet 332.50 EUR');
-  const second = await demo();
+  const second = await demo({ BURSAR_CHROMIUM: '/nowhere/chromium' });
+  expect(second.text).toMatch(/approved through the API by key:key_\w+; .* no Chromium was found/);
   expect(second.text).toContain('wallet 332.50 EUR');
   // It went on where the first one stopped: the same key, ports and owner.
   expect(second.ready).toEqual(first.ready);
@@ -42,10 +46,10 @@ test('the demo tells its whole story on a fresh folder, and again over the same 
   }
 }, 240_000);
 
-async function demo(): Promise<{ text: string; ready: Ready; readyToDoneMs: number }> {
+async function demo(env: Readonly<Record<string, string>> = {}): Promise<{ text: string; ready: Ready; readyToDoneMs: number }> {
   const script = fileURLToPath(new URL('../../src/main/demo.ts', import.meta.url));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, '--exit'], {
-    env: { ...process.env, BURSAR_DATA_DIR: folder.dir, PORT: '0' },
+    env: { ...process.env, BURSAR_DATA_DIR: folder.dir, PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   running.add(child);

@@ -35,6 +35,7 @@ function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unkno
     database: databaseOf(orm),
     log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
+    askPerson: async () => undefined,
     riskOf: async () => {
       if (turn++ < times) await meanwhile(turn);
       return { outcome: 'allow', signals: [] };
@@ -163,6 +164,7 @@ test('the reversal comes meanwhile: declined without a hold', async () => {
     database: databaseOf(orm),
     log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
+    askPerson: async () => undefined,
     riskOf: async () => {
       // Outside the lock only: inside, the reversal waits for this very authorization.
       if (authorizationId !== '') {

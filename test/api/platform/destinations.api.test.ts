@@ -62,7 +62,7 @@ function environmentOf(config: Config): NodeJS.ProcessEnv {
   const texts = given
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => [name, Array.isArray(value) ? value.join(',') : String(value)]);
-  return { PATH: process.env.PATH, ...Object.fromEntries(texts), PORT: '0' };
+  return { PATH: process.env.PATH, ...Object.fromEntries(texts), PORT: '0', BURSAR_PUBLIC_URL: config.publicUrl };
 }
 
 async function noted(): Promise<Noted[]> {
