@@ -38,11 +38,8 @@ export {
   findWindow,
   latestCompletedWindow,
   latestMatchedWindow,
-  listWindows,
   type WindowRow,
-  windowOfTransaction,
 } from './intent-window.queries.ts';
-export { moveWindow, type WindowStatus } from './intent-window.rules.ts';
 export { completeWindowNow, endWindows, settleWindow } from './intent-window.service.ts';
 export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
 export {

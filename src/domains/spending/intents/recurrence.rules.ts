@@ -4,7 +4,6 @@
  * @module
  */
 import { day, later } from '../../../kernel/instant.ts';
-import { inWords } from '../../../kernel/money.ts';
 
 export const cadences = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Cadence = (typeof cadences)[number];
@@ -107,7 +106,3 @@ export function closedBecause(
 
 export const spanInWords = ({ fromAt, toAt }: Pick<Window, 'fromAt' | 'toAt'>): string =>
   `from ${fromAt.toISOString()} until ${toAt.toISOString()}`;
-
-/** For people: `monthly 12.50, up to 10 % more`. */
-export const recurringInWords = ({ cadence, amountTolerancePercent }: Recurring, amountCents: number): string =>
-  `${cadence} ${inWords(amountCents)}${amountTolerancePercent === 0 ? '' : `, up to ${amountTolerancePercent} % more`}`;
