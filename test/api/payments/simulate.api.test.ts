@@ -5,9 +5,11 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { simulationActivities } from '../../../activities/payments/simulation.activities.ts';
+import { createClient, sendTo } from '../../../src/client/client.ts';
 import { type NetworkSimulator, openSimulation, transactionsArea } from '../../../src/domains/payments/index.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day } from '../../../src/kernel/instant.ts';
+import { startApi } from '../../../src/main/api-server.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -332,22 +334,21 @@ describe('step by step', () => {
   });
 });
 
-test('with Temporal away it is 503, and the same key finds the same simulation', async () => {
-  const away = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
+test('with Temporal away it is 503; the same key goes on with the same simulation, and charges once', async () => {
+  await withoutIntents();
+  const cutOff = await startApi({ ...world.config, PORT: 0, TEMPORAL_ADDRESS: '127.0.0.1:9' });
   try {
-    const payer = await aPayer(away);
-    const order = { body: { cardId: payer.cardId, amountEuros: 1 }, headers: { 'Idempotency-Key': uuidv7() } };
-    const client = payer.owner.client(transactionsArea);
-    for (let attempt = 0; attempt < 2; attempt++) {
-      const answer = await client.simulateTransaction(order).catch((error: unknown) => error);
-      expect(answer).toEqual(refusal(503, /same Idempotency-Key/));
-    }
-    const reserved = await away.sql('select id, status from simulations');
-    expect(reserved).toEqual([{ id: expect.stringMatching(/^sim_/), status: 'open' }]);
-    expect(await away.sql('select id, is_open from processes where workflow = $1', ['simulation'])).toEqual([
-      { id: `simulation/${reserved[0]?.id}`, is_open: true },
-    ]);
+    const key = uuidv7();
+    const order = { body: { cardId, amountEuros: 6 }, headers: { 'Idempotency-Key': key } };
+    const away = createClient(transactionsArea, sendTo(cutOff.url, owner.key));
+    const answer = await away.simulateTransaction(order).catch((error: unknown) => error);
+    expect(answer).toEqual(refusal(503, /same Idempotency-Key/));
+    expect((answer as { headers: Headers }).headers.get('Retry-After')).toMatch(/^\d+$/);
+    expect(await simulate({ amountEuros: 6 }, key)).toMatchObject({ amountEuros: 6, rail: 'simulate' });
+    expect(await world.sql('select 1 from simulations where owner_id = $1', [owner.ownerId])).toHaveLength(1);
+    await eventually(available, (left) => left === 94);
+    expect(await world.sql('select 1 from transactions where owner_id = $1', [owner.ownerId])).toHaveLength(1);
   } finally {
-    await away.close();
+    await cutOff.stop();
   }
 });
