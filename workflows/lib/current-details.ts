@@ -13,7 +13,11 @@ const notesKept = 5;
 export function currentDetails(first: string): Details {
   let present = first;
   const notes: string[] = [];
-  const show = (): void => setCurrentDetails([present, ...notes.map((note) => `- ${note}`)].join('\n'));
+  // The Web UI reads it as Markdown: what stands on a line of its own needs an empty one before it.
+  const show = (): void => {
+    const list = notes.map((note) => `- ${note}`).join('\n');
+    setCurrentDetails([...present.split('\n'), list].filter((part) => part !== '').join('\n\n'));
+  };
   show();
   return {
     say: (sentence) => {

@@ -43,6 +43,10 @@ test.each([['approve'], [{ decision: 'approve', by: 'anna' }]])('a signal %j is 
   expect(details).toMatch(
     /^- approve by (anna|unnamed) was refused: its policy demands a passkey[ a-z]*; a signal cannot approve it$/m,
   );
+  // The Web UI shows Markdown: without the empty line it would all be one paragraph.
+  const run = temporal.client.workflow.getHandle(intent.id);
+  const shown = await run.query<{ currentDetails: string }>('__temporal_workflow_metadata');
+  expect(shown.currentDetails).toMatch(/\.\n\nThe approver's page: \S+\n\n- approve by/);
   expect(status).toBe('RUNNING');
   expect(attributes.BursarStage).toBe('pending_approval');
   expect(await intent.status()).toBe('pending_approval');

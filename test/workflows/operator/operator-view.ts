@@ -10,7 +10,7 @@ export type RunView = {
   readonly taskQueue: string;
   readonly status: string;
   readonly summary: string | undefined;
-  /** The text at the top of the run: one sentence on the present, then what was ignored. */
+  /** The text at the top of the run, paragraph by paragraph: the present, then what was ignored. */
   readonly details: string;
   readonly attributes: Readonly<Record<string, unknown>>;
 };
@@ -46,7 +46,7 @@ export async function openTemporal(address = process.env.TEST_TEMPORAL ?? ''): P
         taskQueue: found.taskQueue,
         status: found.status.name,
         summary: await found.staticSummary(),
-        details: metadata.currentDetails ?? '',
+        details: (metadata.currentDetails ?? '').replaceAll('\n\n', '\n'),
         attributes: Object.fromEntries(
           found.typedSearchAttributes
             .getAll()
