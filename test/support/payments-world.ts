@@ -100,7 +100,7 @@ type IntentOptions = {
 
 export async function anIntent(world: World, payer: Payer, options: IntentOptions = {}): Promise<`int_${string}`> {
   const id = newId('intent');
-  const at = new Date(Date.now() - 30_000);
+  const at = new Date((await businessNow(world)).getTime() - 30_000);
   await world.sql(
     `insert into intents (id, owner_id, agent_id, purpose, expected_amount_cents, expected_merchant, card_id, status,
        expires_at, policy_check, is_auto_approved, request_id, created_at, updated_at)
@@ -125,6 +125,12 @@ export async function anIntent(world: World, payer: Payer, options: IntentOption
     [`intent/${id}`, id, payer.owner.ownerId, payer.agentId, at],
   );
   return id;
+}
+
+/** A test may have moved the clock. */
+async function businessNow(world: World): Promise<Date> {
+  const [row] = await world.sql<{ offset_ms: string }>('select offset_ms from clock where id = 1');
+  return new Date(Date.now() + Number(row?.offset_ms ?? 0));
 }
 
 export const sandboxShop = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
