@@ -36,7 +36,8 @@ const declared = async (where: World, rules: { requireAttestation?: boolean } = 
   await temporal.started(`intent/${id}`);
   const update = async (...typed: unknown[]): Promise<unknown> => {
     try {
-      return await temporal.client.workflow.getHandle(`intent/${id}`).executeUpdate('decide', { args: typed });
+      const run = temporal.client.workflow.getHandle(`intent/${id}`);
+      return await run.executeUpdate('decide', { args: typed as [unknown, ...unknown[]] });
     } catch (error) {
       if (error instanceof WorkflowUpdateFailedError) return error.cause?.message;
       throw error;
@@ -60,10 +61,17 @@ describe('what a person types', () => {
     expect(await read()).toMatchObject({ status: 'approved', approvedBy });
   });
 
-  test('denies; what comes too late is refused in words', async () => {
+  test('denies', async () => {
     const { update, read } = await declared(world);
     expect(await update({ decision: 'deny', by: 'anna' })).toMatchObject({ status: 'denied' });
     expect(await read()).toMatchObject({ status: 'denied' });
+  });
+
+  test('what comes too late is refused in words', async () => {
+    const { update, read, approve } = await declared(world);
+    await approve();
+    expect(await update({ decision: 'deny', by: 'anna' })).toBe('cannot deny an intent that is approved');
+    expect((await read()).status).toBe('approved');
   });
 
   test.each([
