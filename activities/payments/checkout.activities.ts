@@ -28,8 +28,9 @@ import {
 import {
   findIntent,
   type IntentRow,
-  isPastDeadline,
   matchableIntent,
+  stateOf,
+  whyUnpayable,
 } from '../../src/domains/spending/intents/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
@@ -133,15 +134,14 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
 }
 
 async function unpayable(tx: Tx, intent: IntentRow | null, at: Date): Promise<string | undefined> {
-  if (intent === null || intent.status !== 'approved')
-    return `the intent is ${intent?.status ?? 'gone'}; nothing was held`;
-  if (intent.matchedTransactionId != null)
-    return `transaction ${intent.matchedTransactionId} is paying for the intent already`;
-  const isLate = isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, at);
-  if (isLate) return `the intent expired at ${intent.expiresAt.toISOString()}; nothing was held`;
+  if (intent === null) return 'the intent is gone; nothing was held';
+  const why = whyUnpayable(stateOf(intent), at) ?? (await matchableNow(tx, intent, at)).closedBecause;
+  return why === undefined ? undefined : `${why}; nothing was held`;
+}
+
+async function matchableNow(tx: Tx, intent: IntentRow, at: Date) {
   const taken = await windowOfNow(tx, intent, at);
-  const { closedBecause } = matchableIntent(intent, taken === null ? [] : [taken], at);
-  return closedBecause === undefined ? undefined : `${closedBecause}; nothing was held`;
+  return matchableIntent(intent, taken === null ? [] : [taken], at);
 }
 
 type Minted = { readonly row: CheckoutRow; readonly token: string | undefined };
@@ -218,8 +218,7 @@ async function offerFacts(tx: Tx, { intentId }: CheckoutRow, at: Date) {
      where a.id = $1`,
     [intent.agentId],
   );
-  const taken = await windowOfNow(tx, intent, at);
-  return { ...found, intent: matchableIntent(intent, taken === null ? [] : [taken], at) };
+  return { ...found, intent: await matchableNow(tx, intent, at) };
 }
 
 async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): Promise<CheckoutRow> {

@@ -87,11 +87,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
   }),
 });
 
-const deadlinesOf = (row: IntentRow) => ({
-  ...stateOf(row),
-  expiresAt: row.expiresAt,
-  windowToAt: row.windowToAt ?? null,
-});
+const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.windowToAt ?? null });
 
 export type IntentActivities = ReturnType<typeof intentActivities>;
 

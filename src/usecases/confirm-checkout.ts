@@ -21,9 +21,9 @@ import {
   completeWindowNow,
   findIntent,
   type IntentRow,
-  isPastDeadline,
   latestMatchedWindow,
   lockIntent,
+  refusePastDeadline,
   settleWindow,
 } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
@@ -81,11 +81,10 @@ async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, 
   if (intent.recurring != null && paying?.confirmedAt != null) {
     throw refused(`the window of now was confirmed before, with transaction ${paying.id}`);
   }
-  const { expiresAt, matchedTransactionId } = intent;
-  if (paying === null && isPastDeadline({ expiresAt, matchedTransactionId: matchedTransactionId ?? null }, at)) {
-    throw refused(`the intent expired at ${expiresAt.toISOString()}`);
+  if (paying === null) {
+    refusePastDeadline(intent, at);
+    refuseBetweenWindows(intent, at);
   }
-  if (paying === null) refuseBetweenWindows(intent, at);
   const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw refused(`checkout ${checkout.id} of this intent is under way`);

@@ -11,9 +11,16 @@ import {
   type ApprovalWire,
   approvedWithOf,
   passkeyState,
-  statusTold,
 } from '../domains/spending/approvals/index.ts';
-import { applyToIntent, findIntent, type IntentRow, intentBehind, stateOf } from '../domains/spending/intents/index.ts';
+import {
+  applyToIntent,
+  findIntent,
+  type IntentRow,
+  type IntentStatus,
+  intentBehind,
+  stateOf,
+  statusAsOf,
+} from '../domains/spending/intents/index.ts';
 import type { Call } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { eurosFromCents } from '../kernel/money.ts';
@@ -63,7 +70,7 @@ export function decidingByLink({ database, relyingParty, challenge, approve }: D
 }
 
 function refuseDecided(intent: IntentRow, at: Date): void {
-  const status = statusTold({ ...stateOf(intent), expiresAt: intent.expiresAt }, at);
+  const status = statusAsOf(stateOf(intent), at);
   if (status === 'pending_approval') return;
   throw new DomainError('invalid_state', `there is nothing left to decide: the request is ${status}`);
 }
@@ -74,9 +81,10 @@ async function toldOf(
   intent: IntentRow,
   now: Date,
 ): Promise<ApprovalWire> {
-  const status = statusTold({ ...stateOf(intent), expiresAt: intent.expiresAt }, now);
+  const status = statusAsOf(stateOf(intent), now);
   const named = { intentId: intent.id, status };
-  if (status !== 'pending_approval') return { ...named, request: null, passkey: null, outcome: outcomeOf(intent) };
+  if (status !== 'pending_approval')
+    return { ...named, request: null, passkey: null, outcome: outcomeOf(intent, status) };
   const tx = database.read();
   const enrolled = await enrolledPasskeys(tx, intent.ownerId);
   const next = approvesFrom(now, await lastGoneAt(tx, intent.ownerId));
@@ -98,8 +106,9 @@ async function toldOf(
   };
 }
 
-function outcomeOf({ status, approvedBy, approvedAt, completedAt, expiresAt, updatedAt }: IntentRow) {
-  const ended = status === 'approved' ? approvedAt : completedAt;
-  const at = ended ?? (status === 'pending_approval' ? expiresAt : updatedAt);
+/** `told`: it is over from its deadline on, whenever its process marks that. */
+function outcomeOf({ approvedBy, approvedAt, completedAt, expiresAt, updatedAt }: IntentRow, told: IntentStatus) {
+  const ended = told === 'approved' ? approvedAt : completedAt;
+  const at = told === 'expired' ? expiresAt : (ended ?? updatedAt);
   return { at: at.toISOString(), approvedWith: approvedWithOf(approvedBy ?? null) };
 }

@@ -15,7 +15,7 @@ import {
   openCheckout,
   payCheckout,
 } from '../domains/payments/index.ts';
-import { findIntent, type IntentRow, isPastDeadline, lockIntent } from '../domains/spending/intents/index.ts';
+import { findIntent, type IntentRow, lockIntent, refuseUnpayable } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
@@ -60,23 +60,12 @@ async function begin(tx: Tx, id: Id<'checkout'>, { intentId, targetUrl }: Order,
   const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId);
   const intent = await lockIntent(tx, intentId);
-  await refuseUnpayable(tx, intent, call.cause.at);
+  await refuse(tx, intent, call.cause.at);
   return openCheckout(tx, { id, intent, targetUrl }, call.cause);
 }
 
-async function refuseUnpayable(tx: Tx, intent: IntentRow, at: Date): Promise<void> {
-  if (intent.status !== 'approved') {
-    throw new DomainError('invalid_state', `the intent is ${intent.status}; only an approved one can be paid for`);
-  }
-  if (intent.matchedTransactionId != null) {
-    throw new DomainError(
-      'invalid_state',
-      `transaction ${intent.matchedTransactionId} is paying for this intent already`,
-    );
-  }
-  if (isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, at)) {
-    throw new DomainError('invalid_state', `the intent expired at ${intent.expiresAt.toISOString()}`);
-  }
+async function refuse(tx: Tx, intent: IntentRow, at: Date): Promise<void> {
+  refuseUnpayable(intent, at);
   await refuseClosedWindow(tx, intent, at);
   await refuseHeldBack(tx, intent);
   await refuseUnattestedPayment(tx, intent, at);

@@ -19,7 +19,7 @@ import {
   simulationProcessId,
   type TransactionRow,
 } from '../domains/payments/index.ts';
-import { findIntent, type IntentRow, isPastDeadline } from '../domains/spending/intents/index.ts';
+import { findIntent, type IntentRow, refuseUnpayable } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound, unavailable } from '../kernel/errors.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
@@ -82,14 +82,10 @@ async function issuedCard(tx: Tx, cardId: string): Promise<CardRow> {
 }
 
 async function payable(tx: Tx, intentId: string, card: CardRow, call: Call): Promise<IntentRow> {
-  const refused = (why: string) => new DomainError('invalid_state', why);
   const intent = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
-  if (intent.cardId !== card.id) throw refused(`intent ${intentId} is for card ${intent.cardId}, not for ${card.id}`);
-  if (intent.status !== 'approved')
-    throw refused(`the intent is ${intent.status}; only an approved one can be paid for`);
-  if (intent.matchedTransactionId != null)
-    throw refused(`transaction ${intent.matchedTransactionId} is paying for this intent already`);
-  if (isPastDeadline({ expiresAt: intent.expiresAt, matchedTransactionId: null }, call.cause.at))
-    throw refused(`the intent expired at ${intent.expiresAt.toISOString()}`);
+  if (intent.cardId !== card.id) {
+    throw new DomainError('invalid_state', `intent ${intentId} is for card ${intent.cardId}, not for ${card.id}`);
+  }
+  refuseUnpayable(intent, call.cause.at);
   return intent;
 }

@@ -344,7 +344,8 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
   const before = await approver().challengeApproval({ params: { token }, body: {} });
   await world.advance(hour);
   const told = await approver().readApproval({ params: { token } });
-  expect(told).toMatchObject({ status: 'expired', request: null, outcome: { approvedWith: null } });
+  const outcome = { at: intent.expiresAt, approvedWith: null };
+  expect(told).toMatchObject({ status: 'expired', request: null, outcome });
   const webauthnAssertion = passkey.answer(before);
   for (const attempt of [
     approver().challengeApproval({ params: { token }, body: {} }),
@@ -358,6 +359,19 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
     () => api.intents.getIntent({ params: { id: intent.id } }),
     ({ status }) => status === 'expired',
   );
+  expect((await approver().readApproval({ params: { token } })).outcome).toEqual(outcome);
+});
+
+test('what was approved and not paid in time is told as expired at its deadline, like the intent itself', async () => {
+  const { intent, token } = await waiting({ ttlMinutes: 30 });
+  await approve(token);
+  await world.advance(hour);
+  const outcome = { at: intent.expiresAt, approvedWith: 'passkey' };
+  expect(await approver().readApproval({ params: { token } })).toMatchObject({ status: 'expired', outcome });
+  expect((await api.intents.getIntent({ params: { id: intent.id } })).status).toBe('expired');
+  const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+  expect(page).toContain('It was approved, but not paid in time.');
+  expect(page).not.toContain('The agent may now pay.');
 });
 
 test('without a passkey it offers deny; after the last one’s removal it says until when', async () => {

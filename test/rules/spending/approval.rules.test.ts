@@ -1,21 +1,10 @@
 /** Goal: a link tells what it may, for as long as it may. Method: properties over states and instants. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { approvedWithOf, passkeyState, statusTold } from '../../../src/domains/spending/approvals/approval.rules.ts';
-import { intentStatuses } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { approvedWithOf, passkeyState } from '../../../src/domains/spending/approvals/approval.rules.ts';
 import { html } from '../../../src/http/html.ts';
 
 const instants = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
-
-test('nothing waits from its deadline on, and every other state is told as it is', () => {
-  fc.assert(
-    fc.property(fc.constantFrom(...intentStatuses), instants, instants, (status, expiresAt, now) => {
-      const told = statusTold({ status, expiresAt, matchedTransactionId: null }, now);
-      const isLate = status === 'pending_approval' && expiresAt <= now;
-      expect(told).toBe(isLate ? 'expired' : status);
-    }),
-  );
-});
 
 test('a passkey may approve as soon as one of them may; otherwise it says from when', () => {
   fc.assert(

@@ -10,6 +10,7 @@ import {
   moveIntent,
   nextIntentStep,
   statusAsOf,
+  whyUnpayable,
 } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 
@@ -148,6 +149,18 @@ test('past its deadline an open intent reads expired, and nothing else reads oth
       expect(read).toBe(isExpired ? 'expired' : from.status);
     }),
   );
+});
+
+test('an intent may be paid for exactly while it is approved, unpaid and before its deadline', () => {
+  fc.assert(
+    fc.property(state, fc.boolean(), (from, isPast) => {
+      const why = whyUnpayable({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
+      const isPayable = from.status === 'approved' && from.matchedTransactionId === null && !isPast;
+      expect(why === undefined).toBe(isPayable);
+    }),
+  );
+  const late = { status: 'approved', matchedTransactionId: null, isRecurring: false, expiresAt: now } as const;
+  expect(whyUnpayable(late, now)).toBe(`the intent expired at ${now.toISOString()}`);
 });
 
 test('whatever is typed into a signal is a decision or is named, and never throws', () => {

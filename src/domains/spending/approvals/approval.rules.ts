@@ -1,18 +1,6 @@
 /** What a link tells of an intent: everything a person needs while it waits, the outcome alone afterwards. Pure. @module */
-import { type IntentStatus, isPastDeadline } from '../intents/intent.rules.ts';
-
 export const approvedWith = ['passkey', 'key', 'signal', 'policy', 'mandate'] as const;
 export type ApprovedWith = (typeof approvedWith)[number];
-
-type Standing = {
-  readonly status: IntentStatus;
-  readonly expiresAt: Date;
-  readonly matchedTransactionId: string | null;
-};
-
-/** Nobody decides after the deadline, whether or not its process has marked it yet. */
-export const statusTold = (intent: Standing, now: Date): IntentStatus =>
-  intent.status === 'pending_approval' && isPastDeadline(intent, now) ? 'expired' : intent.status;
 
 /** `key:key_…`, `passkey:psk_…`, `man_…`, `policy`: the kind alone. */
 export function approvedWithOf(approvedBy: string | null): ApprovedWith | null {

@@ -2,4 +2,4 @@
 export { type ApprovalWire, approvalsArea } from './approval.contract.ts';
 export { approvalPage } from './approval.page.ts';
 export { type ApprovalDeps, approvalHandlers } from './approval.routes.ts';
-export { approvedWithOf, passkeyState, statusTold } from './approval.rules.ts';
+export { approvedWithOf, passkeyState } from './approval.rules.ts';

@@ -19,9 +19,10 @@ export {
   type IntentState,
   type IntentStatus,
   isFinalIntent,
-  isPastDeadline,
   moveIntent,
   nextIntentStep,
+  statusAsOf,
+  whyUnpayable,
 } from './intent.rules.ts';
 export {
   applyToIntent,
@@ -30,8 +31,8 @@ export {
   insertIntent,
   lockIntent,
   type NewIntent,
-  stateOf,
 } from './intent.service.ts';
+export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire } from './intent.wire.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
 export {

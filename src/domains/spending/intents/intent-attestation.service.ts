@@ -8,8 +8,9 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { isFinalIntent, isPastDeadline } from './intent.rules.ts';
-import { lockIntent, stateOf } from './intent.service.ts';
+import { isFinalIntent } from './intent.rules.ts';
+import { lockIntent } from './intent.service.ts';
+import { refusePastDeadline } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
 
 /** Throws for an intent that nothing can be attested of any more. */
@@ -17,9 +18,7 @@ export function refuseSettled(row: IntentRow, at: Date): void {
   if (isFinalIntent(row.status)) {
     throw new DomainError('invalid_state', `the intent is ${row.status}; only one that is open can be attested`);
   }
-  if (isPastDeadline({ ...stateOf(row), expiresAt: row.expiresAt }, at)) {
-    throw new DomainError('invalid_state', `the intent expired at ${row.expiresAt.toISOString()}`);
-  }
+  refusePastDeadline(row, at);
 }
 
 /** The newest attestation counts; each is told. */

@@ -18,7 +18,8 @@ import type { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
 import { findIntent, listIntents, readIntent } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
-import { applyToIntent, type IntentCommand, stateOf } from './intent.service.ts';
+import { applyToIntent, type IntentCommand } from './intent.service.ts';
+import { stateOf } from './intent.state.service.ts';
 import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
 import { listWindows, type WindowRow } from './intent-window.queries.ts';
 
@@ -119,8 +120,7 @@ async function withLinks(
   { caller, now }: Call,
 ): Promise<(row: ShownIntent) => IntentWire> {
   const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
-  const statusOf = (row: ShownIntent) =>
-    at === undefined ? row.status : statusAsOf({ ...stateOf(row), expiresAt: row.expiresAt }, at);
+  const statusOf = (row: ShownIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
   const waiting = caller.kind === 'key' ? found.filter((row) => statusOf(row) === 'pending_approval') : [];
   const ids = waiting.map(({ id }) => id);
   const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
@@ -156,7 +156,7 @@ async function reach({ database }: IntentDeps, id: string, call: Call): Promise<
 /** A brake is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
 async function brake(deps: IntentDeps, id: string, command: IntentCommand, call: Call): Promise<void> {
   const row = await reach(deps, id, call);
-  if (statusAsOf({ ...stateOf(row), expiresAt: row.expiresAt }, call.cause.at) === 'expired') {
+  if (statusAsOf(stateOf(row), call.cause.at) === 'expired') {
     throw new DomainError('invalid_state', `cannot ${command.kind} an intent that is expired`);
   }
   await deps.database.write((tx) => applyToIntent(tx, id, command, call.cause));

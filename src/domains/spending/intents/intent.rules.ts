@@ -94,8 +94,8 @@ export type IntentStep =
   | { readonly kind: 'end_window' }
   | { readonly kind: 'wait'; readonly waitMs: number };
 
-type Deadlines = {
-  readonly expiresAt: Date;
+export type IntentDeadline = { readonly expiresAt: Date };
+type Deadlines = IntentDeadline & {
   /** Of a recurring one: the end of the window that is current or next. */
   readonly windowToAt?: Date | null | undefined;
 };
@@ -112,9 +112,20 @@ export function nextIntentStep(state: IntentState & Deadlines, now: Date, longes
 }
 
 /** Everything with an expiry is refused at use, whatever its stored state. */
-export const isPastDeadline = (state: { expiresAt: Date; matchedTransactionId: string | null }, now: Date): boolean =>
-  state.matchedTransactionId === null && state.expiresAt.getTime() <= now.getTime();
+const isPastDeadline = ({ expiresAt, matchedTransactionId }: IntentState & IntentDeadline, now: Date): boolean =>
+  matchedTransactionId === null && expiresAt.getTime() <= now.getTime();
+
+export const whyPastDeadline = (state: IntentState & IntentDeadline, now: Date): string | undefined =>
+  isPastDeadline(state, now) ? `the intent expired at ${state.expiresAt.toISOString()}` : undefined;
+
+/** Why nothing may be paid for it now, in words; undefined where something may. Windows are not looked at. */
+export function whyUnpayable(state: IntentState & IntentDeadline, now: Date): string | undefined {
+  const { status, matchedTransactionId } = state;
+  if (status !== 'approved') return `the intent is ${status}; only an approved one can be paid for`;
+  if (matchedTransactionId !== null) return `transaction ${matchedTransactionId} is paying for this intent already`;
+  return whyPastDeadline(state, now);
+}
 
 /** What readers are told before its process has marked it. */
-export const statusAsOf = (state: IntentState & { expiresAt: Date }, now: Date): IntentStatus =>
+export const statusAsOf = (state: IntentState & IntentDeadline, now: Date): IntentStatus =>
   !isFinalIntent(state.status) && isPastDeadline(state, now) ? 'expired' : state.status;

@@ -15,14 +15,8 @@ import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import type { ApprovalLinks } from './approval-link.service.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { intentProcessId, intentWorkflow } from './intent.messages.ts';
-import {
-  type IntentCommandKind,
-  type IntentState,
-  type IntentStatus,
-  isFinalIntent,
-  isPastDeadline,
-  moveIntent,
-} from './intent.rules.ts';
+import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
+import { refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
 import { anchor, dueAt } from './intent-schedule.service.ts';
 import type { Recurring } from './recurrence.rules.ts';
@@ -111,7 +105,7 @@ export async function applyToIntent(
   const move = moveIntent(stateOf(row), command.kind, seen);
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
   if (move.outcome === 'already') return row;
-  if (command.kind === 'approve') refuseLateApproval(row, cause);
+  if (command.kind === 'approve') refusePastDeadline(row, cause.at);
   const from = row.status;
   row.status = move.next;
   row.updatedAt = cause.at;
@@ -174,18 +168,6 @@ const closeProcesses = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
     [[...ids]],
   );
 
-export const stateOf = (row: Pick<IntentRow, 'status' | 'matchedTransactionId' | 'recurring'>): IntentState => ({
-  status: row.status,
-  matchedTransactionId: row.matchedTransactionId ?? null,
-  isRecurring: (row.recurring ?? null) !== null,
-});
-
-function refuseLateApproval(row: IntentRow, { at }: Cause): void {
-  if (isPastDeadline({ ...stateOf(row), expiresAt: row.expiresAt }, at)) {
-    throw new DomainError('invalid_state', `the intent expired at ${row.expiresAt.toISOString()}`);
-  }
-}
-
 type Write = (row: IntentRow, command: IntentCommand, cause: Cause) => void;
 
 const write: Record<IntentCommandKind, Write> = {
@@ -236,7 +218,7 @@ function changeOf(row: IntentRow, event: EventName, details: Record<string, unkn
 
 async function followUp(tx: Tx, row: IntentRow, { isOwnProcess = false }: ApplyOptions): Promise<void> {
   const id = intentProcessId(row.id);
-  const due = stateOf(row).matchedTransactionId === null ? dueAt(row) : null;
+  const due = row.matchedTransactionId == null ? dueAt(row) : null;
   if (isFinalIntent(row.status)) await closeProcess(tx, id, { isOwnStep: isOwnProcess });
   else await (isOwnProcess ? dueProcess(tx, id, due) : wakeProcess(tx, id, due));
 }

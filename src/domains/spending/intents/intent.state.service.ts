@@ -1,0 +1,24 @@
+/** A row as the rules look at it, and what throws in words where they say no. Decides nothing and changes nothing. @module */
+import { DomainError } from '../../../kernel/errors.ts';
+import type { IntentRow } from './intent.entity.ts';
+import { type IntentDeadline, type IntentState, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
+
+type Standing = Pick<IntentRow, 'status' | 'matchedTransactionId' | 'recurring' | 'expiresAt'>;
+
+export const stateOf = (row: Standing): IntentState & IntentDeadline => ({
+  status: row.status,
+  matchedTransactionId: row.matchedTransactionId ?? null,
+  isRecurring: (row.recurring ?? null) !== null,
+  expiresAt: row.expiresAt,
+});
+
+export function refusePastDeadline(row: Standing, at: Date): void {
+  const why = whyPastDeadline(stateOf(row), at);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+}
+
+/** Of a recurring intent it says nothing about its windows. */
+export function refuseUnpayable(row: Standing, at: Date): void {
+  const why = whyUnpayable(stateOf(row), at);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+}
