@@ -11,8 +11,16 @@ export function answer(operation: Operation, response: Response, { status, body 
   begin(operation, response, status);
   const page = pageFor(response);
   if (status === 204) response.end();
-  else if (page === undefined) response.json(body);
+  else if (page === undefined) sendJson(response, body);
   else response.type('html').send(page.show(body as never).text);
+}
+
+/** As `response.json` sends it, without the questions that it asks about each answer. */
+function sendJson(response: Response, body: unknown): void {
+  const text = body === undefined ? '' : JSON.stringify(body);
+  response.setHeader('Content-Type', 'application/json; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(text));
+  response.end(text);
 }
 
 /** `body` is the text as it was answered first. */

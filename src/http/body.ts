@@ -9,7 +9,10 @@ import { DomainError } from '../kernel/errors.ts';
 export const defaultBodyLimitBytes = 1024 * 1024;
 const readOffBytes = 16 * 1024 * 1024;
 
+const nothing = new Uint8Array();
+
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
+  if (hasNone(request)) return nothing;
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -22,6 +25,10 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
   }
   return Buffer.concat(chunks);
 }
+
+/** HTTP says so by naming neither a length nor an encoding. */
+const hasNone = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && (headers['content-length'] ?? '0') === '0';
 
 /** Undefined for an empty body, whatever its content type says. */
 export function parseJson(raw: Uint8Array, contentType: string | undefined): unknown {

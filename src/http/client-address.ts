@@ -12,7 +12,26 @@ export function clientAddressBehind(trustedProxies: readonly string[]): ClientAd
   const trusted = trustedProxies.map((text) =>
     text.includes('/') ? ipaddr.parseCIDR(text) : ([ipaddr.parse(text), undefined] as const),
   );
-  return (request) => clientOf(request, trusted)?.toString() ?? 'unknown';
+  const direct = rememberedText((address) => parse(address)?.toString() ?? 'unknown');
+  return (request) =>
+    request.headers['x-forwarded-for'] === undefined
+      ? direct(request.socket.remoteAddress ?? '')
+      : (clientOf(request, trusted)?.toString() ?? 'unknown');
+}
+
+const mostRemembered = 10_000;
+
+/** The same few addresses send request after request. */
+export function rememberedText(work: (text: string) => string): (text: string) => string {
+  const known = new Map<string, string>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    if (known.size >= mostRemembered) known.clear();
+    const made = work(text);
+    known.set(text, made);
+    return made;
+  };
 }
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;

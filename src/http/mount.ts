@@ -16,6 +16,7 @@ import { actorOf, type Call, type Caller } from './caller.ts';
 import { invalid, refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
+import { Places } from './places.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, pathsOf, Reply } from './route.ts';
@@ -28,42 +29,49 @@ export type EdgeDeps = AdmitDeps & {
   readonly validatesAnswers: boolean;
 };
 
-/**
- * Registers every operation; paths without parameters come before those with, so `/tokens` is never an id, nor with a
- * method that is not served there.
- */
+/** Serves every operation; a literal segment wins over a parameter, so `/tokens` is never an id. */
 export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps): void {
   const routes = areas.flatMap(({ area, handlers, pages }) =>
     Object.entries(area.operations).flatMap(([name, operation]) => {
       const handler = handlers[name];
       if (handler === undefined) throw new Error(`no handler for ${name}`);
       const run = edge(name, operation, { handler, page: pages[name] }, deps);
-      return pathsOf(area, operation).map((path) => ({ path, operation, run }));
+      return pathsOf(area, operation).map((path) => ({ path, method: operation.method.toUpperCase(), run }));
     }),
   );
-  routes.sort((a, b) => specificity(b.path) - specificity(a.path));
-  for (const place of Map.groupBy(routes, ({ path }) => path.replace(/\{\w+\}/g, '{}')).values()) {
-    for (const { path, operation, run } of place) router[operation.method](inExpress(path), run);
-    const methods = place.map(({ operation }) => operation.method.toUpperCase());
-    router.all(inExpress(place[0]?.path ?? ''), refuseMethod([...new Set(methods)], deps.log));
+  const places = new Places<ReadonlyMap<string, Route>>();
+  for (const [path, served] of Map.groupBy(routes, ({ path: one }) => one.replace(/\{\w+\}/g, '{}'))) {
+    places.add(
+      path,
+      new Map(served.map(({ path: named, method, run }) => [method, { run, names: named.match(/(?<=\{)\w+/g) ?? [] }])),
+    );
+  }
+  router.use((request, response, next) => {
+    const found = places.find(request.path);
+    if (found === undefined) return next();
+    const { method } = request;
+    const route = found.served.get(method === 'HEAD' && !found.served.has(method) ? 'GET' : method);
+    if (route === undefined) return refuseMethod([...found.served.keys()], request, response, deps.log);
+    request.params = Object.fromEntries(route.names.map((name, i) => [name, decoded(found.values[i] ?? '')]));
+    return route.run(request, response, next);
+  });
+}
+
+type Route = { readonly run: RequestHandler; readonly names: readonly string[] };
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch (cause) {
+    throw new DomainError('invalid_request', 'malformed request', { cause });
   }
 }
 
-/** Parameters as Express writes them. */
-export const inExpress = (path: string): string => path.replace(/\{(\w+)\}/g, ':$1');
-
-const refuseMethod =
-  (served: readonly string[], log: Logger): RequestHandler =>
-  (request, response) => {
-    response.set('Allow', served.join(', '));
-    const message = `${request.method} is not served here; use ${served.join(', ')}`;
-    refuse(response, new DomainError('method_not_allowed', message), log);
-  };
-
-/** More literal segments first. */
-const specificity = (path: string): number =>
-  path.split('/').reduce((score, segment) => score * 2 + (segment.startsWith('{') ? 0 : 1), 0) -
-  (path.includes('{') ? 1_000 : 0);
+function refuseMethod(served: readonly string[], request: Request, response: Response, log: Logger): void {
+  response.set('Allow', served.join(', '));
+  const message = `${request.method} is not served here; use ${served.join(', ')}`;
+  refuse(response, new DomainError('method_not_allowed', message), log);
+}
 
 type Handler = Mounted['handlers'][string];
 
@@ -85,7 +93,7 @@ function edge(name: string, operation: Operation, { handler, page }: Answering, 
 async function limit(operation: Operation, request: Request, response: Response, deps: EdgeDeps): Promise<void> {
   if (operation.unlimited === true) return;
   const { headers, refused } = await deps.rateLimit(request);
-  response.set(headers);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (refused !== undefined) throw refused;
 }
 
@@ -142,7 +150,7 @@ async function run(
   request: Request,
   caller: Caller,
   input: Input<Operation>,
-  seed: { seed: string; seedMs: number } = { seed: uuidv7(), seedMs: Date.now() },
+  seed: Seed = seedOf(operation, request),
 ): Promise<Answer> {
   const call = await callOf(operation, request, caller, deps, seed);
   const result = await handler(input, call);
@@ -150,6 +158,14 @@ async function run(
   if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body };
   return { status, body: checked(operation.success.body, body) };
 }
+
+type Seed = { readonly seed: string; readonly seedMs: number };
+
+/** What only reads makes nothing that has an id. */
+const seedOf = ({ method }: Operation, request: Request): Seed => ({
+  seed: method === 'get' ? requestIdOf(request) : uuidv7(),
+  seedMs: Date.now(),
+});
 
 function checked(schema: z.ZodType, body: unknown): unknown {
   const parsed = schema.safeParse(body);
@@ -162,7 +178,7 @@ async function callOf(
   request: Request,
   caller: Caller,
   deps: EdgeDeps,
-  { seed, seedMs }: { seed: string; seedMs: number },
+  { seed, seedMs }: Seed,
 ): Promise<Call> {
   const requestId = requestIdOf(request);
   const runId = runIdOf(request);

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../kernel/errors.ts';
-import type { ClientAddress } from './client-address.ts';
+import { type ClientAddress, rememberedText } from './client-address.ts';
 
 export type RateLimit = (
   request: IncomingMessage,
@@ -36,8 +36,8 @@ async function spend(limiter: RateLimiterMemory, client: string) {
 }
 
 /** IPv6 clients count by their /64: one of them has as many addresses as it likes. */
-function placeOf(client: string): string {
+const placeOf = rememberedText((client) => {
   if (!ipaddr.isValid(client)) return 'unknown';
   const address = ipaddr.process(client);
   return address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString().split(':').slice(0, 4).join(':');
-}
+});

@@ -4,15 +4,14 @@ import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
 import { redactText } from '../platform/redact.ts';
 
-const requestIds = new WeakMap<IncomingMessage, string>();
+const name = Symbol('request id');
+type Named = IncomingMessage & { [name]?: string };
 
 /** One id per request, a UUIDv7 of ours: a caller's own value is not trusted to be unique. */
 export function requestIdOf(request: IncomingMessage): string {
-  const known = requestIds.get(request);
-  if (known !== undefined) return known;
-  const id = uuidv7();
-  requestIds.set(request, id);
-  return id;
+  const named: Named = request;
+  named[name] ??= uuidv7();
+  return named[name];
 }
 
 /** A name, and nothing that looks like a card number, a key or an account. */

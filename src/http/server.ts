@@ -4,7 +4,7 @@
  * @module
  */
 
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import path from 'node:path';
@@ -16,7 +16,7 @@ import type { Mode } from '../platform/mode.ts';
 import { refuse } from './answer.ts';
 import { docsPage, docsScript } from './docs-page.ts';
 import { echoedPath } from './echo.ts';
-import { type EdgeDeps, inExpress, mount } from './mount.ts';
+import { type EdgeDeps, mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
 import { servePages } from './pages.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
@@ -38,12 +38,12 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   app.set('query parser', 'simple');
   app.use((request, response, next) => {
     everyAnswer(response, requestIdOf(request));
+    for (const [name, value] of securityHeaders) response.setHeader(name, value);
     const runId = echoedRunId(request);
     if (runId !== undefined) response.set('X-Service-Run-Id', runId);
     if (request.headers.host !== undefined || request.httpVersion === '1.0') return next();
     refuse(response, new DomainError('invalid_request', 'an HTTP/1.1 request needs a Host header'), edge.log);
   });
-  app.use(helmet({ contentSecurityPolicy: { useDefaults: true, directives: { 'upgrade-insecure-requests': null } } }));
 
   const openapi = openApiOf(
     present.map(({ area }) => area),
@@ -62,7 +62,7 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
     refuse(response, new DomainError('not_found', `nothing is served at ${where}`), edge.log);
   };
   // Before what could take their place: an absent path is no id of another operation.
-  for (const path of absentPaths(areas, mode)) app.all(inExpress(path), nothingThere);
+  for (const path of absentPaths(areas, mode)) app.all(path.replace(/\{(\w+)\}/g, ':$1'), nothingThere);
   mount(app, present, edge);
   app.use(nothingThere);
   app.use(((error, _request, response, _next) =>
@@ -110,6 +110,21 @@ function everyAnswer(response: ServerResponse, requestId: string): void {
   response.setHeader('X-Data-Residency', 'EU');
   response.setHeader('X-Request-Id', requestId);
 }
+
+/** The same for every answer, so they are worked out once. */
+const securityHeaders = ((): ReadonlyMap<string, string> => {
+  const headers = new Map<string, string>();
+  const response = {
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    removeHeader: (name: string) => headers.delete(name),
+  };
+  const directives = { 'upgrade-insecure-requests': null };
+  const protect = helmet({ contentSecurityPolicy: { useDefaults: true, directives } });
+  protect({} as IncomingMessage, response as unknown as ServerResponse, (error) => {
+    if (error !== undefined) throw error;
+  });
+  return headers;
+})();
 
 function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
   if (mode === 'sandbox') return area;
