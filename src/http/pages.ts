@@ -49,5 +49,5 @@ const folder = fileURLToPath(new URL('../browser/', import.meta.url));
 /** What pages load, and the page on which a person enrols a passkey. */
 export function servePages(app: Express): void {
   app.get('/docs/passkeys', pageHeaders, (_request, response) => response.sendFile('enrol.html', { root: folder }));
-  app.use('/docs/pages', express.static(folder, { index: false, redirect: false, cacheControl: false }));
+  app.use('/docs/pages', pageHeaders, express.static(folder, { index: false, redirect: false, cacheControl: false }));
 }

@@ -43,10 +43,7 @@ export async function makeChallenge(
   id: Id<'challenge'>,
   { ownerId, purpose, subjectId, amountCents, merchant, name }: Matter & { readonly name?: string | undefined },
 ): Promise<Challenge> {
-  // Nothing is repeated after a day, so nobody asks for these any more.
-  await rows(tx, `delete from passkey_challenges where owner_id = $1 and expires_at < now() - interval '25 hours'`, [
-    ownerId,
-  ]);
+  await sweep(tx, ownerId);
   await rows(
     tx,
     `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, merchant, name, challenge, expires_at)
@@ -64,6 +61,19 @@ export async function makeChallenge(
   );
   return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
 }
+
+/**
+ * Whoever has an approver's link may ask for challenges, so those that nobody used go soon after their time. A used one
+ * stays as long as a request may be repeated, which is a day.
+ */
+const sweep = (tx: Tx, ownerId: string): Promise<unknown> =>
+  rows(
+    tx,
+    `delete from passkey_challenges where id in (
+       select id from passkey_challenges where owner_id = $1 and expires_at < now() - interval '10 minutes'
+         and (used_at is null or expires_at < now() - interval '25 hours') for update skip locked)`,
+    [ownerId],
+  );
 
 /** Undefined for an unknown one, and for one that is used or past its time. */
 export async function findLiveChallenge(tx: Tx, id: string, ownerId: string): Promise<Challenge | undefined> {

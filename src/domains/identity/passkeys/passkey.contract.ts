@@ -63,7 +63,8 @@ export const passkeysArea = defineArea({
       method: 'post',
       path: '/register/verify',
       summary: 'Enrol a passkey',
-      description: 'The first one needs no assertion; every further one needs one by a passkey that is enrolled.',
+      description:
+        'The first one needs no assertion; every further one needs one by a passkey that is enrolled. While the only one still waits (`approvesFrom`) no further one is taken.',
       auth: ['key', 'dashboard'],
       body: z.strictObject({
         challengeId: id('challenge'),
@@ -87,6 +88,8 @@ export const passkeysArea = defineArea({
       method: 'post',
       path: '/challenges',
       summary: 'A challenge for an assertion, bound to its purpose and subject',
+      description:
+        'Goes into `navigator.credentials.get`. Good for five minutes of real time and one answer. 400 while no passkey is enrolled.',
       auth: ['key', 'dashboard'],
       body: challengeBody,
       success: { status: 200, body: challengeOut },
@@ -98,7 +101,7 @@ export const passkeysArea = defineArea({
       path: '/intents/{intentId}/challenge',
       summary: 'A challenge for approving or attesting one intent',
       description:
-        'Bound to the intent, its amount and its merchant. The answer goes to `POST /intents/{id}/approve` or `POST /intents/{id}/attest`.',
+        'Bound to the intent, its amount with the most that its tolerance lets through, and its merchant. The answer goes to `POST /intents/{id}/approve` or `POST /intents/{id}/attest`.',
       auth: ['key', 'dashboard'],
       params: z.strictObject({ intentId: id('intent') }),
       body: z.strictObject({}),

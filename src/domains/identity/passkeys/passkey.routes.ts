@@ -7,7 +7,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import { findLiveChallenge, type Matter, makeChallenge } from './challenge.service.ts';
 import type { passkeysArea } from './passkey.contract.ts';
 import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
-import { enrolPasskey, type PasskeyWrites, revokePasskey } from './passkey.service.ts';
+import { enrolPasskey, type PasskeyWrites, refuseFurther, revokePasskey } from './passkey.service.ts';
 import { creationChallenge, type PasskeyChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
 import { refuseNameless } from './relying-party.ts';
 
@@ -27,6 +27,7 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       refuseNameless(relyingParty);
       const ownerId = ownerOf(call);
       const enrolled = await enrolledPasskeys(database.read(), ownerId);
+      refuseFurther(enrolled, call.cause.at);
       const matter = { ownerId, purpose: 'register', subjectId: null, name: body.name } as const;
       const challenge = await challengeFor(matter, call);
       return creationChallenge(relyingParty, challenge, { ownerId, enrolled });

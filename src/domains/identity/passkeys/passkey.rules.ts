@@ -21,6 +21,19 @@ export function approvesFrom(at: Date, lastGoneAt: Date | null): Date {
 export const mayAttest = (passkey: { approvesFrom: Date; createdAt: Date }, at: Date): boolean =>
   passkey.approvesFrom <= at || passkey.approvesFrom.getTime() === passkey.createdAt.getTime();
 
+/**
+ * Undefined when another passkey may be enrolled beside these. Whoever enrolled one with a stolen key must not bind the
+ * owner by a second one: while it waits it stays the only one, which goes without an assertion.
+ */
+export function whyNoFurther(
+  enrolled: readonly { readonly id: string; readonly approvesFrom: Date; readonly createdAt: Date }[],
+  at: Date,
+): string | undefined {
+  const [first] = enrolled;
+  if (first === undefined || enrolled.some((passkey) => mayAttest(passkey, at))) return undefined;
+  return `passkey ${first.id} approves nothing before ${first.approvesFrom.toISOString()}; until then no second one is enrolled`;
+}
+
 /** Whether a passkey may go without an assertion, needs one, or must not be removed by the one that asks. */
 export type RemovalDemand = 'none' | 'assertion';
 export const removalDemand = (enrolled: number): RemovalDemand => (enrolled >= 2 ? 'assertion' : 'none');

@@ -15,7 +15,7 @@ import { holdAssertion, withAssertion } from './assertion.service.ts';
 import { ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
 import { type Attested, verifyCreation } from './passkey.ceremony.ts';
 import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns } from './passkey.queries.ts';
-import { approvesFrom, removalDemand, silenceMs, whySelfRevoke } from './passkey.rules.ts';
+import { approvesFrom, removalDemand, silenceMs, whyNoFurther, whySelfRevoke } from './passkey.rules.ts';
 import { passkeyWire, unnamed } from './passkey.wire.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
 
@@ -47,6 +47,7 @@ export function enrolPasskey(
     const known = await findPasskey(tx, passkeyId);
     if (known !== undefined) return known; // This very request enrolled it.
     const enrolled = await enrolledPasskeys(tx, ownerId);
+    refuseFurther(enrolled, cause.at);
     const voucher = enrolled.length === 0 ? undefined : (envelope ?? refuseUnvouched(challengeId));
     const registration: Matter = { ownerId, purpose: 'register', subjectId: null };
     const wanted = await useChallenge(tx, challengeId, registration, cause);
@@ -63,6 +64,12 @@ export function enrolPasskey(
       return insertPasskey(inner, { passkeyId, ownerId, name: name ?? wanted.name ?? unnamed, attested }, cause);
     });
   });
+}
+
+/** Also before a device makes a passkey for nothing. */
+export function refuseFurther(enrolled: readonly Passkey[], at: Date): void {
+  const why = whyNoFurther(enrolled, at);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
 }
 
 type Fresh = {
