@@ -36,6 +36,14 @@ export const euros = ({ minCents = 0, maxCents = 99_999_999_999 }: { minCents?: 
 /** Euros in an answer. */
 export const eurosOut = z.number().meta({ description: 'euros, at most two decimals' });
 
+export const mcc = z.string().regex(/^\d{4}$/, 'must be a merchant category code of four digits');
+
+/** In any case; capitals inside. */
+export const country = z
+  .string()
+  .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 country code of two letters')
+  .transform((code) => code.toUpperCase());
+
 /** ISO 8601, UTC, milliseconds. */
 export const instantOut = z.string().meta({ format: 'date-time' });
 

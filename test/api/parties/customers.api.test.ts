@@ -186,6 +186,15 @@ describe('changing', () => {
     expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|1980/);
   });
 
+  test('takes a country in any case and keeps it in capitals', async () => {
+    const owner = await world.owner();
+    const { id } = await owner.client(customersArea).readOwnCustomer();
+    await owner.client(customersArea).updateCustomer({ params: { id }, body: { addressCountry: 'de' } });
+    expect(await world.sql('select address_country as country from customers where id = $1', [id])).toEqual([
+      { country: 'DE' },
+    ]);
+  });
+
   test('of email or plan alone does not concern the cardholder; the same again is no change', async () => {
     const owner = await world.owner();
     const { id } = await owner.client(customersArea).readOwnCustomer();

@@ -81,7 +81,7 @@ describe('approve', () => {
   test('what is left out comes from the intent, then from the sandbox shop; what is said wins', async () => {
     await withoutIntents();
     expect(await simulate({ amountEuros: 3 })).toMatchObject({ merchant: 'Sandbox Shop', intentId: null });
-    const order = { amountEuros: 2.25, merchant: 'Café Zürich', mcc: '5812', country: 'CH' };
+    const order = { amountEuros: 2.25, merchant: 'Café Zürich', mcc: '5812', country: 'ch' };
     expect(await simulate(order)).toMatchObject({
       ...{
         amountEuros: 2.25,

@@ -1,7 +1,7 @@
 /** The customer operations as published. Wire shapes only; the rules live in customer.rules.ts and plan.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { country, euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { customerStatuses, customerTypes } from './customer.rules.ts';
 import { plans } from './plan.rules.ts';
 
@@ -117,11 +117,7 @@ export const customersArea = defineArea({
           addressLine1: line,
           addressCity: line,
           addressPostcode: text(20).nullable().optional(),
-          addressCountry: z
-            .string()
-            .regex(/^[A-Z]{2}$/, 'must be a country of two capital letters, such as DE')
-            .nullable()
-            .optional(),
+          addressCountry: country.nullable().optional(),
         })
         .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
         .meta({ minProperties: 1 }),

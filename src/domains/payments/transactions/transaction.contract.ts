@@ -1,7 +1,19 @@
 /** The transactions operations as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import {
+  country,
+  euros,
+  eurosOut,
+  id,
+  idOut,
+  instant,
+  instantOut,
+  mcc,
+  pageOut,
+  pageQuery,
+  text,
+} from '../../../http/schemas.ts';
 import { wantedOutcomes } from '../simulations/simulation.rules.ts';
 import { rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
@@ -119,14 +131,8 @@ export const transactionsArea = defineArea({
         intentId: id('intent').optional(),
         amountEuros: euros({ minCents: 1 }).optional(),
         merchant: text(140).optional(),
-        mcc: z
-          .string()
-          .regex(/^\d{4}$/, 'must be four digits')
-          .default('5734'),
-        country: z
-          .string()
-          .regex(/^[A-Z]{2}$/, 'must be two capital letters')
-          .default('DE'),
+        mcc: mcc.default('5734'),
+        country: country.default('DE'),
         outcome: z.enum(wantedOutcomes).default('approve'),
       }),
       success: { status: 201, body: transactionOut },

@@ -1,16 +1,22 @@
 /** The policy operations as published. Wire shapes only; the rules live in policy.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import {
+  country,
+  euros,
+  eurosOut,
+  id,
+  idOut,
+  instantOut,
+  mcc,
+  pageOut,
+  pageQuery,
+  text,
+} from '../../../http/schemas.ts';
 import { expirationActions } from './policy.rules.ts';
 import { presetIds, toggleableFields } from './preset.rules.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(500);
-const mcc = z.string().regex(/^\d{4}$/, 'must be a merchant category code of four digits');
-const country = z
-  .string()
-  .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 country code of two letters')
-  .transform((code) => code.toUpperCase());
 const category = text(60).transform((name) => name.toLowerCase().replaceAll(/[ -]+/g, '_'));
 const tenYears = 5_256_000;
 const minutes = (least: number) => z.int().min(least).max(tenYears).nullable();
