@@ -8,6 +8,11 @@ import * as z from 'zod';
 /** The changed record's public fields: always its id, the agent where it has one, and its status. */
 const record = z.looseObject({ id: z.string(), agentId: z.string().nullish(), status: z.string().nullish() });
 const ofAgent = record.extend({ agentId: z.string() });
+/** Of a recurring intent; the window that the event is about takes the place of its current one. */
+const ofWindow = ofAgent.extend({
+  matchedTransactionId: z.string().nullable(),
+  window: z.looseObject({ number: z.int(), dueOn: z.string(), from: z.string(), to: z.string(), status: z.string() }),
+});
 const money = z.looseObject({ walletId: z.string(), amountEuros: z.number(), balanceEuros: z.number() });
 const transaction = z.looseObject({
   transactionId: z.string(),
@@ -47,7 +52,7 @@ export const eventCatalog = {
   ...group('Intent', ofAgent, ['intent.created', 'intent.approved', 'intent.denied', 'intent.expired']),
   ...group('Intent', ofAgent, ['intent.cancelled', 'intent.matched', 'intent.mismatched']),
   ...group('Intent', ofAgent, ['intent.completed', 'intent.failed', 'intent.attested', 'intent.verified'], ours),
-  ...group('Intent window', ofAgent, ['intent_window.completed', 'intent_window.missed'], ours),
+  ...group('Intent window', ofWindow, ['intent_window.completed', 'intent_window.missed'], ours),
   ...group('Transaction', transaction, ['transaction.created', 'transaction.updated', 'transaction.authorization']),
   ...group('Transaction', transaction, ['transaction.settlement', 'transaction.settled', 'transaction.declined']),
   ...group('Transaction', transaction, ['transaction.refunded']),

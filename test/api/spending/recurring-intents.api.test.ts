@@ -80,18 +80,24 @@ test('charged once in each window; what comes twice, between windows, too high o
 });
 
 test('each match tells its window and its charge', async () => {
-  const { declare, charge } = await aSubscriber(world);
+  const { declare, charge, clear } = await aSubscriber(world);
   const intent = await declare();
-  const { transactionId } = await charge();
-  const [matched] = await world.sql<{ data: Record<string, unknown> }>(
-    `select data from events where subject_id = $1 and name = 'intent.matched'`,
+  const { transactionId, authorizationId } = await charge();
+  await clear(authorizationId);
+  const told = await world.sql<{ name: string; data: Record<string, unknown> }>(
+    `select name, data from events where subject_id = $1 and (name = 'intent.matched' or name like 'intent_window%')
+     order by seq`,
     [intent.id],
   );
-  expect(matched?.data).toMatchObject({
-    status: 'approved',
-    matchedTransactionId: transactionId,
-    window: intent.window,
-  });
+  const said = (status: string) =>
+    expect.objectContaining({
+      ...{ status: 'approved', matchedTransactionId: transactionId, transactionId },
+      window: { ...windowIn(intent), status },
+    });
+  expect(told).toEqual([
+    { name: 'intent.matched', data: said('matched') },
+    { name: 'intent_window.completed', data: said('completed') },
+  ]);
 });
 
 test('where the merchant does not matter any one is taken', async () => {

@@ -16,6 +16,7 @@ import {
   stateOf,
   windowAt,
   windowNumbered,
+  windowTold,
 } from '../../spending/intents/index.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
@@ -23,8 +24,9 @@ import type { Decision } from './authorization.rules.ts';
 import { type AuthorizationFacts, type IntentFields, isTokenUsed } from './authorization-facts.ts';
 
 export type IntentMoved = {
-  readonly after: IntentFields;
+  readonly intentId: string;
   readonly event: EventName;
+  readonly data: Record<string, unknown>;
   readonly write: Record<string, unknown>;
 };
 
@@ -50,8 +52,9 @@ export function intentMove(
   const deniedReason = isDeclined ? decision.reason.slice(0, 500) : null;
   const after = { ...before, status: move.next, matchedTransactionId: paying, transactionId, deniedReason };
   return {
-    after,
+    intentId: before.id,
     event: isDeclined ? 'intent.failed' : 'intent.matched',
+    data: wireOf(after),
     write: {
       id: before.id,
       version: before.version,
@@ -75,10 +78,11 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   const { number, dueAt, fromAt, toAt } = window;
   // Where an earlier window is not ended yet, its process will show the next one when it has.
   const shown = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
-  const paid = { windowNumber: number, windowDueAt: dueAt, windowFromAt: fromAt, windowToAt: toAt };
+  const after = { ...before, transactionId } as IntentRow;
   return {
-    after: { ...before, ...paid, matchedTransactionId: transactionId, transactionId },
+    intentId: id,
     event: 'intent.matched',
+    data: windowTold(after, { ...window, status: 'matched', transactionId }),
     write: {
       id,
       version,
@@ -148,8 +152,8 @@ export function changesOf(
             event: intent.event,
             ownerId,
             agentId,
-            subjectId: intent.after.id,
-            data: wireOf(intent.after),
+            subjectId: intent.intentId,
+            data: intent.data,
             details: { transactionId: transaction.id },
           },
         ]),

@@ -33,7 +33,7 @@ export {
   type NewIntent,
 } from './intent.service.ts';
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
-export { intentView, intentWire } from './intent.wire.ts';
+export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
 export {
   findWindow,

@@ -13,7 +13,7 @@ import { dueProcess, wakeProcess } from '../../../platform/processes.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
 import { lockIntent } from './intent.service.ts';
-import { intentWire, windowWire } from './intent.wire.ts';
+import { windowTold } from './intent.wire.ts';
 import { dueAt, show } from './intent-schedule.service.ts';
 import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './intent-window.queries.ts';
 import { moveWindow, type WindowCommand, type WindowStatus } from './intent-window.rules.ts';
@@ -162,17 +162,13 @@ function insertMissed(tx: Tx, windows: readonly WindowRow[], { at }: Cause): Pro
 }
 
 function changeOf(intent: IntentRow, event: EventName, window: WindowRow): Change {
-  const { number, status, transactionId } = window;
+  const { number, transactionId } = window;
   return {
     event,
     ownerId: intent.ownerId,
     agentId: intent.agentId,
     subjectId: intent.id,
-    data: {
-      ...intentWire(intent),
-      matchedTransactionId: transactionId,
-      window: { ...windowWire(window), status },
-    },
+    data: windowTold(intent, window),
     details: { window: number, ...(transactionId === null ? {} : { transactionId }) },
   };
 }

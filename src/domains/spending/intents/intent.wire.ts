@@ -4,6 +4,7 @@ import { eurosFromCents } from '../../../kernel/money.ts';
 import type { IntentFacts, IntentWindowWire } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import type { IntentView } from './intent.messages.ts';
+import type { WindowStatus } from './intent-window.rules.ts';
 import type { Window } from './recurrence.rules.ts';
 
 /** All that is told of an intent comes from these. */
@@ -67,6 +68,15 @@ export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindo
   dueOn: dueAt.toISOString().slice(0, 10),
   from: fromAt.toISOString(),
   to: toAt.toISOString(),
+});
+
+type PaidWindow = Window & { readonly status: WindowStatus; readonly transactionId: string | null };
+
+/** What an event tells of a recurring intent and of the one window that it is about. */
+export const windowTold = (row: ShownIntent, window: PaidWindow): Record<string, unknown> => ({
+  ...intentWire(row),
+  matchedTransactionId: window.transactionId,
+  window: { ...windowWire(window), status: window.status },
 });
 
 /** Of an approved recurring one: what is current or next, and unpaid. */
