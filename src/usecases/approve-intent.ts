@@ -52,6 +52,8 @@ export const createApproveIntent =
     const seen = await hasMoved(database.read(), 'intent', id, cause.causeId);
     const move = moveIntent(stateOf(intent), 'approve', seen);
     if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+    // Its own approval stands, whatever has become of the attestation since.
+    if (seen) return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
     const attested = envelope === undefined ? undefined : await attest(intent, envelope, cause);
     if (move.outcome === 'already') return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
     const approver = attested === undefined ? keyOf(cause) : ({ actor: 'passkey', by: attested.passkeyId } as const);

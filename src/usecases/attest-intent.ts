@@ -65,7 +65,7 @@ export const createAttestIntent =
         { relyingParty, envelope, matter: matterOf(intent) },
         cause,
         async (inner, { passkey, isRepeat }) => {
-          if (isRepeat) return attestationOf(inner, await known(inner, intent.id), passkey.id, cause);
+          if (isRepeat) return attestationOf(inner, await stillAttested(inner, intent.id, passkey), passkey.id, cause);
           if (!mayAttest(passkey, cause.at)) throw tooNew(passkey);
           return attestationOf(inner, await recordAttestation(inner, intent.id, passkey.id, cause), passkey.id, cause);
         },
@@ -88,10 +88,11 @@ async function attestationOf(tx: Tx, row: IntentRow, passkeyId: Id<'passkey'>, {
   return { intentId: row.id, passkeyId, attestedAt, validUntil };
 }
 
-async function known(tx: Tx, id: string): Promise<IntentRow> {
+async function stillAttested(tx: Tx, id: string, passkey: Passkey): Promise<IntentRow> {
   const row = await findIntent(tx, id);
   if (row === null) throw notFound('intent', id);
-  return row;
+  if (row.attestedBy === passkey.id) return row;
+  throw new DomainError('invalid_state', `passkey ${passkey.id} stands by the intent no more; ask for a new challenge`);
 }
 
 const noPasskey = (): DomainError =>

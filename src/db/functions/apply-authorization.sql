@@ -41,6 +41,12 @@ begin
     if v_version is distinct from (v_expected ->> 'policyVersion')::int then perform stale('policy'); end if;
   end if;
 
+  -- A confirmed intent moves no more, but the passkey that stood by it may have gone.
+  if p -> 'adopted' is not null then
+    select version into v_version from intents where id = p -> 'adopted' ->> 'intentId' for share;
+    if v_version is distinct from (p -> 'adopted' ->> 'intentVersion')::int then perform stale('intent'); end if;
+  end if;
+
   if v_intent is not null then
     update intents set status = v_intent ->> 'to', matched_transaction_id = v_intent ->> 'matchedTransactionId',
         transaction_id = v_intent ->> 'transactionId', denied_reason = v_intent ->> 'deniedReason',

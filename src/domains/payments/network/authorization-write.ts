@@ -11,7 +11,7 @@ import { purseOf } from '../transactions/purse.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
 import { changesOf, intentMove } from './authorization-events.ts';
-import { type AuthorizationFacts, isTokenUsed } from './authorization-facts.ts';
+import { type AuthorizationFacts, type ConfirmedTransaction, isTokenUsed } from './authorization-facts.ts';
 import { transactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './network.routes.ts';
@@ -56,7 +56,7 @@ export function writingOf(
     earlySeen: facts.early.length,
     expected: decision.outcome === 'declined' ? undefined : versionsOf(facts),
     intent: intent?.write,
-    adopted: adopted === undefined ? undefined : { version: adopted.version },
+    adopted: adopted === undefined ? undefined : adoptedVersions(adopted),
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
     checkout: checkoutWrite(facts, decision),
@@ -74,6 +74,12 @@ const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({
   policyId: policy?.id,
   policyVersion: policy?.version,
   revision,
+});
+
+const adoptedVersions = ({ version, intent }: ConfirmedTransaction) => ({
+  version,
+  intentId: intent.id,
+  intentVersion: intent.version,
 });
 
 function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Decision) {

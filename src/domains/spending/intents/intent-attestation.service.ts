@@ -38,14 +38,21 @@ export async function recordAttestation(tx: Tx, id: string, passkeyId: string, c
   return row;
 }
 
-/** What a removed passkey stood by and nobody has paid for yet is attested no more. */
+/** What a removed passkey stood by and nobody has paid for yet is attested no more: open ones and confirmed ones. */
 export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause): Promise<void> {
+  const locked = await rows<{ id: string }>(
+    tx,
+    `select id from intents where attested_by = $1
+       and (status in ('pending_approval', 'approved') or status = 'completed' and matched_transaction_id is null)
+     order by id for update`,
+    [passkeyId],
+  );
+  // A statement of its own: it sees the transactions of whoever confirmed while it waited for the locks.
   await rows(
     tx,
-    `with open as (
-       select id from intents where attested_by = $1 and status in ('pending_approval', 'approved') order by id for update)
-     update intents i set attested_at = null, attested_by = null, version = i.version + 1, updated_at = $2
-     from open where i.id = open.id`,
-    [passkeyId, cause.at],
+    `update intents i set attested_at = null, attested_by = null, version = i.version + 1, updated_at = $2
+     where i.id = any($1::text[]) and (i.status <> 'completed' or exists (
+       select 1 from transactions t where t.id = i.transaction_id and t.adopt_until is not null))`,
+    [locked.map(({ id }) => id), cause.at],
   );
 }
