@@ -1,0 +1,50 @@
+/**
+ * Goal: README.md tells what there is. Method: its table of areas is compared with the published ones, its tables of
+ * variables with those that the programs read from their environment.
+ * @module
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+import { configNames } from '../../src/main/config.ts';
+import { publishedAreas } from '../../src/main/published.ts';
+import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
+
+const root = new URL('../../', import.meta.url);
+const readme = await readFile(new URL('README.md', root), 'utf8');
+
+/** The first cells of all tables below a heading, without their heads. */
+function firstCells(heading: string): string[] {
+  const [, section = ''] = readme.split(`\n## ${heading}\n`);
+  const lines = (section.split('\n## ')[0] ?? '').split('\n').filter((line) => line.startsWith('|'));
+  const isHead = (line: string, index: number): boolean =>
+    (lines[index + 1] ?? '').startsWith('|--') || /^\|-/.test(line);
+  return lines.filter((line, index) => !isHead(line, index)).map((line) => line.split('|')[1]?.trim() ?? '');
+}
+
+/** Set by the system, and no setting of ours. */
+const ofTheSystem = ['PATH', 'HOME', 'XDG_CACHE_HOME'];
+
+async function namesRead(): Promise<Set<string>> {
+  const files = (await readdir(new URL('src', root), { recursive: true })).filter((file) => /\.m?[jt]s$/.test(file));
+  const texts = await Promise.all(files.map((file) => readFile(new URL(`src/${file}`, root), 'utf8')));
+  const named = texts.flatMap((text) => [...text.matchAll(/\benv\.([A-Z][A-Z_]+)\b/g)].map(([, name = '']) => name));
+  const ours = named.filter((name) => !ofTheSystem.includes(name));
+  return new Set([...ours, ...configNames, ...Object.keys(SandboxEnvironment.shape)]);
+}
+
+test('"What works so far" names exactly the areas that are served, in their order', () => {
+  expect(firstCells('What works so far')).toEqual(publishedAreas.map(({ tag }) => tag));
+});
+
+test('"Configuration" names exactly the variables that are read, each once', async () => {
+  const told = firstCells('Configuration').flatMap((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name]) => name));
+  expect(told.toSorted()).toEqual([...(await namesRead())].sort());
+});
+
+test('.env.example: what it leaves to README.md is there', async () => {
+  const example = await readFile(new URL('.env.example', root), 'utf8');
+  const [, optional = ''] = example.split('the meanings stand in README.md');
+  const names = [...optional.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
+  expect(names.length).toBeGreaterThan(0);
+  expect(names.filter((name) => !firstCells('Configuration').some((cell) => cell.includes(`\`${name}\``)))).toEqual([]);
+});
