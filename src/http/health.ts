@@ -46,6 +46,8 @@ export const healthArea = defineArea({
       method: 'get',
       path: '/health',
       summary: 'Health of the service and of what it depends on',
+      description:
+        '200 also when it is degraded: what does not need the part that is away goes on. 503 only without PostgreSQL.',
       auth: ['public'],
       unlimited: true,
       success: { status: 200, body: health, also: [503] },

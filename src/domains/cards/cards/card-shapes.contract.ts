@@ -12,13 +12,16 @@ export const cardOut = z
     name: z.string(),
     displayName: z.string().nullable(),
     purpose: z.string().nullable(),
-    scope: z.string().nullable(),
+    scope: z.string().nullable().meta({ description: 'reserved; null so far' }),
     last4: z.string(),
     brand: z.string(),
     expiryMonth: z.int(),
     expiryYear: z.int(),
     status: z.enum(cardStatuses),
-    frozenBy: z.enum(['card', 'agent', 'policy']).nullable(),
+    frozenBy: z.enum(['card', 'agent', 'policy']).nullable().meta({
+      description:
+        'whose freeze it is: `card` its owner’s, `policy` that of an expired or used-up policy (both end with the card’s unfreeze); `agent` ends with the agent’s',
+    }),
     usage: z.enum(cardUsages),
     isPrimary: z.boolean(),
     spendLimitEuros: eurosOut.nullable().meta({ deprecated: true, description: 'the same as maxTransactionEuros' }),

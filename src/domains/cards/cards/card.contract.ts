@@ -28,6 +28,13 @@ const rotation = {
     'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
 } as const;
 
+const brake =
+  'Charges are declined from the commit on, also with Temporal and the processor away. Freezing what is frozen already is 200 without an event; a closed card is 400.';
+const thaw =
+  'Refused with 400 for a card that is active or closed, and while its agent is not active: unfreeze the agent, and with it what was frozen with it.';
+const closing =
+  'Charges are declined from the commit on, also with Temporal and the processor away; what the card holds is still collected or given back. Closing what is closed already is 200 without an event.';
+
 /** Of one limit: null clears it, left out it stays. */
 const limit = euros().nullable().optional();
 
@@ -86,6 +93,7 @@ export const cardsArea = defineArea({
       path: '/agent/{agentId}/freeze',
       params: ofAgent,
       summary: "Freeze an agent's primary card",
+      description: brake,
       fires: ['card.frozen'],
     },
     unfreezePrimaryCard: {
@@ -93,6 +101,7 @@ export const cardsArea = defineArea({
       path: '/agent/{agentId}/unfreeze',
       params: ofAgent,
       summary: "Unfreeze an agent's primary card",
+      description: thaw,
       fires: ['card.unfrozen'],
     },
     closePrimaryCard: {
@@ -100,6 +109,7 @@ export const cardsArea = defineArea({
       path: '/agent/{agentId}/close',
       params: ofAgent,
       summary: "Close an agent's primary card for good",
+      description: `${closing} Its other cards go on; the next one that is issued takes its place.`,
       fires: ['card.closed'],
     },
     getCard: {
@@ -116,6 +126,8 @@ export const cardsArea = defineArea({
       method: 'patch',
       path: '/{cardId}',
       summary: 'Rename a card',
+      description:
+        'A name is unique among the cards of an agent that are not closed: another one is 400, and so is a closed card.',
       auth: ['key'],
       params: one,
       body: z
@@ -172,6 +184,7 @@ export const cardsArea = defineArea({
       path: '/{cardId}/freeze',
       params: one,
       summary: 'Freeze a card',
+      description: brake,
       fires: ['card.frozen'],
     },
     unfreezeCard: {
@@ -179,7 +192,7 @@ export const cardsArea = defineArea({
       path: '/{cardId}/unfreeze',
       params: one,
       summary: 'Unfreeze a card',
-      description: 'Refused for a card that was frozen with its agent: unfreeze the agent.',
+      description: thaw,
       fires: ['card.unfrozen'],
     },
     closeCard: {
@@ -187,6 +200,7 @@ export const cardsArea = defineArea({
       path: '/{cardId}/close',
       params: one,
       summary: 'Close a card for good',
+      description: closing,
       fires: ['card.closed'],
     },
   },

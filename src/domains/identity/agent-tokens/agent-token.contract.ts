@@ -68,6 +68,7 @@ export const agentTokensArea = defineArea({
       method: 'delete',
       path: '/{id}/tokens/{tokenId}',
       summary: 'Revoke an agent token',
+      description: 'Counts from the commit, in every process. Revoking what is revoked already is 200 again.',
       auth: ['key'],
       params: z.strictObject({ id: id('agent'), tokenId: id('token') }),
       success: {

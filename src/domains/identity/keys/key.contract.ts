@@ -37,6 +37,8 @@ const revoke = {
   success: { status: 200, body: Revoked },
   refusals: [400, 404],
   fires: ['api_key.revoked'],
+  description:
+    'Counts from the commit, in every process. The last live key of an owner is refused with 400; revoking what is revoked already is 200 again.',
 } as const;
 
 export const keysArea = defineArea({

@@ -172,6 +172,8 @@ export const agentsArea = defineArea({
       method: 'post',
       path: '/{id}/freeze',
       summary: 'Freeze an agent and its cards',
+      description:
+        'Its charges are declined and it declares nothing from the commit on, also with Temporal away. Freezing what is frozen already is 200 without an event; a closed agent is 400.',
       auth: ['key'],
       params,
       body: z.strictObject({ reason: text(500).optional() }),
@@ -183,6 +185,7 @@ export const agentsArea = defineArea({
       method: 'post',
       path: '/{id}/unfreeze',
       summary: 'Unfreeze an agent and the cards frozen with it',
+      description: 'A card that its owner or its policy froze stays frozen. 400 for an agent that is not frozen.',
       auth: ['key'],
       params,
       success: { status: 200, body: AgentState },

@@ -98,6 +98,8 @@ export const networkArea = defineArea({
       method: 'post',
       path: '/authorizations',
       summary: 'May this card pay? Decides, and holds the money',
+      description:
+        'A decline is 200 as well, with rule and reason. A charge that only wants a person is declined, and asked about by an intent that waits.',
       body: authorizationMessage,
       success: { status: 200, body: authorizationAnswer },
       fires: [
@@ -115,6 +117,8 @@ export const networkArea = defineArea({
       method: 'post',
       path: '/clearings',
       summary: 'The network collects; `final` gives the rest of the hold back',
+      description:
+        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it, a day at most.',
       body: clearingMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
@@ -124,6 +128,8 @@ export const networkArea = defineArea({
       method: 'post',
       path: '/reversals',
       summary: 'The network gives back a part of the hold, or all of it',
+      description:
+        'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.updated'],

@@ -14,8 +14,9 @@ import {
   pageQuery,
   text,
 } from '../../../http/schemas.ts';
+import { day } from '../../../kernel/instant.ts';
 import { wantedOutcomes } from '../simulations/simulation.rules.ts';
-import { rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
+import { adoptionMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
 const transactionEventOut = z
   .object({
@@ -43,23 +44,50 @@ export const transactionOut = z
     merchantId: z.string().nullable(),
     merchantMcc: z.string().nullable(),
     merchantCountry: z.string().nullable(),
-    rail: z.enum(rails),
-    type: z.enum(transactionTypes),
+    rail: z.enum(rails).meta({
+      description: '`simulate`: asked for by `POST /transactions/simulate`; every other charge so far is `card`',
+    }),
+    type: z.enum(transactionTypes).meta({
+      description:
+        '`authorization` asked for, `capture` collected, `reversal` given back or its hold grown too old; no `refund` so far',
+    }),
     status: z.enum(transactionStatuses),
-    verified: z.boolean(),
+    verified: z.boolean().meta({
+      description: 'the last comparison with what its intent declared (`POST /intents/{id}/verify`) found no gap',
+    }),
     verifiedAt: instantOut.nullable(),
-    mismatch: z.string().nullable(),
+    mismatch: z
+      .string()
+      .nullable()
+      .meta({ description: 'what did not fit then, in words with both figures; null before, and when all fits' }),
     memo: z.string().nullable(),
-    issuerAuthorizationId: z.string().nullable(),
-    issuerSettlementId: z.string().nullable(),
+    issuerAuthorizationId: z
+      .string()
+      .nullable()
+      .meta({ description: 'the network’s id of the authorization; null until it has asked' }),
+    issuerSettlementId: z.string().nullable().meta({ description: 'the network’s id of the latest clearing' }),
     refundedEuros: eurosOut,
-    originalTransactionId: z.string().nullable(),
-    declineRule: z.string().nullable(),
-    declineReason: z.string().nullable(),
-    confirmedAt: instantOut.nullable(),
+    originalTransactionId: z
+      .string()
+      .nullable()
+      .meta({ description: 'of a refund: what it gives back; there are none so far, so null' }),
+    declineRule: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'of a declined one: the rule that decided',
+        examples: ['daily_limit', 'insufficient_funds'],
+      }),
+    declineReason: z.string().nullable().meta({ description: 'the same in words, with figures' }),
+    confirmedAt: instantOut.nullable().meta({
+      description: `when \`POST /checkout/confirm\` said so. Without an authorization within ${adoptionMs / day} days after it ends \`failed\``,
+    }),
     completedAt: instantOut.nullable(),
     requestId: z.string(),
-    runId: z.string().nullable(),
+    runId: z
+      .string()
+      .nullable()
+      .meta({ description: '`X-Service-Run-Id` of the request that caused it: your own name for a run of your agent' }),
     createdAt: instantOut,
     updatedAt: instantOut,
     events: z.array(transactionEventOut),

@@ -31,7 +31,16 @@ const approvalOut = z
         origin: z.string().meta({ description: 'where the browser must be for the ceremony' }),
       })
       .nullable(),
-    outcome: z.object({ at: instantOut, approvedWith: z.enum(approvedWith).nullable() }).nullable(),
+    outcome: z
+      .object({
+        at: instantOut,
+        approvedWith: z
+          .enum(approvedWith)
+          .nullable()
+          .meta({ description: 'the kind of approver, without its name; null where nobody approved' }),
+      })
+      .nullable()
+      .meta({ description: 'what became of it; null while it waits' }),
   })
   .meta({ id: 'Approval' });
 
@@ -50,6 +59,8 @@ export const approvalsArea = defineArea({
       method: 'get',
       path: '/{token}',
       summary: 'What is asked, by whom and until when; a page for browsers',
+      description:
+        'A page where `Accept` prefers HTML, else JSON. While the intent waits `request` says everything; from the decision or the deadline on only `outcome` is left.',
       auth: ['public'],
       params: one,
       success: { status: 200, body: approvalOut },
@@ -60,6 +71,8 @@ export const approvalsArea = defineArea({
       method: 'post',
       path: '/{token}/challenge',
       summary: 'Begin the approval: a challenge for one of the owner’s passkeys',
+      description:
+        'For this intent at this amount, once, for five minutes. 400 when nothing is left to decide, none is enrolled, or none may approve yet.',
       auth: ['public'],
       params: one,
       body: z.strictObject({}),
@@ -74,7 +87,8 @@ export const approvalsArea = defineArea({
       method: 'post',
       path: '/{token}',
       summary: 'Approve with a passkey',
-      description: 'Approving what is approved already answers 200 again, and changes nothing.',
+      description:
+        'The assertion is one for the challenge of this link. Approving what is approved already answers 200 again, and changes nothing. 403 when a rule forbids it by now; 503 while Temporal is away: take a new challenge then, because this one is used.',
       auth: ['public'],
       params: one,
       body: z.strictObject({ webauthnAssertion }),

@@ -33,6 +33,9 @@ const intentWindowOut = z
   })
   .meta({ id: 'IntentWindow' });
 
+const approverGrammar =
+  'Who approved it: `policy`, `key:` with the id of the owner’s key, `passkey:` with the id of the passkey, `signal:` with what the approver typed';
+
 export const intentOut = z
   .object({
     id: idOut('intent'),
@@ -45,23 +48,47 @@ export const intentOut = z
     recurring: recurringOut.nullable(),
     expiresAt: instantOut,
     cardId: idOut('card'),
-    policyCheck: z.object({ allowed: z.boolean(), requiresApproval: z.boolean(), reason: z.string().nullable() }),
+    policyCheck: z
+      .object({
+        allowed: z.boolean(),
+        requiresApproval: z.boolean(),
+        reason: z
+          .string()
+          .nullable()
+          .meta({ description: 'the rule with its figures; null where nothing stood against it' }),
+      })
+      .meta({ description: 'what the rules said when it was declared; it does not change afterwards' }),
     clientIntentId: z.string().nullable(),
-    approvedBy: z.string().nullable(),
+    approvedBy: z
+      .string()
+      .nullable()
+      .meta({
+        description: `${approverGrammar}. null until it is approved`,
+        examples: ['policy', 'key:key_…', 'passkey:psk_…', 'signal:anna'],
+      }),
     approvedAt: instantOut.nullable(),
-    deniedReason: z.string().nullable(),
+    deniedReason: z.string().nullable().meta({
+      description:
+        'of a denied one: the rule with its figures, or what the person gave as the reason; of a failed one: why its charge was declined; else null',
+    }),
     completedAt: instantOut.nullable(),
     matchedTransactionId: z
       .string()
       .nullable()
       .meta({ description: 'what is paying for it now; of a recurring one its windows say it' }),
     transactionId: z.string().nullable().meta({ description: 'what paid for it; of a recurring one the last charge' }),
-    attestedAt: instantOut.nullable(),
-    verified: z.boolean(),
+    attestedAt: instantOut.nullable().meta({
+      description:
+        'when a passkey last stood by it; null again when that passkey is removed before anything was charged',
+    }),
+    verified: z.boolean().meta({
+      description: 'the last `POST /intents/{id}/verify` found that what was paid is what was declared',
+    }),
     createdAt: instantOut,
-    window: currentWindowOut
-      .nullable()
-      .meta({ description: 'of an approved recurring one: the window that is current or next, and unpaid' }),
+    window: currentWindowOut.nullable().meta({
+      description:
+        'of an approved recurring one: the window that is current or next, and unpaid; those before are `GET /intents/{id}/windows`',
+    }),
     approvalUrl: z
       .string()
       .nullable()
@@ -73,8 +100,11 @@ export type IntentWire = z.infer<typeof intentOut>;
 /** What also subscribers see: the link is a capability, and no event carries one. */
 export type IntentFacts = Omit<IntentWire, 'approvalUrl'>;
 
-const longestTtlMinutes = { one: 43_200, recurring: 5 * 366 * 1_440 };
-const defaultTtlMinutes = { one: 1_440, recurring: 366 * 1_440 };
+const dayInMinutes = 1_440;
+const longestTtlMinutes = { one: 30 * dayInMinutes, recurring: 5 * 366 * dayInMinutes };
+const defaultTtlMinutes = { one: dayInMinutes, recurring: 366 * dayInMinutes };
+/** As many minutes, and how many days that is. */
+const inMinutes = (minutes: number): string => `${minutes} (${minutes / dayInMinutes} d)`;
 const halfYearInDays = 182;
 
 const recurring = z
@@ -98,10 +128,14 @@ const declaration = z
     expectedAmount: euros().optional().meta({ deprecated: true }),
     expectedMerchant: text(200).optional(),
     clientIntentId: text(64).optional(),
-    ttlMinutes: z.int().min(1).max(longestTtlMinutes.recurring).optional().meta({
-      description:
-        'until when it stands: for one payment at most 43200 (30 days), if not given 1440; recurring at most 2635200 (5 years), if not given 527040 (366 days)',
-    }),
+    ttlMinutes: z
+      .int()
+      .min(1)
+      .max(longestTtlMinutes.recurring)
+      .optional()
+      .meta({
+        description: `until when it stands: for one payment at most ${inMinutes(longestTtlMinutes.one)}, if not given ${inMinutes(defaultTtlMinutes.one)}; recurring at most ${inMinutes(longestTtlMinutes.recurring)}, if not given ${inMinutes(defaultTtlMinutes.recurring)}`,
+      }),
     recurring: recurring.optional(),
     cardId: id('card').optional(),
     cardName: text(60).optional(),
@@ -116,7 +150,7 @@ const declaration = z
   )
   .refine(({ ttlMinutes = 1, recurring: again }) => again !== undefined || ttlMinutes <= longestTtlMinutes.one, {
     path: ['ttlMinutes'],
-    message: 'must be at most 43200 (30 days) for an intent that is not recurring',
+    message: `must be at most ${inMinutes(longestTtlMinutes.one)} for an intent that is not recurring`,
   })
   .meta({ oneOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }] })
   .transform(({ ttlMinutes, ...body }) => ({
@@ -210,8 +244,10 @@ export const intentsArea = defineArea({
           .object({
             intentId: idOut('intent'),
             verified: z.boolean(),
-            mismatches: z.array(z.string()),
-            transactionsUpdated: z.int(),
+            mismatches: z.array(z.string()).meta({
+              description: 'amount and merchant, in words with both figures; empty when everything fits',
+            }),
+            transactionsUpdated: z.int().meta({ description: 'how many transactions of it carry the finding now' }),
           })
           .meta({ id: 'IntentVerified' }),
       },
@@ -223,14 +259,18 @@ export const intentsArea = defineArea({
       path: '/{id}/approve',
       summary: 'Approve an intent that waits for a person',
       description:
-        'Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation.',
+        'The rules are judged once more: what one forbids by now is 403, and the intent goes on waiting. Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation. Approving what is approved already answers 200 with the first approver; after `expiresAt`: 400. 503 while Temporal is away.',
       auth: ['key'],
       params: one,
       body: z.strictObject({ webauthnAssertion: webauthnAssertion.optional() }),
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('intent'), status: z.literal('approved'), approvedBy: z.string() })
+          .object({
+            id: idOut('intent'),
+            status: z.literal('approved'),
+            approvedBy: z.string().meta({ description: approverGrammar }),
+          })
           .meta({ id: 'IntentApproved' }),
       },
       refusals: [403, 404, 503],
@@ -258,6 +298,8 @@ export const intentsArea = defineArea({
       method: 'post',
       path: '/{id}/deny',
       summary: 'Deny an intent that waits for a person',
+      description:
+        'Final, and needs no Temporal. Denying what is denied already answers 200 again; what is approved can be cancelled.',
       auth: ['key'],
       params: one,
       body: z.strictObject({ reason: text(500).optional() }),
@@ -272,6 +314,8 @@ export const intentsArea = defineArea({
       method: 'post',
       path: '/{id}/cancel',
       summary: 'Cancel an intent that is not final',
+      description:
+        'Needs no Temporal. Refused with 400 while a charge is paying for it; cancelling what is cancelled already answers 200 again. A recurring one ends, and what was charged for its windows runs its course.',
       auth: ['key', 'agent'],
       scope: 'intents.write',
       params: one,

@@ -105,7 +105,10 @@ export const policyOut = z
     version: z.int(),
     createdAt: instantOut,
     updatedAt: instantOut,
-    expiresAt: instantOut.nullable().meta({ description: 'from then on nothing is spent; null = never' }),
+    expiresAt: instantOut.nullable().meta({
+      description:
+        '`expiresAfterMinutes` after the last change (`updatedAt`); from then on nothing is spent, and `expirationAction` is done once; null = never',
+    }),
   })
   .meta({ id: 'Policy' });
 export type PolicyWire = z.infer<typeof policyOut>;
@@ -193,6 +196,8 @@ export const policiesArea = defineArea({
       method: 'post',
       path: '/simulate',
       summary: 'What the rules would say to a payment now; nothing is stored',
+      description:
+        'The judgement of a declaration for the agent’s first card, with its figures (`trace`, in the order of judging up to what decided).',
       auth: ['key', 'agent'],
       scope: 'policies.read',
       body: z.strictObject({
@@ -232,6 +237,8 @@ export const policiesArea = defineArea({
       method: 'post',
       path: '/agent/{agentId}/apply',
       summary: "Overwrite an agent's rules with a preset or with another policy's",
+      description:
+        'All rules at once. They are copied: later changes of the source change nothing here. An expiry begins anew; cards that an expiry froze stay frozen until they are unfrozen.',
       auth: ['key'],
       params: ofAgent,
       body: z
@@ -249,6 +256,7 @@ export const policiesArea = defineArea({
       method: 'patch',
       path: '/agent/{agentId}/toggle',
       summary: "Switch one yes-or-no rule of an agent's policy",
+      description: 'A change like any: an expiry counts from it.',
       auth: ['key'],
       params: ofAgent,
       body: z.strictObject({ field: z.enum(toggleableFields), value: z.boolean() }),
@@ -282,6 +290,8 @@ export const policiesArea = defineArea({
       method: 'delete',
       path: '/{id}',
       summary: 'Delete a policy template',
+      description:
+        'Agents that were given its rules keep them. The policy of an agent is refused with 400: it goes with the agent.',
       auth: ['key'],
       params: one,
       success: {
