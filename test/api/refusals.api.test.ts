@@ -1,0 +1,76 @@
+/**
+ * Goal: every operation refuses what cannot be meant, and agents that may not call it, alike. Method: each published
+ * operation is asked with a path, query or body that nothing could accept, without a credential, and by a token without
+ * its scope; the network's messages with a wrong signature, and twice with one id.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type Asked, type PublishedOperation, publishedOperations, send } from '../support/operation-calls.ts';
+import { aPayer, networkOf, type Payer, sandboxShop } from '../support/payments-world.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+let payer: Payer;
+beforeAll(async () => {
+  world = await startWorld();
+  payer = await aPayer(world);
+  await world.sql(`update agent_tokens set scopes = '{disputes.read}' where agent_id = $1`, [payer.agentId]);
+}, 60_000);
+afterAll(async () => {
+  await world.close();
+});
+
+const isFor = (kind: 'key' | 'agent' | 'network') => (one: PublishedOperation) => one.operation.auth.includes(kind);
+const taking = publishedOperations.filter(
+  ({ operation: { params, query, body } }) => (params ?? query ?? body) !== undefined,
+);
+const named = (all: readonly PublishedOperation[]) => all.map((one) => [one.name, one] as const);
+
+/** Nothing that has a place for it accepts this. */
+const nonsense = 'x'.repeat(300);
+
+function senseless({ operation, path }: PublishedOperation): Asked {
+  const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `${nonsense}-${name}`]);
+  const headers = operation.idempotency === 'required' ? { headers: { 'Idempotency-Key': 'once' } } : {};
+  const asked =
+    operation.auth.includes('dashboard') && !operation.auth.includes('key') ? ({ as: 'dashboard' } as const) : {};
+  return { ...asked, ...headers, path: Object.fromEntries(parameters), query: 'nonsense=1', body: { nonsense } };
+}
+
+test.each(named(taking.filter((one) => !isFor('network')(one))))('%s refuses nonsense in words', async (_, one) => {
+  const answer = await send({ world, owner: payer.owner }, one, senseless(one));
+  expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^(path|query|body)/) }]);
+});
+
+const bearers = publishedOperations.filter((one) => isFor('key')(one) || isFor('agent')(one));
+
+test.each(named(bearers))('%s is not for an agent without its scope', async (_, one) => {
+  const asked = { ...senseless(one), headers: { Authorization: `Bearer ${payer.token}`, 'Idempotency-Key': 'mine' } };
+  const answer = await send({ world, owner: payer.owner }, one, asked);
+  expect(answer.status).toBe(403);
+});
+
+const closed = publishedOperations.filter(({ operation }) => !operation.auth.includes('public'));
+
+test.each(named(closed))('%s is for nobody without a credential', async (_, one) => {
+  const answer = await send({ world, owner: payer.owner }, one, { ...senseless(one), as: 'nobody' });
+  expect([answer.status, await answer.json()]).toEqual([401, { error: expect.any(String) }]);
+});
+
+test.each(named(publishedOperations.filter(isFor('network'))))('%s: an id is for one message', async (name, one) => {
+  const network = networkOf(world);
+  const message = (amountCents: number) => {
+    const more = {
+      authorizationId: `auth_${name}`,
+      final: true,
+      kind: 'purchase',
+      currency: 'EUR',
+      merchant: sandboxShop,
+    };
+    return { id: `message_${name}`, cardRef: payer.cardRef, amountCents, ...more };
+  };
+  const place = one.path.replace('/network/', '');
+  expect((await network.send(place, { id: nonsense })).status).toBe(400);
+  expect((await network.send(place, message(500))).status).toBe(200);
+  expect((await network.send(place, message(501))).status).toBe(409);
+});
