@@ -9,7 +9,7 @@ import {
   type IntentRow,
   type IntentView,
   intentView,
-  isProven,
+  judgeProof,
   nextIntentStep,
   stateOf,
 } from '../../src/domains/spending/intents/index.ts';
@@ -17,6 +17,7 @@ import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { hasMoved } from '../../src/platform/transitions.ts';
 import { decideIntent } from '../../src/usecases/decide-intent.ts';
 import { demandsPasskey } from '../../src/usecases/refuse-unattested.ts';
 import type { Vault } from '../../src/vault/vault.ts';
@@ -61,7 +62,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
       throw signalsAreOff();
     }
-    if (decision.actor !== 'signal' && !(await isProven(vault, intentId, decision))) throw notOfTheApi();
+    if (decision.actor !== 'signal') await refuseUnproven({ database, vault }, intentId, decision);
     const actor: Actor =
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
@@ -90,6 +91,18 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
 const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.windowToAt ?? null });
 
 export type IntentActivities = ReturnType<typeof intentActivities>;
+
+/** What this very decision has moved already it may say again, however late. */
+async function refuseUnproven(
+  { database, vault }: Pick<Deps, 'database' | 'vault'>,
+  intentId: string,
+  decision: IntentDecision,
+): Promise<void> {
+  const verdict = await judgeProof(vault, intentId, decision);
+  if (verdict === 'foreign') throw notOfTheApi();
+  if (verdict === 'holds' || (await hasMoved(database.read(), 'intent', intentId, decision.causeId))) return;
+  throw new DomainError('invalid_state', 'this decision was sealed more than 10 minutes ago; decide again');
+}
 
 const notOfTheApi = () =>
   new DomainError(

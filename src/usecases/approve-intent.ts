@@ -6,6 +6,7 @@
  */
 import type { Database } from '../db/database.ts';
 import {
+  askedAs,
   decideIntent,
   type IntentDecision,
   type IntentRow,
@@ -61,7 +62,9 @@ export const createApproveIntent =
     if (attested === undefined) await refuseUnattested(database.read(), intent, cause);
     const { causeId, requestId } = cause;
     const decision: IntentDecision = { decision: 'approve', ...approver, causeId, requestId };
-    const view = await gateway.ask(intentProcessId(id), decideIntent, await proven(vault, id, decision), causeId);
+    const sealedAt = new Date();
+    const sealed = await proven(vault, id, decision, sealedAt);
+    const view = await gateway.ask(intentProcessId(id), decideIntent, sealed, askedAs(causeId, sealedAt));
     return { intentId: id, approvedBy: view.approvedBy ?? 'policy' };
   };
 

@@ -1,7 +1,7 @@
 /** The public face of intents. @module */
 
 export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
-export { isProven, proven } from './decision-proof.ts';
+export { askedAs, judgeProof, proven } from './decision-proof.ts';
 export { type DeclareBody, type IntentWire, intentOut, intentsArea, type VerifyBody } from './intent.contract.ts';
 export { IntentRow, type PolicyCheck } from './intent.entity.ts';
 export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
