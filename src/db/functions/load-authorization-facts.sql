@@ -31,7 +31,8 @@ begin
     select * into v_checkout from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
   end if;
   select jsonb_agg(case when i.recurring is null then to_jsonb(i) else to_jsonb(i) || jsonb_build_object('taken',
-      (select jsonb_agg(jsonb_build_object('number', w.number, 'transaction_id', w.transaction_id)) from intent_windows w
+      (select jsonb_agg(jsonb_build_object('number', w.number, 'status', w.status, 'transaction_id', w.transaction_id))
+        from intent_windows w
         where w.intent_id = i.id and w.from_at <= p_at and w.to_at > p_at)) end order by i.created_at, i.id)
     into v_intents from intents i
     where i.agent_id = v_card.agent_id and i.card_id = v_card.id and i.status = 'approved'

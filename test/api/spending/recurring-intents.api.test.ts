@@ -5,8 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { endWindows } from '../../../src/domains/spending/intents/index.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
-import { balancesOf, brokenInvariants } from '../../support/payments-world.ts';
+import { balancesOf, brokenInvariants, inDatabase } from '../../support/payments-world.ts';
 import { aSubscriber, businessNow, goTo, windowIn } from '../../support/recurring-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -122,6 +123,39 @@ test('given back in full its window is open again, and too late it is missed', a
   expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'missed', transactionId: null }]);
   expect(windowIn(await read(intent.id)).number).toBe(2);
   expect(await eventsOf(intent.id)).toContain('intent_window.missed');
+});
+
+test('a window that went by unpaid is missed also when the next one is charged and given back before that is seen', async () => {
+  const { declare, charge, reverse, read, windows, eventsOf } = await aSubscriber(world);
+  const intent = await declare({ recurring: { cadence: 'daily' } });
+  await goTo(world, windowIn(intent).to);
+  const { decision, authorizationId } = await charge();
+  expect(decision).toBe('approved');
+  await reverse(authorizationId);
+  await inDatabase(world, async (database) => {
+    const cause = {
+      causeId: 'late',
+      requestId: 'late',
+      actor: { kind: 'deadline' },
+      at: await businessNow(world),
+    } as const;
+    await database.write((tx) => endWindows(tx, intent.id, cause));
+  });
+  expect((await windows(intent.id)).map(({ number, status }) => `${number} ${status}`)).toEqual(['2 open', '1 missed']);
+  expect(await eventsOf(intent.id)).toContain('intent_window.missed');
+  expect(windowIn(await read(intent.id)).number).toBe(2);
+  expect((await charge()).decision).toBe('approved');
+});
+
+test('given back after the intent was cancelled its window is missed, because nothing can pay for it any more', async () => {
+  const { declare, charge, reverse, asAgent, read, windows, eventsOf } = await aSubscriber(world);
+  const intent = await declare();
+  const { authorizationId } = await charge();
+  await asAgent.intents.cancelIntent({ params: { id: intent.id } });
+  await reverse(authorizationId);
+  expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'missed', transactionId: null }]);
+  expect(await eventsOf(intent.id)).toContain('intent_window.missed');
+  expect(await read(intent.id)).toMatchObject({ status: 'cancelled', window: null });
 });
 
 test('cancelled with a charge under way: no window comes after, and that charge is collected', async () => {

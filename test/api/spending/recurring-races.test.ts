@@ -5,9 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Database } from '../../../src/db/database.ts';
+import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { endWindows } from '../../../src/domains/spending/intents/index.ts';
-import { balancesOf, brokenInvariants, inDatabase } from '../../support/payments-world.ts';
-import { aSubscriber, businessNow, goTo, type Subscriber, windowIn } from '../../support/recurring-world.ts';
+import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
+import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
+import { balancesOf, brokenInvariants, inDatabase, networkOf } from '../../support/payments-world.ts';
+import { aSubscriber, businessNow, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -118,4 +122,35 @@ test('the end of a window beside the first charge of the next one: missed and ma
       expect(told.filter((name) => name === 'intent_window.missed')).toHaveLength(1);
     }
   });
+});
+
+test('asked before the end of a window that is missed by now: judged without the intent, in words', async () => {
+  const { payer, declare, windows } = await aSubscriber(world);
+  const intent = await declare({ recurring: { cadence: 'daily' } });
+  const end = new Date(windowIn(intent).to);
+  const asked = async (database: Database) => {
+    const authorize = createAuthorizeCard({
+      database,
+      log: { error: () => undefined },
+      closeUsedCard: cardWasUsed,
+      askPerson: async () => undefined,
+      riskOf: async () => ({ outcome: 'allow', signals: [] }),
+    });
+    const message = authorizationMessage.parse(
+      networkOf(world).authorizationOf(payer, { amountCents: 1_000, merchant: musicClub }),
+    );
+    const at = new Date(end.getTime() - 1);
+    const cause = { causeId: message.id, requestId: message.id, actor: { kind: 'network' }, at } as const;
+    return authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause });
+  };
+  await inDatabase(world, async (database) => {
+    const cause = { causeId: randomUUID(), requestId: 'end', actor: { kind: 'deadline' }, at: end } as const;
+    await database.write((tx) => endWindows(tx, intent.id, cause));
+    expect(await asked(database)).toMatchObject({
+      decision: 'declined',
+      rule: 'intent_required',
+      reason: expect.stringContaining(`went by unpaid`),
+    });
+  });
+  expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'missed' }]);
 });

@@ -65,4 +65,6 @@ test('given back in time it is open again, and too late it is missed', () => {
   const reopen = (instant: string) => moveWindow(matched, 'reopen', { by: 'tx_1', at: new Date(instant) });
   expect(reopen('2026-12-22T12:00:00Z')).toEqual({ outcome: 'moved', next: 'open' });
   expect(reopen('2026-12-23T00:00:00Z')).toEqual({ outcome: 'moved', next: 'missed' });
+  const afterwards = { by: 'tx_1', at: new Date('2026-12-22T12:00:00Z'), isIntentOver: true };
+  expect(moveWindow(matched, 'reopen', afterwards)).toEqual({ outcome: 'moved', next: 'missed' });
 });

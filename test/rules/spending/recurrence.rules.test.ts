@@ -10,6 +10,7 @@ import {
   closedBecause,
   type Recurring,
   type Schedule,
+  type TakenWindow,
   windowAt,
   windowNotOver,
   windowNumbered,
@@ -152,11 +153,14 @@ describe('due days', () => {
 
 test('why it cannot be charged is told with figures', () => {
   const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
-  const why = (at: string, taken: { number: number; transactionId: string | null }[] = []) =>
+  const why = (at: string, taken: TakenWindow[] = []) =>
     closedBecause({ id: 'int_1', schedule: of }, taken, new Date(at));
   expect(why('2026-11-22')).toBeUndefined();
-  expect(why('2026-11-22', [{ number: 1, transactionId: null }])).toBeUndefined();
-  expect(why('2026-11-22', [{ number: 1, transactionId: 'tx_1' }])).toBe(
+  expect(why('2026-11-22', [{ number: 1, status: 'open', transactionId: null }])).toBeUndefined();
+  expect(why('2026-11-22', [{ number: 1, status: 'missed', transactionId: null }])).toBe(
+    'intent int_1 may be charged from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, which went by unpaid',
+  );
+  expect(why('2026-11-22', [{ number: 1, status: 'matched', transactionId: 'tx_1' }])).toBe(
     'intent int_1 is charged once from 2026-11-20T09:30:00.000Z until 2026-11-23T00:00:00.000Z, and transaction tx_1 was that charge',
   );
   expect(why('2026-12-01')).toBe(

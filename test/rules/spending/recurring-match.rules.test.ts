@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { matchableIntent } from '../../../src/domains/spending/intents/matchable-intent.rules.ts';
-import type { Recurring } from '../../../src/domains/spending/intents/recurrence.rules.ts';
+import type { Recurring, TakenWindow } from '../../../src/domains/spending/intents/recurrence.rules.ts';
 import { matchIntent } from '../../../src/domains/spending/policies/intent-match.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 
@@ -24,7 +24,7 @@ const music = {
 };
 const once = { id: 'int_once', expectedAmountCents: 1_000, expectedMerchant: 'Music Club', expiresAt: music.expiresAt };
 const inWindow = new Date('2026-12-18T12:00:00Z');
-type Over = Partial<typeof music> & { taken?: { number: number; transactionId: string | null }[] };
+type Over = Partial<typeof music> & { taken?: readonly TakenWindow[] };
 const asked = (
   charge: { amountCents?: number; merchant?: string; recurring?: boolean; at?: Date },
   over: Over = {},
@@ -62,7 +62,7 @@ test('outside its windows, and twice in one, it does not fit, and says when', ()
     outcome: 'mismatched',
     misfits: [{ field: 'window', reason: expect.stringContaining('may be charged next from 2026-12-17') }],
   });
-  expect(asked({}, { taken: [{ number: 2, transactionId: 'tx_1' }] })).toMatchObject({
+  expect(asked({}, { taken: [{ number: 2, status: 'matched', transactionId: 'tx_1' }] })).toMatchObject({
     outcome: 'mismatched',
     misfits: [{ field: 'window', reason: expect.stringContaining('transaction tx_1 was that charge') }],
   });
@@ -80,7 +80,7 @@ test('a charge under a standing agreement goes to the recurring intent, another 
 
 test('without a standing agreement named both kinds are asked, so that the first charge of one passes', () => {
   expect(asked({ recurring: false })).toMatchObject({ outcome: 'matched', intent: { id: 'int_music' } });
-  const closed = { taken: [{ number: 2, transactionId: 'tx_1' }] };
+  const closed = { taken: [{ number: 2, status: 'matched', transactionId: 'tx_1' }] } as const;
   expect(asked({ recurring: true }, closed, [once])).toMatchObject({ outcome: 'matched', intent: { id: 'int_once' } });
 });
 
@@ -92,7 +92,7 @@ test('no charge ever matches outside a window, above the tolerance or in a windo
       fc.option(fc.integer({ min: 1, max: 14 })),
       (hours, amountCents, paid) => {
         const at = later(anchorAt, (hours * day) / 24);
-        const taken = paid === null ? [] : [{ number: paid, transactionId: 'tx_1' }];
+        const taken = paid === null ? [] : [{ number: paid, status: 'matched', transactionId: 'tx_1' } as const];
         const match = asked({ amountCents, at }, { taken });
         const closed = matchableIntent(music, taken, at).closedBecause;
         expect(match.outcome === 'matched').toBe(closed === undefined && amountCents <= 1_100);

@@ -23,12 +23,12 @@ const mayReceive: Record<WindowStatus, readonly WindowCommand[]> = {
 
 /**
  * `by`: the transaction, for whatever concerns one. Nobody but the transaction that a window was matched to completes
- * or reopens it; a window that is over when it is reopened is missed.
+ * or reopens it; a window that is over when it is reopened, or whose intent is, is missed.
  */
 export function moveWindow(
   from: WindowState,
   command: WindowCommand,
-  { by, at }: { by: string | null; at: Date },
+  { by, at, isIntentOver = false }: { by: string | null; at: Date; isIntentOver?: boolean },
 ): Move<WindowStatus> {
   if (!mayReceive[from.status].includes(command)) {
     return { outcome: 'refused', why: `cannot ${command} a window that is ${from.status}` };
@@ -44,5 +44,5 @@ export function moveWindow(
     return isOver ? { outcome: 'refused', why: 'the window is over' } : { outcome: 'moved', next: 'matched' };
   }
   if (command === 'complete') return { outcome: 'moved', next: 'completed' };
-  return { outcome: 'moved', next: isOver ? 'missed' : 'open' };
+  return { outcome: 'moved', next: isOver || isIntentOver ? 'missed' : 'open' };
 }

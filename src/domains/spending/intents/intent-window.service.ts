@@ -12,6 +12,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { dueProcess, wakeProcess } from '../../../platform/processes.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
+import { isFinalIntent } from './intent.rules.ts';
 import { lockIntent } from './intent.service.ts';
 import { windowTold } from './intent.wire.ts';
 import { dueAt, show } from './intent-schedule.service.ts';
@@ -43,7 +44,8 @@ export async function settleWindow(
   const window = await windowOfTransaction(tx, intentId, transactionId);
   if (window?.status !== 'matched') return; // A confirm completed it before.
   const status = await move(tx, intent, window, { command, transactionId }, cause);
-  const isCurrentAgain = status === 'open' && intent.status === 'approved';
+  // An earlier one that is shown still is unpaid, and has to be seen to end.
+  const isCurrentAgain = status === 'open' && (intent.windowNumber == null || intent.windowNumber > window.number);
   if (isCurrentAgain) await showFrom(tx, intent, window.number, cause);
   await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
 }
@@ -79,7 +81,11 @@ export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promis
 type Step = { readonly command: WindowCommand; readonly transactionId: string };
 
 async function move(tx: Tx, intent: IntentRow, from: WindowRow, { command, transactionId }: Step, cause: Cause) {
-  const moved = moveWindow(from, command, { by: transactionId, at: cause.at });
+  const moved = moveWindow(from, command, {
+    by: transactionId,
+    at: cause.at,
+    isIntentOver: isFinalIntent(intent.status),
+  });
   if (moved.outcome === 'refused') throw new DomainError('invalid_state', moved.why);
   const status = moved.next;
   const isPaid = status === 'matched' || status === 'completed';

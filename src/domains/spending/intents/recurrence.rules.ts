@@ -4,6 +4,7 @@
  * @module
  */
 import { day, later } from '../../../kernel/instant.ts';
+import type { WindowStatus } from './intent-window.rules.ts';
 
 export const cadences = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Cadence = (typeof cadences)[number];
@@ -84,8 +85,12 @@ function near({ recurring: { cadence }, anchorAt }: Schedule, at: Date): number 
 const dayOf = (at: Date): number => Math.floor(at.getTime() / day);
 const instantOf = (dayNumber: number): Date => later(new Date(0), dayNumber * day);
 
-/** What is known of the window that `at` lies in: whether something has paid for it. */
-export type TakenWindow = { readonly number: number; readonly transactionId: string | null };
+/** What is known of the window that `at` lies in: whether something has paid for it, or its end was seen already. */
+export type TakenWindow = {
+  readonly number: number;
+  readonly status: WindowStatus;
+  readonly transactionId: string | null;
+};
 
 /** Why a recurring intent cannot be charged at `at`, in words with figures; undefined when it can. */
 export function closedBecause(
@@ -99,9 +104,10 @@ export function closedBecause(
     const when = next === undefined ? 'has no window left' : `may be charged next ${spanInWords(next)}`;
     return `intent ${id} ${when}, asked at ${at.toISOString()}`;
   }
-  const paid = taken.find(({ number, transactionId }) => number === window.number && transactionId !== null);
-  if (paid === undefined) return undefined;
-  return `intent ${id} is charged once ${spanInWords(window)}, and transaction ${paid.transactionId} was that charge`;
+  const known = taken.find(({ number }) => number === window.number);
+  if (known?.status === 'missed') return `intent ${id} may be charged ${spanInWords(window)}, which went by unpaid`;
+  if (known === undefined || known.transactionId === null) return undefined;
+  return `intent ${id} is charged once ${spanInWords(window)}, and transaction ${known.transactionId} was that charge`;
 }
 
 export const spanInWords = ({ fromAt, toAt }: Pick<Window, 'fromAt' | 'toAt'>): string =>
