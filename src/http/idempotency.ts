@@ -51,7 +51,8 @@ export type Idempotency = {
 
 const leaseMs = 60_000;
 const againMs = 500;
-const retentionHours = 24;
+/** How long a request is answered again under its key. */
+export const retentionHours = 24;
 const secretMinutes = 10;
 
 type Row = {

@@ -60,3 +60,4 @@ export const challengeOut = z
     expiresAt: instantOut.meta({ description: 'real time, whatever the business clock says' }),
   })
   .meta({ id: 'PasskeyChallenge' });
+export type PasskeyChallenge = z.input<typeof challengeOut>;

@@ -12,14 +12,13 @@ import {
   makeChallenge,
   mayAttest,
   type Passkey,
-  type PasskeyChallenge,
   type RelyingParty,
   requestChallenge,
   withAssertion,
 } from '../domains/identity/index.ts';
 import { findIntent, type IntentRow, recordAttestation, refuseSettled } from '../domains/spending/intents/index.ts';
 import { attestedUntil, policyOfAgent } from '../domains/spending/policies/index.ts';
-import type { AssertionEnvelope } from '../http/webauthn.ts';
+import type { AssertionEnvelope, PasskeyChallenge } from '../http/webauthn.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Cause } from '../platform/cause.ts';

@@ -18,7 +18,7 @@ export { enrolledPasskeys, lastGoneAt, type Passkey } from './passkeys/passkey.q
 export { type PasskeyDeps, passkeyHandlers } from './passkeys/passkey.routes.ts';
 export { approvesFrom, mayAttest } from './passkeys/passkey.rules.ts';
 export { revokePasskey } from './passkeys/passkey.service.ts';
-export { type PasskeyChallenge, requestChallenge } from './passkeys/passkey.wire.ts';
+export { requestChallenge } from './passkeys/passkey.wire.ts';
 export { type RelyingParty, relyingPartyOf } from './passkeys/relying-party.ts';
 export { AgentTokenRow, KeyRow };
 

@@ -6,10 +6,12 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { retentionHours } from '../../../http/idempotency.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { hour } from '../../../kernel/instant.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import type { ChallengePurpose } from './passkey.rules.ts';
+import { type ChallengePurpose, challengeMs } from './passkey.rules.ts';
 
 /** What a challenge stands for; an answer to it is good for exactly this. */
 export type Matter = {
@@ -47,7 +49,7 @@ export async function makeChallenge(
   await rows(
     tx,
     `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, merchant, name, challenge, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + interval '5 minutes') on conflict (id) do nothing`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 ms') on conflict (id) do nothing`,
     [
       id,
       ownerId,
@@ -57,22 +59,23 @@ export async function makeChallenge(
       merchant ?? null,
       name ?? null,
       randomBytes(32).toString('base64url'),
+      challengeMs,
     ],
   );
   return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
 }
 
-/**
- * Whoever has an approver's link may ask for challenges, so those that nobody used go soon after their time. A used one
- * stays as long as a request may be repeated, which is a day.
- */
+/** A used one stays as long as its request may be repeated, and an hour more. */
+const usedStaysMs = (retentionHours + 1) * hour;
+
+/** Whoever has an approver's link may ask for challenges, so those that nobody used go soon after their time. */
 const sweep = (tx: Tx, ownerId: string): Promise<unknown> =>
   rows(
     tx,
     `delete from passkey_challenges where id in (
-       select id from passkey_challenges where owner_id = $1 and expires_at < now() - interval '10 minutes'
-         and (used_at is null or expires_at < now() - interval '25 hours') for update skip locked)`,
-    [ownerId],
+       select id from passkey_challenges where owner_id = $1 and expires_at < now() - $2 * interval '1 ms'
+         and (used_at is null or expires_at < now() - $3 * interval '1 ms') for update skip locked)`,
+    [ownerId, 2 * challengeMs, usedStaysMs],
   );
 
 /** Undefined for an unknown one, and for one that is used or past its time. */

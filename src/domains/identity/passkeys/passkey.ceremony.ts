@@ -16,8 +16,7 @@ import {
 import { decodeAttestationObject, isoBase64URL } from '@simplewebauthn/server/helpers';
 import type { WebauthnAnswer } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { minute } from '../../../kernel/instant.ts';
-import { whyNot } from './passkey.rules.ts';
+import { challengeMs, whyNot } from './passkey.rules.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 export type CreationOptions = PublicKeyCredentialCreationOptionsJSON;
@@ -31,7 +30,6 @@ export type Enrolled = {
 };
 export type Attested = Enrolled & { readonly backedUp: boolean };
 
-export const challengeMs = 5 * minute;
 /** ES256, EdDSA, RS256. */
 const algorithms = [-7, -8, -257];
 

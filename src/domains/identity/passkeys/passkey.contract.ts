@@ -4,7 +4,7 @@ import { defineArea } from '../../../http/route.ts';
 import { id, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { challengeOut, webauthnAssertion, webauthnAttestation } from '../../../http/webauthn.ts';
 
-const Passkey = z
+const passkeyOut = z
   .object({
     id: idOut('passkey'),
     name: z.string(),
@@ -20,7 +20,7 @@ const Passkey = z
   })
   .meta({ id: 'Passkey' });
 
-export type PasskeyWire = z.input<typeof Passkey>;
+export type PasskeyWire = z.input<typeof passkeyOut>;
 
 const name = text(64);
 const subject = z
@@ -72,7 +72,7 @@ export const passkeysArea = defineArea({
         name: name.optional(),
         webauthnAssertion: webauthnAssertion.optional(),
       }),
-      success: { status: 201, body: Passkey },
+      success: { status: 201, body: passkeyOut },
       refusals: [409],
       fires: ['passkey.enrolled'],
     },
@@ -81,7 +81,7 @@ export const passkeysArea = defineArea({
       path: '',
       summary: 'The enrolled passkeys, oldest first',
       auth: ['key', 'dashboard'],
-      success: { status: 200, body: z.array(Passkey) },
+      success: { status: 200, body: z.array(passkeyOut) },
       refusals: [400],
     },
     challengePasskey: {

@@ -2,13 +2,14 @@
 import type { Database } from '../../../db/database.ts';
 import { type Call, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
+import type { PasskeyChallenge } from '../../../http/webauthn.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { findLiveChallenge, type Matter, makeChallenge } from './challenge.service.ts';
 import type { passkeysArea } from './passkey.contract.ts';
 import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
 import { enrolPasskey, type PasskeyWrites, refuseFurther, revokePasskey } from './passkey.service.ts';
-import { creationChallenge, type PasskeyChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
+import { creationChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
 import { refuseNameless } from './relying-party.ts';
 
 export type PasskeyDeps = PasskeyWrites & {

@@ -3,10 +3,13 @@
  * and rows come in as arguments.
  * @module
  */
-import { hour, later } from '../../../kernel/instant.ts';
+import { hour, later, minute } from '../../../kernel/instant.ts';
 
 export const challengePurposes = ['register', 'enroll', 'revoke_passkey', 'intent', 'generic'] as const;
 export type ChallengePurpose = (typeof challengePurposes)[number];
+
+/** How long a challenge may be answered, in real time. */
+export const challengeMs = 5 * minute;
 
 /** How long nothing new may attest after the last passkey has gone: time for the owner to hear of it. */
 export const silenceMs = 24 * hour;

@@ -1,13 +1,10 @@
 /** Passkeys and challenges as callers see them. Shapes only. @module */
-import type * as z from 'zod';
-import type { challengeOut } from '../../../http/webauthn.ts';
+import type { PasskeyChallenge } from '../../../http/webauthn.ts';
 import type { Challenge } from './challenge.service.ts';
 import { creationOptions, requestOptions } from './passkey.ceremony.ts';
 import type { PasskeyWire } from './passkey.contract.ts';
 import type { Passkey } from './passkey.queries.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
-
-export type PasskeyChallenge = z.input<typeof challengeOut>;
 
 export const passkeyWire = (passkey: Passkey): PasskeyWire => ({
   id: passkey.id,

@@ -1,21 +1,15 @@
 /** Answers what a person does under a link: the link finds the intent, the use case does the rest. No decision is made here. @module */
 import type { Call } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
-import type { AssertionEnvelope } from '../../../http/webauthn.ts';
+import type { AssertionEnvelope, PasskeyChallenge } from '../../../http/webauthn.ts';
 import type { ApprovalWire, approvalsArea } from './approval.contract.ts';
 
 export type ApprovalDeps = {
   /** Each throws `not_found` for a link that is none. */
   readonly read: (token: string, call: Call) => Promise<ApprovalWire>;
-  readonly challenge: (token: string, call: Call) => Promise<ChallengeWire>;
+  readonly challenge: (token: string, call: Call) => Promise<PasskeyChallenge>;
   readonly approve: (token: string, envelope: AssertionEnvelope, call: Call) => Promise<ApprovalWire>;
   readonly deny: (token: string, reason: string | undefined, call: Call) => Promise<ApprovalWire>;
-};
-
-type ChallengeWire = {
-  readonly challengeId: string;
-  readonly options: { challenge: string; [name: string]: unknown };
-  readonly expiresAt: string;
 };
 
 export const approvalHandlers = ({ read, challenge, approve, deny }: ApprovalDeps): Handlers<typeof approvalsArea> => ({
