@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import { oneRow, type Tx } from '../../src/db/tx.ts';
-import type { CardProcessor } from '../../src/domains/cards/index.ts';
+import { type CardProcessor, cardRefOf } from '../../src/domains/cards/index.ts';
 import {
   type CheckoutRow,
   type CheckoutView,
@@ -148,13 +148,8 @@ type Minted = { readonly row: CheckoutRow; readonly token: string | undefined };
 
 /** The same key gives the same token; its hash is kept before it is used, so that the authorization is recognised. */
 async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow): Promise<Minted> {
-  const { cardRef } = await oneRow<{ cardRef: string }>(
-    database.read(),
-    'select card_ref as "cardRef" from cards where id = $1',
-    [row.cardId],
-  );
   const minted = await cardProcessor.mintPaymentToken({
-    cardRef,
+    cardRef: await cardRefOf(database.read(), row.cardId),
     merchantId: text(row.merchant?.id),
     ceilingCents: row.ceilingCents ?? 0,
     expiresAt: new Date(Date.now() + tokenLivesMs),

@@ -1,6 +1,7 @@
 /** Simulation steps the worker runs, safe to repeat: read the row, have the network charge the card. @module */
 import type { Database } from '../../src/db/database.ts';
-import { oneRow, type Tx } from '../../src/db/tx.ts';
+import type { Tx } from '../../src/db/tx.ts';
+import { cardRefOf } from '../../src/domains/cards/index.ts';
 import {
   askAgain,
   type ChargeOutcome,
@@ -37,7 +38,7 @@ export const simulationActivities = (deps: Deps) => ({
     if (isFinalSimulation(row.status)) return simulationView(row);
     const outcome = await simulator.charge({
       simulationId,
-      cardRef: await cardRefOf(database.read(), row),
+      cardRef: await cardRefOf(database.read(), row.cardId),
       amountCents: row.amountCents,
       merchant: { name: row.merchant, mcc: row.mcc, country: row.country },
       idempotencyKey: `${simulationId}/${row.attempt}`,
@@ -78,11 +79,4 @@ async function known({ database }: Deps, id: string): Promise<SimulationRow> {
   const row = await findSimulation(database.read(), id);
   if (row === null) throw notFound('simulation', id);
   return row;
-}
-
-async function cardRefOf(tx: Tx, { cardId }: SimulationRow): Promise<string> {
-  const { cardRef } = await oneRow<{ cardRef: string }>(tx, 'select card_ref as "cardRef" from cards where id = $1', [
-    cardId,
-  ]);
-  return cardRef;
 }

@@ -6,6 +6,7 @@ export { type CardView, cardProcessId, cardWorkflow, issueCard } from './cards/c
 export type { CardProcessor, CardUsage, IssuedCard } from './cards/card.port.ts';
 export {
   type CardRecord,
+  cardRefOf,
   findCard,
   listCards,
 } from './cards/card.queries.ts';

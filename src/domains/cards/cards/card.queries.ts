@@ -1,5 +1,5 @@
 /** Card reads, as many statements for one card as for a hundred: with the agent's name and its wallet's balance. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { available, balancesOf, wallet } from '../../treasury/index.ts';
@@ -37,6 +37,14 @@ export type CardRecord = {
 /** The row, also of a card that is being issued. */
 export const findCard = (tx: Tx, id: string): Promise<CardRow | null> =>
   tx.findOne(CardRow, { id: id as CardRow['id'] });
+
+/** What the processor and the network know an issued card by. */
+export async function cardRefOf(tx: Tx, id: string): Promise<string> {
+  const { cardRef } = await oneRow<{ cardRef: string }>(tx, 'select card_ref as "cardRef" from cards where id = $1', [
+    id,
+  ]);
+  return cardRef;
+}
 
 export async function cardRecord(tx: Tx, id: string): Promise<CardRecord | null> {
   const [card] = await cardRecords(tx, [id]);
