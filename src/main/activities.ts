@@ -12,7 +12,6 @@ import type { CardProcessor } from '../domains/cards/index.ts';
 import type { SendDelivery } from '../domains/delivery/index.ts';
 import { agentBecomesVisible } from '../domains/parties/index.ts';
 import type { NetworkSimulator } from '../domains/payments/index.ts';
-import { createApprovalLinks } from '../domains/spending/intents/index.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { claimLimits } from '../relay/deliveries.ts';
@@ -22,14 +21,14 @@ import type { Infrastructure } from './infrastructure.ts';
 export type WorkerPorts = { readonly outbound: Outbound; readonly send: SendDelivery };
 
 export function workerActivities(infrastructure: Infrastructure, { outbound, send }: WorkerPorts) {
-  const { database, clock, config, vault } = infrastructure;
+  const { database, clock, config, vault, links } = infrastructure;
   const { processor, simulator } = sandboxOf(infrastructure, outbound);
   return {
     ...intentActivities({
       database,
       clock,
       signalsMayApprove: config.signalsMayApprove,
-      links: createApprovalLinks({ vault, publicUrl: config.publicUrl }),
+      links,
       vault,
     }),
     ...agentPolicyActivities({ database, clock }),

@@ -1,16 +1,19 @@
 /**
- * What every Bursar process needs before it does anything: database, clock, vault, gateway, log. Opens and closes
- * them; decides nothing.
+ * What every Bursar process needs before it does anything: database, clock, vault, gateway, log, and what several
+ * areas are put together with. Opens and closes them; decides nothing.
  * @module
  */
 import { type Database, databaseOf } from '../db/database.ts';
 import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
 import { oneRow, rows } from '../db/tx.ts';
+import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
+import { type ApprovalLinks, createApprovalLinks } from '../domains/spending/intents/index.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
 import { createLogger, type Logger } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
+import { createIntentChallenge, type IntentChallenge } from '../usecases/attest-intent.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { readVaultKeys, vaultCheck } from '../vault/vault-keys.ts';
 import type { Config } from './config.ts';
@@ -22,6 +25,10 @@ export type Infrastructure = {
   readonly database: Database;
   readonly clock: Clock;
   readonly vault: Vault;
+  /** Seals and opens the links by which people decide. */
+  readonly links: ApprovalLinks;
+  readonly relyingParty: RelyingParty;
+  readonly intentChallenge: IntentChallenge;
   readonly temporal: Temporal;
   readonly gateway: WorkflowGateway;
   close(): Promise<void>;
@@ -46,6 +53,7 @@ export async function openInfrastructure(
     namespace: config.TEMPORAL_NAMESPACE,
     security: config.temporalSecurity,
   });
+  const relyingParty = relyingPartyOf(config.publicUrl);
   const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
   return {
     config,
@@ -54,6 +62,9 @@ export async function openInfrastructure(
     database,
     clock: createClock(database, config.BURSAR_MODE),
     vault,
+    links: createApprovalLinks({ vault, publicUrl: config.publicUrl }),
+    relyingParty,
+    intentChallenge: createIntentChallenge({ database, relyingParty }),
     temporal,
     gateway: createGateway({ database, temporal, log, queues }),
     close: async () => {

@@ -7,19 +7,16 @@ import {
   type OpenCredentials,
   passkeyHandlers,
   passkeysArea,
-  relyingPartyOf,
 } from '../../domains/identity/index.ts';
 import { agentNames, lockAgent } from '../../domains/parties/index.ts';
 import { findIntent, voidAttestationsOf } from '../../domains/spending/intents/index.ts';
 import { mayReach } from '../../http/caller.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
-import { createIntentChallenge } from '../../usecases/attest-intent.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
-export function identityAreas({ database, config }: Infrastructure, { forget }: OpenCredentials): Mounted[] {
+export function identityAreas(infrastructure: Infrastructure, { forget }: OpenCredentials): Mounted[] {
+  const { database, config, relyingParty, intentChallenge } = infrastructure;
   const deps = { database, mode: config.BURSAR_MODE, forgetCredentials: forget };
-  const relyingParty = relyingPartyOf(config.publicUrl);
-  const intentChallenge = createIntentChallenge({ database, relyingParty });
   return [
     mounted(keysArea, keyHandlers(deps)),
     mounted(agentTokensArea, agentTokenHandlers({ ...deps, lockAgent, agentNames })),

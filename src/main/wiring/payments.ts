@@ -7,7 +7,6 @@ import {
   transactionHandlers,
   transactionsArea,
 } from '../../domains/payments/index.ts';
-import { createApprovalLinks } from '../../domains/spending/intents/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { minute } from '../../kernel/instant.ts';
 import { judgeUrl } from '../../outbound/address-rules.ts';
@@ -24,7 +23,7 @@ import { createSimulateCharge } from '../../usecases/simulate-charge.ts';
 import { riskOf } from '../../usecases/spending-facts.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
-export function paymentsAreas({ database, gateway, config, log, vault }: Infrastructure): Mounted[] {
+export function paymentsAreas({ database, gateway, config, log, links }: Infrastructure): Mounted[] {
   const { BURSAR_NETWORK_KEY: networkKey, BURSAR_ALLOWED_ORIGINS: allowedOrigins } = config;
   // In live the simulated network moves no money, also where simulators are allowed for tests.
   const isSimulated = config.BURSAR_MODE === 'sandbox';
@@ -33,7 +32,6 @@ export function paymentsAreas({ database, gateway, config, log, vault }: Infrast
     const judged = judgeUrl(url, { allowedOrigins, requireHttps: true });
     return 'refused' in judged ? judged.refused : undefined;
   };
-  const askPerson = askPersonWith(createApprovalLinks({ vault, publicUrl: config.publicUrl }));
   return [
     mounted(
       checkoutArea,
@@ -47,7 +45,13 @@ export function paymentsAreas({ database, gateway, config, log, vault }: Infrast
       networkArea,
       networkHandlers({
         networkKeys,
-        authorize: createAuthorizeCard({ database, log, closeUsedCard: cardWasUsed, askPerson, riskOf }),
+        authorize: createAuthorizeCard({
+          database,
+          log,
+          closeUsedCard: cardWasUsed,
+          askPerson: askPersonWith(links),
+          riskOf,
+        }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
         reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed }),
       }),

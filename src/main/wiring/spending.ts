@@ -1,12 +1,11 @@
 /** Policies, intents and the page on which people decide them, put together with what they judge by. @module */
-import { relyingPartyOf } from '../../domains/identity/index.ts';
 import { approvalHandlers, approvalPage, approvalsArea } from '../../domains/spending/approvals/index.ts';
 import { evidenceArea, evidenceHandlers } from '../../domains/spending/evidence/index.ts';
-import { createApprovalLinks, intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
+import { intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
 import { policiesArea, policyHandlers } from '../../domains/spending/policies/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { createApproveIntent } from '../../usecases/approve-intent.ts';
-import { createAttestIntent, createIntentChallenge } from '../../usecases/attest-intent.ts';
+import { createAttestIntent } from '../../usecases/attest-intent.ts';
 import { findCardOf } from '../../usecases/card-facts.ts';
 import { decidingByLink } from '../../usecases/decide-by-link.ts';
 import { declareIntent } from '../../usecases/declare-intent.ts';
@@ -15,17 +14,15 @@ import { riskOf } from '../../usecases/spending-facts.ts';
 import { createVerifyIntent } from '../../usecases/verify-intent.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
-export function spendingAreas({ database, gateway, vault, config }: Infrastructure): Mounted[] {
+export function spendingAreas(infrastructure: Infrastructure): Mounted[] {
+  const { database, gateway, vault, links, relyingParty, intentChallenge } = infrastructure;
   const judge: Parameters<typeof policyHandlers>[0]['judge'] = async (tx, { agent, request, at }) => {
     const card = await findCardOf(tx, agent.agentId);
     return (await judgePlan(tx, riskOf, { agent, card, request, at })).verdict;
   };
-  const links = createApprovalLinks({ vault, publicUrl: config.publicUrl });
-  const relyingParty = relyingPartyOf(config.publicUrl);
   const attest = createAttestIntent({ database, relyingParty });
   const approve = createApproveIntent({ database, gateway, attest, vault });
-  const challenge = createIntentChallenge({ database, relyingParty });
-  const byLink = decidingByLink({ database, relyingParty, challenge, approve });
+  const byLink = decidingByLink({ database, relyingParty, challenge: intentChallenge, approve });
   return [
     mounted(policiesArea, policyHandlers({ database, judge })),
     mounted(
