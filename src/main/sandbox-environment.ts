@@ -1,5 +1,5 @@
 /** The environment of the sandbox process. @module */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const SandboxEnvironment = z.object({
   BURSAR_DATA_DIR: z.string().min(1).default('.bursar'),

@@ -5,7 +5,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createLogger } from '../platform/log.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';

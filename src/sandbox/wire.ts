@@ -1,6 +1,6 @@
 /** Shapes that several of the sandbox's endpoints accept, and how its references are made. @module */
 import { createHash, randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** The largest amount a message may carry: what nine digits of euros and two decimals can say. */
 export const largestAmountCents = 99_999_999_999;

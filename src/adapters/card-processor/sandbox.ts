@@ -3,7 +3,7 @@
  * have the documented shape, and keeps nothing.
  * @module
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { CardProcessor } from '../../domains/cards/cards/card.port.ts';
 import { DomainError, unavailable } from '../../kernel/errors.ts';
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts';

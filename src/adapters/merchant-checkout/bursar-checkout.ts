@@ -3,7 +3,7 @@
  * and checked, and nothing it says can send the payment to another origin. The token goes to the shop and nowhere else.
  * @module
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type {
   MerchantCheckout,
   NoOfferReason,

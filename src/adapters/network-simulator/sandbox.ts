@@ -3,7 +3,7 @@
  * answer that does not have the documented shape, and keeps nothing.
  * @module
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { ChargeOutcome, NetworkSimulator } from '../../domains/payments/simulations/simulation.port.ts';
 import { unavailable } from '../../kernel/errors.ts';
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import type { pino } from 'pino';
-import { z } from 'zod';
+import * as z from 'zod';
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import { type Merchant, newReference, parsedJson, sha256 } from '../wire.ts';

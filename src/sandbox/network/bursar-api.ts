@@ -4,7 +4,7 @@
  * @module
  */
 import type { pino } from 'pino';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Outbound, OutboundRequest } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { parsedJson } from '../wire.ts';

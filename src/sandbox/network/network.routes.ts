@@ -1,6 +1,6 @@
 /** Drives the network by hand: purchases anywhere, clearings, reversals, and what became of the messages. @module */
 import { Router } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { optionalKey, parsed, Refusal } from '../answer.ts';
 import type { SandboxCardProcessor } from '../processor/card-processor.ts';
 import { findShop } from '../shops/shop-catalog.ts';

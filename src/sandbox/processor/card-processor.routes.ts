@@ -1,6 +1,6 @@
 /** The processor's endpoints: shapes in, shapes out. @module */
 import { Router } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { idempotencyKey, parsed } from '../answer.ts';
 import { instant, positiveCents, reference } from '../wire.ts';
 import type { SandboxCardProcessor } from './card-processor.ts';

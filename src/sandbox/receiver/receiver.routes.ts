@@ -1,6 +1,6 @@
 /** The receiver's endpoints; bodies are taken raw, so that their signatures can be verified. @module */
 import express, { Router } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { parsed } from '../answer.ts';
 import type { Receiver } from './receiver.ts';
 

@@ -1,6 +1,6 @@
 /** The shops' side of the Bursar checkout protocol (docs/checkout.md), and a page for people. @module */
 import { type Request, Router } from 'express';
-import { z } from 'zod';
+import * as z from 'zod';
 import { idempotencyKey, parsed, Refusal } from '../answer.ts';
 import { positiveCents, reference } from '../wire.ts';
 import type { Orders } from './order.ts';
