@@ -1,10 +1,11 @@
 /**
- * Goal: README.md tells what there is. Method: its table of areas is compared with the published ones, its tables of
- * variables with those that the programs read from their environment.
+ * Goal: README.md and docs/security.md tell what there is. Method: the table of areas is compared with the published
+ * ones, the tables of variables with those that programs read, and what the dashboard opens with what is said of it.
  * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import type { Operation } from '../../src/http/route.ts';
 import { configNames } from '../../src/main/config.ts';
 import { publishedAreas } from '../../src/main/published.ts';
 import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
@@ -47,4 +48,23 @@ test('.env.example: what it leaves to README.md is there', async () => {
   const names = [...optional.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !firstCells('Configuration').some((cell) => cell.includes(`\`${name}\``)))).toEqual([]);
+});
+
+test('the dashboard’s secret opens what docs/security.md names, and decides no intent', () => {
+  const opened = publishedAreas.flatMap(({ tag, operations }) =>
+    Object.entries(operations as Record<string, Operation>).flatMap(([name, { auth }]) =>
+      auth.includes('dashboard') ? [`${tag} ${name}`] : [],
+    ),
+  );
+  const ofArea = (tag: string): string[] =>
+    opened.filter((one) => one.startsWith(`${tag} `)).map((one) => one.slice(tag.length + 1));
+  expect([...new Set(opened.map((one) => one.split(' ')[0]))]).toEqual([
+    'Customers',
+    'Keys',
+    'Passkeys',
+    'Policies',
+    'Sandbox',
+  ]);
+  expect(ofArea('Passkeys')).toHaveLength(6);
+  expect([ofArea('Customers'), ofArea('Policies')]).toEqual([['updateCustomer'], ['updateAgentPolicy']]);
 });
