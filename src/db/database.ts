@@ -1,8 +1,9 @@
 /**
- * What services get of the database: a fresh fork for reads, one transaction for writes (repeated on deadlock or
- * serialization failure), and the names of failures that mean "the database is away".
+ * What services get of the database: a fresh fork for reads, one transaction for writes (repeated on deadlock,
+ * serialization failure, or when a row was changed by another), and the failures that mean "the database is away".
  * @module
  */
+import { OptimisticLockError } from '@mikro-orm/core';
 import { unavailable } from '../kernel/errors.ts';
 import type { Orm } from './orm.ts';
 import { isOutdatedStatement } from './prepared-statements.ts';
@@ -11,7 +12,7 @@ import type { Tx } from './tx.ts';
 export type Database = {
   /** A fork for reads; never shared between requests. */
   read(): Tx;
-  /** One transaction. `work` may run again from the start when PostgreSQL asks for it, so it must only touch `tx`. */
+  /** One transaction. `work` may run again from the start when what it has read changes, so it must only touch `tx`. */
   write<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
 };
 
@@ -36,7 +37,10 @@ const awayMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection/;
 
 const isRepeatable = (error: unknown): boolean =>
-  causesOf(error).some((cause) => repeatableCodes.has(cause.code ?? '') || isOutdatedStatement(cause));
+  causesOf(error).some(
+    (cause) =>
+      repeatableCodes.has(cause.code ?? '') || cause instanceof OptimisticLockError || isOutdatedStatement(cause),
+  );
 
 /** PostgreSQL cannot be reached or is going away: the answer is 503, and repeating later helps. */
 export function isDatabaseAway(error: unknown): boolean {

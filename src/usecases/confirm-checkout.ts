@@ -13,6 +13,7 @@ import {
   isFinalCheckout,
   latestCheckout,
   lockSpending,
+  lockTransaction,
   noteConfirmed,
   type TransactionRow,
 } from '../domains/payments/index.ts';
@@ -47,7 +48,8 @@ async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Ca
   const intent = await lockIntent(tx, intentId);
   const known = await findConfirmedBy(tx, intentId, call.cause.causeId);
   if (known !== null) return { intentId, transactionId: known.id };
-  const paying = await payingFor(tx, intent, call.cause.at);
+  const seen = await payingFor(tx, intent, call.cause.at);
+  const paying = seen === null ? null : await lockTransaction(tx, seen.id); // A memo may come in meanwhile.
   await refuse(tx, intent, paying, call.cause.at);
   const transaction = paying ?? (await insertConfirmed(tx, intent, id, call.cause));
   if (paying !== null) await noteConfirmed(tx, paying, call.cause);

@@ -1,19 +1,20 @@
 /** A payment form was filled elsewhere: confirm links and never posts. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
+import { rows } from '../../../src/db/tx.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
-  eventsOf,
   expireIn,
+  inDatabase,
   journalsOf,
   networkOf,
-  type Payer,
 } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -36,7 +37,6 @@ const buyer = (over: Parameters<typeof aPayer>[1] = {}) =>
 const statusOf = async (intentId: string) =>
   (await world.sql('select status, transaction_id from intents where id = $1', [intentId]))[0];
 const expireInDays = (days: number) => expireIn(world, new Date(Date.now() + days * 86_400_000));
-const namesOf = async (payer: Payer) => (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
 
 // spec: path:POST /checkout/confirm
 // spec: confirm:marks the intent completed
@@ -73,7 +73,7 @@ test('before the authorization it leaves a pending transaction, which that autho
     'failed',
   ]);
   expect(rows).toEqual([{ id: transactionId, status: 'completed', intent_id: intentId }]);
-  const created = (await namesOf(payer)).filter((name) => name === 'transaction.created');
+  const created = (await eventNamesOf(world, payer.owner.ownerId)).filter((name) => name === 'transaction.created');
   expect(created).toHaveLength(2); // The confirm's, and that of the declined one.
 });
 
@@ -119,6 +119,28 @@ test('the same key gives the same answer; in parallel one transaction is written
   const answers = await Promise.allSettled(Array.from({ length: 6 }, () => confirm(payer.token, another)));
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   expect(await world.sql('select 1 from transactions where intent_id = $1', [another])).toHaveLength(1);
+});
+
+test('a memo that comes in between is kept, and the confirm links', async () => {
+  const payer = await buyer();
+  const intentId = await anIntent(world, payer);
+  const { body } = await network.authorize(payer);
+  let confirming: Promise<unknown> = Promise.resolve();
+  await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      await rows(tx, `update transactions set memo = 'noted', version = version + 1 where id = $1`, [
+        body.transactionId,
+      ]);
+      confirming = confirm(payer.token, intentId);
+      await eventually(
+        () => world.sql(`select 1 from pg_stat_activity where wait_event_type = 'Lock'`),
+        (waiting) => waiting.length > 0,
+      );
+    }),
+  );
+  expect(await confirming).toMatchObject({ transactionId: body.transactionId });
+  const [row] = await world.sql('select memo, confirmed_at from transactions where id = $1', [body.transactionId]);
+  expect(row).toEqual({ memo: 'noted', confirmed_at: expect.any(Date) });
 });
 
 // spec: header:POST /checkout/confirm:Idempotency-Key required

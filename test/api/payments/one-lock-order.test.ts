@@ -3,19 +3,22 @@
  * at the same time over real HTTP, and PostgreSQL's own count of deadlocks.
  * @module
  */
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { rows } from '../../../src/db/tx.ts';
-import { cardsArea } from '../../../src/domains/cards/index.ts';
+import { oneRow, rows, type Tx } from '../../../src/db/tx.ts';
+import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
+import { cardsArea, lockCardsOf, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { TransactionRow } from '../../../src/domains/payments/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -104,6 +107,70 @@ test('authorizations, clearings, reversals, fundings, brakes, the expiry of the 
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(await deadlocks()).toBe(0);
 }, 60_000);
+
+/** Until that backend waits for a lock. */
+const isWaiting = (pid: number) =>
+  eventually(
+    () => world.sql('select 1 from pg_stat_activity where pid = $1 and wait_event_type = $2', [pid, 'Lock']),
+    (found) => found.length > 0,
+  );
+const pidOf = async (tx: Tx) => (await oneRow<{ pid: number }>(tx, 'select pg_backend_pid() as pid')).pid;
+
+test('a card and the one in its place are taken in the order of their ids, whichever is the older', async () => {
+  for (const isOlderFirst of [true, false]) {
+    const payer = await aBuyer();
+    // Ids begin with the time at which they were made.
+    const newCardId = isOlderFirst ? newId('card') : newId('card', Uint8Array.of(0, ...randomBytes(15)));
+    const [first = ''] = [payer.cardId, newCardId].sort();
+    const causeId = randomUUID();
+    const cause = { causeId, requestId: causeId, actor: { kind: 'system' }, at: new Date() } as const;
+    const issued = { cardRef: `pc_${causeId}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
+    await inDatabase(world, async (database) => {
+      await database.write((tx) => prepareRotation(tx, cause, { newId: newCardId, cardId: payer.cardId }));
+      let turns = 0;
+      let rotating: Promise<unknown> = Promise.resolve();
+      await database.write(async (tx) => {
+        await rows(tx, 'select 1 from cards where id = $1 for update', [first]);
+        const pid = new Promise<number>((resolve) => {
+          rotating = database.write(async (other) => {
+            turns += 1;
+            resolve(await pidOf(other));
+            await storeIssuedCard(other, newCardId, issued, cause.at, async () => undefined);
+          });
+        });
+        await isWaiting(await pid);
+        await lockCardsOf(tx, payer.agentId); // As the expiry of a policy does, which holds no agent.
+      });
+      await rotating;
+      expect(turns).toBe(1);
+    });
+    const cards = await world.sql('select status from cards where id = any($1) order by replaces_card_id nulls first', [
+      [payer.cardId, newCardId],
+    ]);
+    expect(cards).toEqual([{ status: 'closed' }, { status: 'active' }]);
+  }
+  expect(await deadlocks()).toBe(0);
+});
+
+test('a row that another has changed between reading and writing it is read again', async () => {
+  const payer = await aBuyer();
+  const { body } = await network.authorize(payer);
+  let turns = 0;
+  await inDatabase(world, async (database) => {
+    await database.write(async (tx) => {
+      turns += 1;
+      const row = await tx.findOneOrFail(TransactionRow, { id: body.transactionId as TransactionRow['id'] });
+      if (turns === 1)
+        await world.sql('update transactions set memo = $2, version = version + 1 where id = $1', [row.id, 'noted']);
+      row.issuerSettlementId = `seen ${row.memo}`;
+      await tx.flush();
+    });
+  });
+  expect(turns).toBe(2);
+  expect(await world.sql('select issuer_settlement_id from transactions where id = $1', [body.transactionId])).toEqual([
+    { issuer_settlement_id: 'seen noted' },
+  ]);
+});
 
 test('what ends in a circle all the same, again and again, is 503 and not a bug', async () => {
   const orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 2, applicationName: 'test' });

@@ -11,6 +11,7 @@ import type { CardRow } from './card.entity.ts';
 import { lockAgentOf } from './card.holder.service.ts';
 import { cardProcessId } from './card.messages.ts';
 import type { CardStateOutcome, IssuedCard } from './card.port.ts';
+import { findCard } from './card.queries.ts';
 import { recordRotation, takeOver } from './card.rotate.service.ts';
 import type { CardStatus } from './card.rules.ts';
 import { applyToCard, lockCard, recordCardEvents } from './card.service.ts';
@@ -34,9 +35,12 @@ export async function storeIssuedCard(
   onActivated: OnActivated,
 ): Promise<CardRow> {
   await lockAgentOf(tx, cardId);
+  const previousId = (await findCard(tx, cardId))?.replacesCardId ?? undefined;
+  // In the order of ids, as whoever takes all of an agent's cards does.
+  if (previousId !== undefined && previousId < cardId) await lockCard(tx, previousId);
   const row = await lockCard(tx, cardId);
   if ((row.toldState ?? null) !== null) return row;
-  const previous = row.replacesCardId == null ? undefined : await lockCard(tx, row.replacesCardId);
+  const previous = previousId === undefined ? undefined : await lockCard(tx, previousId);
   // Closed while its new number was made: no card comes back to life by a rotation.
   if (previous?.status === 'closed')
     Object.assign(row, { status: 'closed', frozenBy: null, closedAt: row.closedAt ?? at });
