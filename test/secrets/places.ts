@@ -4,8 +4,8 @@ import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet
 import { DatabaseSync } from 'node:sqlite';
 import type { Installation } from '../support/installation.ts';
+import { openTemporal } from '../support/operator-view.ts';
 import { textOf } from '../workflows/operator/history-text.ts';
-import { openTemporal } from '../workflows/operator/operator-view.ts';
 
 /** By name of the place: `table idempotency`, `history intent/int_…`, `log api.log`. */
 export type Places = ReadonlyMap<string, string>;

@@ -11,11 +11,11 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deriveTestNumber } from '../../src/sandbox/processor/card-number.ts';
 import { clientsOf } from '../support/factories/records.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
+import { openTemporal } from '../support/operator-view.ts';
 import { playJourneys } from '../support/record/journeys.ts';
 import { runOf } from '../support/record/run-of.ts';
 import { type ScriptedShop, startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Owner } from '../support/world.ts';
-import { openTemporal } from '../workflows/operator/operator-view.ts';
 import { mintedTokens, type Places, placesOf } from './places.ts';
 import { secretInWrongPlaces } from './wrong-places.ts';
 

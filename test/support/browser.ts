@@ -6,7 +6,7 @@
 import { test } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
-import { findChromium } from '../../src/main/demo/person.ts';
+import { findChromium, plugIn } from '../../src/main/demo/person.ts';
 
 const executablePath = await findChromium();
 
@@ -47,24 +47,14 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
 
 export type Credential = Awaited<ReturnType<VirtualAuthenticator['credentials']>>[number];
 
-/** Built into one page or plugged in, keeps passkeys and verifies its user. */
+/** Built into one page or plugged in. */
 export type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
 
 export async function addAuthenticator(
   devtools: CDPSession,
   { transport = 'internal' }: { transport?: 'internal' | 'usb' } = {},
 ) {
-  await devtools.send('WebAuthn.enable', { enableUI: false });
-  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport,
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  const authenticatorId = await plugIn(devtools, transport);
   const credentials = async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
   return {
     id: authenticatorId,

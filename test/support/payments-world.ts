@@ -214,13 +214,6 @@ export async function journalsOf(world: World, ownerId: string): Promise<string[
   return found.map(({ kind }) => kind);
 }
 
-export async function eventsOf(
-  world: World,
-  ownerId: string,
-): Promise<{ name: string; data: Record<string, unknown> }[]> {
-  return world.sql('select name, data from events where owner_id = $1 order by seq', [ownerId]);
-}
-
 /** The sweeper's pass as of that instant of business time. */
 export const expireIn = (world: World, at: Date): Promise<Expired> =>
   inDatabase(world, (database) => expireHolds({ database, closeUsedCard: cardWasUsed }, at));

@@ -1,4 +1,5 @@
 /** What tests of recurring intents share: an agent that declares, the network that charges, and the calendar. @module */
+import { eventNamesOf } from './events.ts';
 import { clientsOf } from './factories/records.ts';
 import { aPayer, networkOf, type Payer } from './payments-world.ts';
 import type { World } from './world.ts';
@@ -43,10 +44,7 @@ export async function aSubscriber(world: World, options: Parameters<typeof aPaye
     clear: (authorizationId: string, over: Record<string, unknown> = {}) =>
       network.clear(payer, { authorizationId, amountCents: 1_000, merchant: musicClub, ...over }),
     reverse: (authorizationId: string) => network.reverse(payer, { authorizationId }),
-    eventsOf: async (id: string) =>
-      (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [id])).map(
-        ({ name }) => name,
-      ),
+    eventsOf: (id: string) => eventNamesOf(world, id),
   };
 }
 

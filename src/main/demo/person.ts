@@ -5,7 +5,7 @@
  */
 import { access } from 'node:fs/promises';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, CDPSession, Page } from 'playwright-core';
 
 export type Person = {
   /** On the enrolment page, with the owner's API key. */
@@ -41,6 +41,22 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
     ),
   );
   return found.find((place) => place !== undefined);
+}
+
+/** An authenticator that keeps passkeys, verifies its user and exists only in that page; answers its id. */
+export async function plugIn(devtools: CDPSession, transport: 'internal' | 'usb' = 'internal'): Promise<string> {
+  await devtools.send('WebAuthn.enable', { enableUI: false });
+  const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport,
+      hasResidentKey: true,
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true,
+    },
+  });
+  return authenticatorId;
 }
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -79,18 +95,7 @@ const personIn = (browser: Browser, page: Page): Person => ({
 async function pageWithPasskey(browser: Browser): Promise<Page> {
   const page = await browser.newPage();
   page.setDefaultTimeout(patienceMs);
-  const devtools = await page.context().newCDPSession(page);
-  await devtools.send('WebAuthn.enable');
-  await devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasResidentKey: true,
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true,
-    },
-  });
+  await plugIn(await page.context().newCDPSession(page));
   return page;
 }
 

@@ -8,7 +8,9 @@ import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
+import { refusal } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -35,13 +37,6 @@ type Limits = {
 };
 const limit = (body: Limits) => cards().setCardLimits({ ...one(), body });
 const policyOf = () => cards().getCardPolicy(one());
-const refusal = (status: number, message?: RegExp) =>
-  expect.objectContaining({ status, ...(message ? { message: expect.stringMatching(message) } : {}) });
-const eventsOf = (subjectId: string) =>
-  world.sql<{ name: string; data: Record<string, unknown> }>(
-    'select name, data from events where subject_id = $1 order by seq',
-    [subjectId],
-  );
 const sendRaw = (method: string, path: string, body: unknown) =>
   payer.owner.send({ method, path, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
 const rule = async (over: Record<string, unknown> = {}) => (await network.authorize(payer, over)).body.rule;
@@ -66,7 +61,7 @@ describe('renaming', () => {
     expect(await rename({ displayName: 'Travel' })).toMatchObject({ name: 'default', displayName: 'Travel' });
     expect(await rename({ name: 'travel' })).toMatchObject({ name: 'travel', displayName: 'Travel' });
     expect(await rename({ displayName: null })).toMatchObject({ name: 'travel', displayName: null });
-    const events = await eventsOf(payer.cardId);
+    const events = await eventsOf(world, payer.cardId);
     expect(events.map(({ name, data }) => [name, data.name, data.displayName])).toEqual([
       ['card.details_changed', 'default', 'Travel'],
       ['card.details_changed', 'travel', 'Travel'],
@@ -81,7 +76,7 @@ describe('renaming', () => {
 
   test('what is there already is no change', async () => {
     expect(await rename({ name: 'default', displayName: null })).toMatchObject({ name: 'default' });
-    expect(await eventsOf(payer.cardId)).toEqual([]);
+    expect(await eventsOf(world, payer.cardId)).toEqual([]);
   });
 
   test('a name is one card’s among the open cards of its agent', async () => {
@@ -111,7 +106,7 @@ describe('renaming', () => {
     [{ usage: 'single' }],
   ])('%j is refused', async (body) => {
     expect((await sendRaw('PATCH', `/cards/${payer.cardId}`, body)).status).toBe(400);
-    expect(await eventsOf(payer.cardId)).toEqual([]);
+    expect(await eventsOf(world, payer.cardId)).toEqual([]);
   });
 });
 
@@ -131,7 +126,7 @@ describe('limits', () => {
       monthlyLimitEuros: 100,
     });
     expect(await limit({ monthlyLimitEuros: 100 })).toMatchObject({ monthlyLimitEuros: 100 });
-    const events = await eventsOf(payer.cardId);
+    const events = await eventsOf(world, payer.cardId);
     expect(events.map(({ name, data }) => [name, data.dailyLimitEuros, data.monthlyLimitEuros])).toEqual([
       ['card.limits_changed', 0, null],
       ['card.limits_changed', null, 100],
@@ -146,7 +141,7 @@ describe('limits', () => {
     [{ maxTransactionEuros: 10 }],
   ])('%j is refused', async (body) => {
     expect((await sendRaw('PUT', `/cards/${payer.cardId}/limits`, body)).status).toBe(400);
-    expect(await eventsOf(payer.cardId)).toEqual([]);
+    expect(await eventsOf(world, payer.cardId)).toEqual([]);
   });
 
   test('the narrower of card and policy decides each payment, from the next one on', async () => {
@@ -180,7 +175,7 @@ describe('a closed card', () => {
     await expect(limit({ dailyLimitEuros: 1 })).rejects.toEqual(refusal(400, /is closed/));
     await expect(cards().rotateCard(one())).rejects.toEqual(refusal(400, /closed is final/));
     await expect(cards().rotatePrimaryCard({ params: { agentId: payer.agentId } })).rejects.toEqual(refusal(400));
-    expect((await eventsOf(payer.cardId)).map(({ name }) => name)).toEqual(['card.closed']);
+    expect(await eventNamesOf(world, payer.cardId)).toEqual(['card.closed']);
   });
 });
 

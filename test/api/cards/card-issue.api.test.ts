@@ -17,6 +17,7 @@ import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
@@ -41,10 +42,6 @@ beforeEach(async () => {
 });
 
 const cards = () => owner.client(cardsArea);
-const eventNames = async (subjectId: string) =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [subjectId])).map(
-    ({ name }) => name,
-  );
 const rowOf = async (cardId: string) =>
   (await world.sql<Record<string, unknown>>('select * from cards where id = $1', [cardId]))[0];
 const causeOf = (): Cause => ({
@@ -80,7 +77,7 @@ describe('through the worker', () => {
       last4: expect.stringMatching(/^\d{4}$/),
       cardRef: expect.any(String),
     });
-    expect(await eventNames(card.id)).toEqual(['card.issued', 'card.activated']);
+    expect(await eventNamesOf(world, card.id)).toEqual(['card.issued', 'card.activated']);
     const [audit] = await world.sql('select actor, action from audit where subject_id = $1', [card.id]);
     expect(audit).toMatchObject({ action: 'card.issued', actor: expect.stringMatching(/^key:/) });
 
@@ -123,7 +120,7 @@ describe('through the worker', () => {
       if (answer.status === 'rejected') expect(answer.reason).toMatchObject({ status: 409 });
     expect(await cards().issueAgentCard(same)).toMatchObject({ id: issued[0] });
     expect(await world.sql('select id from cards where agent_id = $1', [agent.agentId])).toHaveLength(2);
-    expect(await eventNames(issued[0] ?? '')).toEqual(['card.issued', 'card.activated']);
+    expect(await eventNamesOf(world, issued[0] ?? '')).toEqual(['card.issued', 'card.activated']);
   });
 
   test('eight different cards at once get eight names and one primary', async () => {
@@ -148,7 +145,7 @@ describe('through the worker', () => {
       () => rowOf(cardId),
       (row) => row?.is_provisioning === false,
     );
-    expect(await eventNames(cardId)).toEqual(['card.issued', 'card.activated']);
+    expect(await eventNamesOf(world, cardId)).toEqual(['card.issued', 'card.activated']);
   });
 });
 
@@ -185,7 +182,7 @@ describe('step by step', () => {
       clock: infrastructure.clock,
       processor,
       onActivated: async (_tx, _cause, { cardId }) => {
-        activated.push(`${cardId} after ${(await eventNames(cardId)).length} events`);
+        activated.push(`${cardId} after ${(await eventNamesOf(world, cardId)).length} events`);
       },
     });
   beforeEach(() => {
@@ -212,7 +209,7 @@ describe('step by step', () => {
     const views = await Promise.all(Array.from({ length: 4 }, () => steps.issueCard(cardId)));
     expect(views.every(({ toldState }) => toldState === 'active')).toBe(true);
     expect(activated).toEqual([`${cardId} after 0 events`]);
-    expect(await eventNames(cardId)).toEqual(['card.issued', 'card.activated']);
+    expect(await eventNamesOf(world, cardId)).toEqual(['card.issued', 'card.activated']);
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'wait' });
   });
 
@@ -237,7 +234,7 @@ describe('step by step', () => {
     const cardId = await aReservation();
     await brake(freezeCardsOf);
     await steps.issueCard(cardId);
-    expect(await eventNames(cardId)).toEqual(['card.issued', 'card.frozen']);
+    expect(await eventNamesOf(world, cardId)).toEqual(['card.issued', 'card.frozen']);
     expect(await steps.nextCardStep(cardId)).toMatchObject({
       kind: 'sync',
       view: { status: 'frozen', frozenBy: 'agent' },
@@ -258,7 +255,7 @@ describe('step by step', () => {
     expect(told).toEqual(['closed']);
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'final' });
     expect(activated).toEqual([]);
-    expect(await eventNames(cardId)).toEqual([]);
+    expect(await eventNamesOf(world, cardId)).toEqual([]);
     await expect(cards().getCard({ params: { cardId } })).rejects.toMatchObject({ status: 404 });
   });
 
@@ -288,7 +285,7 @@ describe('step by step', () => {
     await cards().freezeCard({ params: { cardId } });
     refuse('closed');
     expect(await steps.syncCard(cardId)).toMatchObject({ status: 'closed', toldState: 'closed' });
-    expect((await eventNames(cardId)).at(-1)).toBe('card.closed');
+    expect((await eventNamesOf(world, cardId)).at(-1)).toBe('card.closed');
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'final' });
   });
 

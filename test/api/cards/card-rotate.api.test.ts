@@ -22,8 +22,11 @@ import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { handPaymentsOver } from '../../../src/usecases/rotate-card.ts';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
+import { aCustomer } from '../../support/factories/parties.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
+import { refusal } from '../../support/refusals.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -42,24 +45,12 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   payer = await aPayer(world);
-  await world.sql(
-    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
-     values ($1, $2, 'consumer', 'active', 'enterprise', now(), now())`,
-    [newId('customer'), payer.owner.ownerId],
-  );
+  await aCustomer(world, payer.owner.ownerId);
 });
 
 const cards = () => payer.owner.client(cardsArea);
 const rotate = (cardId: string = payer.cardId, key: string = uuidv7()) =>
   cards().rotateCard({ params: { cardId: cardId as Id<'card'> }, headers: { 'Idempotency-Key': key } });
-const refusal = (status: number, message?: RegExp) =>
-  expect.objectContaining({ status, ...(message ? { message: expect.stringMatching(message) } : {}) });
-const eventsOf = (subjectId: string) =>
-  world.sql<{ name: string; data: Record<string, unknown> }>(
-    'select name, data from events where subject_id = $1 order by seq',
-    [subjectId],
-  );
-const namesOf = async (subjectId: string) => (await eventsOf(subjectId)).map(({ name }) => name);
 const rowOf = async (cardId: string) =>
   (await world.sql<Record<string, unknown>>('select * from cards where id = $1', [cardId]))[0];
 /** The same payer with the card that took the other's place. */
@@ -94,9 +85,9 @@ describe('through the worker', () => {
       isPrimary: false,
       name: 'travel',
     });
-    expect((await namesOf(payer.cardId)).slice(-1)).toEqual(['card.closed']);
-    expect(await namesOf(card.id)).toEqual(['card.issued', 'card.activated', 'card.rotated']);
-    const told = (await eventsOf(card.id)).at(-1)?.data;
+    expect((await eventNamesOf(world, payer.cardId)).slice(-1)).toEqual(['card.closed']);
+    expect(await eventNamesOf(world, card.id)).toEqual(['card.issued', 'card.activated', 'card.rotated']);
+    const told = (await eventsOf(world, card.id)).at(-1)?.data;
     expect(told).toMatchObject({ id: card.id, agentId: payer.agentId, status: 'active', previousCardId });
     expect(told).not.toHaveProperty('cardRef');
     const [audit] = await world.sql(
@@ -192,7 +183,7 @@ describe('through the worker', () => {
     const { card } = await rotate();
     const { body } = await network.authorize(withCard(card));
     expect(body).toMatchObject({ decision: 'approved', transactionId: confirmed.transactionId });
-    expect((await namesOf(confirmed.transactionId)).slice(0, 2)).toEqual([
+    expect((await eventNamesOf(world, confirmed.transactionId)).slice(0, 2)).toEqual([
       'transaction.created',
       'transaction.updated',
     ]);
@@ -202,7 +193,7 @@ describe('through the worker', () => {
     await cards().freezeCard({ params: { cardId: payer.cardId } });
     const { card } = await rotate();
     expect(card).toMatchObject({ status: 'frozen', frozenBy: 'card' });
-    expect(await namesOf(card.id)).toEqual(['card.issued', 'card.frozen', 'card.rotated']);
+    expect(await eventNamesOf(world, card.id)).toEqual(['card.issued', 'card.frozen', 'card.rotated']);
     expect((await network.authorize(withCard(card))).body.rule).toBe('card_status');
     await eventually(
       () => rowOf(card.id),
@@ -294,7 +285,7 @@ describe('a card for one payment', () => {
     expect((await network.authorize(withCard(card))).body.rule).toBe('single_use');
     await network.clear(payer, { authorizationId: message.id });
     expect(await rowOf(card.id)).toMatchObject({ status: 'closed' });
-    expect((await namesOf(card.id)).at(-1)).toBe('card.closed');
+    expect((await eventNamesOf(world, card.id)).at(-1)).toBe('card.closed');
   });
 
   test('its payment comes to nothing: the new card pays', async () => {
@@ -360,8 +351,8 @@ describe('while the new card is made', () => {
     const next = await aRotation();
     await Promise.all(Array.from({ length: 4 }, () => steps().issueCard(next)));
     await steps().issueCard(next);
-    expect(await namesOf(next)).toEqual(['card.issued', 'card.activated', 'card.rotated']);
-    expect(await namesOf(payer.cardId)).toEqual(['card.closed']);
+    expect(await eventNamesOf(world, next)).toEqual(['card.issued', 'card.activated', 'card.rotated']);
+    expect(await eventNamesOf(world, payer.cardId)).toEqual(['card.closed']);
   });
 
   test('a worker that died after the processor’s answer goes on with the same card', async () => {
@@ -404,7 +395,7 @@ describe('while the new card is made', () => {
     expect(await steps().nextCardStep(next)).toMatchObject({ kind: 'sync', view: { status: 'closed' } });
     expect(await steps().syncCard(next)).toMatchObject({ toldState: 'closed' });
     expect(await steps().nextCardStep(next)).toMatchObject({ kind: 'final' });
-    expect(await namesOf(next)).toEqual([]);
+    expect(await eventNamesOf(world, next)).toEqual([]);
     await expect(cards().getCard({ params: { cardId: next } })).rejects.toEqual(refusal(404));
   });
 

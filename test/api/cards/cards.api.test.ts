@@ -10,7 +10,9 @@ import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { refusal } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -34,14 +36,6 @@ const cards = () => owner.client(cardsArea);
 const asAgent = () => world.as(agent.token).client(cardsArea);
 const one = () => ({ params: { cardId: agent.cardId } });
 const ofAgent = () => ({ params: { agentId: agent.agentId } });
-const refusal = (status: number, message?: RegExp) =>
-  expect.objectContaining({ status, ...(message ? { message: expect.stringMatching(message) } : {}) });
-const eventsOf = (subjectId: string) =>
-  world.sql<{ name: string; data: Record<string, unknown> }>(
-    'select name, data from events where subject_id = $1 order by seq',
-    [subjectId],
-  );
-const eventNames = async (subjectId: string) => (await eventsOf(subjectId)).map(({ name }) => name);
 const causeOf = (causeId: string = uuidv7()): Cause => ({
   causeId,
   requestId: uuidv7(),
@@ -159,7 +153,7 @@ describe('freeze, unfreeze, close', () => {
       frozenBy: null,
       closedAt: expect.any(String),
     });
-    const events = await eventsOf(agent.cardId);
+    const events = await eventsOf(world, agent.cardId);
     expect(events.map(({ name }) => name)).toEqual(['card.frozen', 'card.unfrozen', 'card.closed']);
     expect(events[0]?.data).toMatchObject({ id: agent.cardId, agentId: agent.agentId, status: 'frozen' });
     expect(events[0]?.data).not.toHaveProperty('cardRef');
@@ -181,7 +175,7 @@ describe('freeze, unfreeze, close', () => {
     expect(await cards().freezeCard(one())).toMatchObject({ status: 'frozen' });
     await cards().closeCard(one());
     expect(await cards().closeCard(one())).toMatchObject({ status: 'closed' });
-    expect(await eventNames(agent.cardId)).toEqual(['card.frozen', 'card.closed']);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen', 'card.closed']);
   });
 
   test('wrong states are refused in words', async () => {
@@ -189,7 +183,7 @@ describe('freeze, unfreeze, close', () => {
     await cards().closeCard(one());
     await expect(cards().freezeCard(one())).rejects.toEqual(refusal(400, /closed is final/));
     await expect(cards().unfreezeCard(one())).rejects.toEqual(refusal(400, /closed is final/));
-    expect(await eventNames(agent.cardId)).toEqual(['card.closed']);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.closed']);
   });
 
   test('an agent that is not active keeps its cards frozen', async () => {
@@ -203,10 +197,10 @@ describe('freeze, unfreeze, close', () => {
 
   test('twenty brakes at once move the card once', async () => {
     await Promise.all(Array.from({ length: 20 }, () => cards().freezeCard(one())));
-    expect(await eventNames(agent.cardId)).toEqual(['card.frozen']);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen']);
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => cards().unfreezeCard(one())));
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-    expect(await eventNames(agent.cardId)).toEqual(['card.frozen', 'card.unfrozen']);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen', 'card.unfrozen']);
   });
 
   test('the same Idempotency-Key answers the same, whatever happened since', async () => {
@@ -258,8 +252,8 @@ describe('with the agent', () => {
     await expect(cards().unfreezeCard(one())).rejects.toEqual(refusal(400, /unfreeze the agent/));
     expect(await write(unfreezeCardsOf)).toEqual([agent.cardId]);
     expect(await cards().getCard({ params: { cardId: second } })).toMatchObject({ status: 'frozen', frozenBy: 'card' });
-    expect(await eventNames(agent.cardId)).toEqual(['card.frozen', 'card.unfrozen']);
-    expect(await eventNames(second)).toEqual(['card.frozen']);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen', 'card.unfrozen']);
+    expect(await eventNamesOf(world, second)).toEqual(['card.frozen']);
   });
 
   test("an owner's freeze of a card that is frozen already outlasts the agent's thaw", async () => {
@@ -273,8 +267,8 @@ describe('with the agent', () => {
   test('all close, also one that is still being issued, which nobody hears of', async () => {
     const unborn = await aSecondCard({ isProvisioning: true });
     expect([...(await write(closeCardsOf))].sort()).toEqual([agent.cardId, unborn].sort());
-    expect(await eventNames(agent.cardId)).toEqual(['card.closed']);
-    expect(await eventNames(unborn)).toEqual([]);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.closed']);
+    expect(await eventNamesOf(world, unborn)).toEqual([]);
     expect(await world.sql('select status from cards where id = $1', [unborn])).toEqual([{ status: 'closed' }]);
     expect(await write(closeCardsOf)).toEqual([]);
   });
@@ -332,7 +326,7 @@ describe('who may', () => {
     await expect(stranger.issueAgentCard(wish)).rejects.toEqual(refusal(404));
     expect((await stranger.listCards()).data).toEqual([]);
     expect((await stranger.listCards({ query: { agentId: agent.agentId } })).data).toEqual([]);
-    expect(await eventNames(agent.cardId)).toEqual([]);
+    expect(await eventNamesOf(world, agent.cardId)).toEqual([]);
   });
 
   test('an agent reads no other agent’s cards and moves none', async () => {
@@ -393,7 +387,7 @@ describe('issuing while Temporal is away', () => {
     expect(await world.sql('select stage, is_open from processes where subject_id = $1', [reserved[0]?.id])).toEqual([
       { stage: 'issuing', is_open: true },
     ]);
-    expect(await eventNames(reserved[0]?.id ?? '')).toEqual([]);
+    expect(await eventNamesOf(world, reserved[0]?.id ?? '')).toEqual([]);
   });
 
   test('a taken name, an agent that is not active and a full plan are refused before anything is reserved', async () => {

@@ -1,8 +1,9 @@
 /** The webhooks operations over real HTTP: what is accepted, every refusal, and who sees what. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { type Refused, sendTo } from '../../../src/client/client.ts';
+import { sendTo } from '../../../src/client/client.ts';
+import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { refusalOf, statusOf } from '../../support/refusals.ts';
 import { eventually } from '../../support/world.ts';
-import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../workflows/delivery/delivery-world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -11,11 +12,6 @@ beforeAll(async () => {
 afterAll(() => bursar.close());
 
 const url = 'https://hooks.example.com/bursar?tenant=1';
-const refusal = async (call: Promise<unknown>): Promise<[status: number, message: string]> =>
-  call.then(
-    () => [200, 'not refused'],
-    ({ status, message }: Refused) => [status, message],
-  );
 type Answer = { status: number; headers: Headers; text: string; body: unknown };
 
 /** Reads every answer to its end: one left unread keeps its connection. */
@@ -197,11 +193,11 @@ describe('reading and deleting', () => {
     const second = await owner.webhooks.listWebhooks({ query: { limit: 3, cursor: first.nextCursor ?? '' } });
     expect(second).toMatchObject({ hasMore: false, nextCursor: null });
     expect([...first.data, ...second.data].map(({ id }) => id)).toEqual(made);
-    expect(await refusal(owner.webhooks.listWebhooks({ query: { cursor: 'nonsense' } }))).toEqual([
+    expect(await refusalOf(owner.webhooks.listWebhooks({ query: { cursor: 'nonsense' } }))).toEqual([
       400,
       expect.stringMatching(/cursor/),
     ]);
-    expect(await refusal(owner.webhooks.listWebhooks({ query: { limit: 101 } }))).toEqual([
+    expect(await refusalOf(owner.webhooks.listWebhooks({ query: { limit: 101 } }))).toEqual([
       400,
       expect.stringMatching(/limit/),
     ]);
@@ -219,7 +215,7 @@ describe('reading and deleting', () => {
       owner.webhooks.deleteWebhook,
       owner.webhooks.listWebhookDeliveries,
     ]) {
-      expect(await refusal(call({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
+      expect(await refusalOf(call({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
     }
     expect((await owner.webhooks.listWebhooks()).data).toEqual([]);
     const [row] = await bursar.world.sql<{ sealed_secret: string | null }>(
@@ -232,25 +228,25 @@ describe('reading and deleting', () => {
   test('two deletions at once: one does it, the other finds nothing', async () => {
     const owner = await bursar.subscriber();
     const { id } = await owner.webhooks.createWebhook({ body: { url, events: ['*'] } });
-    const outcomes = await Promise.all([1, 2, 3].map(() => refusal(owner.webhooks.deleteWebhook({ params: { id } }))));
-    expect(outcomes.map(([status]) => status).sort()).toEqual([200, 404, 404]);
+    const outcomes = await Promise.all([1, 2, 3].map(() => statusOf(owner.webhooks.deleteWebhook({ params: { id } }))));
+    expect(outcomes.sort()).toEqual([200, 404, 404]);
   });
 
   test('malformed ids are 400, well-formed unknown ones 404', async () => {
     const { webhooks } = await bursar.subscriber();
-    expect(await refusal(webhooks.getWebhook({ params: { id: 'wh_short' } }))).toEqual([
+    expect(await refusalOf(webhooks.getWebhook({ params: { id: 'wh_short' } }))).toEqual([
       400,
       expect.stringMatching(/path\.id/),
     ]);
-    expect(await refusal(webhooks.getWebhook({ params: { id: 'wh_unknown00' } }))).toEqual([
+    expect(await refusalOf(webhooks.getWebhook({ params: { id: 'wh_unknown00' } }))).toEqual([
       404,
       'no webhook wh_unknown00',
     ]);
-    expect(await refusal(webhooks.getWebhookDelivery({ params: { deliveryId: 'nope' } }))).toEqual([
+    expect(await refusalOf(webhooks.getWebhookDelivery({ params: { deliveryId: 'nope' } }))).toEqual([
       400,
       expect.stringMatching(/deliveryId/),
     ]);
-    expect(await refusal(webhooks.getWebhookDelivery({ params: { deliveryId: 'whd_unknown00' } }))).toEqual([
+    expect(await refusalOf(webhooks.getWebhookDelivery({ params: { deliveryId: 'whd_unknown00' } }))).toEqual([
       404,
       'no delivery whd_unknown00',
     ]);
@@ -261,13 +257,13 @@ describe('reading and deleting', () => {
     const stranger = await bursar.subscriber();
     const { id } = await owner.webhooks.createWebhook({ body: { url: bursar.receiver.urlOf('mine'), events: ['*'] } });
     const [delivery] = (await owner.webhooks.listWebhookDeliveries({ params: { id } })).data;
-    expect(await refusal(stranger.webhooks.getWebhook({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
-    expect(await refusal(stranger.webhooks.deleteWebhook({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
-    expect(await refusal(stranger.webhooks.listWebhookDeliveries({ params: { id } }))).toEqual([
+    expect(await refusalOf(stranger.webhooks.getWebhook({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
+    expect(await refusalOf(stranger.webhooks.deleteWebhook({ params: { id } }))).toEqual([404, `no webhook ${id}`]);
+    expect(await refusalOf(stranger.webhooks.listWebhookDeliveries({ params: { id } }))).toEqual([
       404,
       `no webhook ${id}`,
     ]);
-    expect(await refusal(stranger.webhooks.getWebhookDelivery({ params: { deliveryId: delivery!.id } }))).toEqual([
+    expect(await refusalOf(stranger.webhooks.getWebhookDelivery({ params: { deliveryId: delivery!.id } }))).toEqual([
       404,
       `no delivery ${delivery!.id}`,
     ]);
@@ -323,8 +319,8 @@ describe('deliveries', () => {
     const middle = all.find(({ event }) => event === 'policy.updated')!.createdAt;
     expect((await list({ from: middle, limit: 100 })).data).toHaveLength(8);
     expect((await list({ to: middle, limit: 100 })).data).toHaveLength(5);
-    expect(await refusal(list({ status: 'lost' }))).toEqual([400, expect.stringMatching(/query\.status/)]);
-    expect(await refusal(list({ from: 'yesterday' }))).toEqual([400, expect.stringMatching(/query\.from/)]);
+    expect(await refusalOf(list({ status: 'lost' }))).toEqual([400, expect.stringMatching(/query\.status/)]);
+    expect(await refusalOf(list({ from: 'yesterday' }))).toEqual([400, expect.stringMatching(/query\.from/)]);
 
     const whole = await owner.webhooks.getWebhookDelivery({ params: { deliveryId: all[0]!.id } });
     expect(whole).toMatchObject({ ...all[0], payload: { event: all[0]!.event, data: { name: 'Policy 3' } } });

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { keysArea } from '../../../src/domains/identity/index.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -20,11 +21,6 @@ const dashboard = (ownerId?: string) =>
         ...(ownerId === undefined ? {} : { 'X-Owner-Id': ownerId }),
       },
     }),
-  );
-
-const eventsOf = async (subjectId: string): Promise<string[]> =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [subjectId])).map(
-    ({ name }) => name,
   );
 
 describe('creating a key', () => {
@@ -46,7 +42,7 @@ describe('creating a key', () => {
       label: 'ci',
     });
     expect(listed.filter(({ isCurrent }) => isCurrent)).toHaveLength(1);
-    expect(await eventsOf(made.id)).toEqual(['api_key.created']);
+    expect(await eventNamesOf(world, made.id)).toEqual(['api_key.created']);
   });
 
   test('with the dashboard: a new owner, a named one, or the one of the header', async () => {
@@ -122,7 +118,7 @@ describe('creating a key', () => {
     expect(again.key).not.toBe(lost.key);
     await expect(world.as(lost.key).client(keysArea).listKeys()).rejects.toMatchObject({ status: 401 });
     await expect(world.as(again.key).client(keysArea).listKeys()).resolves.toHaveLength(2);
-    expect(await eventsOf(again.id)).toEqual(['api_key.created']);
+    expect(await eventNamesOf(world, again.id)).toEqual(['api_key.created']);
   });
 });
 
@@ -163,7 +159,7 @@ describe('revoking a key', () => {
       expect(await client(keysArea)[revoke]({ params: { id: made.id } })).toEqual({ id: made.id, revoked: true });
       await expect(world.as(made.key).client(keysArea).listKeys()).rejects.toMatchObject({ status: 401 });
       expect(await client(keysArea)[revoke]({ params: { id: made.id } })).toEqual({ id: made.id, revoked: true });
-      expect(await eventsOf(made.id)).toEqual(['api_key.created', 'api_key.revoked']);
+      expect(await eventNamesOf(world, made.id)).toEqual(['api_key.created', 'api_key.revoked']);
     }
   });
 

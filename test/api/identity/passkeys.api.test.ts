@@ -5,11 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { type Client, createClient, Refused, sendTo } from '../../../src/client/client.ts';
+import { type Client, createClient, sendTo } from '../../../src/client/client.ts';
 import { agentTokensArea, passkeysArea } from '../../../src/domains/identity/index.ts';
 import { type SoftPasskey, softPasskey, type Wrong } from '../../support/authenticator.ts';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -27,13 +29,6 @@ beforeEach(async () => {
 });
 
 const soft = () => softPasskey(world.config.publicUrl);
-const refusal = async (attempt: Promise<unknown>): Promise<[number, string]> => {
-  const refused = await attempt.then(
-    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
-    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
-  );
-  return [refused.status, refused.message];
-};
 const registration = () => passkeys.startRegistration({ body: {} });
 const enrolment = async (passkey: SoftPasskey, more: object = {}, wrong: Wrong & { fmt?: string } = {}) => {
   const { challengeId, options } = await registration();
@@ -43,11 +38,6 @@ const toRevoke = (subjectId: string) => passkeys.challengePasskey({ body: { purp
 const revoke = (id: string, webauthnAssertion?: { challengeId: string; assertion: never }) =>
   passkeys.deletePasskey({ params: { id }, body: webauthnAssertion === undefined ? {} : { webauthnAssertion } });
 const ids = async () => (await passkeys.listPasskeys()).map(({ id }) => id);
-const eventsOf = (subjectId: string) =>
-  world.sql<{ name: string; data: Record<string, unknown> }>(
-    'select name, data from events where subject_id = $1 order by seq',
-    [subjectId],
-  );
 
 // spec: does:Passkeys:WebAuthn passkey enrollment, listing, revocation
 test('the first passkey needs no assertion; its record, event and audit row name no key', async () => {
@@ -77,7 +67,7 @@ test('the first passkey needs no assertion; its record, event and audit row name
     approvesFrom: record.createdAt,
   });
   expect(await passkeys.listPasskeys()).toEqual([record]);
-  const [event] = await eventsOf(record.id);
+  const [event] = await eventsOf(world, record.id);
   expect(event).toMatchObject({ name: 'passkey.enrolled', data: { id: record.id, status: 'enrolled' } });
   const told = JSON.stringify(
     await world.sql('select e.data, a.details from events e join audit a using (subject_id) where subject_id = $1', [
@@ -92,18 +82,21 @@ test('a further passkey needs the word of an enrolled one, for this very registr
   const one = await aPasskey(world, owner);
   const two = soft();
   const bare = await enrolment(two);
-  expect(await refusal(passkeys.finishRegistration(bare))).toEqual([400, expect.stringMatching(/purpose enroll/)]);
+  expect(await refusalOf(passkeys.finishRegistration(bare))).toEqual([400, expect.stringMatching(/purpose enroll/)]);
 
   const other = await registration();
   const forOther = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: other.challengeId } });
   const misled = { body: { ...bare.body, webauthnAssertion: one.answer(forOther) } };
-  expect(await refusal(passkeys.finishRegistration(misled))).toEqual([400, expect.stringMatching(/was made for chl_/)]);
+  expect(await refusalOf(passkeys.finishRegistration(misled))).toEqual([
+    400,
+    expect.stringMatching(/was made for chl_/),
+  ]);
 
   const challenge = await passkeys.challengePasskey({
     body: { purpose: 'enroll', subjectId: bare.body.challengeId },
   });
   const stranger = { body: { ...bare.body, webauthnAssertion: two.answer(challenge) } };
-  expect(await refusal(passkeys.finishRegistration(stranger))).toEqual([400, expect.stringMatching(/not enrolled/)]);
+  expect(await refusalOf(passkeys.finishRegistration(stranger))).toEqual([400, expect.stringMatching(/not enrolled/)]);
   expect(await ids()).toEqual([one.id]);
   const vouched = await aPasskey(world, owner, one);
   expect(await ids()).toEqual([one.id, vouched.id]);
@@ -116,13 +109,13 @@ test('the same credential again is 409, also for another owner', async () => {
   const { challengeId, options } = await registration();
   const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
   const again = { challengeId, attestation: one.create(options) as never, webauthnAssertion: one.answer(vouch) };
-  expect(await refusal(passkeys.finishRegistration({ body: again }))).toEqual([
+  expect(await refusalOf(passkeys.finishRegistration({ body: again }))).toEqual([
     409,
     'this credential is enrolled already',
   ]);
   owner = await world.owner();
   passkeys = owner.client(passkeysArea);
-  expect((await refusal(passkeys.finishRegistration(await enrolment(one))))[0]).toBe(409);
+  expect((await refusalOf(passkeys.finishRegistration(await enrolment(one))))[0]).toBe(409);
   expect(await ids()).toEqual([]);
 });
 
@@ -137,10 +130,10 @@ test.each<[string, Wrong & { fmt?: string }, RegExp]>([
   ['a maker’s attestation', { fmt: 'tpm' }, /attestation of the maker/],
 ])('a registration with %s is refused, and its challenge is used up', async (_name, wrong, sentence) => {
   const attempt = await enrolment(soft(), {}, wrong);
-  const [status, message] = await refusal(passkeys.finishRegistration(attempt));
+  const [status, message] = await refusalOf(passkeys.finishRegistration(attempt));
   expect([status, message]).toEqual([400, expect.stringMatching(sentence)]);
   expect(message).not.toContain('evil');
-  expect((await refusal(passkeys.finishRegistration(attempt)))[1]).toMatch(/was used before/);
+  expect((await refusalOf(passkeys.finishRegistration(attempt)))[1]).toMatch(/was used before/);
   expect(await ids()).toEqual([]);
 });
 
@@ -152,7 +145,7 @@ test.each([
   const { body } = await enrolment(soft());
   const attestation = body.attestation as { response: object };
   const answer = { ...attestation, response: { ...attestation.response, ...broken } } as never;
-  expect((await refusal(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
+  expect((await refusalOf(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
 });
 
 test.each(['ES256', 'EdDSA', 'RS256'] as const)('a key of the kind %s is taken', async (kind) => {
@@ -165,7 +158,7 @@ test.each(['ES256', 'EdDSA', 'RS256'] as const)('a key of the kind %s is taken',
 
 test('a key of another kind is not', async () => {
   const attempt = await enrolment(softPasskey(world.config.publicUrl, 'ES384'));
-  expect(await refusal(passkeys.finishRegistration(attempt))).toEqual([
+  expect(await refusalOf(passkeys.finishRegistration(attempt))).toEqual([
     400,
     expect.stringMatching(/none of the kinds ES256, EdDSA, RS256/),
   ]);
@@ -189,9 +182,9 @@ test('exactly one left goes without an assertion; gone is 404', async () => {
   const one = await aPasskey(world, owner);
   expect(await revoke(one.id)).toEqual({ id: one.id, revoked: true });
   expect(await ids()).toEqual([]);
-  expect((await refusal(revoke(one.id)))[0]).toBe(404);
-  expect((await refusal(revoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
-  const [, gone] = await eventsOf(one.id);
+  expect((await refusalOf(revoke(one.id)))[0]).toBe(404);
+  expect((await refusalOf(revoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  const [, gone] = await eventsOf(world, one.id);
   expect(gone).toMatchObject({ name: 'passkey.revoked', data: { id: one.id, status: 'revoked', remaining: 0 } });
   const until = Date.parse(String(gone?.data.approvalsBlockedUntil));
   expect(Math.abs(until - Date.now() - 86_400_000)).toBeLessThan(60_000);
@@ -208,18 +201,18 @@ test('exactly one left goes without an assertion; gone is 404', async () => {
 test('with two or more, an assertion by another one is needed, and by the removed one it is 403', async () => {
   const one = await aPasskey(world, owner);
   const two = await aPasskey(world, owner, one);
-  expect(await refusal(revoke(one.id))).toEqual([400, expect.stringMatching(/^2 passkeys are enrolled: send/)]);
-  expect(await refusal(revoke(one.id, one.answer(await toRevoke(one.id))))).toEqual([
+  expect(await refusalOf(revoke(one.id))).toEqual([400, expect.stringMatching(/^2 passkeys are enrolled: send/)]);
+  expect(await refusalOf(revoke(one.id, one.answer(await toRevoke(one.id))))).toEqual([
     403,
     expect.stringMatching(/made the assertion, and none removes itself/),
   ]);
   const forged = two.answer(await toRevoke(one.id), { signature: Buffer.alloc(70).toString('base64url') });
-  expect(await refusal(revoke(one.id, forged))).toEqual([400, expect.stringMatching(/signature does not hold/)]);
+  expect(await refusalOf(revoke(one.id, forged))).toEqual([400, expect.stringMatching(/signature does not hold/)]);
   expect(await ids()).toEqual([one.id, two.id]);
 
   expect(await revoke(one.id, two.answer(await toRevoke(one.id)))).toEqual({ id: one.id, revoked: true });
   expect(await ids()).toEqual([two.id]);
-  expect((await eventsOf(one.id)).at(-1)?.data).toMatchObject({ remaining: 1, approvalsBlockedUntil: null });
+  expect((await eventsOf(world, one.id)).at(-1)?.data).toMatchObject({ remaining: 1, approvalsBlockedUntil: null });
   const [audit] = await world.sql('select details from audit where subject_id = $1 and action = $2', [
     one.id,
     'passkey.revoked',
@@ -234,11 +227,11 @@ test('a challenge is good for its purpose, its subject and its owner only', asyn
   const two = await aPasskey(world, owner, one);
   const three = await aPasskey(world, owner, one);
   const generic = await passkeys.challengePasskey({ body: { purpose: 'generic', subjectId: one.id } });
-  expect(await refusal(revoke(one.id, two.answer(generic)))).toEqual([
+  expect(await refusalOf(revoke(one.id, two.answer(generic)))).toEqual([
     400,
     expect.stringMatching(/made for the purpose generic, not for revoke_passkey/),
   ]);
-  expect(await refusal(revoke(one.id, two.answer(await toRevoke(three.id))))).toEqual([
+  expect(await refusalOf(revoke(one.id, two.answer(await toRevoke(three.id))))).toEqual([
     400,
     expect.stringMatching(new RegExp(`was made for ${three.id}, not for ${one.id}`)),
   ]);
@@ -247,8 +240,11 @@ test('a challenge is good for its purpose, its subject and its owner only', asyn
   const theirs = await aPasskey(world, stranger);
   const foreign = await toRevoke(theirs.id);
   passkeys = own;
-  expect(await refusal(revoke(one.id, two.answer(foreign)))).toEqual([400, expect.stringMatching(/no challenge chl_/)]);
-  expect((await refusal(toRevoke(theirs.id)))[0]).toBe(404);
+  expect(await refusalOf(revoke(one.id, two.answer(foreign)))).toEqual([
+    400,
+    expect.stringMatching(/no challenge chl_/),
+  ]);
+  expect((await refusalOf(toRevoke(theirs.id)))[0]).toBe(404);
   // Nothing that was refused for being another matter is used up by that.
   expect((await revoke(three.id, two.answer(await toRevoke(three.id)))).revoked).toBe(true);
 });
@@ -261,7 +257,7 @@ test('a challenge expires after five minutes of real time', async () => {
     `update passkey_challenges set expires_at = clock_timestamp() - interval '1 millisecond' where id = $1`,
     [challenge.challengeId],
   );
-  expect(await refusal(revoke(one.id, two.answer(challenge)))).toEqual([400, expect.stringMatching(/expired at 20/)]);
+  expect(await refusalOf(revoke(one.id, two.answer(challenge)))).toEqual([400, expect.stringMatching(/expired at 20/)]);
   const kept = await toRevoke(one.id);
   await world.advance(6 * 60_000); // Business time means nothing to it.
   expect((await revoke(one.id, two.answer(kept))).revoked).toBe(true);
@@ -285,9 +281,12 @@ test.each<[string, Wrong, RegExp]>([
     await world.sql('update passkeys set counter = 7 where id = $1', [two.id]);
     two.counter = 7;
     const challenge = await toRevoke(one.id);
-    expect(await refusal(revoke(one.id, two.answer(challenge, wrong)))).toEqual([400, expect.stringMatching(sentence)]);
+    expect(await refusalOf(revoke(one.id, two.answer(challenge, wrong)))).toEqual([
+      400,
+      expect.stringMatching(sentence),
+    ]);
     two.counter = 20;
-    expect(await refusal(revoke(one.id, two.answer(challenge)))).toEqual([
+    expect(await refusalOf(revoke(one.id, two.answer(challenge)))).toEqual([
       400,
       expect.stringMatching(/was used before/),
     ]);
@@ -352,8 +351,8 @@ test('an enrolment repeated with its key after the answer was lost finds the sam
     headers['Idempotency-Key'],
   ]);
   expect(await passkeys.finishRegistration({ body, headers })).toEqual(once);
-  expect((await eventsOf(once.id)).map(({ name }) => name)).toEqual(['passkey.enrolled']);
-  expect((await refusal(passkeys.finishRegistration({ body })))[1]).toMatch(/was used before/);
+  expect(await eventNamesOf(world, once.id)).toEqual(['passkey.enrolled']);
+  expect((await refusalOf(passkeys.finishRegistration({ body })))[1]).toMatch(/was used before/);
 });
 
 test('a fault after the challenge was used leaves it unused: the same answer works when the fault is over', async () => {
@@ -363,20 +362,20 @@ test('a fault after the challenge was used leaves it unused: the same answer wor
   await world.sql(`create function fail_now() returns trigger language plpgsql as $$ begin raise 'no' ; end $$`);
   await world.sql(`create trigger failing before insert on events for each row when (new.subject_id = '${one.id}')
     execute function fail_now()`);
-  expect((await refusal(revoke(one.id, assertion)))[0]).toBe(500);
+  expect((await refusalOf(revoke(one.id, assertion)))[0]).toBe(500);
   await world.sql('drop trigger failing on events');
   expect((await revoke(one.id, assertion)).revoked).toBe(true);
 });
 
 test('challenges that need a passkey say so where there is none', async () => {
   const generic = passkeys.challengePasskey({ body: { purpose: 'generic' } });
-  expect(await refusal(generic)).toEqual([400, expect.stringMatching(/no passkey is enrolled/)]);
-  expect((await refusal(toRevoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  expect(await refusalOf(generic)).toEqual([400, expect.stringMatching(/no passkey is enrolled/)]);
+  expect((await refusalOf(toRevoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
   const enroll = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId } });
   await aPasskey(world, owner);
-  expect((await refusal(enroll('chl_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
+  expect((await refusalOf(enroll('chl_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
   const bodies = [{}, { purpose: 'revoke_passkey' }, { purpose: 'login' }, { purpose: 'enroll', subjectId: 'x' }];
-  for (const body of bodies) expect((await refusal(passkeys.challengePasskey({ body: body as never })))[0]).toBe(400);
+  for (const body of bodies) expect((await refusalOf(passkeys.challengePasskey({ body: body as never })))[0]).toBe(400);
 });
 
 test('the dashboard acts for the owner that it names; an agent token may do none of it', async () => {
@@ -402,7 +401,7 @@ test('the dashboard acts for the owner that it names; an agent token may do none
       headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret },
     }),
   );
-  expect(await refusal(unnamed.listPasskeys())).toEqual([400, expect.stringMatching(/X-Owner-Id/)]);
+  expect(await refusalOf(unnamed.listPasskeys())).toEqual([400, expect.stringMatching(/X-Owner-Id/)]);
 
   const { agentId } = await anAgentWithCard(world, owner);
   const { token } = await owner.client(agentTokensArea).createAgentToken({ params: { id: agentId }, body: {} });
@@ -413,7 +412,7 @@ test('the dashboard acts for the owner that it names; an agent token may do none
     agent.challengePasskey({ body: { purpose: 'generic' } }),
     agent.deletePasskey({ params: { id }, body: {} }),
   ]) {
-    expect((await refusal(attempt))[0]).toBe(403);
+    expect((await refusalOf(attempt))[0]).toBe(403);
   }
 });
 
@@ -421,7 +420,7 @@ test('a deployment that is reached by an address without a name says that it can
   const nameless = await startWorld({ env: { BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' } });
   try {
     const lonely = (await nameless.owner()).client(passkeysArea);
-    expect(await refusal(lonely.startRegistration({ body: {} }))).toEqual([
+    expect(await refusalOf(lonely.startRegistration({ body: {} }))).toEqual([
       400,
       expect.stringMatching(/passkeys need a host name.*BURSAR_PUBLIC_URL/),
     ]);

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, beforeEach, expect, jest } from '@jest/globals';
-import { type Client, Refused } from '../../../src/client/client.ts';
+import type { Client } from '../../../src/client/client.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import {
   addAuthenticator,
@@ -18,6 +18,7 @@ import {
   type VirtualAuthenticator,
 } from '../../support/browser.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 jest.setTimeout(90_000); // A browser on a busy machine.
@@ -71,13 +72,6 @@ const credentialOf = async (authenticator: VirtualAuthenticator) => {
   if (credential === undefined) throw new Error('the authenticator has no credential');
   return credential;
 };
-const refusal = async (attempt: Promise<unknown>): Promise<[number, string]> => {
-  const refused = await attempt.then(
-    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
-    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
-  );
-  return [refused.status, refused.message];
-};
 
 browserTest('several devices: each is enrolled with the word of another, none twice', async () => {
   const [phone, laptop, key] = [await aDevice(), await aDevice(), await aDevice()];
@@ -88,7 +82,7 @@ browserTest('several devices: each is enrolled with the word of another, none tw
   expect((await passkeys.listPasskeys()).map(({ id }) => id)).toEqual([first.id, second.id, third.id]);
   await expect(enrol(phone, laptop)).rejects.toThrow(/InvalidStateError/); // The browser itself knows it.
 
-  expect((await refusal(revoke(first.id, await assertPasskey(phone.page, await toRevoke(first.id)))))[0]).toBe(403);
+  expect((await refusalOf(revoke(first.id, await assertPasskey(phone.page, await toRevoke(first.id)))))[0]).toBe(403);
   await revoke(first.id, await assertPasskey(key.page, await toRevoke(first.id)));
   await revoke(third.id, await assertPasskey(laptop.page, await toRevoke(third.id)));
   expect((await passkeys.deletePasskey({ params: { id: second.id }, body: {} })).revoked).toBe(true);
@@ -103,13 +97,13 @@ browserTest('an answer sent again is refused, and so is one of a counter that we
   const spare = await enrol(await aDevice(), laptop); // The laptop has counted one use more than the copy.
   const answer = await assertPasskey(laptop.page, await toRevoke(spare.id));
   await revoke(spare.id, answer);
-  expect((await refusal(revoke(spare.id, answer)))[0]).toBe(404);
-  expect(await refusal(revoke(first.id, answer))).toEqual([400, expect.stringMatching(/was made for psk_/)]);
+  expect((await refusalOf(revoke(spare.id, answer)))[0]).toBe(404);
+  expect(await refusalOf(revoke(first.id, answer))).toEqual([400, expect.stringMatching(/was made for psk_/)]);
 
   await laptop.authenticator.replace(copied);
   const old = await assertPasskey(laptop.page, await toRevoke(first.id));
-  expect(await refusal(revoke(first.id, old))).toEqual([400, expect.stringMatching(/counter .* did not go forward/)]);
-  expect(await refusal(revoke(first.id, old))).toEqual([400, expect.stringMatching(/was used before/)]);
+  expect(await refusalOf(revoke(first.id, old))).toEqual([400, expect.stringMatching(/counter .* did not go forward/)]);
+  expect(await refusalOf(revoke(first.id, old))).toEqual([400, expect.stringMatching(/was used before/)]);
   await laptop.authenticator.replace({ ...copied, signCount: 1_000 });
   expect((await revoke(first.id, await assertPasskey(laptop.page, await toRevoke(first.id)))).revoked).toBe(true);
 });
@@ -125,15 +119,15 @@ browserTest('a page of another origin gets nothing that we take, though its keys
   const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
   const webauthnAssertion = await assertPasskey(phone.page, vouch);
   const sentence = /made for another origin than http:\/\/localhost:/;
-  expect(await refusal(passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } }))).toEqual(
-    [400, expect.stringMatching(sentence)],
-  );
+  expect(
+    await refusalOf(passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } })),
+  ).toEqual([400, expect.stringMatching(sentence)]);
 
   const thief = await aDevice(origin);
   const credential = { ...(await credentialOf(phone.authenticator)), signCount: 500 };
   await thief.devtools.send('WebAuthn.addCredential', { authenticatorId: thief.authenticator.id, credential });
   const answer = await assertPasskey(thief.page, await toRevoke(other.id));
-  expect(await refusal(revoke(other.id, answer))).toEqual([400, expect.stringMatching(sentence)]);
+  expect(await refusalOf(revoke(other.id, answer))).toEqual([400, expect.stringMatching(sentence)]);
 });
 
 browserTest('who gives neither finger nor PIN has no passkey, also where the page does not ask for it', async () => {
@@ -147,7 +141,7 @@ browserTest('who gives neither finger nor PIN has no passkey, also where the pag
   await expect(createPasskey(opened.page, asked)).rejects.toThrow(/NotAllowedError/);
   const careless = { userVerification: 'discouraged', residentKey: 'discouraged' };
   const attestation = await createPasskey(opened.page, { ...asked, authenticatorSelection: careless });
-  expect(await refusal(passkeys.finishRegistration({ body: { challengeId, attestation } }))).toEqual([
+  expect(await refusalOf(passkeys.finishRegistration({ body: { challengeId, attestation } }))).toEqual([
     400,
     expect.stringMatching(/did not verify its user/),
   ]);
@@ -168,10 +162,10 @@ browserTest('strict, with a browser: declared, approved with the passkey, execut
   const params = { id: intent.id };
   const challengeFor = (intentId: string) => passkeys.challengeForIntent({ params: { intentId }, body: {} });
   const forOther = { webauthnAssertion: await assertPasskey(laptop.page, await challengeFor(other.id)) };
-  expect((await refusal(api.intents.approveIntent({ params, body: forOther })))[1]).toMatch(/was made for int_/);
+  expect((await refusalOf(api.intents.approveIntent({ params, body: forOther })))[1]).toMatch(/was made for int_/);
   const body = { webauthnAssertion: await assertPasskey(phone.page, await challengeFor(intent.id)) };
   expect(await api.intents.approveIntent({ params, body })).toMatchObject({ approvedBy: `passkey:${first.id}` });
-  expect((await refusal(api.intents.attestIntent({ params, body })))[1]).toMatch(/was used before/);
+  expect((await refusalOf(api.intents.attestIntent({ params, body })))[1]).toMatch(/was used before/);
   const targetUrl = `${world.sandboxUrl}/shops/sandbox-shop?amountCents=2000`;
   const paid = await api.checkout.executeCheckout({ body: { intentId: intent.id, targetUrl } });
   expect(paid).toMatchObject({ success: true });

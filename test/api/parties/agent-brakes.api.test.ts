@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentTokensArea } from '../../../src/domains/identity/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { eventsSince, lastEvent } from '../../support/events.ts';
+import { anAgent, aTokenOf, cardsOf, giveMoney } from '../../support/factories/parties.ts';
+import { statusOf } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { anAgent, aTokenOf, cardsOf, eventsSince, giveMoney, lastEvent, statusOf } from './party-factories.ts';
 
 let world: World;
 beforeAll(async () => {

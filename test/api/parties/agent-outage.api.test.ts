@@ -4,8 +4,8 @@ import { createClient, sendTo } from '../../../src/client/client.ts';
 import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
 import { agentsArea, customersArea } from '../../../src/domains/parties/index.ts';
 import { type RunningApi, startApi } from '../../../src/main/api-server.ts';
+import { anAgent, cardsOf, giveMoney } from '../../support/factories/parties.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
-import { anAgent, cardsOf, giveMoney } from './party-factories.ts';
 
 const nowhere = '127.0.0.1:9';
 

@@ -3,8 +3,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentsArea, customersArea } from '../../../src/domains/parties/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
+import { eventsSince, lastEvent } from '../../support/events.ts';
+import { anAgent, aTokenOf, cardsOf, giveMoney } from '../../support/factories/parties.ts';
+import { statusOf } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
-import { anAgent, aTokenOf, cardsOf, eventsSince, giveMoney, lastEvent, statusOf } from './party-factories.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -2,8 +2,10 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { customersArea } from '../../../src/domains/parties/index.ts';
+import { eventsSince, lastEvent } from '../../support/events.ts';
+import { anAgent, aTokenOf, giveMoney } from '../../support/factories/parties.ts';
+import { statusOf } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { anAgent, aTokenOf, eventsSince, giveMoney, lastEvent, statusOf } from './party-factories.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { keysArea } from '../../../src/domains/identity/index.ts';
 import { customersArea } from '../../../src/domains/parties/index.ts';
+import { statusOf } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
-import { statusOf } from './party-factories.ts';
 
 let world: World;
 beforeAll(async () => {

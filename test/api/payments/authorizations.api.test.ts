@@ -1,12 +1,12 @@
 /** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applyToIntent } from '../../../src/domains/spending/intents/index.ts';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
-  eventsOf,
   inDatabase,
   journalsOf,
   networkOf,
@@ -44,7 +44,7 @@ describe('a charge that the rules allow', () => {
     });
     expect(await balancesOf(world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
     expect(await journalsOf(world, payer.owner.ownerId)).toEqual(['authorization']);
-    const names = (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
+    const names = await eventNamesOf(world, payer.owner.ownerId);
     expect(names).toEqual(['api_key.created', 'transaction.created', 'transaction.authorization']);
   });
 
@@ -153,7 +153,7 @@ describe('a charge that is declined', () => {
       [body.transactionId],
     );
     expect(row).toEqual({ status: 'failed', decline_rule: rule, held_cents: '0', spent_cents: '0' });
-    const names = (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
+    const names = await eventNamesOf(world, payer.owner.ownerId);
     const decided = names.filter((name) => name.startsWith('transaction.'));
     expect(decided).toEqual(['transaction.created', 'transaction.declined']);
   });

@@ -1,11 +1,11 @@
 /** The network collects and gives back: every order, repeats, and what nobody had held for. @module */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import {
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
-  eventsOf,
   expireIn,
   journalsOf,
   networkOf,
@@ -39,7 +39,6 @@ const transaction = async (id: string) =>
       [id],
     )
   )[0];
-const namesOf = async (payer: Payer) => (await eventsOf(world, payer.owner.ownerId)).map(({ name }) => name);
 
 describe('a clearing', () => {
   // spec: state:Transaction:settlement
@@ -106,7 +105,7 @@ describe('a clearing', () => {
     expect(await transaction(transactionId)).toMatchObject({ status: 'pending', type: 'capture', amount: 1_250 });
     await network.clear(payer, { authorizationId, amountCents: 600, final: true });
     expect(await balancesOf(world, payer)).toEqual({ available: 4_000, held: 0, receivable: 0 });
-    const names = await namesOf(payer);
+    const names = await eventNamesOf(world, payer.owner.ownerId);
     expect(names.filter((name) => name === 'transaction.completed')).toHaveLength(1);
     expect(names.filter((name) => name === 'transaction.settlement')).toHaveLength(2);
   });
@@ -118,7 +117,9 @@ describe('a clearing', () => {
     await network.clear(payer, { authorizationId, amountCents: 250 });
     expect(await balancesOf(world, payer)).toEqual({ available: 3_500, held: 0, receivable: 0 });
     expect(await transaction(transactionId)).toMatchObject({ status: 'completed', amount: 1_500 });
-    expect((await namesOf(payer)).filter((name) => name === 'transaction.completed')).toHaveLength(1);
+    expect(
+      (await eventNamesOf(world, payer.owner.ownerId)).filter((name) => name === 'transaction.completed'),
+    ).toHaveLength(1);
   });
 
   test('above hold and money: first the hold, then what is available, and the rest is owed', async () => {
@@ -134,7 +135,7 @@ describe('a clearing', () => {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     const { authorizationId } = await authorized(payer);
     await network.clear(payer, { authorizationId, amountCents: 1_450 });
-    expect(await namesOf(payer)).not.toContain('risk.alert_created');
+    expect(await eventNamesOf(world, payer.owner.ownerId)).not.toContain('risk.alert_created');
   });
 
   test('is never refused: not for a frozen card, a frozen agent or a limit', async () => {
@@ -197,7 +198,7 @@ describe('a clearing', () => {
     await network.clear(payer, { authorizationId });
     const [card] = await world.sql('select status from cards where id = $1', [payer.cardId]);
     expect(card).toEqual({ status: 'closed' });
-    expect(await namesOf(payer)).toContain('card.closed');
+    expect(await eventNamesOf(world, payer.owner.ownerId)).toContain('card.closed');
   });
 
   test('settles what the owner owes out of the rest of the hold', async () => {
@@ -254,7 +255,7 @@ describe('a reversal', () => {
     await network.clear(payer, { authorizationId, amountCents: 400, final: false });
     await network.reverse(payer, { authorizationId });
     expect(await transaction(transactionId)).toMatchObject({ status: 'completed', amount: 400, held: 0, spent: 400 });
-    expect(await namesOf(payer)).toContain('transaction.completed');
+    expect(await eventNamesOf(world, payer.owner.ownerId)).toContain('transaction.completed');
   });
 
   test('five times in parallel gives back once', async () => {

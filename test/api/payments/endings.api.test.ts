@@ -7,15 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import {
-  anIntent,
-  aPayer,
-  brokenInvariants,
-  eventsOf,
-  expireIn,
-  networkOf,
-  type Payer,
-} from '../../support/payments-world.ts';
+import { eventsOf } from '../../support/events.ts';
+import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { planLimits } from '../../../src/domains/parties/index.ts';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
+import { aCustomer } from '../../support/factories/parties.ts';
 import { aPayer, fund, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -25,18 +26,11 @@ const transactions = () => payer.owner.client(transactionsArea);
 const listed = async (query: object = {}) =>
   (await transactions().listTransactions({ query })).data.map((one) => one.id);
 
-const planIs = (plan: string) =>
-  world.sql(
-    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
-     values ('cus_history1', $1, 'corporate', 'active', $2, $3, $3) on conflict (owner_id) do update set plan = $2`,
-    [payer.owner.ownerId, plan, new Date()],
-  );
-
 // spec: does:Transactions:transaction history and memos
 test.each(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, historyDays] as const))(
   'on the plan %s a list reaches back %i days, and a transaction named by its id is shown all the same',
   async (plan, historyDays) => {
-    await planIs(plan);
+    await aCustomer(world, payer.owner.ownerId, { plan });
     const aged = (ms: number) =>
       world.sql('update transactions set created_at = $2 where id = $1', [id, new Date(Date.now() - ms)]);
     await aged(historyDays * day - hour);
@@ -50,7 +44,7 @@ test.each(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, his
 );
 
 test('the window moves with business time', async () => {
-  await planIs('free');
+  await aCustomer(world, payer.owner.ownerId, { plan: 'free' });
   await world.sql('update transactions set created_at = $2 where id = $1', [id, new Date(Date.now() - 29 * day)]);
   expect(await listed()).toEqual([id]);
   await world.advance(2 * day);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
+import { refusal } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -27,7 +28,6 @@ beforeEach(async () => {
 const note = (memo: string | null, token = payer.owner.key) =>
   world.as(token).client(transactionsArea).updateTransaction({ params: { id }, body: { memo } });
 const read = () => payer.owner.client(transactionsArea).getTransaction({ params: { id } });
-const refusal = (status: number) => expect.objectContaining({ status });
 const updates = () =>
   world.sql<{ data: Record<string, unknown> }>(
     `select data from events where subject_id = $1 and name = 'transaction.updated' order by seq`,

@@ -12,8 +12,10 @@ import { day } from '../../../src/kernel/instant.ts';
 import { startApi } from '../../../src/main/api-server.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { aPayer, brokenInvariants, networkOf } from '../../support/payments-world.ts';
+import { refusal } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -48,13 +50,7 @@ const declare = async (expectedAmountEuros: number, expectedMerchant = 'Corner S
 const intent = (id: Id<'intent'>) => api().intents.getIntent({ params: { id } });
 const withoutIntents = () =>
   api().policies.updateAgentPolicy({ params: { agentId }, body: { requireIntent: false, blockedMccs: ['7995'] } });
-const namesOf = async (subjectId: string) =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [subjectId])).map(
-    ({ name }) => name,
-  );
 const available = async () => (await api().agents.readAgentWallet({ params: { id: agentId } })).walletBalance.available;
-const refusal = (status: number, message?: RegExp) =>
-  expect.objectContaining({ status, ...(message ? { message: expect.stringMatching(message) } : {}) });
 
 describe('approve', () => {
   test('the named intent is paid for, cleared and completed; money, rail and events are a payment’s', async () => {
@@ -67,7 +63,7 @@ describe('approve', () => {
     });
     expect(transaction.events.map(({ kind }) => kind)).toEqual(['authorization', 'clearing']);
     expect(await intent(intentId)).toMatchObject({ status: 'completed', transactionId: transaction.id });
-    expect(await namesOf(transaction.id)).toEqual([
+    expect(await eventNamesOf(world, transaction.id)).toEqual([
       ...['transaction.created', 'transaction.authorization'],
       ...['transaction.settlement', 'transaction.settled', 'transaction.completed'],
     ]);
@@ -137,7 +133,7 @@ describe('the rules decide', () => {
       heldEuros: 0,
       clearedEuros: 0,
     });
-    expect(await namesOf(declined.id)).toEqual(['transaction.created', 'transaction.declined']);
+    expect(await eventNamesOf(world, declined.id)).toEqual(['transaction.created', 'transaction.declined']);
   });
 
   test('a frozen card and a frozen agent pay nothing', async () => {
@@ -156,7 +152,7 @@ describe('the rules decide', () => {
     const declined = await simulate({ intentId, amountEuros: 9 });
     expect(declined).toMatchObject({ intentId, status: 'failed', declineRule: 'simulation_intent' });
     expect(declined.declineReason).toContain(intentId);
-    expect(await namesOf(intentId)).toContain('intent.mismatched');
+    expect(await eventNamesOf(world, intentId)).toContain('intent.mismatched');
     for (const id of [intentId, other])
       expect(await intent(id)).toMatchObject({ status: 'approved', matchedTransactionId: null });
   });

@@ -10,9 +10,9 @@ import { canonicalPath } from '../../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../../src/http/route.ts';
 import { publishedAreas } from '../../../src/main/published.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { networkOf, sandboxShop } from '../../support/payments-world.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from '../../workflows/operator/operator-view.ts';
 
 let world: World;
 let temporal: OpenTemporal;

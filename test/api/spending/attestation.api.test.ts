@@ -5,14 +5,15 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { Refused } from '../../../src/client/client.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import type { EnrolledPasskey } from '../../support/factories/passkeys.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from '../../workflows/operator/operator-view.ts';
 
 const minute = 60_000;
 let world: World;
@@ -60,17 +61,6 @@ const completed = (id: string) =>
     () => statusOf(id),
     (status) => status === 'completed',
   );
-const eventsOf = async (id: string) =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [id])).map(
-    ({ name }) => name,
-  );
-const refusal = async (attempt: Promise<unknown>): Promise<[number, string]> => {
-  const refused = await attempt.then(
-    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
-    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
-  );
-  return [refused.status, refused.message];
-};
 /** The network asks for the agent's card. */
 const charge = async (amountCents: number, over: object = {}) => {
   const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where agent_id = $1', [agentId]);
@@ -81,7 +71,7 @@ const charge = async (amountCents: number, over: object = {}) => {
 test('strict, end to end: declared, attested, executed, completed', async () => {
   const intent = await declare(8);
   expect([intent.status, intent.approvedBy, intent.attestedAt]).toEqual(['approved', 'policy', null]);
-  expect(await refusal(execute(intent.id, 800))).toEqual([
+  expect(await refusalOf(execute(intent.id, 800))).toEqual([
     403,
     `the policy needs an attestation no older than 15 min, there is none; attest it with POST /intents/${intent.id}/attest`,
   ]);
@@ -91,7 +81,7 @@ test('strict, end to end: declared, attested, executed, completed', async () => 
   expect((await api.intents.getIntent({ params: { id: intent.id } })).attestedAt).toBe(attested.attestedAt);
   expect(await execute(intent.id, 800)).toMatchObject({ success: true });
   await completed(intent.id);
-  expect(await eventsOf(intent.id)).toEqual([
+  expect(await eventNamesOf(world, intent.id)).toEqual([
     'intent.created',
     'intent.approved',
     'intent.attested',
@@ -111,7 +101,7 @@ test('strict, above what needs no person: approved with the passkey, which count
   const intent = await declare(20);
   expect(intent.status).toBe('pending_approval');
   const bare = api.intents.approveIntent({ params: { id: intent.id }, body: {} });
-  expect(await refusal(bare)).toEqual([
+  expect(await refusalOf(bare)).toEqual([
     400,
     expect.stringMatching(
       /its policy needs an attestation no older than 15 min, there is none; send webauthnAssertion/,
@@ -124,7 +114,7 @@ test('strict, above what needs no person: approved with the passkey, which count
   });
   expect(await execute(intent.id, 2_000)).toMatchObject({ success: true });
   await completed(intent.id);
-  expect(await eventsOf(intent.id)).toEqual([
+  expect(await eventNamesOf(world, intent.id)).toEqual([
     'intent.created',
     'intent.attested',
     'intent.approved',
@@ -149,7 +139,7 @@ test('at the network: none and stale are declined with figures, fresh passes', a
     rule: 'attestation',
     reason: `needs an attestation no older than 15 min, the last was at ${before}`,
   });
-  expect((await refusal(execute(intent.id, 800)))[1]).toMatch(/the last was at/);
+  expect((await refusalOf(execute(intent.id, 800)))[1]).toMatch(/the last was at/);
   expect(await statusOf(intent.id)).toBe('approved');
   await attest(intent.id);
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
@@ -186,26 +176,26 @@ test('a challenge approves the one intent that it shows, with its figures', asyn
   const [small, large] = [await declare(8), await declare(20)];
   const forSmall = await assertionFor(small.id);
   expect(
-    await refusal(api.intents.approveIntent({ params: { id: large.id }, body: { webauthnAssertion: forSmall } })),
+    await refusalOf(api.intents.approveIntent({ params: { id: large.id }, body: { webauthnAssertion: forSmall } })),
   ).toEqual([400, expect.stringMatching(new RegExp(`was made for ${small.id}, not for ${large.id}`))]);
   const body = { webauthnAssertion: await assertionFor(large.id) };
   await world.sql('update intents set expected_amount_cents = 2001 where id = $1', [large.id]);
   const params = { id: large.id };
-  expect(await refusal(api.intents.approveIntent({ params, body }))).toEqual([
+  expect(await refusalOf(api.intents.approveIntent({ params, body }))).toEqual([
     400,
     expect.stringMatching(/was made for another amount or merchant/),
   ]);
   await world.sql(`update intents set expected_amount_cents = 2000, expected_merchant = 'Other' where id = $1`, [
     large.id,
   ]);
-  expect((await refusal(api.intents.approveIntent({ params, body })))[1]).toMatch(/another amount or merchant/);
+  expect((await refusalOf(api.intents.approveIntent({ params, body })))[1]).toMatch(/another amount or merchant/);
   const generic = await owner
     .client(passkeysArea)
     .challengePasskey({ body: { purpose: 'generic', subjectId: large.id } });
   expect(
-    await refusal(api.intents.attestIntent({ params, body: { webauthnAssertion: passkey.answer(generic) } })),
+    await refusalOf(api.intents.attestIntent({ params, body: { webauthnAssertion: passkey.answer(generic) } })),
   ).toEqual([400, expect.stringMatching(/made for the purpose generic, not for intent/)]);
-  expect(await eventsOf(large.id)).toEqual(['intent.created']);
+  expect(await eventNamesOf(world, large.id)).toEqual(['intent.created']);
 });
 
 test('one challenge for an attestation, used many times at once, attests once', async () => {
@@ -220,7 +210,7 @@ test('one challenge for an attestation, used many times at once, attests once', 
     ),
   );
   expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
-  expect((await eventsOf(intent.id)).filter((name) => name === 'intent.attested')).toHaveLength(1);
+  expect((await eventNamesOf(world, intent.id)).filter((name) => name === 'intent.attested')).toHaveLength(1);
 });
 
 test('what is settled or expired can be neither challenged nor attested, and other owners’ intents do not exist', async () => {
@@ -229,23 +219,23 @@ test('what is settled or expired can be neither challenged nor attested, and oth
   await api.intents.denyIntent({ params: { id: denied.id }, body: {} });
   const attestWith = (id: string, webauthnAssertion: never) =>
     api.intents.attestIntent({ params: { id }, body: { webauthnAssertion } });
-  expect((await refusal(attestWith(denied.id, forDenied as never)))[1]).toMatch(
+  expect((await refusalOf(attestWith(denied.id, forDenied as never)))[1]).toMatch(
     /the intent is denied; only one that is/,
   );
-  expect(await refusal(intentChallengeOf(owner, denied.id))).toEqual([400, expect.stringMatching(/is denied/)]);
+  expect(await refusalOf(intentChallengeOf(owner, denied.id))).toEqual([400, expect.stringMatching(/is denied/)]);
   const stranger = await world.owner();
   await aPasskey(world, stranger);
-  expect((await refusal(intentChallengeOf(stranger, late.id)))[0]).toBe(404);
+  expect((await refusalOf(intentChallengeOf(stranger, late.id)))[0]).toBe(404);
   await world.sql(`update intents set expires_at = created_at where id = $1`, [late.id]);
-  expect((await refusal(attestWith(late.id, forLate as never)))[1]).toMatch(/the intent expired at/);
-  expect((await refusal(intentChallengeOf(owner, late.id)))[0]).toBe(400);
+  expect((await refusalOf(attestWith(late.id, forLate as never)))[1]).toMatch(/the intent expired at/);
+  expect((await refusalOf(intentChallengeOf(owner, late.id)))[0]).toBe(400);
 });
 
 test('an approval of what is approved already still keeps the attestation', async () => {
   const intent = await declare(8);
   expect(await approve(intent.id)).toMatchObject({ approvedBy: 'policy' });
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
-  expect((await eventsOf(intent.id)).filter((name) => name === 'intent.attested')).toHaveLength(1);
+  expect((await eventNamesOf(world, intent.id)).filter((name) => name === 'intent.attested')).toHaveLength(1);
 });
 
 test('an attestation that is too old by the time of the approval does not approve', async () => {
@@ -253,7 +243,7 @@ test('an attestation that is too old by the time of the approval does not approv
   await attest(intent.id);
   await world.advance(16 * minute);
   const bare = { params: { id: intent.id }, body: {} };
-  expect((await refusal(api.intents.approveIntent(bare)))[1]).toMatch(/no older than 15 min, the last was at/);
+  expect((await refusalOf(api.intents.approveIntent(bare)))[1]).toMatch(/no older than 15 min, the last was at/);
   await attest(intent.id);
   expect(await api.intents.approveIntent(bare)).toMatchObject({ approvedBy: expect.stringMatching(/^key:/) });
 });
@@ -297,11 +287,11 @@ test('an approval whose answer was lost is found again by its key: the challenge
   await completed(intent.id);
   await lose();
   expect(await ask()).toEqual(first);
-  expect((await eventsOf(intent.id)).filter((name) => /attested|approved/.test(name))).toEqual([
+  expect((await eventNamesOf(world, intent.id)).filter((name) => /attested|approved/.test(name))).toEqual([
     'intent.attested',
     'intent.approved',
   ]);
-  expect((await refusal(api.intents.approveIntent({ params: { id: intent.id }, body })))[0]).toBe(400);
+  expect((await refusalOf(api.intents.approveIntent({ params: { id: intent.id }, body })))[0]).toBe(400);
 });
 
 test('removing a passkey takes back what it stood by and nobody has paid for', async () => {
@@ -319,7 +309,7 @@ test('removing a passkey takes back what it stood by and nobody has paid for', a
   expect(await charge(900)).toMatchObject({ decision: 'approved' });
   const removed = passkey.answer(await intentChallengeOf(owner, mine.id));
   expect(
-    await refusal(api.intents.attestIntent({ params: { id: mine.id }, body: { webauthnAssertion: removed } })),
+    await refusalOf(api.intents.attestIntent({ params: { id: mine.id }, body: { webauthnAssertion: removed } })),
   ).toEqual([400, expect.stringMatching(/its passkey is not enrolled here/)]);
 });
 
@@ -327,7 +317,7 @@ test('after the last one has gone, a new one attests nothing for 24 hours of bus
   const passkeys = owner.client(passkeysArea);
   const before = await declare(8);
   await passkeys.deletePasskey({ params: { id: passkey.id }, body: {} });
-  expect((await refusal(intentChallengeOf(owner, before.id)))[1]).toMatch(/no passkey is enrolled; enrol one/);
+  expect((await refusalOf(intentChallengeOf(owner, before.id)))[1]).toMatch(/no passkey is enrolled; enrol one/);
   const [told] = await world.sql<{ data: { approvalsBlockedUntil: string; status: string } }>(
     `select data from events where subject_id = $1 and name = 'passkey.revoked'`,
     [passkey.id],
@@ -337,7 +327,7 @@ test('after the last one has gone, a new one attests nothing for 24 hours of bus
   const fresh = await aPasskey(world, owner);
   expect((await passkeys.listPasskeys()).map(({ approvesFrom }) => approvesFrom)).toEqual([until]);
   const sentence = `passkey ${fresh.id} was enrolled after the last one was removed; it attests no intent before ${until}`;
-  expect(await refusal(intentChallengeOf(owner, before.id))).toEqual([400, sentence]);
+  expect(await refusalOf(intentChallengeOf(owner, before.id))).toEqual([400, sentence]);
 
   // The second of the new ones waits as long; also a challenge from elsewhere does not help.
   const another = await aPasskey(world, owner, fresh);
@@ -345,11 +335,11 @@ test('after the last one has gone, a new one attests nothing for 24 hours of bus
   await world.sql('update passkeys set approves_from = created_at where id = $1', [another.id]);
   const challenge = await intentChallengeOf(owner, before.id);
   const body = { webauthnAssertion: fresh.answer(challenge) };
-  expect(await refusal(api.intents.attestIntent({ params: { id: before.id }, body }))).toEqual([400, sentence]);
+  expect(await refusalOf(api.intents.attestIntent({ params: { id: before.id }, body }))).toEqual([400, sentence]);
 
   await world.advance(23 * 60 * minute - 5 * minute);
   const almost = await declare(8);
-  expect((await refusal(attest(almost.id, fresh)))[1]).toContain(until);
+  expect((await refusalOf(attest(almost.id, fresh)))[1]).toContain(until);
   await world.advance(6 * minute);
   expect((await attest(almost.id, fresh)).id).toBe(almost.id);
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
@@ -361,9 +351,9 @@ test('an agent token can neither attest nor approve, and brakes need no passkey'
   const asAgent = clientsOf(world.as(token));
   const body = { webauthnAssertion: await assertionFor(intent.id) };
   const params = { id: intent.id };
-  expect((await refusal(asAgent.intents.attestIntent({ params, body })))[0]).toBe(403);
-  expect((await refusal(asAgent.intents.approveIntent({ params, body })))[0]).toBe(403);
-  expect((await refusal(asAgent.intents.attestIntent({ params, body: {} as never })))[0]).toBe(403);
-  expect((await refusal(api.intents.attestIntent({ params, body: {} as never })))[1]).toMatch(/webauthnAssertion/);
+  expect((await refusalOf(asAgent.intents.attestIntent({ params, body })))[0]).toBe(403);
+  expect((await refusalOf(asAgent.intents.approveIntent({ params, body })))[0]).toBe(403);
+  expect((await refusalOf(asAgent.intents.attestIntent({ params, body: {} as never })))[0]).toBe(403);
+  expect((await refusalOf(api.intents.attestIntent({ params, body: {} as never })))[1]).toMatch(/webauthnAssertion/);
   expect(await api.intents.denyIntent({ params, body: {} })).toMatchObject({ status: 'denied' });
 });

@@ -7,8 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { eventsOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
-import { anIntent, aPayer, eventsOf, type Payer } from '../../support/payments-world.ts';
+import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;

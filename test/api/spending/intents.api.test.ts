@@ -4,10 +4,11 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { Refused } from '../../../src/client/client.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { day, hour, minute } from '../../../src/kernel/instant.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -34,15 +35,6 @@ afterAll(async () => {
 
 const declare = (more: object = {}) =>
   asAgent.intents.declareIntent({ body: { purpose: 'a thing', expectedAmountEuros: 10, ...more } });
-const eventsOf = async (id: string): Promise<string[]> =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [id])).map(
-    ({ name }) => name,
-  );
-const refusal = (attempt: Promise<unknown>): Promise<Refused> =>
-  attempt.then(
-    (answer) => Promise.reject(new Error(`accepted: ${JSON.stringify(answer)}`)),
-    (error: unknown) => (error instanceof Refused ? error : Promise.reject(error)),
-  );
 /** Gives the agent room again: earlier tests' open intents count against the day. */
 const clear = async () => {
   const open = await api.intents.listIntents({ query: { status: 'approved', limit: 100 } });
@@ -65,7 +57,7 @@ test('below the limit: approved at once by the policy, with both events', async 
     matchedTransactionId: null,
   });
   expect(intent.policyCheck).toEqual({ allowed: true, requiresApproval: false, reason: null });
-  expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.approved']);
+  expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.approved']);
   expect(await api.intents.getIntent({ params: { id: intent.id } })).toEqual(intent);
 });
 
@@ -82,9 +74,11 @@ test('above the limit: waits; approved through the workflow by a person, once, h
   );
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set(['approved']));
   expect(answers[0]?.approvedBy).toMatch(/^key:key_/);
-  expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.approved']);
-  const late = await refusal(api.intents.denyIntent({ params: { id: intent.id }, body: {} }));
-  expect([late.status, late.message]).toEqual([400, 'cannot deny an intent that is approved']);
+  expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.approved']);
+  expect(await refusalOf(api.intents.denyIntent({ params: { id: intent.id }, body: {} }))).toEqual([
+    400,
+    'cannot deny an intent that is approved',
+  ]);
 });
 
 // spec: state:Intent:denied
@@ -93,7 +87,7 @@ test('denied by a rule: final, with rule and figures, and no workflow', async ()
   const intent = await declare({ expectedAmountEuros: 100.01 });
   expect(intent.status).toBe('denied');
   expect(intent.policyCheck.reason).toMatch(/100\.00.*100\.01/);
-  expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.denied']);
+  expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.denied']);
   expect(await world.sql('select 1 from processes where subject_id = $1', [intent.id])).toEqual([]);
 });
 
@@ -118,15 +112,15 @@ test('deny and cancel are repeatable, keep their reason, and end the process', a
     status: 'denied',
     deniedReason: 'not today',
   });
-  expect(await eventsOf(pending.id)).toEqual(['intent.created', 'intent.denied']);
-  expect((await refusal(api.intents.approveIntent({ params: { id: pending.id } }))).message).toBe(
+  expect(await eventNamesOf(world, pending.id)).toEqual(['intent.created', 'intent.denied']);
+  expect((await refusalOf(api.intents.approveIntent({ params: { id: pending.id } })))[1]).toBe(
     'cannot approve an intent that is denied',
   );
 
   const open = await declare();
   await asAgent.intents.cancelIntent({ params: { id: open.id } });
   await asAgent.intents.cancelIntent({ params: { id: open.id } });
-  expect(await eventsOf(open.id)).toEqual(['intent.created', 'intent.approved', 'intent.cancelled']);
+  expect(await eventNamesOf(world, open.id)).toEqual(['intent.created', 'intent.approved', 'intent.cancelled']);
   expect(await world.sql('select is_open from processes where subject_id = $1', [open.id])).toEqual([
     { is_open: false },
   ]);
@@ -144,19 +138,18 @@ test('past its deadline an intent expires by its workflow, and cannot be approve
   );
   expect(expired.approvedBy).toBeNull();
   for (const late of [api.intents.cancelIntent, api.intents.denyIntent]) {
-    const refused = await refusal(late({ params: { id: intent.id }, body: {} }));
-    expect([refused.status, refused.message]).toEqual([
+    expect(await refusalOf(late({ params: { id: intent.id }, body: {} }))).toEqual([
       400,
       expect.stringMatching(/^cannot \w+ an intent that is expired$/),
     ]);
   }
   // It reads expired at once; its workflow marks it a little later.
   await eventually(
-    () => eventsOf(intent.id),
+    () => eventNamesOf(world, intent.id),
     (names) => names.includes('intent.expired'),
   );
-  expect(await eventsOf(intent.id)).toEqual(['intent.created', 'intent.expired']);
-  expect((await refusal(api.intents.approveIntent({ params: { id: intent.id } }))).message).toMatch(/expired/);
+  expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.expired']);
+  expect((await refusalOf(api.intents.approveIntent({ params: { id: intent.id } })))[1]).toMatch(/expired/);
 });
 
 test('the same clientIntentId finds the first intent, also when both are sent at once', async () => {
@@ -190,25 +183,26 @@ test('bad input is refused in words and writes nothing', async () => {
     [{ agentId: 'AG_X' }, /agentId/],
   ];
   for (const [more, sentence] of cases) {
-    const refused = await refusal(declare(more));
-    expect([refused.status, refused.message]).toEqual([400, expect.stringMatching(sentence)]);
+    expect(await refusalOf(declare(more))).toEqual([400, expect.stringMatching(sentence)]);
   }
-  expect(
-    (await refusal(api.intents.declareIntent({ body: { purpose: 'x', expectedAmountEuros: 1 } }))).message,
-  ).toMatch(/agentId: is missing/);
-  expect((await refusal(api.intents.getIntent({ params: { id: 'int_aaaaaaaaaaaaaaaa' } }))).status).toBe(404);
+  expect((await refusalOf(api.intents.declareIntent({ body: { purpose: 'x', expectedAmountEuros: 1 } })))[1]).toMatch(
+    /agentId: is missing/,
+  );
+  expect((await refusalOf(api.intents.getIntent({ params: { id: 'int_aaaaaaaaaaaaaaaa' } })))[0]).toBe(404);
   expect(await world.sql('select count(*)::int as count from intents')).toEqual(before);
 });
 
 test('a frozen agent may declare nothing, an agent token may not approve or deny', async () => {
   await clear();
   const pending = await declare({ expectedAmountEuros: 60 });
-  expect((await refusal(asAgent.intents.approveIntent({ params: { id: pending.id } }))).status).toBe(403);
-  expect((await refusal(asAgent.intents.denyIntent({ params: { id: pending.id }, body: {} }))).status).toBe(403);
+  expect((await refusalOf(asAgent.intents.approveIntent({ params: { id: pending.id } })))[0]).toBe(403);
+  expect((await refusalOf(asAgent.intents.denyIntent({ params: { id: pending.id }, body: {} })))[0]).toBe(403);
   await api.agents.freezeAgent({ params: { id: agentId }, body: {} });
-  expect((await refusal(declare())).message).toMatch(/frozen/);
-  const approval = await refusal(api.intents.approveIntent({ params: { id: pending.id } }));
-  expect([approval.status, approval.message]).toEqual([403, expect.stringMatching(/cannot approve: .*frozen/)]);
+  expect((await refusalOf(declare()))[1]).toMatch(/frozen/);
+  expect(await refusalOf(api.intents.approveIntent({ params: { id: pending.id } }))).toEqual([
+    403,
+    expect.stringMatching(/cannot approve: .*frozen/),
+  ]);
   await api.agents.unfreezeAgent({ params: { id: agentId } });
   await api.intents.approveIntent({ params: { id: pending.id } });
 });
@@ -267,6 +261,8 @@ test('an approval whose answer was lost is found again by its key, even after th
     headers['Idempotency-Key'],
   ]);
   expect(await approve()).toEqual(first);
-  const another = await refusal(api.intents.approveIntent({ params: { id: pending.id } }));
-  expect([another.status, another.message]).toEqual([400, 'cannot approve an intent that is completed']);
+  expect(await refusalOf(api.intents.approveIntent({ params: { id: pending.id } }))).toEqual([
+    400,
+    'cannot approve an intent that is completed',
+  ]);
 });

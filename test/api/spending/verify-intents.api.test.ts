@@ -5,8 +5,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventsOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
-import { anIntent, aPayer, eventsOf, networkOf, type Payer } from '../../support/payments-world.ts';
+import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { aSubscriber, goTo, windowIn } from '../../support/recurring-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

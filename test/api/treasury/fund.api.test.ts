@@ -2,9 +2,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { refusal } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
-import { eventsSince, lastEvent } from '../parties/party-factories.ts';
 
 let world: World;
 let owner: Owner;
@@ -18,8 +19,6 @@ afterAll(() => world.close());
 
 const funds = () => owner.client(fundArea);
 const wallets = () => owner.client(walletsArea);
-const refused = (status: number, message: RegExp) =>
-  expect.objectContaining({ status, message: expect.stringMatching(message) });
 
 describe('from outside', () => {
   // spec: does:Fund:manual wallet top-up
@@ -127,7 +126,7 @@ describe('from outside', () => {
     ['something that is no wallet', { amountEuros: 1, walletId: 'main' }, /must be a wallet id/],
     ['an unknown field', { amountEuros: 1, currency: 'EUR' }, /currency/],
   ])('%s is refused and nothing is booked', async (_what, body, message) => {
-    await expect(funds().fundWallet({ body: body as never })).rejects.toEqual(refused(400, message));
+    await expect(funds().fundWallet({ body: body as never })).rejects.toEqual(refusal(400, message));
     expect(await world.sql('select 1 from journals where owner_id = $1', [owner.ownerId])).toEqual([]);
     expect(await world.sql('select 1 from wallets where owner_id = $1', [owner.ownerId])).toEqual([]);
   });
@@ -136,8 +135,8 @@ describe('from outside', () => {
     const theirs = await funds().fundWallet({ body: { amountEuros: 9 } });
     owner = await world.owner();
     const into = funds().fundWallet({ body: { amountEuros: 1, walletId: theirs.walletId } });
-    await expect(into).rejects.toEqual(refused(400, /no wallet of this owner/));
-    await expect(funds().getFunding({ params: { id: theirs.id } })).rejects.toEqual(refused(404, /^no funding/));
+    await expect(into).rejects.toEqual(refusal(400, /no wallet of this owner/));
+    await expect(funds().getFunding({ params: { id: theirs.id } })).rejects.toEqual(refusal(404, /^no funding/));
   });
 
   test('an agent funds nothing and reads no funding', async () => {
@@ -178,7 +177,7 @@ describe('from wallet to wallet', () => {
   test('more than is there is refused with the figures', async () => {
     const { fromWalletId, asked } = await fromMain(20.01);
     await expect(asked).rejects.toEqual(
-      refused(400, new RegExp(`wallet ${fromWalletId} has 20\\.00 euros available, 20\\.01 asked`)),
+      refusal(400, new RegExp(`wallet ${fromWalletId} has 20\\.00 euros available, 20\\.01 asked`)),
     );
     expect(await wallets().getWallet({ params: { id: fromWalletId } })).toMatchObject({ balanceEuros: 20 });
   });
@@ -194,11 +193,11 @@ describe('from wallet to wallet', () => {
       [newId('wallet'), /no wallet of this owner/],
     ] as const) {
       const body = { amountEuros: 1, fromWalletId: source };
-      await expect(wallets().fundOneWallet({ params: { id }, body })).rejects.toEqual(refused(400, message));
+      await expect(wallets().fundOneWallet({ params: { id }, body })).rejects.toEqual(refusal(400, message));
     }
     await world.sql(`update wallets set status = 'frozen' where id = $1`, [fromWalletId]);
     const frozen = wallets().fundOneWallet({ params: { id }, body: { amountEuros: 1, fromWalletId } });
-    await expect(frozen).rejects.toEqual(refused(400, /is frozen/));
+    await expect(frozen).rejects.toEqual(refusal(400, /is frozen/));
   });
 });
 
@@ -227,7 +226,7 @@ describe('in live mode', () => {
   test('simulated money is refused', async () => {
     const its = await live.owner();
     const asked = its.client(fundArea).fundWallet({ body: { amountEuros: 50, simulate: true } });
-    await expect(asked).rejects.toEqual(refused(400, /sandbox deployment only/));
+    await expect(asked).rejects.toEqual(refusal(400, /sandbox deployment only/));
   });
 
   test('a wallet has no IBAN that no rail delivered', async () => {

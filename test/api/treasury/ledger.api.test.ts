@@ -20,6 +20,7 @@ import {
 } from '../../../src/domains/treasury/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { refusal } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -32,8 +33,6 @@ let agent: AgentWithCard;
 let sibling: AgentWithCard;
 
 const ledger = (of: Pick<Owner, 'client'> = owner) => of.client(ledgerArea);
-const refused = (status: number, message: RegExp) =>
-  expect.objectContaining({ status, message: expect.stringMatching(message) });
 const hour = 3_600_000;
 
 /** Main gets 100.00, then 10.00 go to Other, then each agent holds some of its own wallet; an hour between them. */
@@ -155,7 +154,7 @@ test.each([
   [{ cursor: 'nonsense' }, /nextCursor/],
   [{ colour: 'red' }, /colour/],
 ])('a list asked with %j is refused', async (query, message) => {
-  await expect(ledger().listLedgerEntries({ query: query as never })).rejects.toEqual(refused(400, message));
+  await expect(ledger().listLedgerEntries({ query: query as never })).rejects.toEqual(refusal(400, message));
 });
 
 test('another owner sees none of it, and an unknown entry does not exist', async () => {
@@ -167,7 +166,7 @@ test('another owner sees none of it, and an unknown entry does not exist', async
   expect(await ledger(stranger).verifyLedger()).toMatchObject({ balanced: true, journals: 0 });
   const [entry] = await list({ walletId: mainId });
   for (const id of [entry?.id ?? '', newId('entry'), 'le_abcdefgh']) {
-    await expect(ledger(stranger).getLedgerEntry({ params: { id } })).rejects.toEqual(refused(404, /^no ledger entry/));
+    await expect(ledger(stranger).getLedgerEntry({ params: { id } })).rejects.toEqual(refusal(404, /^no ledger entry/));
   }
   await expect(ledger().getLedgerEntry({ params: { id: newId('entry') } })).rejects.toMatchObject({ status: 404 });
 });
@@ -182,7 +181,7 @@ test('an agent sees the entries of its own purchases and nothing else', async ()
   expect(await list({ walletId: sibling.walletId }, its)).toEqual([]);
   const [other] = await list({}, world.as(sibling.token));
   await expect(ledger(its).getLedgerEntry({ params: { id: other?.id ?? '' } })).rejects.toEqual(
-    refused(403, /another agent/),
+    refusal(403, /another agent/),
   );
   for (const ask of [
     () => ledger(its).listLedgerAccounts(),

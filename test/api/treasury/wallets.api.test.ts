@@ -3,9 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { fundArea, walletsArea } from '../../../src/domains/treasury/index.ts';
 import { hasRightCheckDigits } from '../../../src/domains/treasury/wallets/iban.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { refusal } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
-import { eventsSince, lastEvent } from '../parties/party-factories.ts';
 
 let world: World;
 let owner: Owner;
@@ -20,8 +21,6 @@ afterAll(() => world.close());
 const wallets = (of: Pick<Owner, 'client'> = owner) => of.client(walletsArea);
 const fund = (amountEuros: number, walletId?: string) =>
   owner.client(fundArea).fundWallet({ body: { amountEuros, ...(walletId !== undefined && { walletId }) } });
-const refused = (status: number, message: RegExp) =>
-  expect.objectContaining({ status, message: expect.stringMatching(message) });
 
 describe('opening', () => {
   // spec: does:Wallets:create
@@ -71,7 +70,7 @@ describe('opening', () => {
     expect(await wallets().createWallet({ body: { name: 'Once' }, headers })).toEqual(first);
     expect((await wallets().listWallets()).data).toHaveLength(2);
     await expect(wallets().createWallet({ body: { name: 'Twice' }, headers })).rejects.toEqual(
-      refused(409, /used for another request/),
+      refusal(409, /used for another request/),
     );
   });
 
@@ -96,7 +95,7 @@ describe('opening', () => {
     ['a parent that is no id', { name: 'x', parentWalletId: 'main' }, /body\.parentWalletId/],
     ['a parent that does not exist', { name: 'x', parentWalletId: newId('wallet') }, /no wallet of this owner/],
   ])('%s is refused and nothing is opened', async (_what, body, message) => {
-    await expect(wallets().createWallet({ body: body as never })).rejects.toEqual(refused(400, message));
+    await expect(wallets().createWallet({ body: body as never })).rejects.toEqual(refusal(400, message));
     expect((await wallets().listWallets()).data).toEqual([]);
     expect(await world.sql('select 1 from customers where owner_id = $1', [owner.ownerId])).toEqual([]);
   });
@@ -104,7 +103,7 @@ describe('opening', () => {
   test("another owner's wallet is no parent", async () => {
     const theirs = await wallets(await world.owner()).createWallet({ body: { name: 'Theirs' } });
     const asked = wallets().createWallet({ body: { name: 'Mine', parentWalletId: theirs.id } });
-    await expect(asked).rejects.toEqual(refused(400, /no wallet of this owner/));
+    await expect(asked).rejects.toEqual(refusal(400, /no wallet of this owner/));
   });
 
   test('wallets nest five levels deep and not six', async () => {
@@ -113,7 +112,7 @@ describe('opening', () => {
       parent = await wallets().createWallet({ body: { name: `Level ${level}`, parentWalletId: parent.id } });
     }
     const sixth = wallets().createWallet({ body: { name: 'Level 6', parentWalletId: parent.id } });
-    await expect(sixth).rejects.toEqual(refused(400, /lies on level 5; wallets nest 5 levels deep/));
+    await expect(sixth).rejects.toEqual(refusal(400, /lies on level 5; wallets nest 5 levels deep/));
     const { data } = await wallets().listWallets({ query: { parentWalletId: parent.parentWalletId ?? '' } });
     expect(data.map(({ name }) => name)).toEqual(['Level 5']);
   });
@@ -169,7 +168,7 @@ describe('reading', () => {
         () => stranger.closeWallet({ params: { id } }),
         () => stranger.fundOneWallet({ params: { id }, body: { amountEuros: 1 } }),
       ]) {
-        await expect(ask()).rejects.toEqual(refused(404, /^no wallet wal_/));
+        await expect(ask()).rejects.toEqual(refusal(404, /^no wallet wal_/));
       }
     }
   });
@@ -181,7 +180,7 @@ describe('reading', () => {
     expect((await agent.listWallets()).data.map(({ id }) => id)).toEqual([walletId]);
     expect(await agent.getWallet({ params: { id: walletId } })).toMatchObject({ id: walletId });
     expect(await agent.getWalletBalance({ params: { id: walletId } })).toMatchObject({ availableEuros: 123.45 });
-    await expect(agent.getWallet({ params: { id: main } })).rejects.toEqual(refused(403, /does not draw on wallet/));
+    await expect(agent.getWallet({ params: { id: main } })).rejects.toEqual(refusal(403, /does not draw on wallet/));
     await expect(agent.getWalletBalance({ params: { id: main } })).rejects.toMatchObject({ status: 403 });
     for (const ask of [
       () => agent.createWallet({ body: { name: 'x' } }),
@@ -196,7 +195,7 @@ describe('reading', () => {
   test('a token without the scope wallets.read is refused', async () => {
     const { token } = await anAgentWithCard(world, owner);
     await world.sql(`update agent_tokens set scopes = '{cards.read}' where owner_id = $1`, [owner.ownerId]);
-    await expect(wallets(world.as(token)).listWallets()).rejects.toEqual(refused(403, /wallets\.read/));
+    await expect(wallets(world.as(token)).listWallets()).rejects.toEqual(refusal(403, /wallets\.read/));
   });
 });
 
@@ -229,7 +228,7 @@ describe('changing', () => {
   ])('changing %s is refused', async (_what, body, message) => {
     const { walletId } = await fund(1);
     const asked = wallets().updateWallet({ params: { id: walletId }, body: body as never });
-    await expect(asked).rejects.toEqual(refused(400, message));
+    await expect(asked).rejects.toEqual(refusal(400, message));
   });
 });
 
@@ -242,12 +241,12 @@ describe('closing', () => {
     const events = await lastEvent(world, owner);
     expect(await wallets().closeWallet({ params: { id } })).toEqual(closed);
     expect(await eventsSince(world, owner, events)).toEqual([]);
-    await expect(fund(1, id)).rejects.toEqual(refused(400, /is closed/));
+    await expect(fund(1, id)).rejects.toEqual(refusal(400, /is closed/));
     await expect(wallets().updateWallet({ params: { id }, body: { name: 'x' } })).rejects.toEqual(
-      refused(400, /is closed/),
+      refusal(400, /is closed/),
     );
     await expect(wallets().createWallet({ body: { name: 'x', parentWalletId: id } })).rejects.toEqual(
-      refused(400, /is closed/),
+      refusal(400, /is closed/),
     );
     await expect(wallets().updateWallet({ params: { id }, body: { isDefault: true } })).rejects.toMatchObject({
       status: 400,
@@ -273,7 +272,7 @@ describe('closing', () => {
       [holding.id, /5\.00 euros are held/],
       [drawn.id, /1 agents draw on it/],
     ] as const) {
-      await expect(wallets().closeWallet({ params: { id } })).rejects.toEqual(refused(400, message));
+      await expect(wallets().closeWallet({ params: { id } })).rejects.toEqual(refusal(400, message));
     }
   });
 

@@ -1,11 +1,11 @@
 /** The sandbox's network as a simulator: the suite for all, and that the adapter believes no strange answer. @module */
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { createSandboxNetwork } from '../../../src/adapters/network-simulator/sandbox.ts';
-import type { NetworkSimulator } from '../../../src/domains/payments/simulations/simulation.port.ts';
-import { createOutbound, type Outbound } from '../../../src/outbound/outbound.ts';
+import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { approves } from '../../sandbox/fake-bursar.ts';
 import { startWorld } from '../../sandbox/world.ts';
-import { type AnsweringServer, startAnswering } from '../answering-server.ts';
+import type { FixedAnswer } from '../answering-server.ts';
+import { besideAnySandbox, strangeBeside } from '../strange-answers.ts';
 import { networkSimulatorConformance } from './network-simulator-conformance.ts';
 
 const nobody = 'http://127.0.0.1:9';
@@ -34,22 +34,11 @@ networkSimulatorConformance('sandbox', async () => {
 });
 
 describe('strange answers', () => {
-  let server: AnsweringServer;
-  let outbound: Outbound;
-  let simulator: NetworkSimulator;
-  beforeAll(async () => {
-    server = await startAnswering();
-    outbound = createOutbound({ allowedOrigins: [server.url] });
-    simulator = createSandboxNetwork({ sandboxUrl: server.url, outbound });
-  });
-  afterAll(async () => {
-    await outbound.close();
-    await server.stop();
-  });
+  const beside = besideAnySandbox(createSandboxNetwork);
 
   const asked = { authorizationId: 'auth_1', decision: 'approved', approvedCents: 100, transactionId: 'tx_aaaaaaaa' };
   const charge = () =>
-    simulator.charge({
+    beside.adapter.charge({
       simulationId: 'sim_aaaaaaaa',
       cardRef: 'pc_1',
       amountCents: 100,
@@ -58,12 +47,12 @@ describe('strange answers', () => {
     });
 
   test('the documented one is understood, and anything beside it is dropped', async () => {
-    server.answerWith({
+    beside.server.answerWith({
       status: 200,
       body: JSON.stringify({ ...asked, clearingId: 'clr_1', number: '4000000000000002' }),
     });
     expect(await charge()).toEqual({ outcome: 'asked', authorizationId: 'auth_1', transactionId: 'tx_aaaaaaaa' });
-    expect(server.asked.at(-1)).toMatchObject({
+    expect(beside.server.asked.at(-1)).toMatchObject({
       method: 'POST',
       url: '/network/purchases',
       headers: { 'idempotency-key': 'k' },
@@ -71,24 +60,18 @@ describe('strange answers', () => {
     });
   });
 
-  test.each([
-    ['500', { status: 500 }],
-    ['429', { status: 429 }],
-    ['another success', { status: 201, body: JSON.stringify(asked) }],
-    ['a redirect', { status: 302, headers: { location: '/elsewhere' } }],
-    ['no JSON', { status: 200, body: '<html>' }],
-    ['too long an answer', { status: 200, body: JSON.stringify({ ...asked, padding: 'x'.repeat(20_000) }) }],
+  test.each<[what: string, answer: FixedAnswer]>([
+    ...strangeBeside({ status: 200, body: asked }),
     ['no authorization', { status: 200, body: JSON.stringify({ ...asked, authorizationId: undefined }) }],
     ['another decision', { status: 200, body: JSON.stringify({ ...asked, decision: 'sent' }) }],
     ['another’s transaction id', { status: 200, body: JSON.stringify({ ...asked, transactionId: 'ca_aaaaaaaa' }) }],
-    ['a closed line', { status: 200, hangUp: true }],
   ])('%s is `unavailable`', async (_what, answer) => {
-    server.answerWith(answer);
+    beside.server.answerWith(answer);
     await expect(charge()).rejects.toMatchObject({ name: 'DomainError', code: 'unavailable' });
   });
 
   test.each([400, 403, 405, 413, 422])('%i is a refusal for good', async (status) => {
-    server.answerWith({ status, body: '{"error":"no"}' });
+    beside.server.answerWith({ status, body: '{"error":"no"}' });
     expect(await charge()).toEqual({ outcome: 'refused', reason: 'not_accepted' });
   });
 });

@@ -11,33 +11,15 @@ import {
   decideAuthorization,
 } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { judgeSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
 
 const at = new Date('2026-03-02T12:00:00.000Z');
 const policy: Policy = {
   id: 'po_aaaaaaaa',
   version: 1,
+  ...defaultTerms,
   name: 'rules',
-  maxTransactionCents: null,
-  dailyLimitCents: null,
-  monthlyLimitCents: null,
-  autoApproveLimitCents: null,
-  merchantAllowlist: [],
-  merchantBlocklist: [],
-  mccCategories: [],
-  allowedMccs: [],
-  blockedMccs: [],
-  allowedCountries: [],
-  lockToFirstMerchant: false,
-  cooldownMinutes: null,
   requireIntent: false,
-  requireAttestation: false,
-  attestationWindowMinutes: null,
-  expiresAfterMinutes: null,
-  expirationAction: 'freeze',
-  activeHoursStart: null,
-  activeHoursEnd: null,
-  maxUsageCount: null,
-  amountTolerancePercent: null,
   updatedAt: at,
 };
 const factsOf = (

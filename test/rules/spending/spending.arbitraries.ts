@@ -8,6 +8,7 @@ import type {
   RequestFacts,
   SpendingFacts,
 } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
 
 const names = ['Sandbox Shop', 'sandbox-shop', 'Example Shop', 'shop.example.com', 'example.com', 'Sandbox Casino'];
 const mccs = ['5734', '5942', '7995', '7011', '3351'];
@@ -115,28 +116,9 @@ export const harmless: SpendingFacts = {
     id: 'po_aaaaaaaa',
     version: 1,
     updatedAt: new Date('2026-05-01T00:00:00.000Z'),
+    ...defaultTerms,
     name: 'rules',
-    maxTransactionCents: null,
-    dailyLimitCents: null,
-    monthlyLimitCents: null,
-    autoApproveLimitCents: null,
-    merchantAllowlist: [],
-    merchantBlocklist: [],
-    mccCategories: [],
-    allowedMccs: [],
-    blockedMccs: [],
-    allowedCountries: [],
-    lockToFirstMerchant: false,
-    cooldownMinutes: null,
     requireIntent: false,
-    requireAttestation: false,
-    attestationWindowMinutes: null,
-    expiresAfterMinutes: null,
-    expirationAction: 'freeze',
-    activeHoursStart: null,
-    activeHoursEnd: null,
-    maxUsageCount: null,
-    amountTolerancePercent: null,
   },
   agent: { status: 'active' },
   request: { amountCents: 1200, merchant: { id: 'sandbox-shop', name: 'Sandbox Shop' }, mcc: '5734', country: 'DE' },

@@ -6,6 +6,7 @@
 import { newId } from '../../../src/kernel/ids.ts';
 import { hashSecret } from '../../../src/vault/secret-hash.ts';
 import type { Owner, World } from '../world.ts';
+import { aCustomer } from './parties.ts';
 
 export type AgentWithCard = {
   readonly agentId: `ag_${string}`;
@@ -28,11 +29,7 @@ export async function anAgentWithCard(
   const [cardRef, token] = [`ref_${cardId}`, `at_test_${newId('token')}`];
   const at = new Date(Date.now() + number++);
   const { ownerId } = owner;
-  await world.sql(
-    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
-     values ($1, $2, 'consumer', 'active', 'enterprise', $3, $3) on conflict do nothing`,
-    [newId('customer'), ownerId, at],
-  );
+  await aCustomer(world, ownerId);
   await world.sql(`insert into wallets (id, owner_id, name, created_at, updated_at) values ($1, $2, 'Main', $3, $3)`, [
     walletId,
     ownerId,

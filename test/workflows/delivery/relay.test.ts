@@ -7,11 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Webhook } from 'standardwebhooks';
 import { claimFirstAttempts, createSender, recordResults } from '../../../src/domains/delivery/index.ts';
 import { recordChanges } from '../../../src/events/record.ts';
-import { hour } from '../../../src/kernel/instant.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
+import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { aCustomer } from '../../support/factories/parties.ts';
+import { after, hanging, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
-import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from './delivery-world.ts';
-import { after, hanging, inTurn, status } from './receiver.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
@@ -186,7 +186,7 @@ describe('failures', () => {
     bursar.receiver.answers('one-attempt', status(503));
     for (const plan of ['free', 'starter']) {
       const owner = await subscribed('one-attempt');
-      await customerOn(owner.ownerId, plan);
+      await aCustomer(bursar.world, owner.ownerId, { plan });
       await bursar.emit(owner.ownerId);
       const [shown] = await eventually(
         () => deliveriesOf(owner),
@@ -465,11 +465,4 @@ const processes = (box: string) =>
     `select p.id, p.workflow, p.is_open, p.due_at from processes p
      join webhook_deliveries d on p.subject_id = d.id join webhooks w on w.id = d.webhook_id where w.url like '%/' || $1`,
     [box],
-  );
-
-const customerOn = (ownerId: string, plan: string) =>
-  bursar.world.sql(
-    `insert into customers (id, owner_id, type, status, plan, created_at, updated_at)
-     values ('cus_' || md5($1), $1, 'corporate', 'active', $2, $3, $3)`,
-    [ownerId, plan, new Date(Date.now() - hour)],
   );

@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { customersArea } from '../../../src/domains/parties/index.ts';
 import { day, hour, minute, second } from '../../../src/kernel/instant.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
-import { type DeliveryWorld, startDeliveryWorld } from './delivery-world.ts';
-import { inTurn, status } from './receiver.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {

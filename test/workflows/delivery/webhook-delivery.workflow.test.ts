@@ -8,9 +8,9 @@ import { claimRetry } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { after, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
-import { type DeliveryWorld, startDeliveryWorld } from './delivery-world.ts';
-import { after, inTurn, status } from './receiver.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {

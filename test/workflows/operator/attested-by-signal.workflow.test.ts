@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { clientsOf } from '../../support/factories/records.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from './operator-view.ts';
 
 let world: World;
 let temporal: OpenTemporal;

@@ -18,8 +18,8 @@ import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from './operator-view.ts';
 
 const suggestedAfter = 40;
 const taskQueue = 'long-runs';

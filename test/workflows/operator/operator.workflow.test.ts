@@ -9,6 +9,7 @@ import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import type { History } from '../../support/history-json.ts';
+import { type OpenTemporal, openTemporal, type RunView } from '../../support/operator-view.ts';
 import { someone } from '../../support/record/actors.ts';
 import { playJourneys } from '../../support/record/journeys.ts';
 import { runOf } from '../../support/record/run-of.ts';
@@ -16,7 +17,6 @@ import { type ScriptedShop, startScriptedShop } from '../../support/record/scrip
 import type { Observe, Played } from '../../support/record/stage.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 import { payloadStringsOf, textOf } from './history-text.ts';
-import { type OpenTemporal, openTemporal, type RunView } from './operator-view.ts';
 import { patternOf, runs, stages } from './stages.ts';
 
 type Seen = { readonly label: string; readonly view: RunView; readonly names: Readonly<Record<string, string>> };

@@ -16,8 +16,8 @@ import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
 import { createTemporal } from '../../../src/temporal/connection.ts';
 import { temporalSecurity } from '../../../src/temporal/security.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { openTemporal } from '../../support/operator-view.ts';
 import { eventually, startWorld } from '../../support/world.ts';
-import { openTemporal } from './operator-view.ts';
 
 const openssl = spawnSync('openssl', ['version']).status === 0;
 const whereOpenssl = openssl ? describe : describe.skip;

@@ -9,8 +9,8 @@ import { proven } from '../../../src/domains/spending/intents/index.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from './operator-view.ts';
 
 let world: World;
 let live: World;

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
 import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-world.ts';
-import { anIntent, balancesOf, brokenInvariants, eventsOf, type Payer } from '../../support/payments-world.ts';
+import { eventNamesOf } from '../../support/events.ts';
+import { anIntent, balancesOf, brokenInvariants, type Payer } from '../../support/payments-world.ts';
 import { eventually } from '../../support/world.ts';
 
 let w: CheckoutWorld;
@@ -24,7 +25,6 @@ const buyer = (over: Parameters<CheckoutWorld['payer']>[0] = {}) =>
   w.payer({ policy: { require_intent: true }, fundsCents: 5_000, ...over });
 const intentOf = async (id: string) =>
   (await w.world.sql('select status, matched_transaction_id, transaction_id from intents where id = $1', [id]))[0];
-const namesOf = async (payer: Payer) => (await eventsOf(w.world, payer.owner.ownerId)).map(({ name }) => name);
 
 describe('execute', () => {
   // spec: does:Checkout:payment execution
@@ -49,7 +49,7 @@ describe('execute', () => {
       (intent) => intent?.status === 'completed',
     );
     expect(await balancesOf(w.world, payer)).toEqual({ available: 3_750, held: 0, receivable: 0 });
-    const names = (await namesOf(payer)).filter(
+    const names = (await eventNamesOf(w.world, payer.owner.ownerId)).filter(
       (name) => name.startsWith('transaction.') || name.startsWith('intent.'),
     );
     expect(names).toEqual([
@@ -95,7 +95,9 @@ describe('execute', () => {
     });
     expect(await intentOf(intentId)).toMatchObject({ status: 'failed' });
     expect(await balancesOf(w.world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
-    expect(await namesOf(payer)).toEqual(expect.arrayContaining(['transaction.declined', 'intent.failed']));
+    expect(await eventNamesOf(w.world, payer.owner.ownerId)).toEqual(
+      expect.arrayContaining(['transaction.declined', 'intent.failed']),
+    );
   });
 
   test('a shop that stumbles after the authorization was paid all the same', async () => {

@@ -11,9 +11,9 @@ import { hour, minute } from '../../../src/kernel/instant.ts';
 import { startWorkerProcess } from '../../../src/main/worker-process.ts';
 import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
-import { type OpenTemporal, openTemporal } from '../operator/operator-view.ts';
 
 let world: World;
 let temporal: OpenTemporal;

@@ -7,6 +7,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { day, hour } from '../../../src/kernel/instant.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { goTo, windowIn } from '../../support/recurring-world.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
@@ -35,10 +36,6 @@ const windows = async (id: string) =>
   (await api.intents.listIntentWindows({ params: { id }, query: {} })).data.map(
     ({ number, status }) => `${number} ${status}`,
   );
-const eventsOf = async (id: string) =>
-  (await world.sql<{ name: string }>('select name from events where subject_id = $1 order by seq', [id])).map(
-    ({ name }) => name,
-  );
 const execute = (intentId: string, amountCents = 1_000) =>
   api.checkout.executeCheckout({
     body: { intentId, targetUrl: `${world.sandboxUrl}/shops/sandbox-shop?amountCents=${amountCents}` },
@@ -54,7 +51,7 @@ test('windows that go by unpaid are missed one by one, and it waits for the next
   );
   expect(await windows(intent.id)).toEqual(['3 missed', '2 missed', '1 missed']);
   expect(await read(intent.id)).toMatchObject({ status: 'approved', window: { number: 4 } });
-  expect((await eventsOf(intent.id)).filter((name) => name === 'intent_window.missed')).toHaveLength(3);
+  expect((await eventNamesOf(world, intent.id)).filter((name) => name === 'intent_window.missed')).toHaveLength(3);
 });
 
 test('at its deadline the last window is missed as well, and it expires; it never completes', async () => {
@@ -66,7 +63,7 @@ test('at its deadline the last window is missed as well, and it expires; it neve
   );
   await world.advance(2 * day + hour);
   const expired = await eventually(
-    async () => (await eventsOf(intent.id)).includes('intent.expired'),
+    async () => (await eventNamesOf(world, intent.id)).includes('intent.expired'),
     (isTold) => isTold,
   );
   expect(expired).toBe(true);
@@ -74,7 +71,7 @@ test('at its deadline the last window is missed as well, and it expires; it neve
   const seen = await windows(intent.id);
   expect(seen.slice(-1)).toEqual(['1 completed']);
   expect(new Set(seen.slice(0, -1).map((one) => one.split(' ')[1]))).toEqual(new Set(['missed']));
-  expect(await eventsOf(intent.id)).not.toContain('intent.completed');
+  expect(await eventNamesOf(world, intent.id)).not.toContain('intent.completed');
   const [process] = await world.sql('select is_open from processes where subject_id = $1 and workflow = $2', [
     intent.id,
     'intentLifecycle',

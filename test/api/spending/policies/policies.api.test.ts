@@ -4,7 +4,9 @@ import { createClient, sendTo } from '../../../../src/client/client.ts';
 import { agentsArea } from '../../../../src/domains/parties/index.ts';
 import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
+import { eventNamesOf, eventsOf } from '../../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../../support/factories/agent-with-card.ts';
+import { refusal } from '../../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../../support/world.ts';
 
 let world: World;
@@ -23,13 +25,6 @@ beforeEach(async () => {
 
 const policies = () => owner.client(policiesArea);
 const asAgent = () => world.as(agent.token).client(policiesArea);
-const refusal = (status: number, message?: RegExp) =>
-  expect.objectContaining({ status, ...(message ? { message: expect.stringMatching(message) } : {}) });
-const eventsOf = (subjectId: string) =>
-  world.sql<{ name: string; data: Record<string, unknown>; agent_id: string | null }>(
-    'select name, data, agent_id from events where subject_id = $1 order by seq',
-    [subjectId],
-  );
 
 describe('templates', () => {
   // spec: path:POST /policies
@@ -47,7 +42,7 @@ describe('templates', () => {
       version: 1,
     });
     expect(await policies().getPolicy({ params: { id: policy.id } })).toEqual(policy);
-    expect(await eventsOf(policy.id)).toEqual([{ name: 'policy.created', agent_id: null, data: policy }]);
+    expect(await eventsOf(world, policy.id)).toEqual([{ name: 'policy.created', agent_id: null, data: policy }]);
   });
 
   test('every field is kept as it was sent', async () => {
@@ -92,18 +87,18 @@ describe('templates', () => {
       merchantBlocklist: ['x'],
       version: 2,
     });
-    expect((await eventsOf(id)).map(({ name }) => name)).toEqual(['policy.created', 'policy.updated']);
+    expect(await eventNamesOf(world, id)).toEqual(['policy.created', 'policy.updated']);
     expect((await policies().getAgentPolicy({ params: { agentId: agent.agentId } })).version).toBe(1);
   });
 
   test('a change that names no field is refused: no version, no event, no fresh expiry', async () => {
     const { id } = await policies().createPolicy({ body: { name: 'A', expiresAfterMinutes: 5 } });
-    const before = [await policies().getPolicy({ params: { id } }), await eventsOf(id)];
+    const before = [await policies().getPolicy({ params: { id } }), await eventsOf(world, id)];
     const nothing = refusal(400, /must name at least one field to change/);
     await expect(policies().updatePolicy({ params: { id }, body: {} })).rejects.toEqual(nothing);
     const params = { agentId: agent.agentId };
     await expect(policies().updateAgentPolicy({ params, body: {} })).rejects.toEqual(nothing);
-    expect([await policies().getPolicy({ params: { id } }), await eventsOf(id)]).toEqual(before);
+    expect([await policies().getPolicy({ params: { id } }), await eventsOf(world, id)]).toEqual(before);
     expect(await policies().getAgentPolicy({ params })).toMatchObject({ version: 1 });
   });
 
@@ -114,7 +109,7 @@ describe('templates', () => {
     await expect(policies().getPolicy({ params: { id } })).rejects.toEqual(refusal(404));
     await expect(policies().updatePolicy({ params: { id }, body: { name: 'B' } })).rejects.toEqual(refusal(404));
     expect((await policies().listPolicies({ query: { kind: 'template' } })).data).toEqual([]);
-    expect((await eventsOf(id)).at(-1)?.name).toBe('policy.deleted');
+    expect((await eventsOf(world, id)).at(-1)?.name).toBe('policy.deleted');
   });
 
   test('pages show newest first and can be confined to a kind', async () => {
@@ -139,7 +134,7 @@ describe('templates', () => {
       await policies().createPolicy({ body: { name: 'A' }, headers }),
     ];
     expect(two).toEqual(one);
-    expect(await eventsOf(one.id)).toHaveLength(1);
+    expect(await eventsOf(world, one.id)).toHaveLength(1);
   });
 
   // spec: status:POST /policies:400 validation error or invalid state
@@ -181,7 +176,7 @@ describe("an agent's policy", () => {
       dailyLimitEuros: 100,
       version: 2,
     });
-    expect(await eventsOf(agent.policyId)).toMatchObject([{ name: 'policy.updated', agent_id: agent.agentId }]);
+    expect(await eventsOf(world, agent.policyId)).toMatchObject([{ name: 'policy.updated', agent_id: agent.agentId }]);
     expect(await policies().getAgentPolicy({ params })).toMatchObject({ maxTransactionEuros: 7 });
     expect(await asAgent().getAgentPolicy({ params })).toMatchObject({ maxTransactionEuros: 7 });
     expect(await asAgent().getPolicy({ params: { id: agent.policyId } })).toMatchObject({ version: 2 });
@@ -335,7 +330,7 @@ describe("an agent's policy", () => {
     });
     expect(answer.status).toBe(400);
     expect(await policies().getAgentPolicy({ params: { agentId: agent.agentId } })).toMatchObject({ version: 1 });
-    expect(await eventsOf(agent.policyId)).toEqual([]);
+    expect(await eventsOf(world, agent.policyId)).toEqual([]);
   });
 
   test('is as absent as an agent that is still being issued', async () => {
@@ -500,7 +495,7 @@ describe('who may', () => {
     ])
       await expect(call()).rejects.toEqual(refusal(404));
     expect((await stranger.listPolicies()).data).toEqual([]);
-    expect(await eventsOf(agent.policyId)).toEqual([]);
+    expect(await eventsOf(world, agent.policyId)).toEqual([]);
   });
 
   test('an agent reads its own policy, no other, and changes none', async () => {
@@ -520,7 +515,7 @@ describe('who may', () => {
       () => own.deletePolicy({ params: { id: agent.policyId } }),
     ])
       await expect(call()).rejects.toEqual(refusal(403));
-    expect(await eventsOf(agent.policyId)).toEqual([]);
+    expect(await eventsOf(world, agent.policyId)).toEqual([]);
   });
 
   // spec: status:POST /policies:401 missing or invalid authentication

@@ -9,11 +9,11 @@ import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
 import { sandboxClockArea } from '../../../../src/http/sandbox-clock.ts';
 import { day, hour, minute } from '../../../../src/kernel/instant.ts';
+import { eventsOf } from '../../../support/events.ts';
 import {
   anIntent,
   aPayer,
   brokenInvariants,
-  eventsOf,
   networkOf,
   type Payer,
   sandboxShop,

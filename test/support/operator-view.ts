@@ -1,8 +1,8 @@
 /** What an operator can read of a run through Temporal's API, and nothing else: no database, no HTTP. @module */
 import { Client, Connection, WorkflowNotFoundError } from '@temporalio/client';
-import { converterPath } from '../../../src/temporal/connection.ts';
-import type { History } from '../../support/history-json.ts';
-import { eventually } from '../../support/world.ts';
+import { converterPath } from '../../src/temporal/connection.ts';
+import type { History } from './history-json.ts';
+import { eventually } from './world.ts';
 
 export type RunView = {
   readonly id: string;

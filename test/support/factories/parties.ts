@@ -3,7 +3,24 @@ import { randomUUID } from 'node:crypto';
 import { agentTokensArea } from '../../../src/domains/identity/index.ts';
 import { type AgentRecord, agentsArea } from '../../../src/domains/parties/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import type { Owner, World } from '../../support/world.ts';
+import type { Owner, World } from '../world.ts';
+
+type CustomerTerms = { readonly plan?: string; readonly defaultPolicy?: unknown };
+
+/** The owner's customer; one who is there already keeps what is not named. */
+export async function aCustomer(
+  { sql }: Pick<World, 'sql'>,
+  ownerId: string,
+  { plan, defaultPolicy }: CustomerTerms = {},
+): Promise<void> {
+  const policy = defaultPolicy === undefined ? null : JSON.stringify(defaultPolicy);
+  await sql(
+    `insert into customers as c (id, owner_id, type, status, plan, default_policy, created_at, updated_at)
+     values ($1, $2, 'consumer', 'active', coalesce($3, 'enterprise'), $4, $5, $5)
+     on conflict (owner_id) do update set plan = coalesce($3, c.plan), default_policy = coalesce($4, c.default_policy)`,
+    [newId('customer'), ownerId, plan ?? null, policy, new Date()],
+  );
+}
 
 export const anAgent = (owner: Owner, body: object = {}): Promise<AgentRecord> =>
   owner.client(agentsArea).createAgent({ body }) as Promise<AgentRecord>;
@@ -33,32 +50,9 @@ export async function giveMoney(world: World, owner: Owner, walletId: string, am
   await world.sql('select post_journals($1::jsonb)', [JSON.stringify([journal])]);
 }
 
-/** Names of the events of an owner, in order, since the row with that seq. */
-export async function eventsSince(world: World, owner: Owner, seq: number): Promise<string[]> {
-  const found = await world.sql<{ name: string }>(
-    'select name from events where owner_id = $1 and seq > $2 order by seq',
-    [owner.ownerId, seq],
-  );
-  return found.map(({ name }) => name);
-}
-
-export async function lastEvent(world: World, owner: Owner): Promise<number> {
-  const [row] = await world.sql<{ seq: string | null }>('select max(seq) as seq from events where owner_id = $1', [
-    owner.ownerId,
-  ]);
-  return Number(row?.seq ?? 0);
-}
-
 export async function cardsOf(world: World, agentId: string) {
   return world.sql<{ id: string; status: string; frozen_by: string | null }>(
     'select id, status, frozen_by from cards where agent_id = $1 order by created_at, id',
     [agentId],
   );
 }
-
-/** The status of a refusal, 200 when there was none. */
-export const statusOf = (asked: Promise<unknown>): Promise<number> =>
-  asked.then(
-    () => 200,
-    (refused: { status?: number }) => refused.status ?? 0,
-  );

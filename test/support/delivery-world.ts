@@ -3,20 +3,20 @@
  * Everything that it starts, `close` stops.
  * @module
  */
-import type { Client } from '../../../src/client/client.ts';
-import { startListener } from '../../../src/db/listener.ts';
-import { createSender, webhooksArea } from '../../../src/domains/delivery/index.ts';
-import type { EventName } from '../../../src/events/catalog.ts';
-import { recordChanges } from '../../../src/events/record.ts';
-import { uuidv7 } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
-import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
-import { createOutbound, type Outbound } from '../../../src/outbound/outbound.ts';
-import type { Cause } from '../../../src/platform/cause.ts';
-import { type DeliveryRelayOptions, deliveriesChannel, startDeliveryRelay } from '../../../src/relay/deliveries.ts';
-import type { Loop } from '../../../src/relay/loop.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import type { Client } from '../../src/client/client.ts';
+import { startListener } from '../../src/db/listener.ts';
+import { createSender, webhooksArea } from '../../src/domains/delivery/index.ts';
+import type { EventName } from '../../src/events/catalog.ts';
+import { recordChanges } from '../../src/events/record.ts';
+import { uuidv7 } from '../../src/kernel/ids.ts';
+import { entities } from '../../src/main/entities.ts';
+import { type Infrastructure, openInfrastructure } from '../../src/main/infrastructure.ts';
+import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts';
+import type { Cause } from '../../src/platform/cause.ts';
+import { type DeliveryRelayOptions, deliveriesChannel, startDeliveryRelay } from '../../src/relay/deliveries.ts';
+import type { Loop } from '../../src/relay/loop.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
+import { startWorld, type World } from './world.ts';
 
 export type Subscriber = {
   readonly ownerId: string;
