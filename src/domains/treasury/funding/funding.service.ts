@@ -46,6 +46,8 @@ export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): 
   const before = await findFunding(tx, ownerId, id);
   if (before !== null) return before;
   if (fromWalletId === walletId) throw new DomainError('invalid_request', 'body.fromWalletId: is the wallet itself');
+  // Two transfers in opposite directions take both wallets in one order.
+  for (const one of [walletId, fromWalletId].toSorted()) await heldOpen(tx, ownerId, one);
   await mustTakeMoney(tx, ownerId, walletId, 'id');
   const source = await heldOpen(tx, ownerId, fromWalletId);
   if (source === undefined) throw new DomainError('invalid_request', 'body.fromWalletId: is no wallet of this owner');

@@ -52,8 +52,8 @@ export async function ensureDefaultWallet(
 
 /** The owner has a customer already. A wallet of that id means that this very request opened it before. */
 export async function createWallet(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet): Promise<void> {
-  if (order.parentWalletId !== undefined) await mayLieBelow(tx, order.ownerId, order.parentWalletId);
   const former = order.isDefault === true ? await takeDefault(tx, cause, order.ownerId) : [];
+  if (order.parentWalletId !== undefined) await mayLieBelow(tx, order.ownerId, order.parentWalletId);
   await insert(tx, cause, issue, order, '');
   await recordChanges(tx, cause, [...former, created(order)]);
 }
