@@ -10,6 +10,7 @@ import {
   type IntentView,
   intentView,
   judgeProof,
+  mostCentsOf,
   nextIntentStep,
   stateOf,
 } from '../../src/domains/spending/intents/index.ts';
@@ -39,6 +40,8 @@ export type IntentNext = {
   readonly approvalUrl?: string | null;
   /** The policy in force demands a passkey, so a signal approves nothing. */
   readonly needsPasskey?: boolean;
+  /** What approving it allows one charge to take, tolerance included. */
+  readonly mostCents?: number;
 };
 
 export const intentActivities = ({ database, clock, signalsMayApprove, links, vault }: Deps) => ({
@@ -55,6 +58,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
       view: intentView(row),
       approvalUrl: urls?.get(intentId) ?? null,
       needsPasskey: waits && (await demandsPasskey(database.read(), row)),
+      ...(waits ? { mostCents: (await mostCentsOf(database.read(), [row]))(row) } : {}),
     };
   }),
 

@@ -33,7 +33,7 @@ export type Operation = {
   readonly pure?: true;
   /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */
   readonly secret?: true;
-  /** The answer holds a capability link: kept sealed for a repeat, as long as any answer. */
+  /** The answer holds a capability link: in no cache, and kept sealed for a repeat, as long as any answer. */
   readonly sealed?: true;
   /** Browsers get the same answer as a page; nobody keeps it in a cache. */
   readonly page?: true;

@@ -16,7 +16,13 @@ import {
   requestChallenge,
   withAssertion,
 } from '../domains/identity/index.ts';
-import { findIntent, type IntentRow, recordAttestation, refuseSettled } from '../domains/spending/intents/index.ts';
+import {
+  findIntent,
+  type IntentRow,
+  mostCentsOf,
+  recordAttestation,
+  refuseSettled,
+} from '../domains/spending/intents/index.ts';
 import { attestedUntil, policyOfAgent } from '../domains/spending/policies/index.ts';
 import type { AssertionEnvelope, PasskeyChallenge } from '../http/webauthn.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
@@ -50,18 +56,18 @@ export const createIntentChallenge =
     if (enrolled.length === 0) throw noPasskey();
     const mayApprove = enrolled.filter((passkey) => mayAttest(passkey, at));
     if (mayApprove.length === 0) throw tooNew(enrolled[0] as Passkey);
-    const challenge = await database.write((tx) => makeChallenge(tx, challengeId, matterOf(intent)));
+    const challenge = await database.write(async (tx) => makeChallenge(tx, challengeId, await matterOf(tx, intent)));
     return requestChallenge(relyingParty, challenge, mayApprove);
   };
 
 export const createAttestIntent =
   ({ database, relyingParty }: AttestDeps): AttestIntent =>
   (intent, envelope, cause) =>
-    ceremony(database, (tx, effect) =>
+    ceremony(database, async (tx, effect) =>
       withAssertion(
         tx,
         effect,
-        { relyingParty, envelope, matter: matterOf(intent) },
+        { relyingParty, envelope, matter: await matterOf(tx, intent) },
         cause,
         async (inner, { passkey, isRepeat }) => {
           if (isRepeat) return attestationOf(inner, await stillAttested(inner, intent.id, passkey), passkey.id, cause);
@@ -72,12 +78,13 @@ export const createAttestIntent =
     );
 
 /** Bound to the figures: a challenge that was shown for one amount approves no other. */
-const matterOf = ({ id, ownerId, expectedAmountCents, expectedMerchant }: IntentRow): Matter => ({
-  ownerId,
+const matterOf = async (tx: Tx, intent: IntentRow): Promise<Matter> => ({
+  ownerId: intent.ownerId,
   purpose: 'intent',
-  subjectId: id,
-  amountCents: expectedAmountCents,
-  merchant: expectedMerchant ?? null,
+  subjectId: intent.id,
+  amountCents: intent.expectedAmountCents,
+  mostCents: (await mostCentsOf(tx, [intent]))(intent),
+  merchant: intent.expectedMerchant ?? null,
 });
 
 async function attestationOf(tx: Tx, row: IntentRow, passkeyId: Id<'passkey'>, { at }: Cause): Promise<Attestation> {

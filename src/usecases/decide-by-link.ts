@@ -18,6 +18,7 @@ import {
   type IntentRow,
   type IntentStatus,
   intentBehind,
+  mostCentsOf,
   stateOf,
   statusAsOf,
 } from '../domains/spending/intents/index.ts';
@@ -26,6 +27,7 @@ import { DomainError } from '../kernel/errors.ts';
 import { eurosFromCents } from '../kernel/money.ts';
 import type { ApproveIntent } from './approve-intent.ts';
 import type { IntentChallenge } from './attest-intent.ts';
+import { demandsPasskey } from './refuse-unattested.ts';
 
 type Deps = {
   readonly database: Database;
@@ -95,10 +97,11 @@ async function toldOf(
       agentName: (await agentNames(tx, intent.ownerId, [intent.agentId])).get(intent.agentId) ?? intent.agentId,
       purpose: intent.purpose,
       amountEuros: eurosFromCents(intent.expectedAmountCents),
+      mostEuros: eurosFromCents((await mostCentsOf(tx, [intent]))(intent)),
       cadence: intent.recurring?.cadence ?? null,
       merchant: intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null),
       rule: intent.policyCheck.reason,
-      demandsPasskey: intent.needsAttestation,
+      demandsPasskey: await demandsPasskey(tx, intent),
       decideBy: intent.expiresAt.toISOString(),
     },
     passkey: { state, blockedUntil: blockedUntil?.toISOString() ?? null, origin },

@@ -15,7 +15,7 @@ import {
   noteVerified,
   type VerifyBody,
 } from '../domains/spending/intents/index.ts';
-import { policyOfAgent } from '../domains/spending/policies/index.ts';
+import { policyOfAgent, tolerancePercentOf } from '../domains/spending/policies/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 
@@ -66,6 +66,6 @@ async function paidBy(tx: Tx, intent: IntentRow): Promise<string | undefined> {
 }
 
 async function toleranceOf(tx: Tx, { recurring, agentId }: IntentRow): Promise<number> {
-  if (recurring != null) return recurring.amountTolerancePercent;
-  return (await policyOfAgent(tx, agentId))?.amountTolerancePercent ?? 0;
+  const policy = await policyOfAgent(tx, agentId);
+  return tolerancePercentOf(recurring?.amountTolerancePercent, policy?.amountTolerancePercent);
 }

@@ -153,9 +153,16 @@ const hasMoved = (before: IntentView, now: IntentView | undefined): boolean =>
   now !== undefined && (now.status !== before.status || now.isMatched !== before.isMatched);
 
 function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
-  const sentence = `${present(next)} ${inWords(next.view.amountCents)} EUR asked by ${next.view.agentId}.`;
+  const sentence = `${present(next)} ${amountOf(next)} asked by ${next.view.agentId}.`;
   const { approvalUrl } = next;
   details.say(approvalUrl ? `${sentence}\nThe approver's page: ${approvalUrl}` : sentence);
+}
+
+/** Whoever decides has to know how much more a charge may take. */
+function amountOf({ view: { amountCents, recurring }, mostCents }: IntentNext): string {
+  const amount = `${inWords(amountCents)} EUR`;
+  if (mostCents === undefined || mostCents <= amountCents) return amount;
+  return `${amount}, up to ${inWords(mostCents)} EUR${recurring ? ' each' : ''},`;
 }
 
 function present({ kind, view, needsPasskey }: IntentNext): string {

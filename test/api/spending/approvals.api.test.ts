@@ -145,6 +145,7 @@ describe('what it shows', () => {
         agentName: 'Shopping agent',
         purpose: 'a reference book',
         amountEuros: 80,
+        mostEuros: 80,
         cadence: null,
         merchant: 'Example Shop',
         rule: expect.stringMatching(/50\.00.*80\.00/) as never,

@@ -5,9 +5,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea, proven } from '../../../src/domains/spending/intents/index.ts';
+import { minute } from '../../../src/kernel/instant.ts';
+import { createVault } from '../../../src/vault/vault.ts';
+import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-world.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
+import { openTemporal } from '../../support/operator-view.ts';
 import { anIntent, aPayer } from '../../support/payments-world.ts';
 
 let whole: CheckoutWorld;
@@ -44,4 +48,37 @@ test('503 while nobody works, approved by the same key when somebody does; the a
   );
   expect(told.map(({ name }) => name)).toEqual(['intent.attested', 'intent.approved']);
   expect((await intents.getIntent({ params: { id: intentId } })).attestedAt).toBe(attestedAt);
+}, 60_000);
+
+test('what the API asked long before somebody works again is refused in words, and the next request is heard', async () => {
+  const { world } = whole;
+  const payer = await aPayer(world);
+  const intentId = await anIntent(world, payer, { status: 'pending_approval', isAutoApproved: false });
+  const intents = payer.owner.client(intentsArea);
+  const temporal = await openTemporal();
+  try {
+    const vault = createVault({ keys: readVaultKeys(world.config.BURSAR_VAULT_KEY) });
+    const asked = {
+      decision: 'approve',
+      actor: 'key',
+      by: 'key_0123456789',
+      causeId: 'old',
+      requestId: 'req',
+    } as const;
+    const old = await proven(vault, intentId, asked, new Date(Date.now() - 11 * minute));
+    await intents.getIntent({ params: { id: intentId } });
+    await world.sql('update processes set wanted_wake = true where id = $1', [`intent/${intentId}`]);
+    await temporal.started(`intent/${intentId}`);
+    await whole.stopWorker();
+    const run = temporal.client.workflow.getHandle(`intent/${intentId}`);
+    const late = run.executeUpdate('decide', { args: [old] }).catch((error: Error) => (error.cause as Error).message);
+    const key = { 'Idempotency-Key': randomUUID() };
+    const ask = () => intents.approveIntent({ params: { id: intentId }, body: {}, headers: key });
+    await expect(ask()).rejects.toMatchObject({ status: 503 });
+    await whole.startWorker();
+    expect(await late).toBe('this decision was sealed more than 10 minutes ago; decide again');
+    expect((await ask()).approvedBy).toMatch(/^key:key_/);
+  } finally {
+    await temporal.close();
+  }
 }, 60_000);

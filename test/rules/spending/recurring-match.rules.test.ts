@@ -29,6 +29,7 @@ const asked = (
   charge: { amountCents?: number; merchant?: string; recurring?: boolean; at?: Date },
   over: Over = {},
   others: (typeof once)[] = [],
+  policysPercent: number | null = null,
 ) => {
   const { taken = [], ...more } = over;
   const at = charge.at ?? inWindow;
@@ -37,15 +38,29 @@ const asked = (
     ...others.map((one) => matchableIntent(one, [], at)),
   ];
   const { amountCents = 1_000, merchant = 'Music Club' } = charge;
-  return matchIntent(candidates, { amountCents, merchant: { name: merchant }, recurring: charge.recurring }, 0);
+  return matchIntent(
+    candidates,
+    { amountCents, merchant: { name: merchant }, recurring: charge.recurring },
+    policysPercent,
+  );
 };
 
-test('its own tolerance counts, not the policy’s: 11.00 of 10.00 fits, 11.01 does not', () => {
+test('its own tolerance counts where the policy names none: 11.00 of 10.00 fits, 11.01 does not', () => {
   expect(asked({ amountCents: 1_100 })).toMatchObject({ outcome: 'matched' });
   expect(asked({ amountCents: 1_101 })).toMatchObject({
     outcome: 'mismatched',
     reason: 'intent int_music expects 10.00 (with tolerance 11.00), asked 11.01',
   });
+});
+
+test('one that the policy names bounds its own, and a wider one adds nothing', () => {
+  expect(asked({ amountCents: 1_050 }, {}, [], 5)).toMatchObject({ outcome: 'matched' });
+  expect(asked({ amountCents: 1_051 }, {}, [], 5)).toMatchObject({
+    outcome: 'mismatched',
+    reason: 'intent int_music expects 10.00 (with tolerance 10.50), asked 10.51',
+  });
+  expect(asked({ amountCents: 1_001 }, {}, [], 0)).toMatchObject({ outcome: 'mismatched' });
+  expect(asked({ amountCents: 1_101 }, {}, [], 50)).toMatchObject({ outcome: 'mismatched' });
 });
 
 test('another merchant fits only where the merchant does not matter', () => {

@@ -136,6 +136,23 @@ describe('who would pass for the API', () => {
     expect(await update(await proven(own, id, forged))).toMatchObject({ approvedBy: 'key:key_0123456789' });
   });
 
+  test('a decision of the API that was refused is not sent again from the history later', async () => {
+    const { id, update, approve, read } = await declared(live);
+    const tenMinutesAgo = Date.now() - 600_000;
+    const lapsed = await proven(vaultOf(live), id, forged, new Date(tenMinutesAgo - 1_000));
+    expect(await update(lapsed)).toBe('this decision was sealed more than 10 minutes ago; decide again');
+    expect((await read()).status).toBe('pending_approval');
+    const other = { ...forged, causeId: 'young' };
+    expect(await update(await proven(vaultOf(live), id, other, new Date(tenMinutesAgo + 30_000)))).toMatchObject({
+      approvedBy: 'key:key_0123456789',
+    });
+    // What it has moved already is only said again.
+    expect(await update(await proven(vaultOf(live), id, other, new Date(tenMinutesAgo - 1_000)))).toMatchObject({
+      status: 'approved',
+    });
+    expect(await approve()).toMatchObject({ approvedBy: 'key:key_0123456789' });
+  });
+
   test('the API itself approves in live, by a seal that tells nothing and is short', async () => {
     const { id, approve, read } = await declared(live);
     expect(await approve()).toMatchObject({ status: 'approved' });

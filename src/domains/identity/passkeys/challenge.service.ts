@@ -20,6 +20,7 @@ export type Matter = {
   readonly subjectId: string | null;
   /** Of an intent: the figures that the person is shown. */
   readonly amountCents?: number;
+  readonly mostCents?: number;
   readonly merchant?: string | null;
 };
 
@@ -28,6 +29,7 @@ export type Challenge = {
   readonly purpose: ChallengePurpose;
   readonly subjectId: string | null;
   readonly amountCents: number | null;
+  readonly mostCents: number | null;
   readonly merchant: string | null;
   readonly name: string | null;
   readonly challenge: string;
@@ -36,26 +38,35 @@ export type Challenge = {
   readonly usedBy: Id<'passkey'> | null;
 };
 
-const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", merchant, name, challenge,
+const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", most_cents as "mostCents", merchant, name, challenge,
   expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
 
 /** A repeated request finds the challenge that it made. */
 export async function makeChallenge(
   tx: Tx,
   id: Id<'challenge'>,
-  { ownerId, purpose, subjectId, amountCents, merchant, name }: Matter & { readonly name?: string | undefined },
+  {
+    ownerId,
+    purpose,
+    subjectId,
+    amountCents,
+    mostCents,
+    merchant,
+    name,
+  }: Matter & { readonly name?: string | undefined },
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
   await rows(
     tx,
-    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, merchant, name, challenge, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 ms') on conflict (id) do nothing`,
+    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, most_cents, merchant, name, challenge, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms') on conflict (id) do nothing`,
     [
       id,
       ownerId,
       purpose,
       subjectId,
       amountCents ?? null,
+      mostCents ?? null,
       merchant ?? null,
       name ?? null,
       randomBytes(32).toString('base64url'),
@@ -122,10 +133,14 @@ export async function noteHolder(tx: Tx, id: Id<'challenge'>, passkeyId: Id<'pas
   await rows(tx, 'update passkey_challenges set used_by = $2 where id = $1', [id, passkeyId]);
 }
 
-function whyAnother(found: Challenge, { purpose, subjectId, amountCents, merchant }: Matter): string | undefined {
+function whyAnother(
+  found: Challenge,
+  { purpose, subjectId, amountCents, mostCents, merchant }: Matter,
+): string | undefined {
   if (found.purpose !== purpose) return `was made for the purpose ${found.purpose}, not for ${purpose}`;
   if (found.subjectId !== subjectId) return `was made for ${found.subjectId ?? 'nothing'}, not for ${subjectId}`;
-  if (found.amountCents !== (amountCents ?? null) || found.merchant !== (merchant ?? null)) {
+  const isOfThese = found.amountCents === (amountCents ?? null) && found.mostCents === (mostCents ?? null);
+  if (!isOfThese || found.merchant !== (merchant ?? null)) {
     return 'was made for another amount or merchant';
   }
   return undefined;

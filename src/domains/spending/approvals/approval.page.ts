@@ -35,6 +35,7 @@ const waiting = (intentId: string, request: Request, passkey: Passkey): Html =>
       <h1>
         <span class="who"><bdi>${request.agentName}</bdi> asks to spend</span>
         <span class="amount">${request.amountEuros.toFixed(2)} EUR</span>
+        ${most(request)}
         ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until ${instant(request.decideBy)} at the latest</span>`}
       </h1>
       <dl>
@@ -76,6 +77,12 @@ const denyForm = html`
           <textarea id="reason" name="reason" rows="2" maxlength="500" autocomplete="off"></textarea>
           <button class="danger" type="submit">Deny the payment</button>
         </form>`;
+
+/** The agent may have chosen how much more than the amount it takes. */
+const most = ({ amountEuros, mostEuros, cadence }: Request): Html | undefined =>
+  mostEuros > amountEuros
+    ? html`<span class="most">up to ${mostEuros.toFixed(2)} EUR${cadence === null ? '' : ' each'}</span>`
+    : undefined;
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 

@@ -35,6 +35,7 @@ export {
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
+export { mostCentsOf } from './intent-most.queries.ts';
 export {
   findWindow,
   latestCompletedWindow,

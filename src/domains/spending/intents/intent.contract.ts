@@ -89,6 +89,9 @@ export const intentOut = z
       description:
         'of an approved recurring one: the window that is current or next, and unpaid; those before are `GET /intents/{id}/windows`',
     }),
+    mostEuros: eurosOut.nullable().meta({
+      description: 'while it waits: the most that one charge may take, tolerance included; what approving it allows',
+    }),
     approvalUrl: z
       .string()
       .nullable()
@@ -97,8 +100,8 @@ export const intentOut = z
   .meta({ id: 'Intent' });
 
 export type IntentWire = z.infer<typeof intentOut>;
-/** What also subscribers see: the link is a capability, and no event carries one. */
-export type IntentFacts = Omit<IntentWire, 'approvalUrl'>;
+/** What also subscribers see: the link is a capability, and no event carries one; the most is of the moment. */
+export type IntentFacts = Omit<IntentWire, 'approvalUrl' | 'mostEuros'>;
 
 const dayInMinutes = 1_440;
 const longestTtlMinutes = { one: 30 * dayInMinutes, recurring: 5 * 366 * dayInMinutes };
@@ -204,6 +207,7 @@ export const intentsArea = defineArea({
         agentId: id('agent').optional(),
       }),
       success: { status: 200, body: pageOut(intentOut) },
+      sealed: true,
       refusals: [403],
     },
     getIntent: {
@@ -214,6 +218,7 @@ export const intentsArea = defineArea({
       scope: 'intents.read',
       params: one,
       success: { status: 200, body: intentOut },
+      sealed: true,
       refusals: [403, 404],
     },
     listIntentWindows: {

@@ -9,6 +9,7 @@ import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
+import { eurosFromCents } from '../../../kernel/money.ts';
 import { type Cursor, pageOf } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
@@ -21,6 +22,7 @@ import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
 import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
+import { mostCentsOf } from './intent-most.queries.ts';
 import { listWindows, type WindowRow } from './intent-window.queries.ts';
 
 export type IntentDeps = {
@@ -121,8 +123,9 @@ async function withLinks(
 ): Promise<(row: ShownIntent) => IntentWire> {
   const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
   const statusOf = (row: ShownIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
-  const waiting = caller.kind === 'key' ? found.filter((row) => statusOf(row) === 'pending_approval') : [];
-  const ids = waiting.map(({ id }) => id);
+  const waiting = found.filter((row) => statusOf(row) === 'pending_approval');
+  const most = await mostCentsOf(database.read(), waiting);
+  const ids = caller.kind === 'key' ? waiting.map(({ id }) => id) : [];
   const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
   return (row) => {
     const [shown, status] = [intentWire(row), statusOf(row)];
@@ -130,6 +133,7 @@ async function withLinks(
       ...shown,
       status,
       window: status === 'approved' ? shown.window : null,
+      mostEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
       approvalUrl: urls?.get(row.id) ?? null,
     };
   };

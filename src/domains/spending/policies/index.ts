@@ -1,10 +1,17 @@
 /** The public face of policies: the spending decision, and the rules it judges by. @module */
 export { type AttestationTerms, attestedUntil, whyUnattested } from './attestation.rules.ts';
-export { matchIntent, misfitsOf, mostFor } from './intent-match.rules.ts';
+export { matchIntent, misfitsOf, mostFor, tolerancePercentOf } from './intent-match.rules.ts';
 export { type PolicyWire, policiesArea, policyOut, traceOut } from './policy.contract.ts';
 export { PolicyRow } from './policy.entity.ts';
 export { agentPolicyProcessId, type PolicyExpiryView } from './policy.messages.ts';
-export { type AgentStanding, agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
+export {
+  type AgentStanding,
+  agentStanding,
+  findPolicy,
+  listPolicies,
+  policyOfAgent,
+  tolerancesOf,
+} from './policy.queries.ts';
 export { type PolicyDeps, policyHandlers } from './policy.routes.ts';
 export {
   type CardFacts,

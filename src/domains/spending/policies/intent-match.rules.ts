@@ -10,7 +10,7 @@ export type MatchableIntent = {
   readonly id: string;
   readonly expectedAmountCents: number;
   readonly expectedMerchant?: string | null | undefined;
-  /** Of its own, where it is recurring; otherwise the policy's counts. */
+  /** Of its own, where it is recurring: up to the policy's, where that names one. Otherwise the policy's counts. */
   readonly tolerancePercent?: number | null | undefined;
   readonly isRecurring?: boolean | undefined;
   /** Why it cannot be charged now, in words: a recurring one outside its windows, or in one that is paid for. */
@@ -94,8 +94,14 @@ export function misfitsOf(
 
 /** The most an intent lets through: its amount and the tolerance, rounded down. */
 export function mostFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): number {
-  const percent = intent.tolerancePercent ?? tolerancePercent ?? 0;
+  const percent = tolerancePercentOf(intent.tolerancePercent, tolerancePercent);
   return intent.expectedAmountCents + percentOf(intent.expectedAmountCents, percent);
+}
+
+/** Its own is the agent's word; one that the policy names is the owner's, and bounds it. */
+export function tolerancePercentOf(own: number | null | undefined, policys: number | null | undefined): number {
+  if (own == null) return policys ?? 0;
+  return Math.min(own, policys ?? own);
 }
 
 const isSurelyThere = ({ expectedMerchant }: MatchableIntent, { merchant }: Charge): boolean =>

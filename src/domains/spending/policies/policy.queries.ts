@@ -11,6 +11,18 @@ export const findPolicy = (tx: Tx, id: string): Promise<PolicyRow | null> =>
 export const policyOfAgent = (tx: Tx, agentId: string): Promise<PolicyRow | null> =>
   tx.findOne(PolicyRow, { agentId, removedAt: null });
 
+/** What each of these agents' policies allows above a declared amount, in percent; null where it says nothing. */
+export async function tolerancesOf(tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
+  if (agentIds.length === 0) return new Map();
+  const found = await rows<{ agentId: string; percent: number | null }>(
+    tx,
+    `select agent_id as "agentId", amount_tolerance_percent::float8 as percent from policies
+     where agent_id = any($1::text[]) and removed_at is null`,
+    [[...agentIds]],
+  );
+  return new Map(found.map(({ agentId, percent }) => [agentId, percent]));
+}
+
 export type PolicyFilter = { ownerId: string; kind?: 'template' | 'agent' | undefined };
 
 /** Up to `limit + 1` rows, newest first. */
@@ -34,10 +46,14 @@ export async function listPolicies(
 export type AgentStanding = { ownerId: string; agentId: string; status: HolderStatus };
 
 /** Who the agent belongs to and whether it may act; null while it is not issued yet. */
-export async function agentStanding(tx: Tx, agentId: string): Promise<AgentStanding | null> {
+export async function agentStanding(
+  tx: Tx,
+  agentId: string,
+  lock: '' | 'for share' = '',
+): Promise<AgentStanding | null> {
   const [agent] = await rows<AgentStanding>(
     tx,
-    `select owner_id as "ownerId", id as "agentId", status from agents where id = $1 and not is_provisioning`,
+    `select owner_id as "ownerId", id as "agentId", status from agents where id = $1 and not is_provisioning ${lock}`,
     [agentId],
   );
   return agent ?? null;

@@ -1,0 +1,126 @@
+/**
+ * Goal: whoever decides is told the most that a charge may take, which the agent chooses, and approves no more than
+ * that; what tells the link stays in no cache. Method: real HTTP, the page as served, software passkeys, the real run.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { approvalsArea } from '../../../src/domains/spending/approvals/index.ts';
+import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { aSubscriber } from '../../support/recurring-world.ts';
+import { refusalOf } from '../../support/refusals.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let temporal: OpenTemporal;
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+  temporal = await openTemporal();
+}, 60_000);
+afterAll(async () => {
+  await temporal.close();
+  await world.close();
+});
+
+const anybody = () => world.as('').client(approvalsArea);
+const tokenOf = (url: string | null) => url?.split('/').at(-1) ?? '';
+const pageOf = async (token: string) => {
+  const answer = await fetch(`${world.apiUrl}/approve/${token}`, { headers: { Accept: 'text/html' } });
+  return (await answer.text()).replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ');
+};
+const asking = (policy: object = {}) => aSubscriber(world, { policy: { auto_approve_limit_cents: 500, ...policy } });
+const seen = async ({ id, approvalUrl }: { id: string; approvalUrl: string | null }) => {
+  const token = tokenOf(approvalUrl);
+  const { request } = await anybody().readApproval({ params: { token } });
+  const run = `intent/${id}`;
+  await temporal.started(run);
+  const { details } = await eventually(
+    () => temporal.viewOf(run),
+    (view) => view.details.includes('asked by'),
+  );
+  return { token, amounts: [request?.amountEuros, request?.mostEuros], page: await pageOf(token), details };
+};
+
+test('a tolerance that the agent chose stands beside the amount: on the page, in the record, in the run', async () => {
+  const { declare, read } = await asking();
+  const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
+  const intent = await read(id);
+  expect([intent.expectedAmountEuros, intent.mostEuros]).toEqual([10, 20]);
+  const { amounts, page, details } = await seen(intent);
+  expect(amounts).toEqual([10, 20]);
+  expect(page).toContain('asks to spend 10.00 EUR up to 20.00 EUR each');
+  expect(details).toContain('10.00 EUR, up to 20.00 EUR each, asked by');
+});
+
+test('the policy’s tolerance is told of a single payment, and nothing where there is none', async () => {
+  const { declare, read } = await asking({ amount_tolerance_percent: 10 });
+  const one = await read((await declare({ recurring: undefined })).id);
+  const { amounts, page, details } = await seen(one);
+  expect([...amounts, one.mostEuros]).toEqual([10, 11, 11]);
+  expect(page).toContain('10.00 EUR up to 11.00 EUR In its own words');
+  expect(details).toContain('10.00 EUR, up to 11.00 EUR, asked by');
+
+  const exact = await asking();
+  const other = await exact.read((await exact.declare({ recurring: undefined })).id);
+  const plain = await seen(other);
+  expect([...plain.amounts, other.mostEuros]).toEqual([10, 10, 10]);
+  expect(plain.page).not.toContain('up to');
+  expect(plain.details).toContain('10.00 EUR asked by');
+});
+
+test('a tolerance that the owner’s policy names bounds the agent’s, as told and as charged', async () => {
+  const { declare, read, charge, api } = await asking({ amount_tolerance_percent: 5, max_transaction_cents: 10_000 });
+  const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
+  expect((await read(id)).mostEuros).toBe(10.5);
+  await api.intents.approveIntent({ params: { id }, body: {} });
+  expect((await read(id)).mostEuros).toBeNull();
+  expect(await charge({ amountCents: 1_051 })).toMatchObject({
+    decision: 'declined',
+    reason: expect.stringContaining('expects 10.00 (with tolerance 10.50), asked 10.51'),
+  });
+  expect(await charge({ amountCents: 1_050 })).toMatchObject({ decision: 'approved' });
+});
+
+test('a challenge is good for the most that was shown, and for no more', async () => {
+  const { declare, payer, api } = await asking({ amount_tolerance_percent: 10 });
+  const passkey = await aPasskey(world, payer.owner);
+  const { id } = await declare({ recurring: undefined });
+  const before = passkey.answer(await intentChallengeOf(payer.owner, id));
+  const widen = (percent: number) =>
+    world.sql('update policies set amount_tolerance_percent = $2, version = version + 1 where id = $1', [
+      payer.policyId,
+      percent,
+    ]);
+  await widen(100);
+  const approve = () => api.intents.approveIntent({ params: { id }, body: { webauthnAssertion: before } });
+  expect(await refusalOf(approve())).toEqual([400, expect.stringContaining('was made for another amount or merchant')]);
+  await widen(10);
+  expect((await approve()).approvedBy).toBe(`passkey:${passkey.id}`);
+});
+
+test('the page says what the policy in force demands, not the one of the declaration', async () => {
+  const { declare, read, payer } = await asking({ require_attestation: true });
+  const token = tokenOf((await read((await declare()).id)).approvalUrl);
+  const demands = async () => (await anybody().readApproval({ params: { token } })).request?.demandsPasskey;
+  expect(await demands()).toBe(true);
+  await world.sql('update policies set require_attestation = false where id = $1', [payer.policyId]);
+  expect(await demands()).toBe(false);
+});
+
+test('what carries a link is kept in no cache, and the form for a key has the page’s headers wherever it is', async () => {
+  const { declare, payer } = await asking();
+  const { id } = await declare();
+  for (const path of [`/intents/${id}`, '/intents?status=pending_approval']) {
+    const answer = await fetch(`${world.apiUrl}${path}`, { headers: { Authorization: `Bearer ${payer.owner.key}` } });
+    expect([await answer.text(), answer.headers.get('cache-control')]).toEqual([
+      expect.stringContaining('/approve/'),
+      'no-store',
+    ]);
+  }
+  const headersOf = async (path: string) => {
+    const { status, headers } = await fetch(`${world.apiUrl}${path}`);
+    const told = ['content-security-policy', 'cache-control', 'x-frame-options', 'x-robots-tag'];
+    return [status, ...told.map((name) => headers.get(name))];
+  };
+  expect(await headersOf('/docs/pages/enrol.html')).toEqual(await headersOf('/docs/passkeys'));
+});
