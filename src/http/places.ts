@@ -16,7 +16,7 @@ export class Places<Served> {
 
   /** `{name}` is a parameter, whatever it is called. A path that is served already is not served anew. */
   add(path: string, served: Served): void {
-    const end = segmentsOf(path.replace(/\{\w+\}/g, '{}')).reduce((node, segment) => {
+    const end = segmentsOf(path.replace(/\{\w+\}/g, '{}')).reduce<Node<Served>>((node, segment) => {
       if (segment === '{}') {
         node.parameter ??= { literals: new Map() };
         return node.parameter;

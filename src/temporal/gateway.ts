@@ -58,10 +58,13 @@ type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: Task
 export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
   const noteStarted = async (processId: string): Promise<void> => {
     const epoch = await temporal.epoch();
-    await rows(database.read(), 'update processes set started_epoch = $2, retry_at = null where id = $1', [
-      processId,
-      epoch,
-    ]);
+    // A note that says nothing new is not written: the caller of an update waits for it.
+    await rows(
+      database.read(),
+      `update processes set started_epoch = $2, retry_at = null
+       where id = $1 and (started_epoch is distinct from $2 or retry_at is not null)`,
+      [processId, epoch],
+    );
   };
 
   const start = async (process: Process): Promise<void> => {

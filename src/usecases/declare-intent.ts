@@ -39,8 +39,9 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
   mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
   const agent = mayReach(call, 'agent', agentId, await holdAgent(tx, agentId));
   const { clientIntentId } = declaration;
+  // Without a key every request mints an id of its own.
   const known =
-    (await findIntent(tx, id)) ??
+    (call.idempotencyKey === undefined ? null : await findIntent(tx, id)) ??
     (clientIntentId === undefined ? null : await findByClientId(tx, agentId, clientIntentId));
   if (known !== null) return { row: known, isNew: known.id === id };
   if (agent.status !== 'active') {
