@@ -115,7 +115,9 @@ const recurring = z
     cadence: z.enum(cadences),
     windowStartDaysBefore: z.int().min(0).max(halfYearInDays).default(3),
     windowEndDaysAfter: z.int().min(0).max(halfYearInDays).default(2),
-    amountTolerancePercent: z.number().min(0).max(100).default(10),
+    amountTolerancePercent: z.number().min(0).max(100).default(10).meta({
+      description: 'how far above the amount a charge may be; bounded by the policy’s, where that names one',
+    }),
     merchantMatch: z.boolean().default(true).meta({ description: 'false: by whichever merchant' }),
   })
   .meta({
@@ -238,7 +240,7 @@ export const intentsArea = defineArea({
       path: '/{id}/verify',
       summary: 'Compare what was really paid with what was declared',
       description:
-        'For a completed intent, and for the last completed window of a recurring one. An amount fits within the tolerance of the policy (of the intent, where it is recurring) in both directions; a merchant fits when it is the same in another spelling. Marks the transactions; `verification.mismatch` tells what does not fit.',
+        'For a completed intent, and for the last completed window of a recurring one. An amount fits within the tolerance of the policy (of the intent, where it is recurring, bounded by the policy’s) in both directions; a merchant fits when it is the same in another spelling. Marks the transactions; `verification.mismatch` tells what does not fit.',
       auth: ['key', 'agent'],
       scope: 'intents.write',
       params: one,

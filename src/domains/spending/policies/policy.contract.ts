@@ -57,7 +57,7 @@ const terms = {
   ),
   amountTolerancePercent: means(
     z.number().min(0).max(10_000).nullable(),
-    'how far above its intent a charge may be; null = 0',
+    'how far above its intent a charge may be, and the most that a recurring intent may name itself; null = 0, and its own stands',
   ),
 };
 
