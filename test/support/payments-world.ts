@@ -11,7 +11,7 @@ import { entities } from '../../src/main/entities.ts';
 import { cardWasUsed } from '../../src/usecases/card-was-used.ts';
 import { type Expired, expireHolds } from '../../src/usecases/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
-import type { Owner, World } from './world.ts';
+import { businessNow, type Owner, type World } from './world.ts';
 
 export type Payer = {
   readonly owner: Owner;
@@ -125,12 +125,6 @@ export async function anIntent(world: World, payer: Payer, options: IntentOption
     [`intent/${id}`, id, payer.owner.ownerId, payer.agentId, at],
   );
   return id;
-}
-
-/** A test may have moved the clock. */
-async function businessNow(world: World): Promise<Date> {
-  const [row] = await world.sql<{ offset_ms: string }>('select offset_ms from clock where id = 1');
-  return new Date(Date.now() + Number(row?.offset_ms ?? 0));
 }
 
 export const sandboxShop = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };

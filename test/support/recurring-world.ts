@@ -2,7 +2,7 @@
 import { eventNamesOf } from './events.ts';
 import { clientsOf } from './factories/records.ts';
 import { aPayer, networkOf, type Payer } from './payments-world.ts';
-import type { World } from './world.ts';
+import { businessNow, type World } from './world.ts';
 
 export const musicClub = { id: 'm_music', name: 'Music Club', mcc: '5735', country: 'DE' };
 
@@ -52,11 +52,6 @@ export async function aSubscriber(world: World, options: Parameters<typeof aPaye
 export async function goTo(world: World, instant: string | Date): Promise<void> {
   const leftMs = new Date(instant).getTime() - (await businessNow(world)).getTime();
   if (leftMs > 0) await world.advance(leftMs);
-}
-
-export async function businessNow(world: World): Promise<Date> {
-  const [clock] = await world.sql<{ offset_ms: string }>('select offset_ms from clock where id = 1');
-  return new Date(Date.now() + Number(clock?.offset_ms));
 }
 
 /** The window of a record; its absence is a failure. */

@@ -154,6 +154,12 @@ async function sandboxFor(apiUrl: string, dataDir: string, stops: (() => Promise
   return sandbox.url;
 }
 
+/** What the clock of that world says; a test may have moved it. */
+export async function businessNow({ sql }: Pick<World, 'sql'>): Promise<Date> {
+  const [clock] = await sql<{ offset_ms: string }>('select offset_ms from clock where id = 1');
+  return new Date(Date.now() + Number(clock?.offset_ms ?? 0));
+}
+
 /** Asks until the answer satisfies, for at most `timeoutMs`; the last answer is in the error. */
 export async function eventually<T>(
   ask: () => Promise<T>,

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { endWindows } from '../../../src/domains/spending/intents/index.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { balancesOf, brokenInvariants, inDatabase } from '../../support/payments-world.ts';
-import { aSubscriber, businessNow, goTo, windowIn } from '../../support/recurring-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { aSubscriber, goTo, windowIn } from '../../support/recurring-world.ts';
+import { businessNow, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

@@ -11,8 +11,8 @@ import { endWindows } from '../../../src/domains/spending/intents/index.ts';
 import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
 import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
 import { balancesOf, brokenInvariants, inDatabase, networkOf } from '../../support/payments-world.ts';
-import { aSubscriber, businessNow, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { aSubscriber, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';
+import { businessNow, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 beforeAll(async () => {

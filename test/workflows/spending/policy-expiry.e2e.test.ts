@@ -13,7 +13,7 @@ import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
-import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { businessNow, eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let temporal: OpenTemporal;
@@ -332,7 +332,8 @@ describe('once, whatever happens', () => {
     const agent = await anAgent();
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.agentId]);
     await world.advance(hour);
-    await inDatabase(world, (database) => expirePolicy(database, agent.agentId, new Date(Date.now() + 9e9)));
+    const later = new Date((await businessNow(world)).getTime() + hour);
+    await inDatabase(world, (database) => expirePolicy(database, agent.agentId, later));
     expect(await eventsOf(agent, 'policy.expired')).toEqual([]);
     await world.sql('update agents set is_provisioning = false where id = $1', [agent.agentId]);
     await world.advance(5 * minute);
