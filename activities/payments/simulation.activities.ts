@@ -1,4 +1,5 @@
 /** Simulation steps the worker runs, safe to repeat: read the row, have the network charge the card. @module */
+import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import type { Tx } from '../../src/db/tx.ts';
 import { cardRefOf } from '../../src/domains/cards/index.ts';
@@ -43,6 +44,7 @@ export const simulationActivities = (deps: Deps) => ({
       merchant: { name: row.merchant, mcc: row.mcc, country: row.country },
       idempotencyKey: `${simulationId}/${row.attempt}`,
     });
+    await hearLateAnswer(database, outcome);
     const at = await clock.now();
     const cause = { causeId: `simulation:${simulationId}`, requestId: row.requestId, actor: system, at };
     const ended = await database.write((tx) => conclude(tx, row, outcome, cause));
@@ -54,6 +56,13 @@ export const simulationActivities = (deps: Deps) => ({
 export type SimulationActivities = ReturnType<typeof simulationActivities>;
 
 const system = { kind: 'system' } as const;
+
+/** Bursar may be deciding still, too late for the network: what comes of that is better than a second charge. */
+async function hearLateAnswer(database: Database, outcome: ChargeOutcome): Promise<void> {
+  if (outcome.outcome !== 'undecided') return;
+  if ((await transactionOf(database.read(), outcome)) === null) await setTimeout(lateAnswerMs);
+}
+const lateAnswerMs = 2_000;
 
 /** Undefined: nothing came of it, and the network is asked anew under another key. */
 async function conclude(

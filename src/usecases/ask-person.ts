@@ -1,9 +1,12 @@
 /**
- * A charge that only wanted a person: one pending intent, filled in from the charge, and the owner hears of it. A person
- * has a day to decide; from the approval on the merchant's next try passes for 15 minutes.
+ * A charge that only wanted a person: one pending intent for the card, or the one in its place, filled in from the
+ * charge, and the owner hears of it. A person has a day to decide; from the approval on the merchant's next try passes
+ * for 15 minutes.
  * @module
  */
 import { rows, type Tx } from '../db/tx.ts';
+import { type CardRow, findCard } from '../domains/cards/index.ts';
+import { lockAgent } from '../domains/parties/index.ts';
 import type { AuthorizationFacts, AuthorizationMessage, Received } from '../domains/payments/index.ts';
 import { type ApprovalLinks, insertIntent } from '../domains/spending/intents/index.ts';
 import { recordChanges } from '../events/record.ts';
@@ -26,10 +29,12 @@ export type AskPerson = (
 /** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
 export const askPersonWith =
   (links: Pick<ApprovalLinks, 'open'>): AskPerson =>
-  async (tx, { message, cause }, { card, policy }, { rule, reason, transactionId }) => {
+  async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
     const { amountCents, merchant } = message;
     // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
-    await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [card.agentId]);
+    await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [charged.agentId]);
+    const card = await cardOfNow(tx, charged);
+    if (card === null) return;
     const asked = await rows(
       tx,
       `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
@@ -74,3 +79,12 @@ export const askPersonWith =
       { event: 'risk.review_required', ownerId, agentId, subjectId: transactionId, data },
     ]);
   };
+
+/** A rotation or a close may have come since the decline; the agent is held so that none comes now. */
+async function cardOfNow(tx: Tx, { id, ownerId, agentId }: AuthorizationFacts['card']): Promise<CardRow | null> {
+  const agent = await lockAgent(tx, ownerId, agentId);
+  if (agent === undefined || agent.status === 'closed') return null;
+  let card = await findCard(tx, id);
+  while (card?.replacedByCardId != null) card = await findCard(tx, card.replacedByCardId);
+  return card === null || card.status === 'closed' ? null : card;
+}

@@ -297,6 +297,14 @@ describe('step by step', () => {
     return simulationActivities({ database, clock, simulator: { charge } });
   };
 
+  /** As the network does for it, without the simulator. */
+  async function authorize(id: string) {
+    const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [cardId]);
+    const message = { id: `auth_${id}`, cardRef: card?.card_ref, amountCents: 300, currency: 'EUR', simulation: id };
+    const merchant = { id: 'm_corner', name: 'Corner Shop', mcc: '5734', country: 'DE' };
+    return networkOf(world).send<{ transactionId: string }>('authorizations', { ...message, merchant });
+  }
+
   test('a network that decided without hearing Bursar is asked anew under another key', async () => {
     const id = await aSimulation();
     const keys: string[] = [];
@@ -313,15 +321,24 @@ describe('step by step', () => {
   test('where Bursar had decided all the same, that is the transaction', async () => {
     const id = await aSimulation();
     await withoutIntents();
-    const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [cardId]);
-    const message = { id: `auth_${id}`, cardRef: card?.card_ref, amountCents: 300, currency: 'EUR', simulation: id };
-    const merchant = { id: 'm_corner', name: 'Corner Shop', mcc: '5734', country: 'DE' };
-    const network = networkOf(world);
-    const { body } = await network.send<{ transactionId: string }>('authorizations', { ...message, merchant });
-    const steps = stepsWith(async () => ({ outcome: 'undecided', authorizationId: message.id }));
+    const { body } = await authorize(id);
+    const steps = stepsWith(async () => ({ outcome: 'undecided', authorizationId: `auth_${id}` }));
     expect(await steps.playSimulation(id)).toMatchObject({ status: 'done', transactionId: body.transactionId });
     const never = stepsWith(async () => Promise.reject(new Error('asked again')));
     expect(await never.playSimulation(id)).toMatchObject({ status: 'done' });
+  });
+
+  test('decided a moment too late for the network, that is the transaction as well, and nothing is charged again', async () => {
+    const id = await aSimulation();
+    await withoutIntents();
+    let late: ReturnType<typeof authorize> | undefined;
+    const steps = stepsWith(async () => {
+      late = new Promise((resolve) => setTimeout(resolve, 300)).then(() => authorize(id));
+      return { outcome: 'undecided', authorizationId: `auth_${id}` };
+    });
+    const view = await steps.playSimulation(id);
+    expect(view).toMatchObject({ status: 'done', transactionId: (await late)?.body.transactionId });
+    expect(await world.sql('select attempt from simulations where id = $1', [id])).toEqual([{ attempt: 1 }]);
   });
 
   test('a step for one that does not exist fails for good', async () => {

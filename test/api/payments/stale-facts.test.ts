@@ -4,11 +4,17 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { rows, type Tx } from '../../../src/db/tx.ts';
+import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
+import { applyToCard, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
+import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
+import type { Cause } from '../../../src/platform/cause.ts';
+import { askPersonWith } from '../../../src/usecases/ask-person.ts';
 import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
 import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
@@ -51,6 +57,13 @@ function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unkno
   } as const;
   return authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause });
 }
+
+const aCause = (): Cause => ({
+  causeId: randomUUID(),
+  requestId: randomUUID(),
+  actor: { kind: 'network' },
+  at: new Date(),
+});
 
 const changes: [string, (payer: Payer) => string, string][] = [
   [
@@ -155,6 +168,48 @@ test('facts that keep changing end in 503, with nothing written', async () => {
   expect(turns).toBe(5);
   expect(await world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
   expect((await balancesOf(world, payer)).held).toBe(0);
+});
+
+describe('between the decline and the question to a person', () => {
+  const links = { open: async () => undefined };
+
+  async function askedAfter(payer: Payer, meanwhile: (tx: Tx) => Promise<unknown>) {
+    const authorize = createAuthorizeCard({
+      database: databaseOf(orm),
+      log: { error: () => undefined },
+      closeUsedCard: cardWasUsed,
+      askPerson: async (tx, ...charge) => {
+        await databaseOf(orm).write(meanwhile);
+        await askPersonWith(links)(tx, ...charge);
+      },
+      riskOf: async () => ({ outcome: 'allow', signals: [] }),
+    });
+    const message = authorizationMessage.parse(network.authorizationOf(payer));
+    const answer = await authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause: aCause() });
+    expect(answer).toMatchObject({ decision: 'declined', rule: 'auto_approve_limit' });
+    return world.sql('select card_id, status from intents where agent_id = $1', [payer.agentId]);
+  }
+  const wary = () => aPayer(world, { policy: { auto_approve_limit_cents: 1 } });
+
+  test('the card gets a new number: it is asked about for that one', async () => {
+    const payer = await wary();
+    const next = newId('card');
+    const asked = await askedAfter(payer, async (tx) => {
+      await prepareRotation(tx, aCause(), { newId: next, cardId: payer.cardId });
+      const issued = { cardRef: `pc_${next}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
+      await storeIssuedCard(tx, next, issued, new Date(), async () => undefined);
+    });
+    expect(asked).toEqual([{ card_id: next, status: 'pending_approval' }]);
+  });
+
+  test('the card or its agent is closed: nobody is asked', async () => {
+    const closed = await wary();
+    const close = (tx: Tx) => applyToCard(tx, closed.cardId, { kind: 'close' }, aCause());
+    expect(await askedAfter(closed, close)).toEqual([]);
+    const gone = await wary();
+    const closeAgent = (tx: Tx) => rows(tx, `update agents set status = 'closed' where id = $1`, [gone.agentId]);
+    expect(await askedAfter(gone, closeAgent)).toEqual([]);
+  });
 });
 
 test('the reversal comes meanwhile: declined without a hold', async () => {

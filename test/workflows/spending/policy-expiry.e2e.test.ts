@@ -162,8 +162,15 @@ describe('the action', () => {
   test('the cards of a frozen agent stay frozen when it is unfrozen', async () => {
     const agent = await anAgent();
     await api().agents.freezeAgent({ params: { id: agent.agentId }, body: {} });
+    const row = async () =>
+      (await world.sql<{ version: number; updated_at: Date }>('select * from cards where id = $1', [agent.cardId]))[0];
+    const before = await row();
     await world.advance(hour);
-    await expired(agent);
+    const [event] = await expired(agent);
+    expect(event?.data).toMatchObject({ action: 'freeze', cards: 1 });
+    const after = await row();
+    expect(after?.version).toBe((before?.version ?? 0) + 1);
+    expect(Number(after?.updated_at) - Number(before?.updated_at)).toBeGreaterThan(hour / 2);
     await api().agents.unfreezeAgent({ params: { id: agent.agentId } });
     expect(await statesOf(agent)).toEqual([{ name: 'default', status: 'frozen', frozen_by: 'policy' }]);
   });

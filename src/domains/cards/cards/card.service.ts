@@ -33,7 +33,9 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   const move = moveCard(from, command, agentStatus, await hasMoved(tx, 'card', cardId, cause.causeId));
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
   if (move.outcome === 'already') {
-    if (command.kind === 'freeze' && row.status === 'frozen') row.frozenBy = frozenByAfter(from, command);
+    const holder = frozenByAfter(from, command);
+    if (command.kind !== 'freeze' || row.status !== 'frozen' || holder === from.frozenBy) return row;
+    Object.assign(row, { frozenBy: holder, version: row.version + 1, updatedAt: cause.at });
     await tx.flush();
     return row;
   }
@@ -64,12 +66,16 @@ export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
 export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
   moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('agent'));
 
-/** A policy that lapsed. What was frozen with the agent stays frozen when the agent is unfrozen. */
+/** A policy that lapsed. What was frozen with the agent stays frozen when the agent is unfrozen, and counts as well. */
 export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
   const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
-  const takeOver = `update cards set frozen_by = 'policy' where agent_id = $1 and status = 'frozen' and frozen_by = 'agent'`;
-  await rows(tx, takeOver, [agentId]);
-  return moved;
+  const takenOver = await rows<{ id: string }>(
+    tx,
+    `update cards set frozen_by = 'policy', version = version + 1, updated_at = $2
+     where agent_id = $1 and status = 'frozen' and frozen_by = 'agent' returning id`,
+    [agentId, cause.at],
+  );
+  return [...moved, ...takenOver.map(({ id }) => id)];
 }
 
 /** Only what was frozen with the agent; a card that its owner froze stays so. */
