@@ -1,7 +1,7 @@
 /**
- * Brings a database to the newest schema: every `migrations/*.sql` in name order, once, and then the functions, under
- * one advisory lock, so that several starts at once are harmless. A migration that was applied is never edited; a
- * change is a new file.
+ * Brings a database to the newest schema: every `migrations/*.sql` in name order, once, all of them or none, and then
+ * the functions, under one advisory lock, so that several starts at once are harmless. A migration that was applied is
+ * never edited; a change is a new file.
  * @module
  */
 import { readdir, readFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ async function applyAll(url: string): Promise<string[]> {
       entities: [],
       discovery: { warnWhenNoEntities: false },
       extensions: [Migrator],
-      migrations: { migrationsList: await migrationsOf(folder), snapshot: false, silent: true },
+      migrations: { migrationsList: await migrationsOf(folder), allOrNothing: true, snapshot: false, silent: true },
     }),
   );
   try {
