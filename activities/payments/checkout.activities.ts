@@ -31,12 +31,12 @@ import {
   matchableIntent,
   stateOf,
   whyUnpayable,
+  windowOfNow,
 } from '../../src/domains/spending/intents/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import { windowOfNow } from '../../src/usecases/window-of-now.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {

@@ -28,6 +28,20 @@ export async function openProcess(tx: Tx, process: NewProcess): Promise<void> {
   );
 }
 
+/** Many at once; of one that is there already only the deadline moves. */
+export async function openProcesses(tx: Tx, processes: readonly NewProcess[]): Promise<void> {
+  if (processes.length === 0) return;
+  await rows(
+    tx,
+    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     select id, workflow, "subjectId", "ownerId", "agentId", stage, "dueAt", at
+     from jsonb_to_recordset($1::jsonb) as p(id text, workflow text, "subjectId" text, "ownerId" text, "agentId" text,
+       stage text, "dueAt" timestamptz, at timestamptz)
+     on conflict (id) do update set due_at = excluded.due_at`,
+    [JSON.stringify(processes)],
+  );
+}
+
 /** The same, also where it had ended; either way it looks at its row soon. */
 export async function reopenProcess(tx: Tx, process: NewProcess): Promise<void> {
   await rows(
@@ -47,6 +61,15 @@ export async function wakeProcess(tx: Tx, id: string, dueAt?: Date | null): Prom
     : rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = $1 and is_open', [id, dueAt]));
 }
 
+/** Many at once. */
+export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt: Date): Promise<void> {
+  if (ids.length === 0) return;
+  await rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = any($1::text[]) and is_open', [
+    [...ids],
+    dueAt,
+  ]);
+}
+
 /** Moves only the deadline; for the process's own steps, which need no wake. */
 export async function dueProcess(tx: Tx, id: string, dueAt: Date | null): Promise<void> {
   await rows(tx, 'update processes set due_at = $2 where id = $1 and is_open', [id, dueAt]);
@@ -56,12 +79,16 @@ export async function dueProcess(tx: Tx, id: string, dueAt: Date | null): Promis
  * The row is final. Its process is woken one last time and ends by itself, unless the change is its own step. Woken
  * also where no start is noted: one may be under way.
  */
-export async function closeProcess(tx: Tx, id: string, { isOwnStep = false } = {}): Promise<void> {
+export const closeProcess = (tx: Tx, id: string, options: { isOwnStep?: boolean } = {}): Promise<void> =>
+  closeProcesses(tx, [id], options);
+
+export async function closeProcesses(tx: Tx, ids: readonly string[], { isOwnStep = false } = {}): Promise<void> {
+  if (ids.length === 0) return;
   await rows(
     tx,
     `update processes set is_open = false, wanted_wake = not $2, due_at = null
-     where id = $1 and is_open`,
-    [id, isOwnStep],
+     where id = any($1::text[]) and is_open`,
+    [[...ids], isOwnStep],
   );
 }
 

@@ -22,16 +22,18 @@ import {
   completeWindowNow,
   findIntent,
   type IntentRow,
+  isBetweenWindows,
   latestMatchedWindow,
   lockIntent,
+  refuseBetweenWindows,
   refusePastDeadline,
   settleWindow,
+  windowOfNow,
 } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import { refuseHeldBack } from './held-back.ts';
-import { isBetweenWindows, refuseBetweenWindows, windowOfNow } from './window-of-now.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
 

@@ -15,14 +15,19 @@ import {
   openCheckout,
   payCheckout,
 } from '../domains/payments/index.ts';
-import { findIntent, type IntentRow, lockIntent, refuseUnpayable } from '../domains/spending/intents/index.ts';
+import {
+  findIntent,
+  type IntentRow,
+  lockIntent,
+  refuseClosedWindow,
+  refuseUnpayable,
+} from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 import { refuseHeldBack } from './held-back.ts';
 import { refuseUnattestedPayment } from './refuse-unattested.ts';
-import { refuseClosedWindow } from './window-of-now.ts';
 
 export type ExecuteCheckoutDeps = {
   readonly database: Database;

@@ -9,7 +9,7 @@ import type { EventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { wakeProcess } from '../../../platform/processes.ts';
+import { wakeProcess, wakeProcesses } from '../../../platform/processes.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { lockAgent } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
@@ -133,10 +133,7 @@ async function moveCardsOf(
   const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
   await recordCardEvents(tx, cause, visible, eventOf[kind], details);
   const ids = moved.map(({ id }) => id);
-  await rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = any($1::text[]) and is_open', [
-    ids.map(cardProcessId),
-    cause.at,
-  ]);
+  await wakeProcesses(tx, ids.map(cardProcessId), cause.at);
   return ids;
 }
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
+import { closeProcess, closeProcesses } from '../../../platform/processes.ts';
 import { deliveryProcessId } from './delivery.messages.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
 
@@ -19,7 +20,11 @@ export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason
      returning id, attempts_made`,
     [webhookIds, reason, deadLetterPlans],
   );
-  await closeProcesses(tx, ended);
+  const retried = ended.filter((row) => row.attempts_made > 0);
+  await closeProcesses(
+    tx,
+    retried.map(({ id }) => deliveryProcessId(id as `whd_${string}`)),
+  );
   return ended.length;
 }
 
@@ -32,23 +37,9 @@ export async function endDelivery(tx: Tx, id: string, reason: string): Promise<v
     [id, reason, deadLetterPlans],
   );
   if (ended.length === 0) return;
-  await rows(tx, 'update processes set is_open = false, due_at = null where id = $1', [
-    deliveryProcessId(id as `whd_${string}`),
-  ]);
+  await closeProcess(tx, deliveryProcessId(id as `whd_${string}`), { isOwnStep: true });
 }
 
 const deadLetterPlans = plans.filter((plan) => lostStatus(plan) === 'dead');
 const ending = `status = case when plan = any($3::text[]) then 'dead' else 'failed' end, lost_reason = $2,
   next_attempt_at = null, lease_until = null`;
-
-async function closeProcesses(tx: Tx, ended: readonly { id: string; attempts_made: number }[]): Promise<void> {
-  const ids = ended.filter((row) => row.attempts_made > 0).map(({ id }) => deliveryProcessId(id as `whd_${string}`));
-  if (ids.length === 0) return;
-  await rows(
-    tx,
-    // Also where no start is noted yet: one may be under way, and its run would wait for a deadline that is gone.
-    `update processes set is_open = false, wanted_wake = true, due_at = null
-     where id = any($1::text[]) and is_open`,
-    [ids],
-  );
-}

@@ -5,6 +5,8 @@
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
+import { closeProcesses, openProcesses } from '../../../platform/processes.ts';
+import type { Claimed } from './delivery.claim.service.ts';
 import { deliveryProcessId, deliveryWorkflow, stageOf } from './delivery.messages.ts';
 import { type AfterAttempt, afterAttempt, type Judged, judgeAttempt } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
@@ -76,35 +78,26 @@ const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { e
 /** A delivery that is to be tried again has a process from its first failure to its end. */
 async function saveProcesses(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
   const retried = applied.flatMap(({ result: { claimed }, after }) =>
-    'nextAttemptAt' in after
-      ? [
-          {
-            id: deliveryProcessId(claimed.id),
-            subject_id: claimed.id,
-            owner_id: claimed.ownerId,
-            due_at: after.nextAttemptAt,
-          },
-        ]
-      : [],
+    'nextAttemptAt' in after ? [processOf(claimed, after.nextAttemptAt, now)] : [],
   );
-  if (retried.length > 0) {
-    await rows(
-      tx,
-      `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, created_at)
-       select id, $2, subject_id, owner_id, $3, due_at, $4
-       from jsonb_to_recordset($1::jsonb) as r(id text, subject_id text, owner_id text, due_at timestamptz)
-       on conflict (id) do update set due_at = excluded.due_at`,
-      [JSON.stringify(retried), deliveryWorkflow, stageOf.pending, now],
-    );
-  }
+  await openProcesses(tx, retried);
   const ended = applied
     .filter(({ result, after }) => result.claimed.attempt > 1 && !('nextAttemptAt' in after))
     .map(({ result }) => deliveryProcessId(result.claimed.id));
-  if (ended.length > 0) {
-    // The process itself made this attempt and sees the end next; it needs no wake.
-    await rows(tx, 'update processes set is_open = false, due_at = null where id = any($1::text[])', [ended]);
-  }
+  // The process itself made this attempt and sees the end next.
+  await closeProcesses(tx, ended, { isOwnStep: true });
 }
+
+const processOf = ({ id, ownerId }: Claimed, dueAt: Date, at: Date) => ({
+  id: deliveryProcessId(id),
+  workflow: deliveryWorkflow,
+  subjectId: id,
+  ownerId,
+  agentId: null,
+  stage: stageOf.pending,
+  dueAt,
+  at,
+});
 
 async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
   const outcomes = Map.groupBy(applied, ({ result }) => result.claimed.webhookId);

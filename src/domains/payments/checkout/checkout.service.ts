@@ -4,10 +4,10 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess, openProcess } from '../../../platform/processes.ts';
+import { closeProcess, dueProcess, reopenProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { CheckoutRow } from './checkout.entity.ts';
@@ -51,12 +51,7 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
 async function openItsProcess(tx: Tx, { intentId, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
   const id = checkoutProcessId(intentId);
   const process = { id, workflow: checkoutWorkflow, subjectId: intentId, ownerId, agentId, stage: 'open' };
-  await openProcess(tx, { ...process, dueAt: at, at });
-  await rows(
-    tx,
-    `update processes set is_open = true, started_epoch = null, due_at = $2, stage = 'open' where id = $1 and not is_open`,
-    [id, at],
-  );
+  await reopenProcess(tx, { ...process, dueAt: at, at });
 }
 
 export async function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow> {

@@ -2,6 +2,7 @@
 
 export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
 export { askedAs, judgeProof, proven } from './decision-proof.ts';
+export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { type DeclareBody, type IntentWire, intentOut, intentsArea, type VerifyBody } from './intent.contract.ts';
 export { IntentRow, type PolicyCheck } from './intent.entity.ts';
 export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
@@ -26,7 +27,6 @@ export {
 } from './intent.rules.ts';
 export {
   applyToIntent,
-  cancelIntentsOf,
   type IntentCommand,
   insertIntent,
   lockIntent,
@@ -36,6 +36,12 @@ export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.ser
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
 export { mostCentsOf } from './intent-most.queries.ts';
+export {
+  isBetweenWindows,
+  refuseBetweenWindows,
+  refuseClosedWindow,
+  windowOfNow,
+} from './intent-window.now.service.ts';
 export {
   findWindow,
   latestCompletedWindow,

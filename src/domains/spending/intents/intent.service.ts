@@ -4,7 +4,7 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { EventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -128,46 +128,6 @@ export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
   return row;
 }
 
-/**
- * Cancels every open intent of an agent that nothing is paying for; part of the brake that closes an agent, so it takes
- * as many statements for a hundred as for one. Returns how many.
- */
-export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
-  await tx.flush();
-  const found = await rows<Record<string, unknown>>(
-    tx,
-    `with locked as (
-       select id, status from intents where agent_id = $1 and status in ('pending_approval', 'approved')
-         and matched_transaction_id is null
-         and not exists (select 1 from transitions t where t.noun = 'intent' and t.row_id = intents.id and t.cause_id = $3)
-       order by id for update),
-     moved as (
-       update intents i set status = 'cancelled', version = i.version + 1, updated_at = $2 from locked
-       where i.id = locked.id returning i.*, locked.status as was),
-     seen as (insert into transitions select 'intent', id, $3, was, 'cancelled', $2 from moved)
-     select * from moved order by id`,
-    [agentId, cause.at, cause.causeId],
-  );
-  const cancelled = found.map((row) => tx.map(IntentRow, row));
-  await recordChanges(
-    tx,
-    cause,
-    cancelled.map((row) => changeOf(row, eventOf.cancel, { kind: 'cancel' })),
-  );
-  await closeProcesses(
-    tx,
-    cancelled.map(({ id }) => intentProcessId(id)),
-  );
-  return cancelled.length;
-}
-
-const closeProcesses = (tx: Tx, ids: readonly string[]): Promise<unknown> =>
-  rows(
-    tx,
-    'update processes set is_open = false, wanted_wake = true, due_at = null where id = any($1::text[]) and is_open',
-    [[...ids]],
-  );
-
 type Write = (row: IntentRow, command: IntentCommand, cause: Cause) => void;
 
 const write: Record<IntentCommandKind, Write> = {
@@ -212,7 +172,7 @@ const eventOf = {
 
 const detailsOf = (command: IntentCommand): Record<string, unknown> => ({ ...command });
 
-function changeOf(row: IntentRow, event: EventName, details: Record<string, unknown> = {}) {
+export function changeOf(row: IntentRow, event: EventName, details: Record<string, unknown> = {}) {
   return { event, ownerId: row.ownerId, agentId: row.agentId, subjectId: row.id, data: intentWire(row), details };
 }
 

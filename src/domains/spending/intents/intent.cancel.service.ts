@@ -1,0 +1,42 @@
+/**
+ * Cancels every open intent of an agent that nothing is paying for; part of the brake that closes an agent, so it takes
+ * as many statements for a hundred as for one.
+ * @module
+ */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { closeProcesses } from '../../../platform/processes.ts';
+import { IntentRow } from './intent.entity.ts';
+import { intentProcessId } from './intent.messages.ts';
+import { changeOf } from './intent.service.ts';
+
+/** Returns how many. */
+export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
+  await tx.flush();
+  const found = await rows<Record<string, unknown>>(
+    tx,
+    `with locked as (
+       select id, status from intents where agent_id = $1 and status in ('pending_approval', 'approved')
+         and matched_transaction_id is null
+         and not exists (select 1 from transitions t where t.noun = 'intent' and t.row_id = intents.id and t.cause_id = $3)
+       order by id for update),
+     moved as (
+       update intents i set status = 'cancelled', version = i.version + 1, updated_at = $2 from locked
+       where i.id = locked.id returning i.*, locked.status as was),
+     seen as (insert into transitions select 'intent', id, $3, was, 'cancelled', $2 from moved)
+     select * from moved order by id`,
+    [agentId, cause.at, cause.causeId],
+  );
+  const cancelled = found.map((row) => tx.map(IntentRow, row));
+  await recordChanges(
+    tx,
+    cause,
+    cancelled.map((row) => changeOf(row, 'intent.cancelled', { kind: 'cancel' })),
+  );
+  await closeProcesses(
+    tx,
+    cancelled.map(({ id }) => intentProcessId(id)),
+  );
+  return cancelled.length;
+}
