@@ -48,7 +48,7 @@ export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, request, 
     agent,
     card: card === undefined ? undefined : cardFactsOf(card),
     request,
-    counters: await countersOf(tx, { agentId, cardId: card?.id ?? null }, at),
+    counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase: 'declare' }, at),
     phase: 'declare',
     risk: await riskOf(tx, agent, request, at),
   });
@@ -65,8 +65,7 @@ export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, request, 
  */
 export async function holdAgent(tx: Tx, agentId: string): Promise<AgentStanding | null> {
   await lockSpending(tx, agentId);
-  await rows(tx, 'select 1 from agents where id = $1 for share', [agentId]);
-  return agentStanding(tx, agentId);
+  return agentStanding(tx, agentId, 'for share');
 }
 
 export async function holdPolicy(tx: Tx, agentId: string): Promise<void> {

@@ -1,17 +1,15 @@
 /** What a card may still spend: its own limits beside its agent's policy, and what both have seen spent. A read. @module */
 import type { Database } from '../db/database.ts';
-import { oneRow } from '../db/tx.ts';
 import { type CardPolicyWire, type CardRecord, isCoolingDown, narrowest, remaining } from '../domains/cards/index.ts';
-import { expiryOf, type Policy, policyOf, policyOfAgent } from '../domains/spending/policies/index.ts';
+import {
+  type CounterFacts,
+  expiryOf,
+  type Policy,
+  policyOf,
+  policyOfAgent,
+} from '../domains/spending/policies/index.ts';
 import { eurosFromCents } from '../kernel/money.ts';
-
-type Sums = {
-  today: number;
-  month: number;
-  cardToday: number;
-  cardMonth: number;
-  lastPaymentAt: Date | null;
-};
+import { countersOf } from './spending-facts.ts';
 
 export const createReadCardPolicy =
   ({ database }: { readonly database: Database }) =>
@@ -19,18 +17,12 @@ export const createReadCardPolicy =
     const tx = database.read();
     const row = await policyOfAgent(tx, card.agentId);
     // As a charge counts: declared intents are not spent.
-    const sums = await oneRow<Sums>(
-      tx,
-      `select spent_today_cents as "today", spent_this_month_cents as "month", card_spent_today_cents as "cardToday",
-         card_spent_this_month_cents as "cardMonth", last_payment_at as "lastPaymentAt"
-       from spending_counters($1, $2, $3, true)`,
-      [card.agentId, card.id, at],
-    );
-    return viewOf(card, row === null ? null : policyOf(row), sums, at);
+    const spent = await countersOf(tx, { agentId: card.agentId, cardId: card.id, phase: 'charge' }, at);
+    return viewOf(card, row === null ? null : policyOf(row), spent, at);
   };
 
 /** Without a policy nothing may be spent, whatever the card's own limits are. */
-function viewOf(card: CardRecord, policy: Policy | null, sums: Sums, at: Date): CardPolicyWire {
+function viewOf(card: CardRecord, policy: Policy | null, counters: CounterFacts, at: Date): CardPolicyWire {
   const expiresAt = policy === null ? null : expiryOf(policy);
   const cooldownMinutes = policy?.cooldownMinutes ?? null;
   const left = (ofCard: number | null, spentByCard: number, ofPolicy: number | null, spent: number) =>
@@ -43,13 +35,25 @@ function viewOf(card: CardRecord, policy: Policy | null, sums: Sums, at: Date): 
     usage: card.usage,
     isExpired: expiresAt !== null && at >= expiresAt,
     expiresAt: expiresAt?.toISOString() ?? null,
-    cooldownActive: isCoolingDown({ cooldownMinutes, lastPaymentAt: sums.lastPaymentAt }, at),
+    cooldownActive: isCoolingDown({ cooldownMinutes, lastPaymentAt: counters.lastPaymentAt }, at),
     spendStats: {
-      dailySpent: eurosFromCents(sums.cardToday),
-      monthlySpent: eurosFromCents(sums.cardMonth),
-      dailyRemaining: euros(left(card.dailyLimitCents, sums.cardToday, policy?.dailyLimitCents ?? null, sums.today)),
+      dailySpent: eurosFromCents(counters.cardSpentTodayCents),
+      monthlySpent: eurosFromCents(counters.cardSpentThisMonthCents),
+      dailyRemaining: euros(
+        left(
+          card.dailyLimitCents,
+          counters.cardSpentTodayCents,
+          policy?.dailyLimitCents ?? null,
+          counters.spentTodayCents,
+        ),
+      ),
       monthlyRemaining: euros(
-        left(card.monthlyLimitCents, sums.cardMonth, policy?.monthlyLimitCents ?? null, sums.month),
+        left(
+          card.monthlyLimitCents,
+          counters.cardSpentThisMonthCents,
+          policy?.monthlyLimitCents ?? null,
+          counters.spentThisMonthCents,
+        ),
       ),
     },
     effectivePolicy: {

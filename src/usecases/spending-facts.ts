@@ -6,19 +6,26 @@ import {
   noSpending,
   type RequestFacts,
   type RiskFacts,
+  type SpendingFacts,
 } from '../domains/spending/policies/index.ts';
 import { add, cents } from '../kernel/money.ts';
 
-/**
- * What the agent has spent, and at declaration also what its open approved intents may still spend. `cardId` null
- * leaves the card's own sums at zero.
- */
-export async function countersOf(
-  tx: Tx,
-  { agentId, cardId }: { agentId: string; cardId: string | null },
-  at: Date,
-): Promise<CounterFacts> {
-  const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3)', [agentId, cardId, at]);
+type Asked = {
+  readonly agentId: string;
+  /** Null leaves the card's own sums at zero. */
+  readonly cardId: string | null;
+  readonly phase: SpendingFacts['phase'];
+};
+
+/** What the agent has spent, and at declaration also what its open approved intents may still spend. */
+export async function countersOf(tx: Tx, { agentId, cardId, phase }: Asked, at: Date): Promise<CounterFacts> {
+  const isCharge = phase === 'charge';
+  const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3, $4)', [
+    agentId,
+    cardId,
+    at,
+    isCharge,
+  ]);
   if (sums === undefined) return noSpending;
   return {
     spentTodayCents: add(sums.spent_today_cents, sums.open_intents_cents),
