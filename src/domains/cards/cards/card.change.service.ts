@@ -4,16 +4,10 @@ import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { CardRow } from './card.entity.ts';
 import { lockAgentOf, refuseTakenName } from './card.holder.service.ts';
+import type { CardLimits } from './card.rules.ts';
 import { lockCard, recordCardEvents } from './card.service.ts';
 
 export type CardDetails = { readonly name?: string | undefined; readonly displayName?: string | null | undefined };
-
-/** Null clears, undefined leaves. */
-export type CardLimits = {
-  readonly maxTransactionCents?: number | null | undefined;
-  readonly dailyLimitCents?: number | null | undefined;
-  readonly monthlyLimitCents?: number | null | undefined;
-};
 
 /** The agent is held, so that of two cards renamed at once one gets the name. */
 export async function changeCardDetails(tx: Tx, cause: Cause, cardId: string, details: CardDetails): Promise<void> {

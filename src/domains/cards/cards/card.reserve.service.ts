@@ -7,6 +7,7 @@ import { CardRow } from './card.entity.ts';
 import { refuseTakenName, takePrimacy } from './card.holder.service.ts';
 import { cardProcessId, cardWorkflow } from './card.messages.ts';
 import type { CardUsage } from './card.port.ts';
+import type { CardLimits } from './card.rules.ts';
 
 export type NewCard = {
   readonly cardId: Id<'card'>;
@@ -18,13 +19,7 @@ export type NewCard = {
   readonly displayName?: string | null | undefined;
   readonly purpose?: string | null | undefined;
   readonly scope?: string | null | undefined;
-  readonly limits?:
-    | {
-        readonly maxTransactionCents?: number | null | undefined;
-        readonly dailyLimitCents?: number | null | undefined;
-        readonly monthlyLimitCents?: number | null | undefined;
-      }
-    | undefined;
+  readonly limits?: CardLimits | undefined;
 };
 export type PreparedCard = { readonly cardId: Id<'card'>; readonly processId: string };
 

@@ -13,6 +13,13 @@ export const cardUsages = ['single', 'multi'] as const;
 export type FrozenBy = 'card' | 'agent' | 'policy';
 export type CardState = { readonly status: CardStatus; readonly frozenBy: FrozenBy | null };
 
+/** A card's own limits. Null clears, undefined leaves. */
+export type CardLimits = {
+  readonly maxTransactionCents?: number | null | undefined;
+  readonly dailyLimitCents?: number | null | undefined;
+  readonly monthlyLimitCents?: number | null | undefined;
+};
+
 export type CardCommand =
   | { readonly kind: 'freeze'; readonly by: FrozenBy }
   | { readonly kind: 'unfreeze'; readonly by: 'card' | 'agent' }
