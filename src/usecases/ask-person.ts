@@ -32,7 +32,7 @@ export const askPersonWith =
   async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
     const { amountCents, merchant } = message;
     // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
-    await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 141))', [charged.agentId]);
+    await rows(tx, 'select lock_asking($1)', [charged.agentId]);
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
     const asked = await rows(

@@ -44,7 +44,7 @@ export function readSubscription(
 export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Promise<WebhookRow> {
   const { secret, description, ...given } = fresh;
   // Two creations of one owner come one after the other, so that together they keep the limit.
-  await rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 0))', [`webhooks/${fresh.ownerId}`]);
+  await rows(tx, 'select lock_webhooks($1)', [fresh.ownerId]);
   const [count] = await rows<{ existing: number }>(
     tx,
     'select count(*) as existing from webhooks where owner_id = $1 and deleted_at is null',

@@ -158,8 +158,7 @@ async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Goi
 }
 
 /** One change of an owner's passkeys at a time: how many are left decides what the next one takes. */
-const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> =>
-  rows(tx, 'select pg_advisory_xact_lock(hashtextextended($1, 310))', [ownerId]);
+const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> => rows(tx, 'select lock_passkeys($1)', [ownerId]);
 
 async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefined> {
   return (await rows<Passkey>(tx, `select ${passkeyColumns} from passkeys where id = $1`, [id]))[0];
