@@ -407,12 +407,12 @@ test('the dashboard acts for the owner that it names; an agent token may do none
   const { token } = await owner.client(agentTokensArea).createAgentToken({ params: { id: agentId }, body: {} });
   const agent = world.as(token).client(passkeysArea);
   for (const attempt of [
-    agent.listPasskeys(),
-    agent.startRegistration({ body: {} }),
-    agent.challengePasskey({ body: { purpose: 'generic' } }),
-    agent.deletePasskey({ params: { id }, body: {} }),
+    () => agent.listPasskeys(),
+    () => agent.startRegistration({ body: {} }),
+    () => agent.challengePasskey({ body: { purpose: 'generic' } }),
+    () => agent.deletePasskey({ params: { id }, body: {} }),
   ]) {
-    expect((await refusalOf(attempt))[0]).toBe(403);
+    expect((await refusalOf(attempt()))[0]).toBe(403);
   }
 });
 
