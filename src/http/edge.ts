@@ -1,0 +1,189 @@
+/**
+ * Carries one request through the edge, in this order: rate limit, authenticate, parse, look the key up, validate,
+ * reserve, run, validate the answer. Knows contracts, no domain.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { Request, RequestHandler, Response } from 'express';
+import type * as z from 'zod';
+import { DomainError } from '../kernel/errors.ts';
+import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
+import type { Logger } from '../platform/log.ts';
+import { type AdmitDeps, admit } from './admit.ts';
+import { type Answer, answer, refuse, replay } from './answer.ts';
+import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
+import { actorOf, type Call, type Caller } from './caller.ts';
+import { invalid, refusalOf } from './errors.ts';
+import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
+import { negotiatePage, type Page } from './pages.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
+import { type Input, type Mounted, type Operation, Reply } from './route.ts';
+
+export type EdgeDeps = AdmitDeps & {
+  readonly idempotency: Idempotency;
+  readonly rateLimit: RateLimit;
+  readonly log: Logger;
+  /** Answers are checked against the contract; off in live, where speed is measured. */
+  readonly validatesAnswers: boolean;
+};
+
+type Handler = Mounted['handlers'][string];
+
+type Answering = { readonly handler: Handler; readonly page: Page | undefined };
+
+export function edge(name: string, operation: Operation, { handler, page }: Answering, deps: EdgeDeps): RequestHandler {
+  return async (request, response) => {
+    if (page !== undefined) negotiatePage(page, request, response);
+    try {
+      await limit(operation, request, response, deps);
+      const caller = await admit({ name, operation, request, requestId: requestIdOf(request) }, deps);
+      await serve(operation, handler, deps, request, response, caller);
+    } catch (error) {
+      refuse(response, error, deps.log);
+    }
+  };
+}
+
+async function limit(operation: Operation, request: Request, response: Response, deps: EdgeDeps): Promise<void> {
+  if (operation.unlimited === true) return;
+  const { headers, refused } = await deps.rateLimit(request);
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (refused !== undefined) throw refused;
+}
+
+async function serve(
+  operation: Operation,
+  handler: Handler,
+  deps: EdgeDeps,
+  request: Request,
+  response: Response,
+  caller: Caller,
+) {
+  const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
+  const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
+  const key = requestKey(operation, request, caller, rawBody);
+  const known = key === undefined ? undefined : await deps.idempotency.find(key);
+  if (known !== undefined) return replay(operation, response, known);
+
+  const input = validate(operation, request, json, rawBody);
+  if (key === undefined)
+    return answer(operation, response, await run(operation, handler, deps, request, caller, input));
+
+  const reservation = await deps.idempotency.reserve(key);
+  if (reservation.kind === 'replay') return replay(operation, response, reservation);
+  let done: Answer;
+  try {
+    done = await run(operation, handler, deps, request, caller, input, reservation);
+  } catch (error) {
+    await (refusalOf(error).status < 500 ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
+    throw error;
+  }
+  try {
+    const body = JSON.stringify(done.body ?? null);
+    await deps.idempotency.keep(key, reservation, { status: done.status, body, ...keptAs(operation) });
+  } catch (error) {
+    await release(deps, key, reservation);
+    throw error;
+  }
+  answer(operation, response, done);
+}
+
+const keptAs = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
+
+/** Best effort, so that a repeat may go on at once; otherwise the lease ends by itself. */
+async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {
+  await deps.idempotency
+    .release(key, lease)
+    .catch((error: unknown) => deps.log.warn({ err: error }, 'lease not released'));
+}
+
+async function run(
+  operation: Operation,
+  handler: Handler,
+  deps: EdgeDeps,
+  request: Request,
+  caller: Caller,
+  input: Input<Operation>,
+  seed: Seed = seedOf(operation, request),
+): Promise<Answer> {
+  const call = await callOf(operation, request, caller, deps, seed);
+  const result = await handler(input, call);
+  const { status, body } = result instanceof Reply ? result : { status: operation.success.status, body: result };
+  if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body };
+  return { status, body: checked(operation.success.body, body) };
+}
+
+type Seed = { readonly seed: string; readonly seedMs: number };
+
+/** What only reads makes nothing that has an id. */
+const seedOf = ({ method }: Operation, request: Request): Seed => ({
+  seed: method === 'get' ? requestIdOf(request) : uuidv7(),
+  seedMs: Date.now(),
+});
+
+function checked(schema: z.ZodType, body: unknown): unknown {
+  const parsed = schema.safeParse(body);
+  if (!parsed.success) throw new Error(`the answer breaks its contract: ${parsed.error.message}`);
+  return body;
+}
+
+async function callOf(
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+  deps: EdgeDeps,
+  { seed, seedMs }: Seed,
+): Promise<Call> {
+  const requestId = requestIdOf(request);
+  const runId = runIdOf(request);
+  const at = operation.method === 'get' ? new Date(0) : await deps.clock.now();
+  let minted = 0;
+  return {
+    caller,
+    requestId,
+    runId,
+    idempotencyKey: headerOf(request, 'idempotency-key'),
+    cause: { causeId: `call:${seed}`, requestId, runId, actor: actorOf(caller), at },
+    newId: (kind) => newId(kind, uuidv7Bytes(seedMs, randomFrom(seed, minted++))),
+    now: () => deps.clock.now(),
+  };
+}
+
+const randomFrom = (seed: string, index: number): Uint8Array =>
+  createHash('sha256').update(`${seed}/${index}`).digest().subarray(0, 10);
+
+function requestKey(
+  operation: Operation,
+  request: Request,
+  caller: Caller,
+  rawBody: Uint8Array,
+): RequestKey | undefined {
+  if (operation.method !== 'post' || !('ownerId' in caller)) return undefined;
+  const key = request.headers['idempotency-key'];
+  if (typeof key !== 'string') {
+    if (operation.idempotency !== 'required') return undefined;
+    throw new DomainError('invalid_request', 'send an Idempotency-Key header: this operation needs one');
+  }
+  if (key.length < 1 || key.length > 255 || !/^[\x21-\x7e]+$/.test(key)) {
+    throw new DomainError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters without spaces');
+  }
+  const agentId = caller.kind === 'agent' ? caller.agentId : '';
+  return { ownerId: caller.ownerId ?? '', agentId, key, method: request.method, path: request.path, rawBody };
+}
+
+function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
+  const part = (schema: z.ZodType | undefined, where: string, value: unknown) => {
+    if (schema === undefined) return {};
+    const parsed = schema.safeParse(value);
+    if (!parsed.success) throw invalid(where, parsed.error);
+    return parsed.data;
+  };
+  // A path parameter that cannot be an id is a typing error, which a 404 would hide.
+  const params = part(operation.params, 'path', request.params);
+  const query = part(operation.query, 'query', request.query);
+  const network = operation.auth.includes('network');
+  const body =
+    network || operation.body === undefined ? undefined : part(operation.body, 'body', json === undefined ? {} : json);
+  return { params, query, body, rawBody, headers: request.headers } as Input<Operation>;
+}
