@@ -3,21 +3,14 @@
 export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
 export { askedAs, judgeProof, proven } from './decision-proof.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';
-export { type DeclareBody, type IntentWire, intentOut, intentsArea, type VerifyBody } from './intent.contract.ts';
-export { IntentRow, type PolicyCheck } from './intent.entity.ts';
+export { intentsArea } from './intent.contract.ts';
+export { IntentRow } from './intent.entity.ts';
 export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
-export {
-  decideIntent,
-  type IntentDecision,
-  type IntentView,
-  intentProcessId,
-  parseDecision,
-} from './intent.messages.ts';
-export { findByClientId, findIntent, listIntents } from './intent.queries.ts';
-export { type IntentDeps, intentHandlers } from './intent.routes.ts';
+export { decideIntent, type IntentDecision, type IntentView, intentProcessId } from './intent.messages.ts';
+export { findByClientId, findIntent } from './intent.queries.ts';
+export { intentHandlers } from './intent.routes.ts';
 export {
   type IntentCommandKind,
-  type IntentState,
   type IntentStatus,
   isFinalIntent,
   moveIntent,
@@ -25,16 +18,11 @@ export {
   statusAsOf,
   whyUnpayable,
 } from './intent.rules.ts';
-export {
-  applyToIntent,
-  type IntentCommand,
-  insertIntent,
-  lockIntent,
-  type NewIntent,
-} from './intent.service.ts';
+export { applyToIntent, type IntentCommand, insertIntent, lockIntent, type NewIntent } from './intent.service.ts';
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
+export type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 export { mostCentsOf } from './intent-most.queries.ts';
 export {
   isBetweenWindows,
@@ -42,21 +30,9 @@ export {
   refuseClosedWindow,
   windowOfNow,
 } from './intent-window.now.service.ts';
-export {
-  findWindow,
-  latestCompletedWindow,
-  latestMatchedWindow,
-  type WindowRow,
-} from './intent-window.queries.ts';
+export { latestCompletedWindow, latestMatchedWindow } from './intent-window.queries.ts';
 export { completeWindowNow, endWindows, settleWindow } from './intent-window.service.ts';
 export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
-export {
-  type Recurring,
-  spanInWords,
-  type TakenWindow,
-  windowAt,
-  windowNotOver,
-  windowNumbered,
-} from './recurrence.rules.ts';
+export { type TakenWindow, windowAt, windowNumbered } from './recurrence.rules.ts';
 export { mismatchesOf } from './verification.rules.ts';
 export { noteVerified } from './verification.service.ts';

@@ -14,7 +14,7 @@ import { type Cursor, pageOf } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import type { ApprovalLinks } from './approval-link.service.ts';
-import type { DeclareBody, IntentWire, intentsArea, VerifyBody } from './intent.contract.ts';
+import type { intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
 import { findIntent, listIntents, readIntent } from './intent.queries.ts';
@@ -22,7 +22,9 @@ import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
 import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
+import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 import { mostCentsOf } from './intent-most.queries.ts';
+import type { IntentWire } from './intent-shapes.contract.ts';
 import { listWindows, type WindowRow } from './intent-window.queries.ts';
 
 export type IntentDeps = {

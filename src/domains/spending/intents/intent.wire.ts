@@ -1,9 +1,9 @@
 /** An intent as callers and subscribers see it. Shapes only. @module */
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import type { IntentFacts, IntentWindowWire } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import type { IntentView } from './intent.messages.ts';
+import type { IntentFacts, IntentWindowWire } from './intent-shapes.contract.ts';
 import type { WindowStatus } from './intent-window.rules.ts';
 import type { Window } from './recurrence.rules.ts';
 

@@ -1,8 +1,9 @@
 /** Policies and verdicts between their inside form (cents) and what callers send and see (euros). Shapes only. @module */
 import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
-import type { PolicyChange, PolicyTermsWire, PolicyWire } from './policy.contract.ts';
 import type { PolicyRow } from './policy.entity.ts';
 import { expiryOf, type Figures, type Policy, type PolicyTerms, type TraceEntry } from './policy.rules.ts';
+import type { PolicyTermsWire, PolicyWire } from './policy-shapes.contract.ts';
+import type { PolicyChange } from './policy-terms.contract.ts';
 
 export const policyWire = (row: PolicyRow): PolicyWire => ({
   id: row.id,

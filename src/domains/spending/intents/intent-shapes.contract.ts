@@ -1,0 +1,102 @@
+/** Intents and their windows as callers and subscribers see them. @module */
+import * as z from 'zod';
+import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
+import { intentStatuses } from './intent.rules.ts';
+import { windowStatuses } from './intent-window.rules.ts';
+import { cadences } from './recurrence.rules.ts';
+
+const recurringOut = z.object({
+  cadence: z.enum(cadences),
+  windowStartDaysBefore: z.int(),
+  windowEndDaysAfter: z.int(),
+  amountTolerancePercent: z.number(),
+  merchantMatch: z.boolean(),
+});
+const windowShape = {
+  number: z.int().meta({ description: 'the first is 1' }),
+  dueOn: z.string().meta({ format: 'date', description: 'the day it is due, in UTC' }),
+  from: instantOut,
+  to: instantOut.meta({ description: 'belongs to it no more' }),
+};
+const currentWindowOut = z.object(windowShape);
+export type IntentWindowWire = z.infer<typeof currentWindowOut>;
+
+export const intentWindowOut = z
+  .object({
+    ...windowShape,
+    intentId: idOut('intent'),
+    status: z.enum(windowStatuses),
+    transactionId: z.string().nullable(),
+    completedAt: instantOut.nullable(),
+  })
+  .meta({ id: 'IntentWindow' });
+
+export const approverGrammar =
+  'Who approved it: `policy`, `key:` with the id of the owner’s key, `passkey:` with the id of the passkey, `signal:` with what the approver typed';
+
+export const intentOut = z
+  .object({
+    id: idOut('intent'),
+    ownerId: idOut('owner'),
+    agentId: idOut('agent'),
+    purpose: z.string(),
+    expectedAmountEuros: eurosOut,
+    expectedMerchant: z.string().nullable(),
+    status: z.enum(intentStatuses),
+    recurring: recurringOut.nullable(),
+    expiresAt: instantOut,
+    cardId: idOut('card'),
+    policyCheck: z
+      .object({
+        allowed: z.boolean(),
+        requiresApproval: z.boolean(),
+        reason: z
+          .string()
+          .nullable()
+          .meta({ description: 'the rule with its figures; null where nothing stood against it' }),
+      })
+      .meta({ description: 'what the rules said when it was declared; it does not change afterwards' }),
+    clientIntentId: z.string().nullable(),
+    approvedBy: z
+      .string()
+      .nullable()
+      .meta({
+        description: `${approverGrammar}. null until it is approved`,
+        examples: ['policy', 'key:key_…', 'passkey:psk_…', 'signal:anna'],
+      }),
+    approvedAt: instantOut.nullable(),
+    deniedReason: z.string().nullable().meta({
+      description:
+        'of a denied one: the rule with its figures, or what the person gave as the reason; of a failed one: why its charge was declined; else null',
+    }),
+    completedAt: instantOut.nullable(),
+    matchedTransactionId: z
+      .string()
+      .nullable()
+      .meta({ description: 'what is paying for it now; of a recurring one its windows say it' }),
+    transactionId: z.string().nullable().meta({ description: 'what paid for it; of a recurring one the last charge' }),
+    attestedAt: instantOut.nullable().meta({
+      description:
+        'when a passkey last stood by it; null again when that passkey is removed before anything was charged',
+    }),
+    verified: z.boolean().meta({
+      description: 'the last `POST /intents/{id}/verify` found that what was paid is what was declared',
+    }),
+    createdAt: instantOut,
+    window: currentWindowOut.nullable().meta({
+      description:
+        'of an approved recurring one: the window that is current or next, and unpaid; those before are `GET /intents/{id}/windows`',
+    }),
+    mostEuros: eurosOut.nullable().meta({
+      description: 'while it waits: the most that one charge may take, tolerance included; what approving it allows',
+    }),
+    approvalUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'where a person decides it, while it waits; shown to the owner, never to an agent' }),
+  })
+  .meta({ id: 'Intent' });
+
+export type IntentWire = z.infer<typeof intentOut>;
+/** What also subscribers see: the link is a capability, and no event carries one; the most is of the moment. */
+export type IntentFacts = Omit<IntentWire, 'approvalUrl' | 'mostEuros'>;

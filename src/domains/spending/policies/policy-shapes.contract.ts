@@ -1,0 +1,72 @@
+/** Policies, presets and judgements as callers and subscribers see them. @module */
+import * as z from 'zod';
+import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
+import { expirationActions } from './policy.rules.ts';
+import { presetIds } from './preset.rules.ts';
+
+const termsOut = {
+  name: z.string(),
+  maxTransactionEuros: eurosOut.nullable(),
+  dailyLimitEuros: eurosOut.nullable(),
+  monthlyLimitEuros: eurosOut.nullable(),
+  autoApproveLimitEuros: eurosOut.nullable(),
+  merchantAllowlist: z.array(z.string()),
+  merchantBlocklist: z.array(z.string()),
+  mccCategories: z.array(z.string()),
+  allowedCountries: z.array(z.string()),
+  lockToFirstMerchant: z.boolean(),
+  cooldownMinutes: z.int().nullable(),
+  allowedMccs: z.array(z.string()),
+  blockedMccs: z.array(z.string()),
+  requireIntent: z.boolean(),
+  requireAttestation: z.boolean(),
+  attestationWindowMinutes: z.int().nullable(),
+  expiresAfterMinutes: z.int().nullable(),
+  expirationAction: z.enum(expirationActions),
+  activeHoursStart: z.int().nullable(),
+  activeHoursEnd: z.int().nullable(),
+  maxUsageCount: z.int().nullable(),
+  amountTolerancePercent: z.number().nullable(),
+};
+
+const policyTermsOut = z.object(termsOut).meta({ id: 'PolicyTerms' });
+export type PolicyTermsWire = z.infer<typeof policyTermsOut>;
+
+export const policyOut = z
+  .object({
+    id: idOut('policy'),
+    agentId: idOut('agent').nullable().meta({ description: 'null for a template' }),
+    ownerId: idOut('owner'),
+    ...termsOut,
+    version: z.int(),
+    createdAt: instantOut,
+    updatedAt: instantOut,
+    expiresAt: instantOut.nullable().meta({
+      description:
+        '`expiresAfterMinutes` after the last change (`updatedAt`); from then on nothing is spent, and `expirationAction` is done once; null = never',
+    }),
+  })
+  .meta({ id: 'Policy' });
+export type PolicyWire = z.infer<typeof policyOut>;
+
+export const presetOut = z
+  .object({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
+  .meta({ id: 'PolicyPreset' });
+
+const traceOut = z.array(
+  z.object({
+    rule: z.string(),
+    outcome: z.enum(['pass', 'needs_approval', 'deny']),
+    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
+  }),
+);
+
+export const simulation = z
+  .object({
+    allowed: z.boolean(),
+    requiresApproval: z.boolean(),
+    reason: z.string().nullable(),
+    rule: z.string().meta({ description: 'the rule that decided' }),
+    trace: traceOut,
+  })
+  .meta({ id: 'PolicySimulation' });

@@ -1,0 +1,56 @@
+/** What an owner says of a policy: its rules, field by field. Wire shapes only. @module */
+import * as z from 'zod';
+import { country, euros, mcc, text } from '../../../http/schemas.ts';
+import { expirationActions } from './policy.rules.ts';
+
+const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(500);
+const category = text(60).transform((name) => name.toLowerCase().replaceAll(/[ -]+/g, '_'));
+const tenYears = 5_256_000;
+const minutes = (least: number) => z.int().min(least).max(tenYears).nullable();
+const hour = z.int().min(0).max(23).nullable();
+
+/** A field and what it means. */
+const means = <Field extends z.ZodType>(field: Field, description: string): Field => field.meta({ description });
+const yesOrNo = z.boolean();
+const merchants = list(text(200));
+
+const terms = {
+  name: text(120),
+  maxTransactionEuros: means(euros().nullable(), 'most for one payment; exactly this much is allowed'),
+  dailyLimitEuros: means(euros().nullable(), 'most in a UTC day, by the time of the authorization'),
+  monthlyLimitEuros: means(euros().nullable(), 'most in a calendar month of UTC'),
+  autoApproveLimitEuros: means(euros().nullable(), 'up to this no person is asked; null = never ask, 0 = always ask'),
+  merchantAllowlist: means(merchants, 'names, ids or domains with their subdomains, in any case; empty = everybody'),
+  merchantBlocklist: means(merchants, 'the same, and what resembles them; beats the allowlist'),
+  mccCategories: means(list(category), 'named groups of merchant categories, allowed beside allowedMccs'),
+  allowedCountries: means(list(country), 'ISO 3166-1 alpha-2; empty = everywhere'),
+  lockToFirstMerchant: means(yesOrNo, 'only the merchant of the first payment, until that is fully reversed'),
+  cooldownMinutes: means(minutes(0), 'least time between two payments'),
+  allowedMccs: means(list(mcc), 'merchant category codes; empty together with mccCategories = all'),
+  blockedMccs: means(list(mcc), 'merchant category codes; beats what is allowed'),
+  requireIntent: means(yesOrNo, 'a charge passes only for an approved intent'),
+  requireAttestation: means(yesOrNo, 'a charge passes only for an intent that a passkey has signed'),
+  attestationWindowMinutes: means(minutes(1), 'how old that signature may be; null = 15'),
+  expiresAfterMinutes: means(minutes(1), 'counted from the last change; then nothing passes; null = never'),
+  expirationAction: means(
+    z.enum(expirationActions),
+    "what is done then, once: freeze or close the agent's cards, or only tell the owner",
+  ),
+  activeHoursStart: means(hour, 'UTC, from this hour on; null = 0; equal hours = the whole day'),
+  activeHoursEnd: means(hour, 'UTC, to before this hour, also over midnight; null = 24'),
+  maxUsageCount: means(
+    z.int().min(1).max(1_000_000_000).nullable(),
+    'payments with a card; when they are collected it is frozen',
+  ),
+  amountTolerancePercent: means(
+    z.number().min(0).max(10_000).nullable(),
+    'how far above its intent a charge may be, and the most that a recurring intent may name itself; null = 0, and its own stands',
+  ),
+};
+
+const change = z.strictObject(terms).partial();
+export const someChange = change
+  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+  .meta({ minProperties: 1 });
+export const creation = change.required({ name: true });
+export type PolicyChange = z.output<typeof change>;
