@@ -30,7 +30,7 @@ export type ClearDeps = {
 };
 
 /** Whose book holds what belongs to no owner that is known. */
-export const operatorOwnerId = 'own_operator';
+const operatorOwnerId = 'own_operator';
 
 type Clearing = Received<ClearingMessage>;
 

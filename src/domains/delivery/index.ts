@@ -10,23 +10,11 @@ export {
   releaseExpired,
 } from './webhooks/delivery.claim.service.ts';
 export { endPendingOf } from './webhooks/delivery.end.service.ts';
-export {
-  type DeliveryNext,
-  type DeliveryStage,
-  type DeliveryView,
-  deliveryProcessId,
-  deliveryWorkflow,
-  stageOf,
-} from './webhooks/delivery.messages.ts';
+export type { DeliveryNext, DeliveryView } from './webhooks/delivery.messages.ts';
 export { recordResults } from './webhooks/delivery.result.service.ts';
 export { nextDeliveryStep } from './webhooks/delivery.retry.service.ts';
-export {
-  attemptTimeoutMs,
-  createSender,
-  type Result,
-  type SendDelivery,
-} from './webhooks/delivery.send.service.ts';
-export { type DeliveryWire, type WebhookWire, webhooksArea } from './webhooks/webhook.contract.ts';
-export { type WebhookDeps, webhookHandlers } from './webhooks/webhook.routes.ts';
+export { attemptTimeoutMs, createSender, type Result, type SendDelivery } from './webhooks/delivery.send.service.ts';
+export { webhooksArea } from './webhooks/webhook.contract.ts';
+export { webhookHandlers } from './webhooks/webhook.routes.ts';
 
 export const deliveryEntities = [WebhookRow] as const;

@@ -1,28 +1,20 @@
 /** The public face of payments: what the card network says, the transactions it makes, and checkouts. @module */
-export { type CheckoutWire, checkoutArea, executedOut } from './checkout/checkout.contract.ts';
+export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
-export {
-  type CheckoutView,
-  checkoutProcessId,
-  checkoutWorkflow,
-  type PayAsk,
-  payCheckout,
-} from './checkout/checkout.messages.ts';
-export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
+export { type CheckoutView, checkoutProcessId, payCheckout } from './checkout/checkout.messages.ts';
+export type { MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
 export { checkoutView, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
-export { type CheckoutDeps, checkoutHandlers } from './checkout/checkout.routes.ts';
+export { checkoutHandlers } from './checkout/checkout.routes.ts';
 export {
-  type CheckoutStatus,
   isFinalCheckout,
   isGivenUp,
   judgeOffer,
-  moveCheckout,
   nextCheckoutStep,
   noOfferInWords,
   payGapMs,
   tokenLivesMs,
 } from './checkout/checkout.rules.ts';
-export { type CheckoutChange, changeCheckout, lockCheckout, openCheckout } from './checkout/checkout.service.ts';
+export { changeCheckout, lockCheckout, openCheckout } from './checkout/checkout.service.ts';
 export { decideAuthorization } from './network/authorization.rules.ts';
 export {
   type AuthorizationFacts,
@@ -42,8 +34,7 @@ export {
   type ReversalMessage,
   reversalMessage,
 } from './network/network.contract.ts';
-export { type NetworkDeps, networkHandlers, type Received } from './network/network.routes.ts';
-export type { NetworkKeys } from './network/network.signature.ts';
+export { networkHandlers, type Received } from './network/network.routes.ts';
 export {
   answerUnasked,
   claimMessage,
@@ -55,14 +46,9 @@ export {
   sameAnswer,
 } from './network/network-message.service.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
-export {
-  type SimulationView,
-  simulateCharge,
-  simulationProcessId,
-  simulationWorkflow,
-} from './simulations/simulation.messages.ts';
-export type { ChargeOutcome, NetworkCharge, NetworkSimulator } from './simulations/simulation.port.ts';
-export { findSimulation, simulationFactsOf, simulationView } from './simulations/simulation.queries.ts';
+export { type SimulationView, simulateCharge, simulationProcessId } from './simulations/simulation.messages.ts';
+export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';
+export { findSimulation, simulationView } from './simulations/simulation.queries.ts';
 export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';
 export { askAgain, endSimulation, type NewSimulation, openSimulation } from './simulations/simulation.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';
@@ -70,7 +56,7 @@ export { bookClearing, bookExpiry, bookReversal, type CloseUsedCard } from './tr
 export { failUnadopted, handConfirmedOver, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
 export { lockDecision, lockPayment, lockSpending } from './transactions/payment-lock.service.ts';
 export { purseOf } from './transactions/purse.rules.ts';
-export { transactionOut, transactionsArea } from './transactions/transaction.contract.ts';
+export { transactionsArea } from './transactions/transaction.contract.ts';
 export { TransactionRow } from './transactions/transaction.entity.ts';
 export {
   findByAuthorization,
@@ -79,7 +65,7 @@ export {
   findTransaction,
   lockTransaction,
 } from './transactions/transaction.queries.ts';
-export { type SimulationOrder, type TransactionDeps, transactionHandlers } from './transactions/transaction.routes.ts';
+export { type SimulationOrder, transactionHandlers } from './transactions/transaction.routes.ts';
 export { markVerified, transactionsPaidFor } from './transactions/verification.service.ts';
 
 import { CheckoutRow } from './checkout/checkout.entity.ts';

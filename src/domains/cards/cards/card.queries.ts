@@ -78,7 +78,7 @@ export const listCards = (
 export type PrimaryCard = { cardId: Id<'card'>; agentId: string; last4: string; status: CardStatus };
 
 /** The card that an agent's own record names; set-based. */
-export const primaryCardsOf = (tx: Tx, agentIds: readonly string[]): Promise<PrimaryCard[]> =>
+const primaryCardsOf = (tx: Tx, agentIds: readonly string[]): Promise<PrimaryCard[]> =>
   rows(
     tx,
     `select id as "cardId", agent_id as "agentId", last4, status from cards

@@ -21,7 +21,7 @@ const tiers: Readonly<Record<Plan, Tier>> = {
   enterprise: { name: 'full_dlq', maxAttempts: 5, hasDeadLetters: true },
 };
 
-export const isPlan = (text: string): text is Plan => Object.hasOwn(tiers, text);
+const isPlan = (text: string): text is Plan => Object.hasOwn(tiers, text);
 
 export function tierOf(plan: string): Tier {
   return tiers[isPlan(plan) ? plan : 'free'];

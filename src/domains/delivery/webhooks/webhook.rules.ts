@@ -8,7 +8,7 @@ export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
 export const mostWebhooksPerOwner = 20;
-export const everyEvent = '*';
+const everyEvent = '*';
 
 export type WantedEvents = { readonly events: string[] } | { readonly refused: string };
 

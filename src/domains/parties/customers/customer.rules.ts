@@ -12,7 +12,7 @@ export type DefaultPolicy = {
   readonly autoApproveLimitCents: number | null;
 };
 
-export const cardholderFields = [
+const cardholderFields = [
   'firstName',
   'lastName',
   'companyName',

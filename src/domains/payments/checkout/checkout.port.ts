@@ -24,11 +24,11 @@ export type CheckoutOffer = {
   readonly payUrl: string;
 };
 
-export const noOfferReasons = ['address_refused', 'unreachable', 'not_an_offer', 'not_eur', 'other_origin'] as const;
+const noOfferReasons = ['address_refused', 'unreachable', 'not_an_offer', 'not_eur', 'other_origin'] as const;
 export type NoOfferReason = (typeof noOfferReasons)[number];
 export type OfferOutcome = CheckoutOffer | { readonly outcome: 'no_offer'; readonly reason: NoOfferReason };
 
-export const unknownPayReasons = ['unreachable', 'shop_error', 'broken_answer'] as const;
+const unknownPayReasons = ['unreachable', 'shop_error', 'broken_answer'] as const;
 export type UnknownPayReason = (typeof unknownPayReasons)[number];
 export type PayOutcome =
   | { readonly outcome: 'paid' }

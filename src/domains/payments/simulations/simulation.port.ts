@@ -22,7 +22,7 @@ export type ChargeOutcome =
   | { readonly outcome: 'undecided'; readonly authorizationId: string }
   | { readonly outcome: 'refused'; readonly reason: ChargeRefusal };
 
-export const chargeRefusals = ['unknown_card', 'not_accepted'] as const;
+const chargeRefusals = ['unknown_card', 'not_accepted'] as const;
 export type ChargeRefusal = (typeof chargeRefusals)[number];
 
 export type NetworkSimulator = {

@@ -2,7 +2,7 @@
 import type { ChargeRefusal } from './simulation.port.ts';
 
 /** `open`: the network is asked; `done`: a transaction says how it went; `refused`: the network takes no such charge. */
-export const simulationStatuses = ['open', 'done', 'refused'] as const;
+const simulationStatuses = ['open', 'done', 'refused'] as const;
 export type SimulationStatus = (typeof simulationStatuses)[number];
 
 export const wantedOutcomes = ['approve', 'decline'] as const;

@@ -100,7 +100,7 @@ const reference = (intentId: string): Html => html`<p class="fine">Reference <co
 const months = 'January February March April May June July August September October November December'.split(' ');
 
 /** UTC until the script says it in the reader's own time. */
-export function instant(iso: string): Html {
+function instant(iso: string): Html {
   const at = new Date(iso);
   const words = `${at.getUTCDate()} ${months[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${iso.slice(11, 16)} UTC`;
   return html`<time datetime="${iso}">${words}</time>`;

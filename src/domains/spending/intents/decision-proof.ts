@@ -15,7 +15,7 @@ export type Proven = IntentDecision & { readonly proof: string };
 export type ProofVerdict = 'holds' | 'lapsed' | 'foreign';
 
 /** In real time, as every seal: a worker that is slower than that obeys nobody's old word. */
-export const proofMs = 10 * minute;
+const proofMs = 10 * minute;
 
 export async function proven(
   vault: Vault,
