@@ -181,7 +181,7 @@ describe('what histories hold', () => {
       /^(Intent|Card|Policy|Checkout|Simulation|Delivery) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
       new RegExp(`^${approversLink.source}$`),
-      /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{58}\.[\w-]{22}$/, // the API's seal: over the 43 characters of a hash, no more
+      /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{91}\.[\w-]{22}$/, // the API's seal: over a moment and the 43 characters of a hash, no more
     ];
     const typed = ['anna', 'signal:anna'];
     const unfit = [...histories.values()]
