@@ -7,8 +7,10 @@ export type EnrolledPasskey = SoftPasskey & { readonly id: string };
 
 type Challenge = { readonly challengeId: string; readonly options: { readonly challenge: string } };
 
+type Place = { readonly config: Pick<World['config'], 'publicUrl'> };
+
 /** `by`: a passkey that is enrolled already; needed for every one after the first. */
-export async function aPasskey(world: World, owner: Owner, by?: SoftPasskey): Promise<EnrolledPasskey> {
+export async function aPasskey(world: Place, owner: Owner, by?: SoftPasskey): Promise<EnrolledPasskey> {
   const passkeys = owner.client(passkeysArea);
   const soft = softPasskey(world.config.publicUrl);
   const { challengeId, options } = await passkeys.startRegistration({ body: { name: 'a passkey' } });

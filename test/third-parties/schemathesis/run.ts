@@ -20,8 +20,11 @@ const say = (line: string): void => void process.stdout.write(`${line}\n`);
 const examples = process.env.SCHEMATHESIS_EXAMPLES ?? '20';
 
 /** What would take away what the other calls need. */
-const ends = '(^DELETE .*)|(.*/(close|revoke|freeze|unfreeze)$)|(^PATCH /agents/\\{id\\}$)';
+const ends = '(^DELETE .*)|(.*/(close|revoke|rotate|freeze|unfreeze)$)|(^PATCH /agents/\\{id\\}$)';
 const movesTheClock = '.*/clock/advance$';
+
+/** Their success is signed by a passkey; the browser's tests have it. */
+const needsAnAuthenticator = ['finishRegistration', 'attestIntent', 'approveByLink'];
 
 const checks = [
   'not_a_server_error',
@@ -111,8 +114,9 @@ async function allPasses(installation: Installation, using: Program, dir: string
   if (!(await endsItself(installation))) failed.push('the very credential');
   const seen = await answersIn(dir, document);
   say(`${seen.calls} calls; answered: ${seen.statuses.join(', ')}`);
-  if (chosen.length === passes.length && seen.neverDone.length > 0) {
-    failed.push(`never answered with success: ${seen.neverDone.join(', ')}`);
+  const neverDone = seen.neverDone.filter((name) => !needsAnAuthenticator.includes(name));
+  if (chosen.length === passes.length && neverDone.length > 0) {
+    failed.push(`never answered with success: ${neverDone.join(', ')}`);
   }
   say(failed.length === 0 ? '\nschemathesis: every pass held' : `\nschemathesis: failed: ${failed.join('; ')}`);
   return failed.length === 0;

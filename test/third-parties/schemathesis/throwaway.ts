@@ -1,6 +1,7 @@
 /** What throwaway owners have, by noun: ids that exist, addresses and words that fit. @module */
 import { randomUUID } from 'node:crypto';
 import { keysArea } from '../../../src/domains/identity/index.ts';
+import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf, recordsOf } from '../../support/factories/records.ts';
 import type { Installation } from '../../support/installation.ts';
 import type { Owner } from '../../support/world.ts';
@@ -15,6 +16,9 @@ export async function records(installation: Installation, owner: Owner): Promise
   const approved = await times(12, () => api.intents.declareIntent({ body: declared }));
   const pending = await times(4, () => api.intents.declareIntent({ body: { ...declared, expectedAmountEuros: 60 } }));
   const intents = [...approved, ...pending].map(({ id }) => id);
+  const passkey = await aPasskey({ config: { publicUrl: installation.ready.apiUrl } }, owner);
+  const asked = await times(8, () => api.intents.declareIntent({ body: { ...declared, expectedAmountEuros: 60 } }));
+  const links = asked.map(({ approvalUrl }) => approvalUrl?.split('/').at(-1) ?? '');
   return {
     ag: [first.agentId, another.id],
     ca: [first.cardId, another.cardId ?? ''],
@@ -27,6 +31,11 @@ export async function records(installation: Installation, owner: Owner): Promise
     whd: [first.deliveryId],
     le: [first.entryId],
     tok: [first.tokenId],
+    evd: [first.evidenceId],
+    psk: [passkey.id],
+    'readApproval-token': links,
+    'challengeApproval-token': links.slice(0, 4),
+    'denyByLink-token': links.slice(4),
     ...(await words(installation, owner)),
   };
 }
@@ -48,7 +57,18 @@ export async function destructible(installation: Installation, owner: Owner): Pr
   const webhooks = await times(12, () =>
     api.webhooks.createWebhook({ body: { url: receiver, events: ['intent.created'] } }),
   );
+  const { id: passkeyId } = await aPasskey({ config: { publicUrl: installation.ready.apiUrl } }, owner);
+  const intent = await api.intents.declareIntent({
+    body: { agentId: agents[0]?.id ?? '', purpose: 'a thing', expectedAmountEuros: 1 },
+  });
+  const evidence = await times(8, () => api.evidence.createEvidence({ body: { intentId: intent.id } }));
+  const rotated = await times(4, () => api.agents.createAgent({ body: { name: 'rotated' } }));
   return {
+    evd: evidence.map(({ id }) => id),
+    psk: [passkeyId],
+    'rotatePrimaryCard-ag': rotated.slice(0, 2).map(({ id }) => id),
+    'rotateCard-ca': rotated.slice(2).map(({ cardId }) => cardId ?? ''),
+    'freezeCard-ca': frozen.slice(0, 4).map(({ cardId }) => cardId ?? ''),
     ag: agents.map(({ id }) => id),
     'unfreezeAgent-ag': frozen.slice(0, 4).map(({ id }) => id),
     'unfreezePrimaryCard-ag': frozen.slice(4, 6).map(({ id }) => id),
