@@ -24,8 +24,8 @@ export function centsFromEuros(euros: number): Cents | undefined {
   return cents(Number(whole) * 100 + Number(fraction.padEnd(2, '0')));
 }
 
-/** The wire form: a JSON number with at most two decimals. */
-export const eurosFromCents = (amount: number): number => Number((cents(amount) / 100).toFixed(2));
+/** The wire form: a JSON number with at most two decimals, because division gives the double nearest to them. */
+export const eurosFromCents = (amount: number): number => cents(amount) / 100;
 
 /** For people: `12.50`. The currency is said by the sentence around it. */
 export const inWords = (amount: number): string => (amount / 100).toFixed(2);

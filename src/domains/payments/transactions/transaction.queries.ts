@@ -7,15 +7,15 @@ import type { PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
-import { type EventFields, type ShownField, type ShownFields, shownFields } from './transaction.wire.ts';
+import { type ShownField, type ShownFields, shownFields } from './transaction.wire.ts';
 
 export type ShownTransaction = ShownFields & WithEvents;
-type WithEvents = { readonly events: EventFields[] };
+type WithEvents = { readonly events: string };
 
-/** One value for all of them: a column for each field of each event would cost the reader more. */
+/** One text for all of them: columns, or JSON, would cost the reader of a page more than the rest of it. */
 const eventsOfTransaction = `coalesce((
-    select json_agg(json_build_array(kind, network_id, amount_cents, is_final, at) order by seq)
-    from transaction_events where transaction_id = transactions.id), '[]') as events`;
+    select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, network_id), E'\\n')
+    from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '') as events`;
 
 const shown = { entity: TransactionRow, fields: shownFields, also: eventsOfTransaction };
 

@@ -66,4 +66,4 @@ async function read(tx: Tx, id: string): Promise<ShownTransaction> {
   return found;
 }
 
-const shownAs = ({ events, ...row }: ShownTransaction): TransactionWire => transactionWire(row, events);
+const shownAs = (row: ShownTransaction): TransactionWire => transactionWire(row, row.events);

@@ -42,19 +42,9 @@ export const shownFields = [
 export type ShownField = (typeof shownFields)[number];
 export type ShownFields = Pick<TransactionFields, ShownField>;
 
-/** As the database writes it in JSON. */
-export type EventFields = readonly [
-  kind: TransactionEventWire['kind'],
-  networkId: string | null,
-  amountCents: number,
-  isFinal: boolean | null,
-  at: string,
-];
-
-export const transactionWire = (row: ShownFields, events: readonly EventFields[]): TransactionWire => ({
-  ...publicFields(row),
-  events: events.map(eventWire),
-});
+/** `events`: one line for each, as transaction.queries.ts has the database write them. */
+export const transactionWire = (row: ShownFields, events: string): TransactionWire =>
+  Object.assign(publicFields(row), { events: events === '' ? [] : events.split('\n').map(eventWire) });
 
 /** The `data` of every transaction event but `transaction.completed`. What people note on it may name people. */
 export function transactionData(row: ShownFields): Record<string, unknown> {
@@ -108,10 +98,13 @@ const publicFields = (row: ShownFields): Omit<TransactionWire, 'events'> => ({
   updatedAt: isoOf(row.updatedAt),
 });
 
-const eventWire = ([kind, networkId, amountCents, isFinal, at]: EventFields): TransactionEventWire => ({
-  kind,
-  networkId,
-  amountEuros: eurosFromCents(amountCents),
-  final: isFinal,
-  at: isoOf(new Date(at)),
-});
+function eventWire(line: string): TransactionEventWire {
+  const [kind, amountCents, isFinal, day, time, networkId = null] = line.split(' ');
+  return {
+    kind: kind as TransactionEventWire['kind'],
+    networkId,
+    amountEuros: eurosFromCents(Number(amountCents)),
+    final: isFinal === '' ? null : isFinal === 'true',
+    at: isoOf(new Date(`${day} ${time}`)),
+  };
+}

@@ -1,8 +1,9 @@
-/** Instants as text, and ids as letters: the quick ways say what the plain ones do. @module */
+/** Instants as text, ids as letters, cents as euros: the quick ways say what the plain ones do. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../../src/kernel/ids.ts';
 import { isoOf, isoOrNull } from '../../../src/kernel/instant.ts';
+import { eurosFromCents } from '../../../src/kernel/money.ts';
 
 test('isoOf says what toISOString says, in every year', () => {
   fc.assert(
@@ -24,5 +25,14 @@ test('an id is its 16 bytes in base 32, most significant first', () => {
       for (let i = 0; i < 26; i++, value >>= 5n) text = letters[Number(value & 31n)] + text;
       expect(newId('event', bytes)).toBe(`ev_${text}`);
     }),
+  );
+});
+
+test('euros are the number that their two decimals name', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -99_999_999_999, max: 99_999_999_999 }), (amount) => {
+      expect(eurosFromCents(amount)).toBe(Number((amount / 100).toFixed(2)));
+    }),
+    { numRuns: 2_000 },
   );
 });
