@@ -6,7 +6,7 @@ import {
   type WindowCommand,
   type WindowState,
   windowCommands,
-} from '../../../src/domains/spending/intents/intent-window.rules.ts';
+} from '../../../src/domains/spending/intents/windows/window.rules.ts';
 
 const toAt = new Date('2026-12-23T00:00:00Z');
 const fresh: WindowState = { status: 'open', transactionId: null, toAt };

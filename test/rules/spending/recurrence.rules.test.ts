@@ -14,7 +14,7 @@ import {
   windowAt,
   windowNotOver,
   windowNumbered,
-} from '../../../src/domains/spending/intents/recurrence.rules.ts';
+} from '../../../src/domains/spending/intents/windows/recurrence.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 
 const defaults: Recurring = {

@@ -2,7 +2,7 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { matchableIntent } from '../../../src/domains/spending/intents/matchable-intent.rules.ts';
-import type { Recurring, TakenWindow } from '../../../src/domains/spending/intents/recurrence.rules.ts';
+import type { Recurring, TakenWindow } from '../../../src/domains/spending/intents/windows/recurrence.rules.ts';
 import { matchIntent } from '../../../src/domains/spending/policies/intent-match.rules.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
 

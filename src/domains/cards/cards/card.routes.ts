@@ -10,6 +10,7 @@ import type { Mode } from '../../../platform/mode.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import { changeCardDetails, changeCardLimits } from './card.change.service.ts';
 import type { cardsArea } from './card.contract.ts';
+import { prepareFurtherCard } from './card.further.service.ts';
 import { issueCard } from './card.messages.ts';
 import {
   type CardRecord,
@@ -26,7 +27,6 @@ import type { CardCommand, CardLimits } from './card.rules.ts';
 import { applyToCard } from './card.service.ts';
 import { cardWire } from './card.wire.ts';
 import type { CardPolicyWire } from './card-shapes.contract.ts';
-import { prepareFurtherCard } from './further-card.service.ts';
 
 export type CardDeps = {
   readonly database: Database;

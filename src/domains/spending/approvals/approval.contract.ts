@@ -4,7 +4,7 @@ import { defineArea } from '../../../http/route.ts';
 import { eurosOut, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { challengeOut, webauthnAssertion } from '../../../http/webauthn.ts';
 import { intentStatuses } from '../intents/intent.rules.ts';
-import { cadences } from '../intents/recurrence.rules.ts';
+import { cadences } from '../intents/windows/recurrence.rules.ts';
 import { approvedWith } from './approval.rules.ts';
 
 const approvalOut = z

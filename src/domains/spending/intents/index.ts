@@ -2,6 +2,7 @@
 
 export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
 export { askedAs, judgeProof, proven } from './decision-proof.ts';
+export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent.attestation.service.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
@@ -21,18 +22,17 @@ export {
 export { applyToIntent, type IntentCommand, insertIntent, lockIntent, type NewIntent } from './intent.service.ts';
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
-export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent-attestation.service.ts';
 export type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 export { mostCentsOf } from './intent-most.queries.ts';
+export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
+export { mismatchesOf } from './verification.rules.ts';
+export { noteVerified } from './verification.service.ts';
+export { type TakenWindow, windowAt, windowNumbered } from './windows/recurrence.rules.ts';
 export {
   isBetweenWindows,
   refuseBetweenWindows,
   refuseClosedWindow,
   windowOfNow,
-} from './intent-window.now.service.ts';
-export { latestCompletedWindow, latestMatchedWindow } from './intent-window.queries.ts';
-export { completeWindowNow, endWindows, settleWindow } from './intent-window.service.ts';
-export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
-export { type TakenWindow, windowAt, windowNumbered } from './recurrence.rules.ts';
-export { mismatchesOf } from './verification.rules.ts';
-export { noteVerified } from './verification.service.ts';
+} from './windows/window.now.service.ts';
+export { latestCompletedWindow, latestMatchedWindow } from './windows/window.queries.ts';
+export { completeWindowNow, endWindows, settleWindow } from './windows/window.service.ts';

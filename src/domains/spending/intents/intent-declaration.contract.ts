@@ -1,7 +1,7 @@
 /** What a caller says of an intent: what is to be paid for, and what was paid. Wire shapes only. @module */
 import * as z from 'zod';
 import { euros, id, text } from '../../../http/schemas.ts';
-import { cadences } from './recurrence.rules.ts';
+import { cadences } from './windows/recurrence.rules.ts';
 
 const dayInMinutes = 1_440;
 const longestTtlMinutes = { one: 30 * dayInMinutes, recurring: 5 * 366 * dayInMinutes };

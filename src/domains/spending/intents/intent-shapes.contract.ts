@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
 import { intentStatuses } from './intent.rules.ts';
-import { windowStatuses } from './intent-window.rules.ts';
-import { cadences } from './recurrence.rules.ts';
+import { cadences } from './windows/recurrence.rules.ts';
+import { windowStatuses } from './windows/window.rules.ts';
 
 const recurringOut = z.object({
   cadence: z.enum(cadences),

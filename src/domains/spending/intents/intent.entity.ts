@@ -1,7 +1,7 @@
 /** The intents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { IntentStatus } from './intent.rules.ts';
-import type { Recurring } from './recurrence.rules.ts';
+import type { Recurring } from './windows/recurrence.rules.ts';
 
 export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
 

@@ -25,7 +25,7 @@ import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 import { mostCentsOf } from './intent-most.queries.ts';
 import type { IntentWire } from './intent-shapes.contract.ts';
-import { listWindows, type WindowRow } from './intent-window.queries.ts';
+import { listWindows, type WindowRow } from './windows/window.queries.ts';
 
 export type IntentDeps = {
   readonly database: Database;

@@ -18,8 +18,8 @@ import { intentProcessId, intentWorkflow } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
-import { anchor, dueAt } from './intent-schedule.service.ts';
-import type { Recurring } from './recurrence.rules.ts';
+import type { Recurring } from './windows/recurrence.rules.ts';
+import { anchor, dueAt } from './windows/shown-window.ts';
 
 export type IntentCommand =
   | { readonly kind: 'approve' | 'cancel' | 'expire' | 'unmatch' }

@@ -4,8 +4,8 @@ import { eurosFromCents } from '../../../kernel/money.ts';
 import type { IntentRow } from './intent.entity.ts';
 import type { IntentView } from './intent.messages.ts';
 import type { IntentFacts, IntentWindowWire } from './intent-shapes.contract.ts';
-import type { WindowStatus } from './intent-window.rules.ts';
-import type { Window } from './recurrence.rules.ts';
+import type { Window } from './windows/recurrence.rules.ts';
+import type { WindowStatus } from './windows/window.rules.ts';
 
 /** All that is told of an intent comes from these. */
 export const shownFields = [

@@ -1,6 +1,6 @@
 /** An intent as the matching of charges looks at it: its own tolerance, merchant and window where it is recurring. @module */
 import type { MatchableIntent } from '../policies/policy.rules.ts';
-import { closedBecause, type Recurring, type Schedule, type TakenWindow } from './recurrence.rules.ts';
+import { closedBecause, type Recurring, type Schedule, type TakenWindow } from './windows/recurrence.rules.ts';
 
 type Declared = {
   readonly id: string;

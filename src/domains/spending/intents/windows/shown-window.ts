@@ -1,6 +1,6 @@
 /** Which window a recurring intent's row shows as the current or next one. Changes the row; the caller saves it. @module */
-import type { IntentRow } from './intent.entity.ts';
-import { scheduleOf } from './matchable-intent.rules.ts';
+import type { IntentRow } from '../intent.entity.ts';
+import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowNotOver } from './recurrence.rules.ts';
 
 /** A person or the policy approves it now: its schedule begins. */

@@ -1,10 +1,10 @@
 /** The window in which a recurring intent may be paid for now, and what refuses in words where there is none. @module */
-import type { Tx } from '../../../db/tx.ts';
-import { DomainError } from '../../../kernel/errors.ts';
-import type { IntentRow } from './intent.entity.ts';
-import { findWindow, type WindowRow } from './intent-window.queries.ts';
-import { scheduleOf } from './matchable-intent.rules.ts';
+import type { Tx } from '../../../../db/tx.ts';
+import { DomainError } from '../../../../kernel/errors.ts';
+import type { IntentRow } from '../intent.entity.ts';
+import { scheduleOf } from '../matchable-intent.rules.ts';
 import { spanInWords, windowAt, windowNotOver } from './recurrence.rules.ts';
+import { findWindow, type WindowRow } from './window.queries.ts';
 
 /** What is known of the window that `at` lies in: null where nothing has paid for it yet. */
 export async function windowOfNow(tx: Tx, intent: IntentRow, at: Date): Promise<WindowRow | null> {

@@ -4,22 +4,22 @@
  * matches a window in its own statement (apply_authorization).
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
-import type { EventName } from '../../../events/catalog.ts';
-import { type Change, recordChanges } from '../../../events/record.ts';
-import { DomainError } from '../../../kernel/errors.ts';
-import type { Cause } from '../../../platform/cause.ts';
-import { dueProcess, wakeProcess } from '../../../platform/processes.ts';
-import type { IntentRow } from './intent.entity.ts';
-import { intentProcessId } from './intent.messages.ts';
-import { isFinalIntent } from './intent.rules.ts';
-import { lockIntent } from './intent.service.ts';
-import { windowTold } from './intent.wire.ts';
-import { dueAt, show } from './intent-schedule.service.ts';
-import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './intent-window.queries.ts';
-import { moveWindow, type WindowCommand, type WindowStatus } from './intent-window.rules.ts';
-import { scheduleOf } from './matchable-intent.rules.ts';
+import { rows, type Tx } from '../../../../db/tx.ts';
+import type { EventName } from '../../../../events/catalog.ts';
+import { type Change, recordChanges } from '../../../../events/record.ts';
+import { DomainError } from '../../../../kernel/errors.ts';
+import type { Cause } from '../../../../platform/cause.ts';
+import { dueProcess, wakeProcess } from '../../../../platform/processes.ts';
+import type { IntentRow } from '../intent.entity.ts';
+import { intentProcessId } from '../intent.messages.ts';
+import { isFinalIntent } from '../intent.rules.ts';
+import { lockIntent } from '../intent.service.ts';
+import { windowTold } from '../intent.wire.ts';
+import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowAt, windowNumbered } from './recurrence.rules.ts';
+import { dueAt, show } from './shown-window.ts';
+import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './window.queries.ts';
+import { moveWindow, type WindowCommand, type WindowStatus } from './window.rules.ts';
 
 /** The form was filled elsewhere: the window of now is paid for, by this transaction alone. The intent is locked. */
 export async function completeWindowNow(tx: Tx, intent: IntentRow, transactionId: string, cause: Cause): Promise<void> {

@@ -1,5 +1,5 @@
 /** What the window of a recurring intent may become. Pure: the row and the time come in as arguments. @module */
-import type { Move } from '../../../kernel/move.ts';
+import type { Move } from '../../../../kernel/move.ts';
 
 /** `open` has been paid for and is free again; `matched` waits for its clearing; the others are final. */
 export const windowStatuses = ['open', 'matched', 'completed', 'missed'] as const;

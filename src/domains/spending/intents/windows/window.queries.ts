@@ -1,6 +1,6 @@
 /** Window reads of recurring intents: one, the one that a transaction pays for, and pages. No decision is made here. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
-import type { WindowStatus } from './intent-window.rules.ts';
+import { rows, type Tx } from '../../../../db/tx.ts';
+import type { WindowStatus } from './window.rules.ts';
 
 export type WindowRow = {
   readonly intentId: `int_${string}`;

@@ -3,8 +3,8 @@
  * overlap, so that every instant belongs to one of them at most. Pure arithmetic on the calendar.
  * @module
  */
-import { day, later } from '../../../kernel/instant.ts';
-import type { WindowStatus } from './intent-window.rules.ts';
+import { day, later } from '../../../../kernel/instant.ts';
+import type { WindowStatus } from './window.rules.ts';
 
 export const cadences = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Cadence = (typeof cadences)[number];
