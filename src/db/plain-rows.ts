@@ -4,7 +4,7 @@
  * @module
  */
 import type { EntityClass, EntityProperty } from '@mikro-orm/core';
-import type { PageQuery } from '../kernel/page.ts';
+import { defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
 import { rows, type Tx } from './tx.ts';
 
 export type Wanted<Row, Field extends keyof Row & string> = {
@@ -37,10 +37,10 @@ export function plainPage<Row, Field extends keyof Row & string, Also = unknown>
   const onwards: Condition =
     after === undefined ? undefined : ['(created_at, id) < (?::timestamptz, ?)', after.createdAt, after.id];
   const { text, values } = where([...conditions, onwards]);
-  return rows(tx, `${selectOf(tx, wanted)} ${text} order by created_at desc, id desc limit $${values.length + 1}`, [
-    ...values,
-    limit + 1,
-  ]);
+  // A plan for any length suits none, so PostgreSQL would make one anew each time; the usual lengths get their own.
+  const isUsual = limit === defaultPageSize || limit === maximumPageSize;
+  const length = isUsual ? String(limit + 1) : `$${values.push(limit + 1)}`;
+  return rows(tx, `${selectOf(tx, wanted)} ${text} order by created_at desc, id desc limit ${length}`, values);
 }
 
 function where(conditions: readonly Condition[]): { text: string; values: unknown[] } {
