@@ -350,11 +350,11 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
   expect(told).toMatchObject({ status: 'expired', request: null, outcome });
   const webauthnAssertion = passkey.answer(before);
   for (const attempt of [
-    approver().challengeApproval({ params: { token }, body: {} }),
-    approver().approveByLink({ params: { token }, body: { webauthnAssertion } }),
-    approver().denyByLink({ params: { token }, body: {} }),
+    () => approver().challengeApproval({ params: { token }, body: {} }),
+    () => approver().approveByLink({ params: { token }, body: { webauthnAssertion } }),
+    () => approver().denyByLink({ params: { token }, body: {} }),
   ]) {
-    expect(await refusalOf(attempt)).toEqual([400, 'there is nothing left to decide: the request is expired']);
+    expect(await refusalOf(attempt())).toEqual([400, 'there is nothing left to decide: the request is expired']);
   }
   await eventually(
     () => api.intents.getIntent({ params: { id: intent.id } }),
