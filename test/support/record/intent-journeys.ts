@@ -80,7 +80,8 @@ const recurring: Journey = async (stage, actors) => {
 
 const windowsAre = ({ intents }: Actors, declared: Declared, statuses: readonly string[]) =>
   until(
-    async () => (await intents.listIntentWindows({ ...of(declared), query: {} })).data.map(({ status }): string => status),
+    async () =>
+      (await intents.listIntentWindows({ ...of(declared), query: {} })).data.map(({ status }): string => status),
     (found) => found.length >= statuses.length && statuses.every((status) => found.includes(status)),
     `windows to be ${statuses.join(', ')}`,
   );
