@@ -46,7 +46,9 @@ test('the demo tells its whole story on a fresh folder, and again over the same 
   }
 }, 240_000);
 
-async function demo(env: Readonly<Record<string, string>> = {}): Promise<{ text: string; ready: Ready; readyToDoneMs: number }> {
+async function demo(
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ text: string; ready: Ready; readyToDoneMs: number }> {
   const script = fileURLToPath(new URL('../../src/main/demo.ts', import.meta.url));
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', script, '--exit'], {
     env: { ...process.env, BURSAR_DATA_DIR: folder.dir, PORT: '0', ...env },
