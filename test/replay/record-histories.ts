@@ -78,11 +78,20 @@ async function write(client: Client, { workflow, journey, workflowId }: Played):
   say(`${workflow}/${journey}.json`);
 }
 
-/** On which machine it ran (`pid@host`, also in names of sticky queues) and where its sources lie says nothing of it. */
+/**
+ * On which machine it ran (`pid@host`, also in names of sticky queues), where its sources lie and where the approver's
+ * page was says nothing of it.
+ */
 function withoutMachine(name: string, value: unknown): unknown {
   if (name === 'stackTrace') return '';
   if (typeof value !== 'string') return value;
-  return value.replaceAll(`@${hostname()}`, '@recorded');
+  return name === 'data' ? withoutLink(value) : value.replaceAll(`@${hostname()}`, '@recorded');
+}
+
+function withoutLink(payload: string): string {
+  const text = Buffer.from(payload, 'base64').toString();
+  const clean = text.replace(/"approvalUrl":"[^"]*"/, '"approvalUrl":null');
+  return clean === text ? payload : Buffer.from(clean).toString('base64');
 }
 
 async function removeOld(): Promise<void> {

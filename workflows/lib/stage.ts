@@ -5,12 +5,11 @@ import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 const stageKey = defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD);
 
 export function stageKeeper(): (stage: string) => void {
-  let last: string | undefined;
   return (stage) => {
-    if (stage === last) return;
-    last = stage;
+    // As the run was started or last said: to write it again would cost the server as much as a step.
+    const shown = workflowInfo().typedSearchAttributes.get(stageKey);
     // Started on a namespace without our attributes: writing one would block the run.
-    if (workflowInfo().typedSearchAttributes.get(stageKey) === undefined) return;
+    if (shown === undefined || shown === stage) return;
     upsertSearchAttributes([{ key: stageKey, value: stage }]);
   };
 }
