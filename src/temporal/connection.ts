@@ -27,6 +27,7 @@ const epochLivesMs = 5_000;
 
 export function createTemporal({ address, namespace, security }: TemporalOptions): Temporal {
   let opening: Promise<Connection> | undefined;
+  let made: { connection: Connection; client: Client } | undefined;
   let known: { epoch: string; until: number } | undefined;
 
   const open = async (): Promise<Connection> => {
@@ -48,12 +49,14 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
   };
 
   return {
-    client: async () =>
-      new Client({
-        connection: await open(),
-        namespace,
-        dataConverter: { payloadConverterPath: converterPath },
-      }),
+    client: async () => {
+      const connection = await open();
+      if (made?.connection !== connection) {
+        const dataConverter = { payloadConverterPath: converterPath };
+        made = { connection, client: new Client({ connection, namespace, dataConverter }) };
+      }
+      return made.client;
+    },
     epoch: async () => {
       if (known !== undefined && known.until > Date.now()) return known.epoch;
       known = undefined;
