@@ -4,7 +4,8 @@ import { createClient, sendTo } from '../../../src/client/client.ts';
 import { customersArea } from '../../../src/domains/parties/index.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgent, aTokenOf, giveMoney } from '../../support/factories/parties.ts';
-import { statusOf } from '../../support/refusals.ts';
+import { aPayer } from '../../support/payments-world.ts';
+import { refusalOf, statusOf } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -131,6 +132,12 @@ describe('reading', () => {
       ...first,
       walletBalanceEuros: 123.45,
     });
+  });
+
+  test('an agent makes none: where its owner has none yet there is nothing to read', async () => {
+    const { token } = await aPayer(world);
+    const told = await refusalOf(world.as(token).client(customersArea).readOwnCustomer());
+    expect(told).toEqual([404, expect.stringMatching(/^no customer of own_/)]);
   });
 
   test('an agent reads it with wallets.read, and changes nothing', async () => {

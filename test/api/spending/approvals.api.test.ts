@@ -203,6 +203,9 @@ describe('what it shows', () => {
     }
     const page = await anybody('/approve/x', { headers: { Accept: 'text/html' } });
     expect(await page.text()).toContain('<h1>No such link</h1>');
+    const webauthnAssertion = passkey.answer(await approver().challengeApproval({ params: { token }, body: {} }));
+    const elsewhere = approver().approveByLink({ params: { token: wrong[0] as string }, body: { webauthnAssertion } });
+    expect((await refusalOf(elsewhere))[0]).toBe(404);
   });
 
   test('what people wrote as text, never as HTML', async () => {

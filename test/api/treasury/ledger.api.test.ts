@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { rows } from '../../../src/db/tx.ts';
 import {
   checkpointFolder,
   fundArea,
@@ -18,6 +19,7 @@ import {
   walletsArea,
   writeCheckpoint,
 } from '../../../src/domains/treasury/index.ts';
+import { fullCheckLock } from '../../../src/domains/treasury/ledger/verify.service.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { refusal } from '../../support/refusals.ts';
@@ -236,6 +238,15 @@ test('verify finds a whole book whole, and goes on from the checkpoint that it f
   await its.client(fundArea).fundWallet({ body: { amountEuros: 1, walletId } });
   expect(await ledger(its).verifyLedger()).toMatchObject({ balanced: true, journals: 2, checkedFrom: 1 });
   expect(await ledger(its).verifyLedger({ query: { full: 'true' } })).toMatchObject({ balanced: true, checkedFrom: 0 });
+});
+
+test('one check in full at a time; the one from the last checkpoint goes on', async () => {
+  await databaseOf(orm).write(async (tx) => {
+    await rows(tx, 'select pg_advisory_xact_lock($1)', [fullCheckLock]);
+    await expect(ledger().verifyLedger({ query: { full: 'true' } })).rejects.toEqual(refusal(429, /full=true/));
+    expect(await ledger().verifyLedger()).toHaveProperty('balanced');
+  });
+  expect(await ledger().verifyLedger({ query: { full: 'true' } })).toHaveProperty('balanced');
 });
 
 test('verify names what differs', async () => {

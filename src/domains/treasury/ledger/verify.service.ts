@@ -34,7 +34,8 @@ export type VerifyOptions = {
 };
 
 const batchSize = 1_000;
-const lockKey = 8_400_112;
+/** Held while a book is checked in full. */
+export const fullCheckLock = 8_400_112;
 
 export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
   const { verification, checkpoint } = await database.write(async (tx) => {
@@ -112,7 +113,7 @@ async function lastVerified(tx: Tx, ownerId: string, publicKey: KeyObject | unde
 }
 
 async function oneAtATime(tx: Tx): Promise<void> {
-  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [fullCheckLock]);
   if (mine) return;
   throw new DomainError(
     'rate_limited',
