@@ -8,7 +8,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-export type Program = { readonly command: string; readonly args: readonly string[]; readonly version: string };
+export type Program = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly version: string;
+};
 
 const requirements = fileURLToPath(new URL('requirements.txt', import.meta.url));
 const version = /^schemathesis==(.+)$/m.exec(readFileSync(requirements, 'utf8'))?.[1] ?? '';
@@ -16,18 +21,17 @@ const version = /^schemathesis==(.+)$/m.exec(readFileSync(requirements, 'utf8'))
 export function schemathesis(say: (line: string) => void): Program | undefined {
   const wanted = `schemathesis==${version}`;
   if (runs('uvx', ['--version'])) {
-    return { command: 'uvx', args: ['--from', wanted, '--with-requirements', requirements, 'schemathesis'], version };
+    const args = ['--from', wanted, '--with-requirements', requirements, 'schemathesis'];
+    return { command: 'uvx', args, env: {}, version };
   }
   const python = ['python3', 'python'].find(isRecent);
   if (python === undefined) return undefined;
   if (runs('pipx', ['--version'])) {
-    return {
-      command: 'pipx',
-      args: ['run', '--spec', wanted, `--pip-args=-c ${requirements}`, 'schemathesis'],
-      version,
-    };
+    // Either of the two that it may install with.
+    const env = { PIP_CONSTRAINT: requirements, UV_CONSTRAINT: requirements };
+    return { command: 'pipx', args: ['run', '--spec', wanted, 'schemathesis'], env, version };
   }
-  return { command: ownEnvironment(python, say), args: [], version };
+  return { command: ownEnvironment(python, say), args: [], env: {}, version };
 }
 
 const runs = (command: string, args: readonly string[]): boolean => spawnSync(command, args).status === 0;

@@ -5,10 +5,9 @@
  * @module
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { keysArea } from '../../../src/domains/identity/index.ts';
 import { type Installation, startInstallation } from '../../support/installation.ts';
 import type { Owner } from '../../support/world.ts';
@@ -133,6 +132,7 @@ type Place = {
 async function runs(pass: Pass, report: string, { installation, using, document, dir }: Place): Promise<boolean> {
   const configuration = join(dir, 'schemathesis.toml');
   await writeFile(configuration, configurationOf(document, pass.known));
+  await copyFile(new URL('hooks.py', import.meta.url), join(dir, 'hooks.py')); // It is looked for where the call is made.
   const { networkKey = '', dashboardSecret } = installation.ready;
   const child = spawn(
     using.command,
@@ -160,9 +160,8 @@ async function runs(pass: Pass, report: string, { installation, using, document,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
         ...process.env,
+        ...using.env,
         SCHEMATHESIS_HOOKS: 'hooks',
-        PYTHONPATH: fileURLToPath(new URL('.', import.meta.url)),
-        PYTHONDONTWRITEBYTECODE: '1',
         OWNER_KEY: pass.ownerKey,
         DASHBOARD_SECRET: dashboardSecret,
         NETWORK_KEY: networkKey,
