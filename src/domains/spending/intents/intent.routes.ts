@@ -131,13 +131,12 @@ async function withLinks(
   const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
   return (row) => {
     const [shown, status] = [intentWire(row), statusOf(row)];
-    return {
-      ...shown,
+    return Object.assign(shown, {
       status,
       window: status === 'approved' ? shown.window : null,
       mostEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
       approvalUrl: urls?.get(row.id) ?? null,
-    };
+    });
   };
 }
 
