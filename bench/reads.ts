@@ -73,7 +73,7 @@ async function start(atEnd: Ending): Promise<{ load: Load; sides: [Side, Side] }
 async function measured(load: Load, sides: [Side, Side], read: Read, seconds: number): Promise<[Measured, Measured]> {
   const turn = (side: Side, turnSeconds: number) =>
     load({ kind: 'gets', url: side.url, headers: side.headers, connections, paths: read.paths, seconds: turnSeconds });
-  for (const side of sides) await turn(side, 1); // Compiled and connected, as after the first seconds of service.
+  for (const side of sides) await turn(side, 2); // Compiled and connected, as after the first seconds of service.
   const found: Loaded[][] = [[], []];
   const spent = sides.map(({ pids }) => Object.fromEntries(Object.keys(pids).map((name) => [name, 0])));
   for (let i = 0; i < turns; i++) {
