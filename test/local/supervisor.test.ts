@@ -51,6 +51,20 @@ describe('supervisor', () => {
     expect(said[0]).toBe('api ended (SIGKILL), starting it again');
   });
 
+  test('one that ends while something else still waits for it is started again at once', async () => {
+    const { pids, plan } = await supervise();
+    let asked = 0;
+    const slow: Plan['ready'] = () => {
+      asked += 1;
+      return asked === 2 ? new Promise(() => undefined) : Promise.resolve();
+    };
+    await supervisor.keep({ ...plan('temporal', stay), ready: slow });
+    for (const count of [2, 3]) {
+      process.kill(pids.temporal?.at(-1) as number, 'SIGKILL');
+      await waitUntil('restart', async () => pids.temporal?.length === count && asked === count, { withinMs: 5_000 });
+    }
+  });
+
   test('a program that does not start is tried three times and then told with the end of its log', async () => {
     const { pids, plan } = await supervise();
     const failing = supervisor.keep(plan('worker', "console.error('no such table'); process.exit(3)"));

@@ -60,7 +60,11 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     failed.catch(() => undefined);
     if (child.pid !== undefined) await started(plan.name, child.pid);
     const ready = plan.ready?.(() => !hasExited(child)) ?? saysReady;
-    await Promise.race([ready, failed]).catch(async (error: unknown) => {
+    // What makes it ready may wait long for a program that is gone.
+    ready?.catch(() => undefined);
+    const gone = endedEarly(child);
+    gone.catch(() => undefined);
+    await Promise.race([ready, failed, gone]).catch(async (error: unknown) => {
       await stopChild(child, plan.stop);
       throw error;
     });
@@ -141,6 +145,12 @@ function readyMessage(child: ChildProcess): Promise<void> {
       reject(new Error(`it ended (${signal ?? `code ${code}`}) before it was ready`));
     });
   });
+}
+
+/** Rejects when the program ends; one that could not be started is told by its own error. */
+async function endedEarly(child: ChildProcess): Promise<never> {
+  const how = child.pid === undefined ? await new Promise<never>(() => undefined) : await ended(child);
+  throw new Error(`it ended (${how}) before it was ready`);
 }
 
 function ended(child: ChildProcess): Promise<string> {
