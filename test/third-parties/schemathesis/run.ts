@@ -48,6 +48,7 @@ type Pass = {
   readonly phases: string;
 };
 
+const over = new AbortController();
 const program = schemathesis(say);
 if (program === undefined) {
   say('schemathesis: skipped: no Python 3.10 or newer here');
@@ -56,11 +57,19 @@ if (program === undefined) {
   const dir = await mkdtemp(join(tmpdir(), 'bursar-schemathesis-'));
   try {
     say(`schemathesis ${program.version} against ${installation.apiUrl}`);
-    process.exitCode = (await allPasses(installation, program, dir)) ? 0 : 1;
+    process.exitCode = (await Promise.race([allPasses(installation, program, dir), interrupted()])) ? 0 : 1;
   } finally {
+    over.abort();
     await installation.stop();
     await rm(dir, { recursive: true, force: true });
   }
+}
+
+/** Whoever ends this ends the installation with it. */
+function interrupted(): Promise<never> {
+  return new Promise((_, reject) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
+  });
 }
 
 async function allPasses(installation: Installation, using: Program, dir: string): Promise<boolean> {
@@ -157,6 +166,7 @@ async function runs(pass: Pass, report: string, { installation, using, document,
     ],
     {
       cwd: dir,
+      signal: over.signal,
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
         ...process.env,
