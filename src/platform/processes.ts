@@ -62,12 +62,13 @@ export async function wakeProcess(tx: Tx, id: string, dueAt?: Date | null): Prom
 }
 
 /** Many at once. */
-export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt: Date): Promise<void> {
+export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt?: Date): Promise<void> {
   if (ids.length === 0) return;
-  await rows(tx, 'update processes set wanted_wake = true, due_at = $2 where id = any($1::text[]) and is_open', [
-    [...ids],
-    dueAt,
-  ]);
+  await rows(
+    tx,
+    'update processes set wanted_wake = true, due_at = coalesce($2, due_at) where id = any($1::text[]) and is_open',
+    [[...ids], dueAt ?? null],
+  );
 }
 
 /** Moves only the deadline; for the process's own steps, which need no wake. */

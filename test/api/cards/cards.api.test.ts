@@ -258,7 +258,11 @@ describe('with the agent', () => {
 
   test("an owner's freeze of a card that is frozen already outlasts the agent's thaw", async () => {
     await write(freezeCardsOf);
+    await world.sql('update processes set wanted_wake = false where agent_id = $1', [agent.agentId]);
     expect(await cards().freezeCard(one())).toMatchObject({ status: 'frozen' });
+    expect(await world.sql('select wanted_wake from processes where id = $1', [`card/${agent.cardId}`])).toEqual([
+      { wanted_wake: true }, // Its run says whose freeze it is.
+    ]);
     expect(await write(unfreezeCardsOf)).toEqual([]);
     expect(await cards().getCard(one())).toMatchObject({ status: 'frozen', frozenBy: 'card' });
     expect(await cards().unfreezeCard(one())).toMatchObject({ status: 'active' });

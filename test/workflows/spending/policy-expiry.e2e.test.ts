@@ -68,6 +68,11 @@ const expired = (agent: Agent, times = 1) =>
     () => eventsOf(agent, 'policy.expired'),
     (events) => events.length === times,
   );
+const cardSays = ({ cardId }: Agent, words: string) =>
+  eventually(
+    () => temporal.viewOf(`card/${cardId}`),
+    ({ details }) => details.startsWith(words),
+  );
 const charge = async ({ cardId }: { cardId: string }) => {
   const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [cardId]);
   const network = networkOf(world);
@@ -165,12 +170,17 @@ describe('the action', () => {
     const row = async () =>
       (await world.sql<{ version: number; updated_at: Date }>('select * from cards where id = $1', [agent.cardId]))[0];
     const before = await row();
+    await cardSays(agent, 'Frozen with its agent; waiting for a change.');
     await world.advance(hour);
     const [event] = await expired(agent);
     expect(event?.data).toMatchObject({ action: 'freeze', cards: 1 });
     const after = await row();
     expect(after?.version).toBe((before?.version ?? 0) + 1);
     expect(Number(after?.updated_at) - Number(before?.updated_at)).toBeGreaterThan(hour / 2);
+    await cardSays(agent, 'Frozen by its policy; waiting for a change.');
+    expect(await world.sql('select due_at from processes where id = $1', [`card/${agent.cardId}`])).toEqual([
+      { due_at: null },
+    ]);
     await api().agents.unfreezeAgent({ params: { id: agent.agentId } });
     expect(await statesOf(agent)).toEqual([{ name: 'default', status: 'frozen', frozen_by: 'policy' }]);
   });

@@ -37,6 +37,7 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
     if (command.kind !== 'freeze' || row.status !== 'frozen' || holder === from.frozenBy) return row;
     Object.assign(row, { frozenBy: holder, version: row.version + 1, updatedAt: cause.at });
     await tx.flush();
+    await wakeProcess(tx, cardProcessId(cardId)); // To say so; the processor is told nothing new, so nothing is due.
     return row;
   }
   row.status = move.next;
@@ -75,7 +76,9 @@ export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string)
      where agent_id = $1 and status = 'frozen' and frozen_by = 'agent' returning id`,
     [agentId, cause.at],
   );
-  return [...moved, ...takenOver.map(({ id }) => id)];
+  const ids = takenOver.map(({ id }) => id);
+  await wakeProcesses(tx, ids.map(cardProcessId)); // To say so; the processor is told nothing new, so nothing is due.
+  return [...moved, ...ids];
 }
 
 /** Only what was frozen with the agent; a card that its owner froze stays so. */
