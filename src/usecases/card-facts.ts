@@ -16,15 +16,22 @@ export const findCardOf = (tx: Tx, agentId: string, name: CardName = {}): Promis
 export const holdCardOf = (tx: Tx, agentId: string, name: CardName = {}): Promise<Card | undefined> =>
   read(tx, 'for share', agentId, name);
 
-async function read(tx: Tx, lock: '' | 'for share', agentId: string, { cardId, cardName }: CardName) {
+/** The one that an intent is for, held as well. The agent is held already, so that no other takes its place meanwhile. */
+export const holdCardOfIntent = (tx: Tx, agentId: string, intentId: string): Promise<Card | undefined> =>
+  read(tx, 'for share', agentId, { intentId });
+
+type Named = CardName & { readonly intentId?: string };
+
+async function read(tx: Tx, lock: '' | 'for share', agentId: string, { cardId, cardName, intentId }: Named) {
   const [card] = await rows<Card>(
     tx,
     `select id, status, usage, is_provisioning as "isProvisioning", max_transaction_cents as "maxTransactionCents",
        daily_limit_cents as "dailyLimitCents", monthly_limit_cents as "monthlyLimitCents"
      from cards where agent_id = $1 and not is_provisioning
        and ($2::text is null or id = $2) and ($3::text is null or name = $3)
+       and ($4::text is null or id = (select card_id from intents where id = $4))
      order by status = 'active' desc, status = 'closed', created_at, id limit 1 ${lock}`,
-    [agentId, cardId ?? null, cardName ?? null],
+    [agentId, cardId ?? null, cardName ?? null, intentId ?? null],
   );
   return card;
 }

@@ -6,15 +6,15 @@
 import type { Tx } from '../db/tx.ts';
 import {
   applyToIntent,
-  findIntent,
+  holderOf,
   type IntentCommand,
   type IntentRow,
   lockIntent,
 } from '../domains/spending/intents/index.ts';
-import { DomainError, notFound } from '../kernel/errors.ts';
+import { DomainError } from '../kernel/errors.ts';
 import type { Cause } from '../platform/cause.ts';
 import { hasMoved } from '../platform/transitions.ts';
-import { holdCardOf } from './card-facts.ts';
+import { holdCardOfIntent } from './card-facts.ts';
 import { holdAgent, holdPolicy, judgePlan } from './judge-plan.ts';
 import { refuseUnattested } from './refuse-unattested.ts';
 import { riskOf } from './spending-facts.ts';
@@ -26,11 +26,10 @@ export async function decideIntent(tx: Tx, id: string, command: IntentCommand, c
 
 /** Agent, card and policy are held before the intent, as by whoever charges: the one order of locks. */
 async function refuseForbiddenGrant(tx: Tx, id: string, cause: Cause): Promise<void> {
-  const found = await findIntent(tx, id);
-  if (found === null) throw notFound('intent', id);
-  const { agentId, cardId, ownerId } = found;
-  const agent = (await holdAgent(tx, agentId)) ?? { ownerId, agentId, status: 'closed' };
-  const card = await holdCardOf(tx, agentId, { cardId });
+  const holder = await holderOf(tx, id);
+  const { agentId } = holder;
+  const agent = (await holdAgent(tx, agentId)) ?? { ...holder, status: 'closed' };
+  const card = await holdCardOfIntent(tx, agentId, id);
   await holdPolicy(tx, agentId);
   const row = await lockIntent(tx, id);
   const isGrant = row.status === 'pending_approval' && !(await hasMoved(tx, 'intent', id, cause.causeId));

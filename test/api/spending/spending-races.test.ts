@@ -4,15 +4,18 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
+import { storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { uuidv7 } from '../../../src/kernel/ids.ts';
+import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { decideIntent } from '../../../src/usecases/decide-intent.ts';
+import { handPaymentsOver } from '../../../src/usecases/rotate-card.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { clientsOf } from '../../support/factories/records.ts';
-import { type Owner, startWorld, type World } from '../../support/world.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
@@ -97,6 +100,34 @@ test('an approval beside the close of its agent leaves nothing open behind', asy
     expect(closed.status).toBe('fulfilled');
     expect(await statuses(agentId)).toEqual(['cancelled']);
   }
+});
+
+test('an approval that waits for a new card number to come is for the new card', async () => {
+  const [{ agentId, cardId } = { agentId: '', cardId: '' }] = await agents(1);
+  await mustAsk(agentId);
+  const { id } = await declare(agentId, 10);
+  const newCardId = newId('card');
+  const issued = { cardRef: `ref_${newCardId}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
+  const { database, clock } = infrastructure;
+  const at = await clock.now();
+  const cause: Cause = { causeId: uuidv7(), requestId: 'rotate', actor: { kind: 'system' }, at };
+  await database.write((tx) => prepareRotation(tx, cause, { newId: newCardId, cardId }));
+  let approval: Promise<unknown> = Promise.resolve();
+  await database.write(async (tx) => {
+    await storeIssuedCard(tx, newCardId, issued, at, (inner, told) =>
+      handPaymentsOver(inner, told, { agentId, from: cardId, to: newCardId }),
+    );
+    approval = approve(id);
+    approval.catch(() => undefined); // Looked at once the rotation is done.
+    await eventually(
+      () => world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+      (waiting) => waiting.length > 0,
+    );
+  });
+  await approval;
+  expect(await world.sql('select status, card_id from intents where id = $1', [id])).toEqual([
+    { status: 'approved', card_id: newCardId },
+  ]);
 });
 
 test('none of it made PostgreSQL end a deadlock', async () => {

@@ -8,7 +8,7 @@ export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
 export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
 export { decideIntent, type IntentDecision, type IntentView, intentProcessId } from './intent.messages.ts';
-export { findByClientId, findIntent } from './intent.queries.ts';
+export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { intentHandlers } from './intent.routes.ts';
 export {
   type IntentCommandKind,

@@ -1,15 +1,24 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
 import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { notFound } from '../../../kernel/errors.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { IntentRow } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import { type ShownIntent, shownFields } from './intent.wire.ts';
 
 const shown = { entity: IntentRow, fields: shownFields };
+const holder = { entity: IntentRow, fields: ['ownerId', 'agentId'] } as const;
 
 export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
   tx.findOne(IntentRow, { id: id as IntentRow['id'] });
+
+/** Whose it is, which never changes; nothing else about it is known before it is locked. */
+export async function holderOf(tx: Tx, id: string): Promise<{ ownerId: string; agentId: string }> {
+  const found = await plainRow(tx, holder, ['id = ?', id]);
+  if (found === null) throw notFound('intent', id);
+  return found;
+}
 
 export const findByClientId = (tx: Tx, agentId: string, clientIntentId: string): Promise<IntentRow | null> =>
   tx.findOne(IntentRow, { agentId, clientIntentId });
