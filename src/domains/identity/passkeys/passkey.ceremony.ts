@@ -69,19 +69,16 @@ export const requestOptions = (
   });
 
 export async function verifyCreation(
-  { origin, rpId }: RelyingParty,
+  party: RelyingParty,
   challenge: string,
   answer: WebauthnAnswer,
 ): Promise<Attested> {
-  return explained('attestation', { origin, rpId }, async () => {
+  return explained('attestation', party, async () => {
     refuseForeignFrame(answer);
     refuseMakersAttestation(answer);
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       response: answer as unknown as RegistrationResponseJSON,
-      expectedChallenge: challenge,
-      expectedOrigin: origin,
-      expectedRPID: rpId,
-      requireUserVerification: true,
+      ...demands(party, challenge),
       supportedAlgorithmIDs: algorithms,
     });
     if (!verified || registrationInfo === undefined) throw new Error('not verified');
@@ -98,19 +95,16 @@ export async function verifyCreation(
 
 /** What a passkey's row becomes by an assertion of it. */
 export async function verifyAssertion(
-  { origin, rpId }: RelyingParty,
+  party: RelyingParty,
   challenge: string,
   answer: WebauthnAnswer,
   passkey: Enrolled,
 ): Promise<{ readonly counter: number; readonly backedUp: boolean }> {
-  return explained('assertion', { origin, rpId }, async () => {
+  return explained('assertion', party, async () => {
     refuseForeignFrame(answer);
     const { verified, authenticationInfo } = await verifyAuthenticationResponse({
       response: answer as unknown as AuthenticationResponseJSON,
-      expectedChallenge: challenge,
-      expectedOrigin: origin,
-      expectedRPID: rpId,
-      requireUserVerification: true,
+      ...demands(party, challenge),
       credential: {
         id: passkey.credentialId,
         publicKey: new Uint8Array(passkey.publicKey),
@@ -121,6 +115,14 @@ export async function verifyAssertion(
     return { counter: authenticationInfo.newCounter, backedUp: authenticationInfo.credentialBackedUp };
   });
 }
+
+/** What every answer of an authenticator is held to. */
+const demands = ({ origin, rpId }: RelyingParty, challenge: string) => ({
+  expectedChallenge: challenge,
+  expectedOrigin: origin,
+  expectedRPID: rpId,
+  requireUserVerification: true,
+});
 
 /** Whatever the library objects to is the caller's input: it works on nothing else. */
 async function explained<T>(what: string, expected: RelyingParty, check: () => Promise<T>): Promise<T> {
