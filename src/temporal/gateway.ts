@@ -16,6 +16,7 @@ import {
   defineSearchAttributeKey,
   SearchAttributeType,
   TypedSearchAttributes,
+  type Workflow,
 } from '@temporalio/common';
 import type { Database } from '../db/database.ts';
 import { rows } from '../db/tx.ts';
@@ -92,7 +93,12 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       )(process, queues);
       await noteStarted(process.id);
     },
-    ask: async (processId, update, payload, updateId) => {
+    ask: async <Answer, Payload>(
+      processId: string,
+      update: Message<Answer, Payload>,
+      payload: Payload,
+      updateId: string,
+    ) => {
       const process = await findProcess(database, processId);
       if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
       try {
@@ -104,7 +110,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
               workflowIdConflictPolicy: 'USE_EXISTING',
             });
             return withinDeadline(client, askTimeoutMs, () =>
-              client.workflow.executeUpdateWithStart(update.name, {
+              client.workflow.executeUpdateWithStart<Workflow, Answer, [Payload]>(update.name, {
                 startWorkflowOperation,
                 args: [payload],
                 updateId,
@@ -113,7 +119,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
           })(process, queues);
         });
         await noteStarted(processId);
-        return answer as never;
+        return answer;
       } catch (error) {
         throw refusalFrom(error) ?? error;
       }
