@@ -12,7 +12,7 @@ export function answer(operation: Operation, response: Response, { status, body 
   const page = pageFor(response);
   if (status === 204) response.end();
   else if (page === undefined) sendJson(response, body);
-  else response.type('html').send(page.show(body as never).text);
+  else response.type('html').send(page.show(body).text);
 }
 
 /** As `response.json` sends it, without the questions that it asks about each answer. */

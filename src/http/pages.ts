@@ -6,14 +6,26 @@
 import { fileURLToPath } from 'node:url';
 import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
 import helmet from 'helmet';
+import type * as z from 'zod';
 import type { Html } from './html.ts';
 
-/** How an operation's answer looks in a browser. `Body` is what its contract promises as JSON. */
-export type Page<Body = never> = {
-  show(body: Body): Html;
+/** How an operation's answer looks in a browser. */
+export type Page<Body extends z.ZodType = z.ZodType> = {
+  /** What the operation's contract promises as JSON. */
+  readonly of: Body;
+  /** Anything else throws. */
+  show(body: unknown): Html;
   /** A refusal by the edge or by the operation, as far as the caller may know it. */
   refuse(refusal: { readonly status: number; readonly message: string }): Html;
 };
+
+type Sheets<Body extends z.ZodType> = Pick<Page, 'refuse'> & { show(body: z.output<Body>): Html };
+
+export const pageOf = <Body extends z.ZodType>(of: Body, { show, refuse }: Sheets<Body>): Page<Body> => ({
+  of,
+  show: (body) => show(of.parse(body)),
+  refuse,
+});
 
 /** Nothing from elsewhere, nothing inline, in nobody's frame, in no cache. */
 const policy = helmet.contentSecurityPolicy({

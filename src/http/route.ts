@@ -99,7 +99,7 @@ export type Mounted = {
 /** One page for each operation that has one, and for no other. */
 type Pages<A extends Area> = {
   readonly [K in keyof A['operations'] as A['operations'][K] extends { page: true } ? K : never]: Page<
-    Output<A['operations'][K]>
+    NonNullable<A['operations'][K]['success']['body']>
   >;
 };
 

@@ -7,7 +7,7 @@ import { intentStatuses } from '../intents/intent.rules.ts';
 import { cadences } from '../intents/windows/recurrence.rules.ts';
 import { approvedWith } from './approval.rules.ts';
 
-const approvalOut = z
+export const approvalOut = z
   .object({
     intentId: idOut('intent'),
     status: z.enum(intentStatuses).meta({ description: '`expired` from the deadline on' }),

@@ -4,10 +4,10 @@
  * @module
  */
 import { type Html, html } from '../../../http/html.ts';
-import type { Page } from '../../../http/pages.ts';
-import type { ApprovalWire } from './approval.contract.ts';
+import { pageOf } from '../../../http/pages.ts';
+import { type ApprovalWire, approvalOut } from './approval.contract.ts';
 
-export const approvalPage: Page<ApprovalWire> = {
+export const approvalPage = pageOf(approvalOut, {
   show: (approval) => {
     const { request, passkey, outcome, status } = approval;
     if (request !== null && passkey !== null) return waiting(approval.intentId, request, passkey);
@@ -17,7 +17,7 @@ export const approvalPage: Page<ApprovalWire> = {
     const [title, advice] = refusals[status] ?? ['This did not work', 'Load the page again in a moment.'];
     return sheet(title, html`<h1>${title}</h1><p>${advice}</p><p class="fine">${status}: ${message}</p>`);
   },
-};
+});
 
 const refusals: Readonly<Record<number, readonly [string, string]>> = {
   404: ['No such link', 'This link belongs to no request. Check that you opened the whole of it.'],
