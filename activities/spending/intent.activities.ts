@@ -14,6 +14,7 @@ import {
   nextIntentStep,
   stateOf,
 } from '../../src/domains/spending/intents/index.ts';
+import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
@@ -57,7 +58,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
       waitMs: step.kind === 'wait' ? step.waitMs : 0,
       view: intentView(row),
       approvalUrl: urls?.get(intentId) ?? null,
-      needsPasskey: waits && (await demandsPasskey(database.read(), row)),
+      needsPasskey: waits && demandsPasskey(await policyOfAgent(database.read(), row.agentId)),
       ...(waits ? { mostCents: (await mostCentsOf(database.read(), [row]))(row) } : {}),
     };
   }),

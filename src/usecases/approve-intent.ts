@@ -15,6 +15,7 @@ import {
   proven,
   stateOf,
 } from '../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../domains/spending/policies/index.ts';
 import type { AssertionEnvelope } from '../http/webauthn.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Cause } from '../platform/cause.ts';
@@ -59,7 +60,9 @@ export const createApproveIntent =
     if (move.outcome === 'already') return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
     const approver = attested === undefined ? keyOf(cause) : ({ actor: 'passkey', by: attested.passkeyId } as const);
     // The decision asks again under lock; this answers in words without Temporal.
-    if (attested === undefined) await refuseUnattested(database.read(), intent, cause);
+    if (attested === undefined) {
+      refuseUnattested(await policyOfAgent(database.read(), intent.agentId), intent, cause);
+    }
     const { causeId, requestId } = cause;
     const decision: IntentDecision = { decision: 'approve', ...approver, causeId, requestId };
     const sealedAt = new Date();

@@ -22,6 +22,7 @@ import {
   stateOf,
   statusAsOf,
 } from '../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../domains/spending/policies/index.ts';
 import type { Call } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { eurosFromCents } from '../kernel/money.ts';
@@ -101,7 +102,7 @@ async function toldOf(
       cadence: intent.recurring?.cadence ?? null,
       merchant: intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null),
       rule: intent.policyCheck.reason,
-      demandsPasskey: await demandsPasskey(tx, intent),
+      demandsPasskey: demandsPasskey(await policyOfAgent(tx, intent.agentId)),
       decideBy: intent.expiresAt.toISOString(),
     },
     passkey: { state, blockedUntil: blockedUntil?.toISOString() ?? null, origin },

@@ -5,37 +5,47 @@
  */
 import type { Tx } from '../db/tx.ts';
 import {
-  applyToIntent,
+  applyToLockedIntent,
   holderOf,
   type IntentCommand,
   type IntentRow,
-  lockIntent,
+  type LockedIntent,
+  lockIntentFor,
 } from '../domains/spending/intents/index.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Cause } from '../platform/cause.ts';
-import { hasMoved } from '../platform/transitions.ts';
 import { holdCardOfIntent } from './card-facts.ts';
-import { holdAgent, holdPolicy, judgePlan } from './judge-plan.ts';
+import { holdAgent, holdPolicy, judgePlan, type Plan } from './judge-plan.ts';
 import { refuseUnattested } from './refuse-unattested.ts';
 import { riskOf } from './spending-facts.ts';
 
 export async function decideIntent(tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> {
-  if (command.kind === 'approve') await refuseForbiddenGrant(tx, id, cause);
-  return applyToIntent(tx, id, command, cause, { isOwnProcess: true });
+  const grounds = command.kind === 'approve' ? await holdGrounds(tx, id) : undefined;
+  const locked = await lockIntentFor(tx, id, cause);
+  if (grounds !== undefined) await refuseForbiddenGrant(tx, grounds, locked, cause);
+  return applyToLockedIntent(tx, locked, command, cause, { isOwnProcess: true });
 }
 
+type Grounds = Pick<Plan, 'agent' | 'card' | 'policy'>;
+
 /** Agent, card and policy are held before the intent, as by whoever charges: the one order of locks. */
-async function refuseForbiddenGrant(tx: Tx, id: string, cause: Cause): Promise<void> {
+async function holdGrounds(tx: Tx, id: string): Promise<Grounds> {
   const holder = await holderOf(tx, id);
   const { agentId } = holder;
   const agent = (await holdAgent(tx, agentId)) ?? { ...holder, status: 'closed' };
   const card = await holdCardOfIntent(tx, agentId, id);
-  await holdPolicy(tx, agentId);
-  const row = await lockIntent(tx, id);
-  const isGrant = row.status === 'pending_approval' && !(await hasMoved(tx, 'intent', id, cause.causeId));
-  if (!isGrant) return;
-  await refuseUnattested(tx, row, cause);
-  const { verdict } = await judgePlan(tx, riskOf, { agent, card, request: requestOf(row), at: cause.at });
+  return { agent, card, policy: await holdPolicy(tx, agentId) };
+}
+
+async function refuseForbiddenGrant(
+  tx: Tx,
+  grounds: Grounds,
+  { row, seen }: LockedIntent,
+  cause: Cause,
+): Promise<void> {
+  if (seen || row.status !== 'pending_approval') return;
+  refuseUnattested(grounds.policy, row, cause);
+  const verdict = await judgePlan(tx, riskOf, { ...grounds, request: requestOf(row), at: cause.at });
   if (verdict.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${verdict.reason}`);
 }
 

@@ -36,7 +36,8 @@ type Judging = Omit<DeclareDeps, 'database'>;
 type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
 
 async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
-  mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
+  // Nobody takes the turn of an agent that is not theirs. One's own is known by the token, and needs no asking.
+  if (agentOf(call) !== agentId) mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
   const agent = mayReach(call, 'agent', agentId, await holdAgent(tx, agentId));
   const { clientIntentId } = declaration;
   // Without a key every request mints an id of its own.
@@ -48,10 +49,10 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
     throw new DomainError('policy_denied', `agent ${agentId} is ${agent.status}; it may declare nothing`);
   }
   const card = await chosenCard(tx, agentId, declaration);
-  await holdPolicy(tx, agentId);
+  const policy = await holdPolicy(tx, agentId);
   const { at } = call.cause;
   const request = requestOf(declaration);
-  const { verdict, ...policy } = await judgePlan(tx, deps.riskOf, { agent, card, request, at });
+  const verdict = await judgePlan(tx, deps.riskOf, { agent, card, policy, request, at });
   const row = await insertIntent(
     tx,
     {
@@ -66,7 +67,8 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
       expiresAt: later(at, declaration.ttlMinutes * minute),
       recurring: declaration.recurring ?? null,
       policyCheck: policyCheckOf(verdict),
-      ...policy,
+      policyVersion: policy?.version ?? null,
+      needsAttestation: policy?.requireAttestation ?? false,
       status: statusOf[verdict.outcome],
     },
     call.cause,

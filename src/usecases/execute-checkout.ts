@@ -22,6 +22,7 @@ import {
   refuseClosedWindow,
   refuseUnpayable,
 } from '../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../domains/spending/policies/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
@@ -73,7 +74,7 @@ async function refuse(tx: Tx, intent: IntentRow, at: Date): Promise<void> {
   refuseUnpayable(intent, at);
   await refuseClosedWindow(tx, intent, at);
   await refuseHeldBack(tx, intent);
-  await refuseUnattestedPayment(tx, intent, at);
+  refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
   const open = await latestCheckout(tx, intent.id);
   if (open !== null && !isFinalCheckout(open.status)) {
     throw new DomainError(

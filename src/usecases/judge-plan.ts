@@ -3,12 +3,13 @@
  * `simulate`, so that they can never disagree. A grant holds still what it is judged by until it is written.
  * @module
  */
-import { rows, type Tx } from '../db/tx.ts';
+import type { Tx } from '../db/tx.ts';
 import { lockSpending } from '../domains/payments/index.ts';
 import {
   type AgentStanding,
   agentStanding,
   judgeSpending,
+  type PolicyRow,
   policyOf,
   policyOfAgent,
   type RequestFacts,
@@ -30,19 +31,14 @@ export type Plan = {
   readonly agent: AgentStanding;
   /** None where the agent has none. */
   readonly card: Card | undefined;
+  readonly policy: PolicyRow | null;
   readonly request: RequestFacts;
   readonly at: Date;
 };
-export type JudgedPlan = {
-  readonly verdict: Verdict;
-  readonly policyVersion: number | null;
-  readonly needsAttestation: boolean;
-};
 
-export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, request, at }: Plan): Promise<JudgedPlan> {
+export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, policy, request, at }: Plan): Promise<Verdict> {
   const { agentId } = agent;
-  const policy = await policyOfAgent(tx, agentId);
-  const verdict = judgeSpending({
+  return judgeSpending({
     at,
     policy: policy === null ? null : policyOf(policy),
     agent,
@@ -52,11 +48,6 @@ export async function judgePlan(tx: Tx, riskOf: RiskOf, { agent, card, request, 
     phase: 'declare',
     risk: await riskOf(tx, agent, request, at),
   });
-  return {
-    verdict,
-    policyVersion: policy?.version ?? null,
-    needsAttestation: policy?.requireAttestation ?? false,
-  };
 }
 
 /**
@@ -68,6 +59,5 @@ export async function holdAgent(tx: Tx, agentId: string): Promise<AgentStanding 
   return agentStanding(tx, agentId, 'for share');
 }
 
-export async function holdPolicy(tx: Tx, agentId: string): Promise<void> {
-  await rows(tx, 'select 1 from policies where agent_id = $1 and removed_at is null for share', [agentId]);
-}
+export const holdPolicy = (tx: Tx, agentId: string): Promise<PolicyRow | null> =>
+  policyOfAgent(tx, agentId, 'for share');

@@ -2,7 +2,7 @@
 import { approvalHandlers, approvalPage, approvalsArea } from '../../domains/spending/approvals/index.ts';
 import { evidenceArea, evidenceHandlers } from '../../domains/spending/evidence/index.ts';
 import { intentHandlers, intentsArea } from '../../domains/spending/intents/index.ts';
-import { policiesArea, policyHandlers } from '../../domains/spending/policies/index.ts';
+import { policiesArea, policyHandlers, policyOfAgent } from '../../domains/spending/policies/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { createApproveIntent } from '../../usecases/approve-intent.ts';
 import { createAttestIntent } from '../../usecases/attest-intent.ts';
@@ -18,7 +18,8 @@ export function spendingAreas(infrastructure: Infrastructure): Mounted[] {
   const { database, gateway, vault, links, relyingParty, intentChallenge } = infrastructure;
   const judge: Parameters<typeof policyHandlers>[0]['judge'] = async (tx, { agent, request, at }) => {
     const card = await findCardOf(tx, agent.agentId);
-    return (await judgePlan(tx, riskOf, { agent, card, request, at })).verdict;
+    const policy = await policyOfAgent(tx, agent.agentId);
+    return judgePlan(tx, riskOf, { agent, card, policy, request, at });
   };
   const attest = createAttestIntent({ database, relyingParty });
   const approve = createApproveIntent({ database, gateway, attest, vault });

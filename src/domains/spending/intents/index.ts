@@ -7,6 +7,7 @@ export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
 export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
+export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
 export { decideIntent, type IntentDecision, type IntentView, intentProcessId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { intentHandlers } from './intent.routes.ts';
@@ -19,7 +20,13 @@ export {
   statusAsOf,
   whyUnpayable,
 } from './intent.rules.ts';
-export { applyToIntent, type IntentCommand, insertIntent, lockIntent, type NewIntent } from './intent.service.ts';
+export {
+  applyToIntent,
+  applyToLockedIntent,
+  type IntentCommand,
+  insertIntent,
+  type NewIntent,
+} from './intent.service.ts';
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';

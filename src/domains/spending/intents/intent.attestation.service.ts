@@ -8,8 +8,8 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import type { IntentRow } from './intent.entity.ts';
+import { lockIntent } from './intent.lock.service.ts';
 import { isFinalIntent } from './intent.rules.ts';
-import { lockIntent } from './intent.service.ts';
 import { refusePastDeadline } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
 

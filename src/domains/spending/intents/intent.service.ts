@@ -3,17 +3,17 @@
  * transaction. The only way an intent changes; who may ask is settled before.
  * @module
  */
-import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import type { EventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
-import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { DomainError } from '../../../kernel/errors.ts';
 import { later, minute } from '../../../kernel/instant.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../platform/processes.ts';
-import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { recordTransition } from '../../../platform/transitions.ts';
 import type { ApprovalLinks } from './approval-link.service.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
+import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentProcessId, intentWorkflow } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refusePastDeadline, stateOf } from './intent.state.service.ts';
@@ -100,8 +100,17 @@ export async function applyToIntent(
   cause: Cause,
   options: ApplyOptions = {},
 ): Promise<IntentRow> {
-  const row = await lockIntent(tx, id);
-  const seen = await hasMoved(tx, 'intent', id, cause.causeId);
+  return applyToLockedIntent(tx, await lockIntentFor(tx, id, cause), command, cause, options);
+}
+
+/** The same, for who looks at it under its lock before. */
+export async function applyToLockedIntent(
+  tx: Tx,
+  { row, seen }: LockedIntent,
+  command: IntentCommand,
+  cause: Cause,
+  options: ApplyOptions = {},
+): Promise<IntentRow> {
   const move = moveIntent(stateOf(row), command.kind, seen);
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
   if (move.outcome === 'already') return row;
@@ -111,20 +120,10 @@ export async function applyToIntent(
   row.updatedAt = cause.at;
   write[command.kind](row, command, cause);
   await tx.flush();
-  await recordTransition(tx, 'intent', id, { from, to: row.status }, cause);
+  await recordTransition(tx, 'intent', row.id, { from, to: row.status }, cause);
   const event = eventOf[command.kind];
   if (event !== undefined) await recordChanges(tx, cause, [changeOf(row, event, detailsOf(command))]);
   await followUp(tx, row, options);
-  return row;
-}
-
-export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
-  const row = await tx.findOne(
-    IntentRow,
-    { id: id as IntentRow['id'] },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  );
-  if (row === null) throw notFound('intent', id);
   return row;
 }
 

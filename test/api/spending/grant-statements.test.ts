@@ -1,0 +1,131 @@
+/**
+ * Goal: a grant asks PostgreSQL for each thing once, because agents wait for it. Method: what the driver sends for one
+ * declaration and for one decision, told by what is done to which table.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import pg from 'pg';
+import type { Call, Caller } from '../../../src/http/caller.ts';
+import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { decideIntent } from '../../../src/usecases/decide-intent.ts';
+import { declareIntent } from '../../../src/usecases/declare-intent.ts';
+import { riskOf } from '../../../src/usecases/spending-facts.ts';
+import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let infrastructure: Infrastructure;
+let payer: Payer;
+beforeAll(async () => {
+  world = await startWorld();
+  infrastructure = await openInfrastructure(world.config, { name: 'statements', entities });
+});
+afterAll(async () => {
+  await infrastructure.close();
+  await world.close();
+});
+beforeEach(async () => {
+  payer = await aPayer(world, { policy: { require_attestation: true } });
+});
+
+/** In the order in which they are sent. */
+async function askedBy(work: () => Promise<unknown>): Promise<string[]> {
+  const driver = jest.spyOn(pg.Client.prototype, 'query');
+  await work();
+  const sent = driver.mock.calls.map(([query]) =>
+    typeof query === 'string' ? query : (query as { text: string }).text,
+  );
+  driver.mockRestore();
+  return sent.map(inWords);
+}
+
+function inWords(text: string): string {
+  const called = /^select (?:\* from )?(lock_spending|spending_counters)\(/.exec(text)?.[1];
+  if (called !== undefined) return called;
+  const [, doing = text, table = ''] =
+    /^(?:with event as \(\s*)?(select .*? from|insert into|update) "?(\w+)/s.exec(text) ?? [];
+  const verb = / for (share|update)$/.test(text) ? 'hold' : doing.split(' ', 1)[0];
+  return `${verb} ${table}`.trim();
+}
+
+const at = new Date();
+
+const callOf = (caller: Caller): Call => ({
+  caller,
+  requestId: uuidv7(),
+  runId: undefined,
+  idempotencyKey: undefined,
+  cause: { causeId: uuidv7(), requestId: 'req', actor: { kind: 'system' }, at },
+  newId,
+  now: async () => at,
+});
+
+async function declare(caller: Caller): Promise<unknown> {
+  const { database, links } = infrastructure;
+  const declaration = { agentId: payer.agentId, purpose: 'a thing', expectedAmountEuros: 100, ttlMinutes: 60 };
+  return declareIntent({ database, riskOf, links })(declaration, callOf(caller));
+}
+
+async function decide(intentId: string, kind: 'approve' | 'deny'): Promise<unknown> {
+  const cause = { causeId: uuidv7(), requestId: 'req', actor: { kind: 'key', id: 'key_1' }, at } as const;
+  return infrastructure.database.write((tx) => decideIntent(tx, intentId, { kind }, cause));
+}
+
+const ownerId = () => payer.owner.ownerId as `own_${string}`;
+const asAgent = (): Caller => {
+  const { agentId } = payer;
+  return { kind: 'agent', ownerId: ownerId(), agentId, tokenId: newId('token'), scopes: ['*'] };
+};
+
+/** Of an agent by itself: 13 before each was asked once. */
+const declaration = [
+  'begin',
+  ...['lock_spending', 'hold agents', 'hold cards', 'hold policies', 'spending_counters'],
+  ...['insert intents', 'insert transitions', 'insert events', 'insert processes'],
+  'commit',
+];
+
+test('an agent declares: 11 statements', async () => {
+  const asked = await askedBy(() => declare(asAgent()));
+  expect(asked).toEqual(declaration);
+  expect(asked).toHaveLength(11);
+});
+
+test('its owner declares for it: one more, before the turn of an agent is taken that may be somebody else’s', async () => {
+  const owner: Caller = { kind: 'key', ownerId: ownerId(), keyId: newId('key') };
+  expect(await askedBy(() => declare(owner))).toEqual(['begin', 'select agents', ...declaration.slice(1)]);
+  const stranger = { ...owner, ownerId: newId('owner') };
+  const asked = await askedBy(() => expect(declare(stranger)).rejects.toMatchObject({ code: 'not_found' }));
+  expect(asked).toEqual(['begin', 'select agents', 'rollback']);
+});
+
+test('another agent names it: refused before its turn is taken', async () => {
+  const other = { ...asAgent(), agentId: newId('agent') } as Caller;
+  const asked = await askedBy(() => expect(declare(other)).rejects.toMatchObject({ code: 'agent_isolation' }));
+  expect(asked).toEqual(['begin', 'select agents', 'rollback']);
+});
+
+test('a person approves: 14 statements, also where a passkey is demanded', async () => {
+  const id = await anIntent(world, payer, { status: 'pending_approval' });
+  await world.sql('update intents set attested_at = $2, attested_by = $3 where id = $1', [id, at, newId('passkey')]);
+  const asked = await askedBy(() => decide(id, 'approve'));
+  expect(asked).toEqual([
+    ...['begin', 'select intents'],
+    ...['lock_spending', 'hold agents', 'hold cards', 'hold policies', 'hold intents'],
+    ...['select transitions', 'spending_counters'],
+    ...['update intents', 'insert transitions', 'insert events', 'update processes'],
+    'commit',
+  ]);
+  expect(asked).toHaveLength(14);
+});
+
+test('a person denies: 8 statements', async () => {
+  const id = await anIntent(world, payer, { status: 'pending_approval' });
+  expect(await askedBy(() => decide(id, 'deny'))).toEqual([
+    ...['begin', 'hold intents', 'select transitions'],
+    ...['update intents', 'insert transitions', 'insert events', 'update processes'],
+    'commit',
+  ]);
+});
