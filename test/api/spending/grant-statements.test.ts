@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globa
 import pg from 'pg';
 import type { Call, Caller } from '../../../src/http/caller.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
+import { cents } from '../../../src/kernel/money.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { decideIntent } from '../../../src/usecases/decide-intent.ts';
@@ -64,7 +65,7 @@ const callOf = (caller: Caller): Call => ({
 
 async function declare(caller: Caller): Promise<unknown> {
   const { database, links } = infrastructure;
-  const declaration = { agentId: payer.agentId, purpose: 'a thing', expectedAmountEuros: 100, ttlMinutes: 60 };
+  const declaration = { agentId: payer.agentId, purpose: 'a thing', expectedAmountEuros: cents(100), ttlMinutes: 60 };
   return declareIntent({ database, riskOf, links })(declaration, callOf(caller));
 }
 
