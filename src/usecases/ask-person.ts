@@ -57,7 +57,6 @@ export const askPersonWith =
         payWithinMinutes: retryPassesMinutes,
         policyCheck: { allowed: true, requiresApproval: true, reason },
         policyVersion: policy?.version ?? null,
-        needsAttestation: policy?.requireAttestation ?? false,
         status: 'pending_approval',
       },
       cause,

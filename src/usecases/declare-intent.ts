@@ -68,7 +68,6 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
       recurring: declaration.recurring ?? null,
       policyCheck: policyCheckOf(verdict),
       policyVersion: policy?.version ?? null,
-      needsAttestation: policy?.requireAttestation ?? false,
       status: statusOf[verdict.outcome],
     },
     call.cause,

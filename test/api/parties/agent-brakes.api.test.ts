@@ -129,8 +129,8 @@ describe('closing', () => {
     const agent = await anAgent(owner);
     await world.sql(
       `insert into intents (id, owner_id, agent_id, purpose, expected_amount_cents, card_id, status, expires_at,
-         policy_check, needs_attestation, is_auto_approved, verified, request_id, created_at, updated_at)
-       values ('int_openintent', $1, $2, 'p', 100, $3, 'approved', now() + interval '1 hour', '{}', false, true, false, 'r', now(), now())`,
+         policy_check, is_auto_approved, verified, request_id, created_at, updated_at)
+       values ('int_openintent', $1, $2, 'p', 100, $3, 'approved', now() + interval '1 hour', '{}', true, false, 'r', now(), now())`,
       [owner.ownerId, agent.id, agent.cardId],
     );
     await owner.client(agentsArea).closeAgent({ params: { id: agent.id } });

@@ -28,7 +28,6 @@ const IntentSchema = defineEntity({
     payWithinMinutes: p.integer().nullable(),
     policyCheck: p.json<PolicyCheck>(),
     policyVersion: p.integer().nullable(),
-    needsAttestation: p.boolean(),
     attestedAt: p.datetime().nullable(),
     attestedBy: p.string().nullable(),
     isAutoApproved: p.boolean(),

@@ -44,7 +44,6 @@ export type NewIntent = {
   readonly recurring?: Recurring | null;
   readonly policyCheck: PolicyCheck;
   readonly policyVersion: number | null;
-  readonly needsAttestation: boolean;
   readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
 };
 
