@@ -6,7 +6,7 @@ import { day } from '../../../kernel/instant.ts';
 import { adoptionMs } from '../transactions/transaction.rules.ts';
 import { checkoutStatuses } from './checkout.rules.ts';
 
-export const executedOut = z
+const executedOut = z
   .object({
     success: z.boolean(),
     checkoutId: idOut('checkout'),
@@ -19,8 +19,6 @@ export const executedOut = z
     reason: z.string().nullable().meta({ description: 'why it was declined, in words' }),
   })
   .meta({ id: 'CheckoutExecuted' });
-
-export type CheckoutWire = z.infer<typeof executedOut>;
 
 export const checkoutArea = defineArea({
   tag: 'Checkout',

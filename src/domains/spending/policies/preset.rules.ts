@@ -78,4 +78,3 @@ export const presets: Readonly<Record<PresetId, Preset>> = {
 };
 
 export const toggleableFields = ['lockToFirstMerchant', 'requireIntent', 'requireAttestation'] as const;
-export type ToggleableField = (typeof toggleableFields)[number];

@@ -3,15 +3,7 @@ import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery } from '../../../http/schemas.ts';
 
-export const referenceTypes = [
-  'transaction',
-  'transfer',
-  'refund',
-  'fund',
-  'payment_request',
-  'fee',
-  'adjustment',
-] as const;
+const referenceTypes = ['transaction', 'transfer', 'refund', 'fund', 'payment_request', 'fee', 'adjustment'] as const;
 
 const entryFields = {
   id: idOut('entry'),

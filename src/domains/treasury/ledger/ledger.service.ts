@@ -56,7 +56,7 @@ export async function postJournals(tx: Tx, cause: Cause, journals: readonly Jour
   if (journals.length === 0) return [];
   const posted = await orRefused(
     rows<Posted>(tx, 'select journal_id, posted, balances from post_journals($1::jsonb)', [
-      JSON.stringify(journalRecords(cause, journals)),
+      JSON.stringify(journals.map((draft) => recordOf(draft, cause))),
     ]),
   );
   return posted.map((row, index) => {
@@ -85,10 +85,7 @@ export async function lockAccounts<Name extends string>(
 
 type Posted = { journal_id: Id<'journal'> | null; posted: boolean; balances: Record<string, number> };
 
-/** Drafts as the database function `post_journals` takes them, for who calls it from a function of his own. */
-export const journalRecords = (cause: Cause, journals: readonly JournalDraft[]): object[] =>
-  journals.map((draft) => recordOf(draft, cause));
-
+/** As the database function `post_journals` takes it. */
 function recordOf(draft: JournalDraft, cause: Cause): object {
   const salt = draft.memo == null ? null : randomBytes(16).toString('hex');
   return {

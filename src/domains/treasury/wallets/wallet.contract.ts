@@ -50,7 +50,7 @@ const name = text(120);
 const purpose = text(500).nullable().optional();
 const params = z.strictObject({ id: id('wallet') });
 
-export const largestFundingCents = 10_000_000;
+const largestFundingCents = 10_000_000;
 export const fundingAmount = euros({ minCents: 1, maxCents: largestFundingCents });
 
 export const walletsArea = defineArea({
