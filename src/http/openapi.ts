@@ -91,18 +91,7 @@ function responses(operation: Operation, components: Json): Json {
   const { status, body, also = [] } = operation.success;
   const page = operation.page === true ? { 'text/html': { schema: { type: 'string' } } } : {};
   const content = body === undefined ? {} : { content: { ...json(schemaOf(body, 'output', components)), ...page } };
-  const authenticated = !operation.auth.includes('public');
-  const takesInput = operation.params ?? operation.query ?? operation.body;
-  const refused = new Set([
-    ...operation.refusals,
-    ...(takesInput === undefined ? [] : [400]),
-    ...(authenticated ? [401] : []),
-    ...(operation.auth.includes('agent') || (authenticated && !operation.auth.includes('network')) ? [403] : []),
-    ...(operation.method === 'post' && authenticated ? [409] : []),
-    ...(operation.method === 'get' ? [] : [413]),
-    ...(operation.unlimited === true && !authenticated ? [] : [429]),
-    503,
-  ]);
+  const refused = new Set([...operation.refusals, ...refusalsOfTheEdge(operation)]);
   return {
     ...Object.fromEntries(
       [...refused].sort().map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]),
@@ -114,6 +103,21 @@ function responses(operation: Operation, components: Json): Json {
       ]),
     ),
   };
+}
+
+/** What follows from an operation's other declarations, so that no contract repeats it. */
+export function refusalsOfTheEdge(operation: Operation): number[] {
+  const authenticated = !operation.auth.includes('public');
+  const takesInput = operation.params ?? operation.query ?? operation.body;
+  return [
+    ...(takesInput === undefined ? [] : [400]),
+    ...(authenticated ? [401] : []),
+    ...(operation.auth.includes('agent') || (authenticated && !operation.auth.includes('network')) ? [403] : []),
+    ...(operation.method === 'post' && authenticated ? [409] : []),
+    ...(operation.method === 'get' ? [] : [413]),
+    ...(operation.unlimited === true && !authenticated ? [] : [429]),
+    503,
+  ];
 }
 
 const nameOf = (status: number | string): string => `Refused${status}`;

@@ -26,7 +26,7 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** `also`: another status with the same body, such as 200 for a record that was there already. */
   readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
-  /** Statuses of refusals beyond what the edge itself answers (401, 429 and 400 for bad input). */
+  /** Statuses of refusals beyond those that follow from the rest of the declaration (`refusalsOfTheEdge`). */
   readonly refusals: readonly number[];
   /** Every operation that is not a GET fires an event, or says that it changes nothing. */
   readonly fires?: readonly [EventName, ...EventName[]];

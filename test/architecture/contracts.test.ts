@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { eventNames, isReserved } from '../../src/events/catalog.ts';
-import { canonicalPath } from '../../src/http/openapi.ts';
+import { canonicalPath, refusalsOfTheEdge } from '../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
 import { eventsDocument, openApiDocument } from '../../src/main/documents.ts';
 import { publishedAreas } from '../../src/main/published.ts';
@@ -39,6 +39,14 @@ test('every operation that changes something names its events, none of them rese
   expect(silent.map(({ name }) => name)).toEqual([]);
   const fired = operations.flatMap(({ operation }) => operation.fires ?? []);
   expect(fired.filter((event) => isReserved(event))).toEqual([]);
+});
+
+test('no contract lists a refusal that follows from its other declarations', () => {
+  const repeated = operations.map(({ name, operation }) => {
+    const known = refusalsOfTheEdge(operation);
+    return [name, operation.refusals.filter((status) => known.includes(status))] as const;
+  });
+  expect(repeated.filter(([, statuses]) => statuses.length > 0)).toEqual([]);
 });
 
 // spec: event:card.shipped

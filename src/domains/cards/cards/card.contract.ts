@@ -14,7 +14,7 @@ const command = {
   auth: ['key'],
   body: nothing,
   success: { status: 200, body: cardStatusOut },
-  refusals: [400, 403, 404],
+  refusals: [404],
 } as const;
 
 const rotation = {
@@ -22,7 +22,7 @@ const rotation = {
   auth: ['key'],
   body: nothing,
   success: { status: 200, body: cardRotatedOut },
-  refusals: [400, 403, 404, 503],
+  refusals: [404],
   fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed'],
   description:
     'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
@@ -65,7 +65,7 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: ofAgent,
       success: { status: 200, body: z.array(cardOut) },
-      refusals: [403, 404],
+      refusals: [404],
     },
     issueAgentCard: {
       method: 'post',
@@ -85,7 +85,7 @@ export const cardsArea = defineArea({
         monthlyLimitEuros: euros().optional(),
       }),
       success: { status: 201, body: cardOut },
-      refusals: [400, 403, 404, 503],
+      refusals: [404],
       fires: ['card.issued', 'card.activated'],
     },
     freezePrimaryCard: {
@@ -120,7 +120,7 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: one,
       success: { status: 200, body: cardOut },
-      refusals: [403, 404],
+      refusals: [404],
     },
     changeCard: {
       method: 'patch',
@@ -135,7 +135,7 @@ export const cardsArea = defineArea({
         .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
-      refusals: [400, 403, 404],
+      refusals: [404],
       fires: ['card.details_changed'],
     },
     setCardLimits: {
@@ -154,7 +154,7 @@ export const cardsArea = defineArea({
         )
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
-      refusals: [400, 403, 404],
+      refusals: [404],
       fires: ['card.limits_changed'],
     },
     getCardPolicy: {
@@ -165,7 +165,7 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: one,
       success: { status: 200, body: cardPolicyOut },
-      refusals: [403, 404],
+      refusals: [404],
     },
     rotatePrimaryCard: {
       ...rotation,

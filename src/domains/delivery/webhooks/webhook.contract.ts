@@ -86,7 +86,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       body: subscription,
       success: { status: 201, body: createdWebhook },
-      refusals: [400, 409],
+      refusals: [],
       fires: ['webhook.created'],
       secret: true,
     },

@@ -73,7 +73,7 @@ export const passkeysArea = defineArea({
         webauthnAssertion: webauthnAssertion.optional(),
       }),
       success: { status: 201, body: passkeyOut },
-      refusals: [409],
+      refusals: [],
       fires: ['passkey.enrolled'],
     },
     listPasskeys: {
@@ -122,7 +122,7 @@ export const passkeysArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('passkey'), revoked: z.literal(true) }).meta({ id: 'PasskeyRevoked' }),
       },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['passkey.revoked'],
     },
   },

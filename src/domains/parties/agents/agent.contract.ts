@@ -79,7 +79,7 @@ export const agentsArea = defineArea({
         profile: profile.optional(),
       }),
       success: { status: 201, body: Agent },
-      refusals: [400, 403, 409, 503],
+      refusals: [],
       fires: ['agent.created', 'card.issued', 'card.activated'],
     },
     listAgents: {
@@ -95,7 +95,7 @@ export const agentsArea = defineArea({
         externalId: externalId.optional().describe('only the agent that you know by this id'),
       }),
       success: { status: 200, body: pageOut(Agent) },
-      refusals: [400, 403],
+      refusals: [],
     },
     readAgent: {
       method: 'get',
@@ -105,7 +105,7 @@ export const agentsArea = defineArea({
       scope: 'agents.read',
       params,
       success: { status: 200, body: Agent },
-      refusals: [400, 403, 404],
+      refusals: [404],
     },
     updateAgent: {
       method: 'patch',
@@ -131,7 +131,7 @@ export const agentsArea = defineArea({
         )
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Agent },
-      refusals: [400, 404],
+      refusals: [404],
       fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'policy.updated'],
     },
     closeAgent: {
@@ -143,7 +143,7 @@ export const agentsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: z.object({ id: idOut('agent'), status }).meta({ id: 'ClosedAgent' }) },
-      refusals: [400, 404],
+      refusals: [404],
       fires: ['agent.closed', 'card.closed', 'intent.cancelled', 'agent_token.revoked'],
     },
     fundAgent: {
@@ -165,7 +165,7 @@ export const agentsArea = defineArea({
           })
           .meta({ id: 'FundedAgent' }),
       },
-      refusals: [400, 404, 409],
+      refusals: [404],
       fires: ['card.funded', 'wallet.credited'],
     },
     freezeAgent: {
@@ -178,7 +178,7 @@ export const agentsArea = defineArea({
       params,
       body: z.strictObject({ reason: text(500).optional() }),
       success: { status: 200, body: AgentState },
-      refusals: [400, 404, 409],
+      refusals: [404],
       fires: ['agent.frozen', 'card.frozen'],
     },
     unfreezeAgent: {
@@ -189,7 +189,7 @@ export const agentsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: AgentState },
-      refusals: [400, 404, 409],
+      refusals: [404],
       fires: ['agent.unfrozen', 'card.unfrozen'],
     },
     readAgentWallet: {
@@ -200,7 +200,7 @@ export const agentsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: AgentWallet },
-      refusals: [400, 403, 404],
+      refusals: [404],
     },
   },
 });

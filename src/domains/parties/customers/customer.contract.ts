@@ -77,7 +77,7 @@ export const customersArea = defineArea({
           .optional(),
       }),
       success: { status: 201, body: NewCustomer },
-      refusals: [400, 409],
+      refusals: [],
       fires: ['customer.created', 'wallet.created'],
     },
     readOwnCustomer: {
@@ -88,7 +88,7 @@ export const customersArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'wallets.read',
       success: { status: 200, body: Customer },
-      refusals: [403, 404],
+      refusals: [404],
     },
     readCustomer: {
       method: 'get',
@@ -97,7 +97,7 @@ export const customersArea = defineArea({
       auth: ['key'],
       params: z.strictObject({ id: id('customer') }),
       success: { status: 200, body: Customer },
-      refusals: [400, 404],
+      refusals: [404],
     },
     updateCustomer: {
       method: 'patch',
@@ -122,7 +122,7 @@ export const customersArea = defineArea({
         .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Customer },
-      refusals: [400, 403, 404],
+      refusals: [404],
       fires: ['customer.updated', 'cardholder.updated'],
     },
   },

@@ -36,7 +36,7 @@ export const checkoutArea = defineArea({
       scope: 'checkout.write',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
-      refusals: [403, 404, 409, 503],
+      refusals: [404],
       fires: [
         'transaction.created',
         'transaction.authorization',
@@ -60,7 +60,7 @@ export const checkoutArea = defineArea({
           .object({ status: z.literal('completed'), intentId: idOut('intent'), transactionId: idOut('transaction') })
           .meta({ id: 'CheckoutConfirmed' }),
       },
-      refusals: [403, 404, 409],
+      refusals: [404],
       fires: ['intent.completed', 'transaction.created', 'transaction.updated'],
     },
   },

@@ -84,7 +84,7 @@ const bookingAnswer = z
 export type AuthorizationAnswer = z.output<typeof authorizationAnswer>;
 export type BookingAnswer = z.output<typeof bookingAnswer>;
 
-const signed = { auth: ['network'], unlimited: true, bodyLimitBytes: 64 * 1024, refusals: [409, 503] } as const;
+const signed = { auth: ['network'], unlimited: true, bodyLimitBytes: 64 * 1024, refusals: [] } as const;
 
 export const networkArea = defineArea({
   tag: 'Network',

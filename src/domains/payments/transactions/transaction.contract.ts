@@ -121,7 +121,7 @@ export const transactionsArea = defineArea({
         to: instant.optional().meta({ description: 'created before' }),
       }),
       success: { status: 200, body: pageOut(transactionOut) },
-      refusals: [403],
+      refusals: [],
     },
     getTransaction: {
       method: 'get',
@@ -131,7 +131,7 @@ export const transactionsArea = defineArea({
       scope: 'transactions.read',
       params: z.strictObject({ id: id('transaction') }),
       success: { status: 200, body: transactionOut },
-      refusals: [403, 404],
+      refusals: [404],
     },
     updateTransaction: {
       method: 'patch',
@@ -143,7 +143,7 @@ export const transactionsArea = defineArea({
       params: z.strictObject({ id: id('transaction') }),
       body: z.strictObject({ memo: text(1_000).nullable() }),
       success: { status: 200, body: transactionOut },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['transaction.updated'],
     },
     simulateTransaction: {
@@ -164,7 +164,7 @@ export const transactionsArea = defineArea({
         outcome: z.enum(wantedOutcomes).default('approve'),
       }),
       success: { status: 201, body: transactionOut },
-      refusals: [403, 404, 503],
+      refusals: [404],
       fires: [
         'transaction.created',
         'transaction.authorization',

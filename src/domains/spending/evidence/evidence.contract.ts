@@ -52,7 +52,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.write',
       body: creation,
       success: { status: 201, body: evidenceOut },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['evidence.created'],
     },
     listEvidence: {
@@ -63,7 +63,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.read',
       query: z.strictObject({ intentId: id('intent') }),
       success: { status: 200, body: z.array(evidenceOut) },
-      refusals: [403, 404],
+      refusals: [404],
     },
     getEvidence: {
       method: 'get',
@@ -73,7 +73,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.read',
       params: one,
       success: { status: 200, body: evidenceOut },
-      refusals: [403, 404],
+      refusals: [404],
     },
     deleteEvidence: {
       method: 'delete',
@@ -82,7 +82,7 @@ export const evidenceArea = defineArea({
       auth: ['key'],
       params: one,
       success: { status: 204 },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['evidence.deleted'],
     },
   },

@@ -26,7 +26,7 @@ export const intentsArea = defineArea({
       body: declaration,
       success: { status: 201, body: intentOut, also: [200] },
       sealed: true,
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['intent.created', 'intent.approved', 'intent.denied'],
     },
     listIntents: {
@@ -42,7 +42,7 @@ export const intentsArea = defineArea({
       }),
       success: { status: 200, body: pageOut(intentOut) },
       sealed: true,
-      refusals: [403],
+      refusals: [],
     },
     getIntent: {
       method: 'get',
@@ -53,7 +53,7 @@ export const intentsArea = defineArea({
       params: one,
       success: { status: 200, body: intentOut },
       sealed: true,
-      refusals: [403, 404],
+      refusals: [404],
     },
     listIntentWindows: {
       method: 'get',
@@ -65,7 +65,7 @@ export const intentsArea = defineArea({
       params: one,
       query: z.strictObject({ ...pageQuery }),
       success: { status: 200, body: pageOut(intentWindowOut) },
-      refusals: [403, 404],
+      refusals: [404],
     },
     verifyIntent: {
       method: 'post',
@@ -90,7 +90,7 @@ export const intentsArea = defineArea({
           })
           .meta({ id: 'IntentVerified' }),
       },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['intent.verified', 'verification.mismatch', 'transaction.updated'],
     },
     approveIntent: {
@@ -112,7 +112,7 @@ export const intentsArea = defineArea({
           })
           .meta({ id: 'IntentApproved' }),
       },
-      refusals: [403, 404, 503],
+      refusals: [404],
       fires: ['intent.approved', 'intent.attested'],
     },
     attestIntent: {
@@ -163,7 +163,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('intent'), status: z.literal('cancelled') }).meta({ id: 'IntentCancelled' }),
       },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['intent.cancelled'],
     },
   },

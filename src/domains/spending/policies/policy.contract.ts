@@ -24,7 +24,7 @@ export const policiesArea = defineArea({
       auth: ['key'],
       body: creation,
       success: { status: 201, body: policyOut },
-      refusals: [400],
+      refusals: [],
       fires: ['policy.created'],
     },
     listPolicies: {
@@ -46,7 +46,7 @@ export const policiesArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'policies.read',
       success: { status: 200, body: z.array(presetOut) },
-      refusals: [403],
+      refusals: [],
     },
     getPreset: {
       method: 'get',
@@ -61,7 +61,7 @@ export const policiesArea = defineArea({
           .describe(`one of ${presetIds.join(', ')}`),
       }),
       success: { status: 200, body: presetOut },
-      refusals: [403, 404],
+      refusals: [404],
     },
     simulatePolicy: {
       method: 'post',
@@ -79,7 +79,7 @@ export const policiesArea = defineArea({
         country: country.optional(),
       }),
       success: { status: 200, body: simulation },
-      refusals: [403, 404],
+      refusals: [404],
       pure: true,
     },
     getAgentPolicy: {
@@ -90,7 +90,7 @@ export const policiesArea = defineArea({
       scope: 'policies.read',
       params: ofAgent,
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
     },
     updateAgentPolicy: {
       method: 'patch',
@@ -101,7 +101,7 @@ export const policiesArea = defineArea({
       params: ofAgent,
       body: someChange,
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['policy.updated'],
     },
     applyPolicy: {
@@ -120,7 +120,7 @@ export const policiesArea = defineArea({
         )
         .meta({ minProperties: 1, maxProperties: 1 }),
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['policy.updated'],
     },
     toggleAgentPolicy: {
@@ -132,7 +132,7 @@ export const policiesArea = defineArea({
       params: ofAgent,
       body: z.strictObject({ field: z.enum(toggleableFields), value: z.boolean() }),
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['policy.updated'],
     },
     getPolicy: {
@@ -143,7 +143,7 @@ export const policiesArea = defineArea({
       scope: 'policies.read',
       params: one,
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
     },
     updatePolicy: {
       method: 'patch',
@@ -154,7 +154,7 @@ export const policiesArea = defineArea({
       params: one,
       body: someChange,
       success: record,
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['policy.updated'],
     },
     deletePolicy: {
@@ -169,7 +169,7 @@ export const policiesArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('policy'), deleted: z.literal(true) }).meta({ id: 'PolicyDeleted' }),
       },
-      refusals: [403, 404],
+      refusals: [404],
       fires: ['policy.deleted'],
     },
   },

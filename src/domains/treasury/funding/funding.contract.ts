@@ -40,7 +40,7 @@ export const fundArea = defineArea({
         simulate: z.boolean().optional(),
       }),
       success: { status: 200, body: Funding },
-      refusals: [400, 409],
+      refusals: [],
       fires: ['wallet.funded', 'wallet.credited'],
     },
     getFunding: {

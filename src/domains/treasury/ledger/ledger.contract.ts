@@ -80,7 +80,7 @@ export const ledgerArea = defineArea({
         ...pageQuery,
       }),
       success: { status: 200, body: pageOut(LedgerEntry) },
-      refusals: [403],
+      refusals: [],
     },
     getLedgerEntry: {
       method: 'get',
@@ -90,7 +90,7 @@ export const ledgerArea = defineArea({
       scope: 'ledger.read',
       params: z.strictObject({ id: id('entry') }),
       success: { status: 200, body: LedgerEntryWithLines },
-      refusals: [403, 404],
+      refusals: [404],
     },
     listLedgerAccounts: {
       method: 'get',
@@ -127,7 +127,7 @@ export const ledgerArea = defineArea({
           .transform((text) => text === 'true'),
       }),
       success: { status: 200, body: LedgerVerification },
-      refusals: [429],
+      refusals: [],
     },
     listLedgerCheckpoints: {
       method: 'get',

@@ -72,7 +72,7 @@ export const walletsArea = defineArea({
         ...pageQuery,
       }),
       success: { status: 200, body: pageOut(Wallet) },
-      refusals: [403],
+      refusals: [],
     },
     createWallet: {
       method: 'post',
@@ -89,7 +89,7 @@ export const walletsArea = defineArea({
         isDefault: z.boolean().optional(),
       }),
       success: { status: 201, body: Wallet },
-      refusals: [400, 409],
+      refusals: [],
       fires: ['wallet.created'],
     },
     getWallet: {
@@ -100,7 +100,7 @@ export const walletsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: Wallet },
-      refusals: [403, 404],
+      refusals: [404],
     },
     updateWallet: {
       method: 'patch',
@@ -119,7 +119,7 @@ export const walletsArea = defineArea({
         .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Wallet },
-      refusals: [400, 404],
+      refusals: [404],
       fires: ['wallet.updated'],
     },
     closeWallet: {
@@ -131,7 +131,7 @@ export const walletsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: Wallet },
-      refusals: [400, 404],
+      refusals: [404],
       fires: ['wallet.closed'],
     },
     getWalletBalance: {
@@ -142,7 +142,7 @@ export const walletsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: WalletBalance },
-      refusals: [403, 404],
+      refusals: [404],
     },
     fundOneWallet: {
       method: 'post',
@@ -157,7 +157,7 @@ export const walletsArea = defineArea({
         simulate: z.boolean().optional(),
       }),
       success: { status: 200, body: WalletFunded },
-      refusals: [400, 404, 409],
+      refusals: [404],
       fires: ['wallet.funded', 'wallet.credited'],
     },
   },
