@@ -6,7 +6,9 @@
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import { cancelIntentsOf, moveIntent } from '../../../src/domains/spending/intents/index.ts';
 import { intentStatuses } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { moveWindow, windowStatuses } from '../../../src/domains/spending/intents/windows/window.rules.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
+import { day, later } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
@@ -94,6 +96,59 @@ test('what the rule lets be cancelled is, and nothing else', async () => {
   expect(
     await world.sql('select row_id from transitions where row_id = any($1) order by 1', [made.map(([id]) => id)]),
   ).toEqual(ids.map((row_id) => ({ row_id })));
+});
+
+/** Of a recurring intent, with a window of each kind; `open` was paid for and given back. */
+async function recurringIntent(agentId: string): Promise<string> {
+  const id = await intent(agentId, 'approved');
+  await world.sql('update intents set recurring = $2, anchor_at = $3 where id = $1', [id, { cadence: 'daily' }, at]);
+  await world.sql(
+    `insert into intent_windows (intent_id, number, due_at, from_at, to_at, status, transaction_id, completed_at,
+       created_at, updated_at)
+     select $1::text, number, $2::timestamptz, $2, $2::timestamptz + interval '1 day', status,
+       case when status in ('matched', 'completed') then $1 || '/' || number end,
+       case when status = 'completed' then $2 end, $2, $2
+     from unnest($3::text[]) with ordinality as w(status, number)`,
+    [id, at, [...windowStatuses]],
+  );
+  return id;
+}
+
+test('of the windows exactly what the rule lets be missed is, with an event each', async () => {
+  const agentId = newId('agent');
+  const ids = [await recurringIntent(agentId), await recurringIntent(agentId)].sort();
+  const untouched = await recurringIntent(newId('agent'));
+  await cancel(agentId);
+  const after = await world.sql<{ intent_id: string; number: number; status: string }>(
+    'select intent_id, number, status from intent_windows where intent_id = any($1) order by intent_id, number',
+    [[...ids, untouched]],
+  );
+  const expected = windowStatuses.map((status, index) => {
+    const state = { status, transactionId: null, toAt: later(at, day) };
+    const move = moveWindow(state, 'miss', { by: null, at, isIntentOver: true });
+    return { number: index + 1, status: move.outcome === 'moved' ? move.next : status };
+  });
+  const of = (id: string) =>
+    after.filter(({ intent_id }) => intent_id === id).map(({ number, status }) => ({ number, status }));
+  expect(ids.map(of)).toEqual([expected, expected]);
+  expect(of(untouched).map(({ status }) => status)).toEqual(windowStatuses);
+  const events = await world.sql('select subject_id, name from events where agent_id = $1 order by subject_id, name', [
+    agentId,
+  ]);
+  expect(events).toEqual(
+    ids.flatMap((subject_id) => [
+      { subject_id, name: 'intent.cancelled' },
+      { subject_id, name: 'intent_window.missed' },
+    ]),
+  );
+});
+
+test('a hundred recurring ones take as many statements as one', async () => {
+  const [one, hundred] = [newId('agent'), newId('agent')];
+  await recurringIntent(one);
+  for (let i = 0; i < 100; i++) await recurringIntent(hundred);
+  const { statements } = await cancel(one);
+  expect(await cancel(hundred)).toEqual({ cancelled: 100, statements });
 });
 
 test('the same cause again, and another one, change nothing more', async () => {

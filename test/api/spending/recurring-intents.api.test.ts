@@ -5,10 +5,10 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { endWindows } from '../../../src/domains/spending/intents/index.ts';
+import { applyToIntent, endWindows } from '../../../src/domains/spending/intents/index.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { balancesOf, brokenInvariants, inDatabase } from '../../support/payments-world.ts';
-import { aSubscriber, goTo, windowIn } from '../../support/recurring-world.ts';
+import { aSubscriber, goTo, type Subscriber, windowIn } from '../../support/recurring-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -156,6 +156,48 @@ test('given back after the intent was cancelled its window is missed, because no
   expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'missed', transactionId: null }]);
   expect(await eventsOf(intent.id)).toContain('intent_window.missed');
   expect(await read(intent.id)).toMatchObject({ status: 'cancelled', window: null });
+});
+
+describe('given back, and then the intent ends: its window is missed, because nothing can pay for it any more', () => {
+  const expire = (id: string) =>
+    inDatabase(world, async (database) => {
+      const at = await businessNow(world);
+      const cause = { causeId: 'deadline', requestId: 'deadline', actor: { kind: 'deadline' }, at } as const;
+      for (const _twice of [1, 2]) await database.write((tx) => applyToIntent(tx, id, { kind: 'expire' }, cause));
+    });
+  test.each<[string, string, (subscriber: Subscriber, id: string) => Promise<unknown>]>([
+    ['cancelled', 'cancelled', ({ asAgent }, id) => asAgent.intents.cancelIntent({ params: { id } })],
+    ['expired', 'expired', (_subscriber, id) => expire(id)],
+    [
+      'its agent closed',
+      'cancelled',
+      async ({ payer, api }) => {
+        await world.sql('update wallets set is_default = true where id = $1', [payer.walletId]); // For its money.
+        await api.agents.closeAgent({ params: { id: payer.agentId } });
+      },
+    ],
+  ])('%s', async (_what, status, end) => {
+    const subscriber = await aSubscriber(world);
+    const { declare, charge, reverse, read, windows, eventsOf } = subscriber;
+    const intent = await declare();
+    const { authorizationId } = await charge();
+    await reverse(authorizationId);
+    expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'open' }]);
+    await end(subscriber, intent.id);
+    expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'missed', transactionId: null }]);
+    expect(await read(intent.id)).toMatchObject({ status, window: null });
+    expect((await eventsOf(intent.id)).slice(-2)).toEqual([`intent.${status}`, 'intent_window.missed']);
+    const [told] = await world.sql<{ data: unknown }>(
+      `select data from events where subject_id = $1 and name = 'intent_window.missed'`,
+      [intent.id],
+    );
+    expect(told?.data).toMatchObject({ id: intent.id, status, window: { ...windowIn(intent), status: 'missed' } });
+    expect(
+      await world.sql(`select details from audit where subject_id = $1 and action = 'intent_window.missed'`, [
+        intent.id,
+      ]),
+    ).toEqual([{ details: { window: 1 } }]);
+  });
 });
 
 test('cancelled with a charge under way: no window comes after, and that charge is collected', async () => {

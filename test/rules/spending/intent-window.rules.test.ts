@@ -60,6 +60,20 @@ test('it is missed only once it is over, and a charge comes only while it is not
   );
 });
 
+test('whatever is free once its intent is over is missed, and nothing else', () => {
+  const states: WindowState[] = [
+    fresh,
+    { ...fresh, status: 'matched', transactionId: 'tx_1' },
+    { ...fresh, status: 'completed', transactionId: 'tx_1' },
+    { ...fresh, status: 'missed' },
+  ];
+  const ended = { by: null, at: new Date('2026-12-22T12:00:00Z'), isIntentOver: true };
+  expect(states.map((state) => moveWindow(state, 'miss', ended).outcome)).toEqual([
+    'moved',
+    ...['refused', 'refused', 'refused'],
+  ]);
+});
+
 test('given back in time it is open again, and too late it is missed', () => {
   const matched: WindowState = { status: 'matched', transactionId: 'tx_1', toAt };
   const reopen = (instant: string) => moveWindow(matched, 'reopen', { by: 'tx_1', at: new Date(instant) });

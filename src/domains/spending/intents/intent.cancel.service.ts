@@ -10,6 +10,7 @@ import { closeProcesses } from '../../../platform/processes.ts';
 import { IntentRow } from './intent.entity.ts';
 import { intentProcessId } from './intent.messages.ts';
 import { changeOf } from './intent.service.ts';
+import { missOpenWindows } from './windows/window.end.service.ts';
 
 /** Returns how many. */
 export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
@@ -29,11 +30,8 @@ export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Pr
     [agentId, cause.at, cause.causeId],
   );
   const cancelled = found.map((row) => tx.map(IntentRow, row));
-  await recordChanges(
-    tx,
-    cause,
-    cancelled.map((row) => changeOf(row, 'intent.cancelled', { kind: 'cancel' })),
-  );
+  const changes = cancelled.map((row) => changeOf(row, 'intent.cancelled', { kind: 'cancel' }));
+  await recordChanges(tx, cause, [...changes, ...(await missOpenWindows(tx, cancelled, cause))]);
   await closeProcesses(
     tx,
     cancelled.map(({ id }) => intentProcessId(id)),

@@ -20,6 +20,7 @@ import { refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 import { anchor, dueAt } from './windows/shown-window.ts';
+import { missOpenWindows } from './windows/window.end.service.ts';
 
 export type IntentCommand =
   | { readonly kind: 'approve' | 'cancel' | 'expire' | 'unmatch' }
@@ -121,7 +122,9 @@ export async function applyToLockedIntent(
   await tx.flush();
   await recordTransition(tx, 'intent', row.id, { from, to: row.status }, cause);
   const event = eventOf[command.kind];
-  if (event !== undefined) await recordChanges(tx, cause, [changeOf(row, event, detailsOf(command))]);
+  const moved = event === undefined ? [] : [changeOf(row, event, detailsOf(command))];
+  const missed = isFinalIntent(row.status) ? await missOpenWindows(tx, [row], cause) : [];
+  await recordChanges(tx, cause, [...moved, ...missed]);
   await followUp(tx, row, options);
   return row;
 }

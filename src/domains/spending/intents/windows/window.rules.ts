@@ -23,7 +23,7 @@ const mayReceive: Record<WindowStatus, readonly WindowCommand[]> = {
 
 /**
  * `by`: the transaction, for whatever concerns one. Nobody but the transaction that a window was matched to completes
- * or reopens it; a window that is over when it is reopened, or whose intent is, is missed.
+ * or reopens it; what is free once it is over, or its intent is, is missed.
  */
 export function moveWindow(
   from: WindowState,
@@ -37,12 +37,13 @@ export function moveWindow(
     return { outcome: 'refused', why: `the window is paid for by transaction ${from.transactionId}` };
   }
   const isOver = from.toAt <= at;
+  const isMissed = isOver || isIntentOver;
   if (command === 'miss') {
-    return isOver ? { outcome: 'moved', next: 'missed' } : { outcome: 'refused', why: 'the window is not over yet' };
+    return isMissed ? { outcome: 'moved', next: 'missed' } : { outcome: 'refused', why: 'the window is not over yet' };
   }
   if (command === 'match') {
     return isOver ? { outcome: 'refused', why: 'the window is over' } : { outcome: 'moved', next: 'matched' };
   }
   if (command === 'complete') return { outcome: 'moved', next: 'completed' };
-  return { outcome: 'moved', next: isOver || isIntentOver ? 'missed' : 'open' };
+  return { outcome: 'moved', next: isMissed ? 'missed' : 'open' };
 }

@@ -6,7 +6,7 @@
  */
 import { rows, type Tx } from '../../../../db/tx.ts';
 import type { EventName } from '../../../../events/catalog.ts';
-import { type Change, recordChanges } from '../../../../events/record.ts';
+import { recordChanges } from '../../../../events/record.ts';
 import { DomainError } from '../../../../kernel/errors.ts';
 import type { Cause } from '../../../../platform/cause.ts';
 import { dueProcess, wakeProcess } from '../../../../platform/processes.ts';
@@ -14,10 +14,10 @@ import type { IntentRow } from '../intent.entity.ts';
 import { lockIntent } from '../intent.lock.service.ts';
 import { intentProcessId } from '../intent.messages.ts';
 import { isFinalIntent } from '../intent.rules.ts';
-import { windowTold } from '../intent.wire.ts';
 import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowAt, windowNumbered } from './recurrence.rules.ts';
 import { dueAt, show } from './shown-window.ts';
+import { windowChangeOf } from './window.changes.ts';
 import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './window.queries.ts';
 import { moveWindow, type WindowCommand, type WindowStatus } from './window.rules.ts';
 
@@ -71,7 +71,7 @@ export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promis
     over.map((window) => fresh(intent, window)),
     cause,
   );
-  const changes = missed.map((window) => changeOf(intent, 'intent_window.missed', window));
+  const changes = missed.map((window) => windowChangeOf(intent, 'intent_window.missed', window));
   await recordChanges(tx, cause, changes);
   await showFrom(tx, intent, number, cause);
   await dueProcess(tx, intentProcessId(intent.id), dueAt(intent));
@@ -101,7 +101,7 @@ async function move(tx: Tx, intent: IntentRow, from: WindowRow, { command, trans
   intent.updatedAt = cause.at;
   await tx.flush();
   const event = eventOf[status];
-  if (event !== undefined) await recordChanges(tx, cause, [changeOf(intent, event, next)]);
+  if (event !== undefined) await recordChanges(tx, cause, [windowChangeOf(intent, event, next)]);
   return status;
 }
 
@@ -165,16 +165,4 @@ function insertMissed(tx: Tx, windows: readonly WindowRow[], { at }: Cause): Pro
      returning ${windowColumns}`,
     [JSON.stringify(windows), at],
   );
-}
-
-function changeOf(intent: IntentRow, event: EventName, window: WindowRow): Change {
-  const { number, transactionId } = window;
-  return {
-    event,
-    ownerId: intent.ownerId,
-    agentId: intent.agentId,
-    subjectId: intent.id,
-    data: windowTold(intent, window),
-    details: { window: number, ...(transactionId === null ? {} : { transactionId }) },
-  };
 }

@@ -1,0 +1,29 @@
+/**
+ * What an intent's end makes of its windows: one that was given back is missed, because nobody can pay for it any more;
+ * one that is paid for runs its course. The intents are locked and over, and it is the caller who tells the changes.
+ * @module
+ */
+import { rows, type Tx } from '../../../../db/tx.ts';
+import type { Change } from '../../../../events/record.ts';
+import type { Cause } from '../../../../platform/cause.ts';
+import type { IntentRow } from '../intent.entity.ts';
+import { windowChangeOf } from './window.changes.ts';
+import { type WindowRow, windowColumns } from './window.queries.ts';
+
+/** As many statements for a hundred intents as for one, and none where none is recurring. */
+export async function missOpenWindows(tx: Tx, intents: readonly IntentRow[], { at }: Cause): Promise<Change[]> {
+  const recurring = intents.filter((intent) => intent.recurring != null);
+  if (recurring.length === 0) return [];
+  const missed = await rows<WindowRow>(
+    tx,
+    `update intent_windows set status = 'missed', updated_at = $2
+     where intent_id = any($1::text[]) and status = 'open' returning ${windowColumns}`,
+    [recurring.map(({ id }) => id), at],
+  );
+  return recurring.flatMap((intent) =>
+    missed
+      .filter(({ intentId }) => intentId === intent.id)
+      .sort((one, other) => one.number - other.number)
+      .map((window) => windowChangeOf(intent, 'intent_window.missed', window)),
+  );
+}
