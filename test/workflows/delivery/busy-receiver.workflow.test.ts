@@ -1,6 +1,6 @@
 /**
  * Goal: a run whose receiver has no free place looks again less and less often. Method: the workflow alone on the real
- * dev server; each wait is read from its history and cut short by a wake.
+ * dev server; each wait is read from its history, and a long one cut short by a wake.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -39,26 +39,32 @@ const waitsOf = async (handle: WorkflowHandle): Promise<number[]> => {
     timer == null ? [] : [Number(timer.startToFireTimeout?.seconds)],
   );
 };
-const wakeAfterWait = async (handle: WorkflowHandle, count: number): Promise<void> => {
-  await eventually(
+/** The next may have begun by the time that this one is seen. */
+const wait = (handle: WorkflowHandle, count: number): Promise<number[]> =>
+  eventually(
     () => waitsOf(handle),
-    (waits) => waits.length === count,
+    (waits) => waits.length >= count,
+    patienceMs,
   );
-  await handle.signal('wake');
-};
+/** Of a wait that ends by itself soon a wake might come too late: during the next look, and no wait follows that one. */
+const longSeconds = 8;
+/** For a machine that is busy with other things; what is asserted does not depend on it. */
+const patienceMs = 60_000;
 
 test('each vain look doubles the wait, up to a minute', async () => {
   outcomes = [];
   const handle = await begin();
-  for (let count = 1; count <= 7; count++) await wakeAfterWait(handle, count);
+  for (let count = 1; count <= 7; count++) {
+    const waits = await wait(handle, count);
+    if ((waits.at(-1) ?? 0) >= longSeconds) await handle.signal('wake');
+  }
   expect((await waitsOf(handle)).slice(0, 7)).toEqual([2, 4, 8, 16, 32, 60, 60]);
   await handle.terminate('test');
-});
+}, 120_000);
 
 test('an attempt that was made begins the waits anew', async () => {
   outcomes = [false, false, true, false];
   const handle = await begin();
-  for (let count = 1; count <= 3; count++) await wakeAfterWait(handle, count);
-  expect((await waitsOf(handle)).slice(0, 3)).toEqual([2, 4, 2]);
+  expect((await wait(handle, 3)).slice(0, 3)).toEqual([2, 4, 2]);
   await handle.terminate('test');
-});
+}, 120_000);
