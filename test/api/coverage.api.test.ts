@@ -6,39 +6,31 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EventName, eventCatalog } from '../../src/events/catalog.ts';
 import type { Operation } from '../../src/http/route.ts';
-import { recordsOf } from '../support/factories/records.ts';
-import { operationCalls, publishedOperations, send } from '../support/operation-calls.ts';
-import { type Owner, startWorld, type World } from '../support/world.ts';
+import { publishedOperations, send } from '../support/operation-calls.ts';
+import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
 
-let world: World;
-let owner: Owner;
-let calls: ReturnType<typeof operationCalls>;
-
+let all: OperationsWorld;
 beforeAll(async () => {
-  world = await startWorld({ worker: true });
-  owner = await world.owner();
-  calls = operationCalls(world, owner, await recordsOf(world, owner));
+  all = await startOperationsWorld();
 }, 60_000);
-afterAll(async () => {
-  await world.close();
-});
+afterAll(() => all.close());
 
 const lastEvent = async (): Promise<number> =>
-  (await world.sql<{ seq: string | null }>('select max(seq) as seq from events')).map(({ seq }) =>
+  (await all.world.sql<{ seq: string | null }>('select max(seq) as seq from events')).map(({ seq }) =>
     Number(seq ?? 0),
   )[0] ?? 0;
 
 test('every published operation has its call here, and nothing else has', () => {
-  expect(Object.keys(calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
+  expect(Object.keys(all.calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
 });
 
 // spec: events:each change fires one
 // spec: token-use:API key:full access, dashboard and admin use
 test.each(publishedOperations.map((one) => [one.name, one] as const))('%s', async (name, { operation, path }) => {
-  const asked = await calls[name]?.();
+  const asked = await all.calls[name]?.();
   if (asked === undefined) throw new Error(`no call for ${name}`);
   const before = await lastEvent();
-  const answer = await send({ world, owner }, { name, operation, path }, asked);
+  const answer = await send(all, { name, operation, path }, asked);
   const text = await answer.text();
   expect([name, answer.status, answer.status === operation.success.status ? '' : text]).toEqual([
     name,
@@ -50,7 +42,7 @@ test.each(publishedOperations.map((one) => [one.name, one] as const))('%s', asyn
 
 /** A write is seen by subscribers and in the audit trail; a read, and what is declared pure, by nobody. */
 async function seesItsEvent(operation: Operation, before: number): Promise<void> {
-  const since = await world.sql<{ name: EventName; subject_id: string }>(
+  const since = await all.world.sql<{ name: EventName; subject_id: string }>(
     'select name, subject_id from events where seq > $1',
     [before],
   );
@@ -61,14 +53,14 @@ async function seesItsEvent(operation: Operation, before: number): Promise<void>
     expect.anything(),
     true,
   ]);
-  const audited = await world.sql('select 1 from audit where subject_id = any($1)', [
+  const audited = await all.world.sql('select 1 from audit where subject_id = any($1)', [
     fired.map(({ subject_id }) => subject_id),
   ]);
   expect(audited.length).toBeGreaterThan(0);
 }
 
 test('every event that was sent is in the catalog and whole', async () => {
-  const sent = await world.sql<{ name: EventName; data: Record<string, unknown> }>('select name, data from events');
+  const sent = await all.world.sql<{ name: EventName; data: Record<string, unknown> }>('select name, data from events');
   expect(new Set(sent.map(({ name }) => name)).size).toBeGreaterThan(30);
   for (const { name, data } of sent)
     expect([name, eventCatalog[name].data.safeParse(data).success]).toEqual([name, true]);

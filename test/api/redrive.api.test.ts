@@ -6,21 +6,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { recordsOf } from '../support/factories/records.ts';
-import { type Asked, operationCalls, publishedOperations, send } from '../support/operation-calls.ts';
-import { type Owner, startWorld, type World } from '../support/world.ts';
+import { type Asked, publishedOperations, send } from '../support/operation-calls.ts';
+import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
 
-let world: World;
-let owner: Owner;
-let calls: ReturnType<typeof operationCalls>;
+let all: OperationsWorld;
 beforeAll(async () => {
-  world = await startWorld({ worker: true });
-  owner = await world.owner();
-  calls = operationCalls(world, owner, await recordsOf(world, owner));
+  all = await startOperationsWorld();
 }, 60_000);
-afterAll(async () => {
-  await world.close();
-});
+afterAll(() => all.close());
 
 /** Why an operation does act twice. */
 const exempt: Readonly<Record<string, string>> = {
@@ -35,10 +28,10 @@ const posts = publishedOperations.filter(({ name, operation }) => operation.meth
 // spec: header:POST /checkout/*:Idempotency-Key
 // spec: header:POST /cards/*:Idempotency-Key
 test.each(posts.map((one) => [one.name, one] as const))('%s', async (name, published) => {
-  const asked: Asked = (await calls[name]?.()) ?? {};
+  const asked: Asked = (await all.calls[name]?.()) ?? {};
   const key = asked.headers?.['Idempotency-Key'] ?? randomUUID();
   const ask = async () => {
-    const answer = await send({ world, owner }, published, asked, { 'Idempotency-Key': key });
+    const answer = await send(all, published, asked, { 'Idempotency-Key': key });
     const body = await answer.text();
     return { status: answer.status, ids: idsIn(body), body };
   };
@@ -51,7 +44,7 @@ test.each(posts.map((one) => [one.name, one] as const))('%s', async (name, publi
   expect([second.status, second.ids]).toEqual([first.status, first.ids]);
   if (published.operation.auth.some((kind) => kind === 'key' || kind === 'agent')) {
     const other = { ...asked, body: { ...asked.body, anotherRequest: true } };
-    expect((await send({ world, owner }, published, other, { 'Idempotency-Key': key })).status).toBe(409);
+    expect((await send(all, published, other, { 'Idempotency-Key': key })).status).toBe(409);
   }
   expect(await traces()).toEqual(once);
 });
@@ -63,7 +56,7 @@ test('what is exempt is a POST', () => {
 
 /** A network message carries its own id and has no row here. */
 const losesAnswer = (key: string) =>
-  world.sql(
+  all.world.sql(
     `update idempotency set status = null, body = null, body_is_sealed = false, reveal_until = null, lease_until = null
      where key = $1`,
     [key],
@@ -84,7 +77,7 @@ async function traces(): Promise<Record<string, unknown>> {
 }
 
 async function count(): Promise<unknown> {
-  const [counted] = await world.sql(
+  const [counted] = await all.world.sql(
     `select (select count(*) from journals) as journals, (select count(*) from audit) as audits,
        (select count(*) from transactions) as transactions, (select count(*) from intents) as intents,
        (select count(*) from cards) as cards, (select count(*) from agents) as agents,

@@ -4,24 +4,17 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { recordsOf } from '../support/factories/records.ts';
-import { type Asked, operationCalls, publishedOperations, send } from '../support/operation-calls.ts';
-import { type Owner, startWorld, type World } from '../support/world.ts';
+import { type Asked, publishedOperations, send } from '../support/operation-calls.ts';
+import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
 import { requestPath } from './contracts.ts';
 import { type Claim, read, type Shape, specification } from './facts.ts';
 import { notBuiltYet } from './not-built-yet.ts';
 
-let world: World;
-let owner: Owner;
-let calls: ReturnType<typeof operationCalls>;
+let all: OperationsWorld;
 beforeAll(async () => {
-  world = await startWorld({ worker: true });
-  owner = await world.owner();
-  calls = operationCalls(world, owner, await recordsOf(world, owner));
+  all = await startOperationsWorld();
 }, 60_000);
-afterAll(async () => {
-  await world.close();
-});
+afterAll(() => all.close());
 
 const built = read(specification).facts.filter(
   ({ id, area }) => !notBuiltYet.includes(area) && !notBuiltYet.includes(id),
@@ -40,8 +33,8 @@ async function ask(operation: string, change: (body: object) => object = (body) 
     (one) => one.path === path && one.operation.method.toUpperCase() === method,
   );
   if (published === undefined) throw new Error(`nobody serves ${operation}`);
-  const asked: Asked = (await calls[published.name]?.()) ?? {};
-  const answer = await send({ world, owner }, published, { ...asked, body: change(asked.body ?? {}) });
+  const asked: Asked = (await all.calls[published.name]?.()) ?? {};
+  const answer = await send(all, published, { ...asked, body: change(asked.body ?? {}) });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }
 

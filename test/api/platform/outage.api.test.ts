@@ -7,9 +7,8 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RunningApi, startApi } from '../../../src/main/api-server.ts';
-import { recordsOf } from '../../support/factories/records.ts';
-import { operationCalls, publishedOperations, send } from '../../support/operation-calls.ts';
-import { type Owner, startWorld, type World } from '../../support/world.ts';
+import { publishedOperations, send } from '../../support/operation-calls.ts';
+import { type OperationsWorld, startOperationsWorld } from '../../support/operations-world.ts';
 
 /** What a person grants on request, and what must ask the outside world before it answers (rulings A). */
 const needTemporal = [
@@ -21,25 +20,21 @@ const mayBePaid = 'executeCheckout';
 /** These read nothing. */
 const needNothing = ['getApiInformation', 'listEventCatalog', 'listPresets', 'getPreset'];
 
-let world: World;
-let owner: Owner;
-let calls: ReturnType<typeof operationCalls>;
+let all: OperationsWorld;
 beforeAll(async () => {
-  world = await startWorld({ worker: true });
-  owner = await world.owner();
-  calls = operationCalls(world, owner, await recordsOf(world, owner));
+  all = await startOperationsWorld();
 }, 60_000);
-afterAll(() => world.close());
+afterAll(() => all.close());
 
 type Answered = { readonly name: string; readonly status: number; readonly retryAfter: string | null };
 
 /** Prepared on the world that works, asked at `apiUrl`. */
-async function askAll(apiUrl: string, prepare = calls): Promise<Answered[]> {
+async function askAll(apiUrl: string, prepare = all.calls): Promise<Answered[]> {
   const answers: Answered[] = [];
   for (const one of publishedOperations) {
     const asked = await prepare[one.name]?.();
     if (asked === undefined) throw new Error(`no call for ${one.name}`);
-    const answer = await send({ world: { ...world, apiUrl }, owner }, one, asked);
+    const answer = await send({ ...all, world: { ...all.world, apiUrl } }, one, asked);
     const text = await answer.text();
     const isHealth = one.name === 'getHealth'; // Its answer says what is wrong.
     if (answer.status >= 400 && !isHealth)
@@ -54,7 +49,7 @@ const successOf = new Map(publishedOperations.map(({ name, operation }) => [name
 describe('with Temporal away', () => {
   let cutOff: RunningApi;
   beforeAll(async () => {
-    cutOff = await startApi({ ...world.config, PORT: 0, TEMPORAL_ADDRESS: '127.0.0.1:9' });
+    cutOff = await startApi({ ...all.world.config, PORT: 0, TEMPORAL_ADDRESS: '127.0.0.1:9' });
   });
   afterAll(() => cutOff.stop());
 
@@ -74,11 +69,11 @@ describe('with PostgreSQL away', () => {
   let line: Awaited<ReturnType<typeof cuttable>>;
   let api: RunningApi;
   beforeAll(async () => {
-    const database = new URL(world.config.DATABASE_URL);
+    const database = new URL(all.world.config.DATABASE_URL);
     line = await cuttable(database.hostname, Number(database.port));
     database.port = String(line.port);
     database.hostname = '127.0.0.1';
-    api = await startApi({ ...world.config, PORT: 0, DATABASE_URL: database.href });
+    api = await startApi({ ...all.world.config, PORT: 0, DATABASE_URL: database.href });
   });
   afterAll(async () => {
     await api.stop();
@@ -89,7 +84,7 @@ describe('with PostgreSQL away', () => {
     const prepared = Object.fromEntries(
       await Promise.all(
         publishedOperations.map(async ({ name }) => {
-          const asked = await calls[name]?.();
+          const asked = await all.calls[name]?.();
           if (asked === undefined) throw new Error(`no call for ${name}`);
           return [name, () => asked] as const;
         }),
