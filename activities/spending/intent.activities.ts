@@ -37,7 +37,7 @@ export type IntentNext = {
   readonly kind: 'final' | 'expire' | 'end_window' | 'wait';
   readonly waitMs: number;
   readonly view: IntentView;
-  /** Where a person decides it, while it waits for one. Results from before it existed lack it. */
+  /** Where a person decides it, while it waits for one. */
   readonly approvalUrl?: string | null;
   /** The policy in force demands a passkey, so a signal approves nothing. */
   readonly needsPasskey?: boolean;
@@ -45,25 +45,16 @@ export type IntentNext = {
   readonly mostCents?: number;
 };
 
+/** Each answers what the process does next, so that the run need not ask once more. */
 export const intentActivities = ({ database, clock, signalsMayApprove, links, vault }: Deps) => ({
   /** From the row: what the process does now. */
   nextIntentStep: refusing(async (intentId: string): Promise<IntentNext> => {
     const row = await findIntent(database.read(), intentId);
     if (row === null) throw notFound('intent', intentId);
-    const step = nextIntentStep(deadlinesOf(row), await clock.now(), longestWaitMs);
-    const waits = step.kind === 'wait' && row.status === 'pending_approval';
-    const urls = waits ? await links.urlsOf(database.read(), [intentId]) : undefined;
-    return {
-      kind: step.kind,
-      waitMs: step.kind === 'wait' ? step.waitMs : 0,
-      view: intentView(row),
-      approvalUrl: urls?.get(intentId) ?? null,
-      needsPasskey: waits && demandsPasskey(await policyOfAgent(database.read(), row.agentId)),
-      ...(waits ? { mostCents: (await mostCentsOf(database.read(), [row]))(row) } : {}),
-    };
+    return nextOf({ database, links }, row, await clock.now());
   }),
 
-  decideIntent: refusing(async (intentId: string, decision: IntentDecision): Promise<IntentView> => {
+  decideIntent: refusing(async (intentId: string, decision: IntentDecision): Promise<IntentNext> => {
     if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
       throw signalsAreOff();
     }
@@ -72,26 +63,47 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
     const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
-    return intentView(row);
+    return nextOf({ database, links }, row, cause.at);
   }),
 
   /** Of a recurring one: what went by unpaid is missed, and the next window is waited for. */
-  endIntentWindow: refusing(async (intentId: string): Promise<IntentView> => {
+  endIntentWindow: refusing(async (intentId: string): Promise<IntentNext> => {
     const at = await clock.now();
     const causeId = `window:${at.toISOString()}`;
     const cause = { causeId, requestId: `window/${intentId}`, actor: { kind: 'deadline' }, at } as const;
-    return intentView(await database.write((tx) => endWindows(tx, intentId, cause)));
+    const row = await database.write((tx) => endWindows(tx, intentId, cause));
+    return nextOf({ database, links }, row, at);
   }),
 
-  expireIntent: refusing(async (intentId: string): Promise<IntentView> => {
+  expireIntent: refusing(async (intentId: string): Promise<IntentNext> => {
     const at = await clock.now();
     const cause = { causeId: 'deadline', requestId: `deadline/${intentId}`, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) =>
       applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }),
     );
-    return intentView(row);
+    return nextOf({ database, links }, row, at);
   }),
 });
+
+async function nextOf(
+  { database, links }: Pick<Deps, 'database' | 'links'>,
+  row: IntentRow,
+  at: Date,
+): Promise<IntentNext> {
+  const step = nextIntentStep(deadlinesOf(row), at, longestWaitMs);
+  const view = intentView(row);
+  if (step.kind !== 'wait') return { kind: step.kind, waitMs: 0, view };
+  if (row.status !== 'pending_approval') return { kind: 'wait', waitMs: step.waitMs, view };
+  const db = database.read();
+  return {
+    kind: 'wait',
+    waitMs: step.waitMs,
+    view,
+    approvalUrl: (await links.urlsOf(db, [row.id])).get(row.id) ?? null,
+    needsPasskey: demandsPasskey(await policyOfAgent(db, row.agentId)),
+    mostCents: (await mostCentsOf(db, [row]))(row),
+  };
+}
 
 const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.windowToAt ?? null });
 

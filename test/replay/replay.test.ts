@@ -97,11 +97,23 @@ test('all of them replay', async () => {
 
 test('a history that this version would not have made does not replay', async () => {
   const changed = recorded.map(({ workflow, journey, json }) => {
-    const text = JSON.stringify(json).replace(/"activityType":\{"name":"\w+"\}/, '"activityType":{"name":"elsewhere"}');
-    return named({ workflow, journey, json: JSON.parse(text) as Record<string, unknown> });
+    return named({ workflow, journey, json: withAnotherFirstStep(json) });
   });
   expect(await failuresOf(changed)).toHaveLength(recorded.length);
 }, 60_000);
+
+/** Steps within the run's own task stand in markers, whose data is JSON in base64. */
+function withAnotherFirstStep(json: Record<string, unknown>): Record<string, unknown> {
+  const asData = (text: string): string => Buffer.from(text).toString('base64');
+  let isChanged = false;
+  return JSON.parse(JSON.stringify(json), (name, value: unknown) => {
+    if (isChanged || name !== 'data' || typeof value !== 'string') return value;
+    const text = Buffer.from(value, 'base64').toString();
+    const other = text.replace(/"activity_type":"\w+"/, '"activity_type":"elsewhere"');
+    isChanged = other !== text;
+    return isChanged ? asData(other) : value;
+  }) as Record<string, unknown>;
+}
 
 describe('the files', () => {
   test('are small and name neither a secret nor a machine', () => {

@@ -14,13 +14,14 @@ import {
 } from '@temporalio/workflow';
 import type { CardActivities } from '../../activities/cards/card.activities.ts';
 import type { CardView } from '../../src/domains/cards/cards/card.messages.ts';
-import { databaseStep, outboundStep } from '../lib/activity-options.ts';
+import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextCardStep } = proxyActivities<CardActivities>(databaseStep);
+const { nextCardStep } = databaseSteps<CardActivities>();
 const { issueCard, syncCard } = proxyActivities<CardActivities>(outboundStep);
 
 const issueUpdate = defineUpdate<CardView>('issue');

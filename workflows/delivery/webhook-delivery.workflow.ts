@@ -12,12 +12,13 @@ import {
 } from '../../src/domains/delivery/webhooks/delivery.messages.ts';
 import { waitForPlaceMs } from '../../src/domains/delivery/webhooks/delivery.rules.ts';
 import type { Id } from '../../src/kernel/ids.ts';
-import { databaseStep, deliveryStep } from '../lib/activity-options.ts';
+import { deliveryStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextWebhookDeliveryStep } = proxyActivities<WebhookDeliveryActivities>(databaseStep);
+const { nextWebhookDeliveryStep } = databaseSteps<WebhookDeliveryActivities>();
 const { attemptWebhookDelivery } = proxyActivities<WebhookDeliveryActivities>(deliveryStep);
 
 export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<DeliveryView> {

@@ -16,13 +16,14 @@ import type { CheckoutActivities, CheckoutNext } from '../../activities/payments
 import type { CheckoutView, PayAsk } from '../../src/domains/payments/checkout/checkout.messages.ts';
 import { isFinalCheckout } from '../../src/domains/payments/checkout/checkout.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
-import { databaseStep, outboundStep } from '../lib/activity-options.ts';
+import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextCheckoutStep, readCheckout } = proxyActivities<CheckoutActivities>(databaseStep);
+const { nextCheckoutStep, readCheckout } = databaseSteps<CheckoutActivities>();
 const { readOffer, mintAndPay } = proxyActivities<CheckoutActivities>(outboundStep);
 
 const payUpdate = defineUpdate<CheckoutView, [PayAsk]>('pay');

@@ -8,12 +8,13 @@ import type { SimulationActivities } from '../../activities/payments/simulation.
 import type { SimulationView } from '../../src/domains/payments/simulations/simulation.messages.ts';
 import { isFinalSimulation } from '../../src/domains/payments/simulations/simulation.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
-import { databaseStep, outboundStep } from '../lib/activity-options.ts';
+import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { readSimulation } = proxyActivities<SimulationActivities>(databaseStep);
+const { readSimulation } = databaseSteps<SimulationActivities>();
 const { playSimulation } = proxyActivities<SimulationActivities>(outboundStep);
 
 const simulateUpdate = defineUpdate<SimulationView>('simulate');

@@ -3,16 +3,16 @@
  * policy or the agent is closed. Decides nothing: a lapsed policy refuses charges with or without this run.
  * @module
  */
-import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
 import type { AgentPolicyActivities, AgentPolicyNext } from '../../activities/spending/agent-policy.activities.ts';
 import type { PolicyExpiryView } from '../../src/domains/spending/policies/policy.messages.ts';
 import { afterExpiry } from '../../src/domains/spending/policies/policy-expiry.rules.ts';
-import { databaseStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextAgentPolicyStep, expireAgentPolicy } = proxyActivities<AgentPolicyActivities>(databaseStep);
+const { nextAgentPolicyStep, expireAgentPolicy } = databaseSteps<AgentPolicyActivities>();
 
 export async function agentPolicy({ id: agentId }: { id: string }): Promise<PolicyExpiryView> {
   const details = currentDetails('Reading the policy.');

@@ -10,7 +10,6 @@ import {
   currentUpdateInfo,
   defineSignal,
   defineUpdate,
-  proxyActivities,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -21,16 +20,16 @@ import {
   type IntentView,
   parseDecision,
 } from '../../src/domains/spending/intents/intent.messages.ts';
-import { type IntentState, isFinalIntent, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
+import { type IntentState, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
-import { databaseStep } from '../lib/activity-options.ts';
 import { currentDetails, type Details } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
 import { asRefusal, refusal, refusalIn } from '../lib/refusals.ts';
 import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { wakeDescription, wakeSignal } from '../lib/wake.ts';
 
-const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = proxyActivities<IntentActivities>(databaseStep);
+const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = databaseSteps<IntentActivities>();
 
 const decideUpdate = defineUpdate<IntentView, [unknown]>('decide');
 const decideSignal = defineSignal<unknown[]>('decide');
@@ -41,21 +40,27 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
   const showStage = stageKeeper();
   const serially = oneAtATime();
   let loaded: IntentView | undefined;
+  let next: IntentNext | undefined;
   let woken = false;
   let signals = 0;
 
-  const see = (view: IntentView): IntentView => {
-    loaded = view;
-    showStage(view.status);
-    return view;
+  const see = (step: IntentNext): IntentNext => {
+    next = step;
+    loaded = step.view;
+    showStage(step.view.status);
+    return step;
   };
 
-  const obey = (decision: IntentDecision): Promise<IntentView> =>
-    serially(async () => {
-      await condition(() => loaded !== undefined);
-      // The row decides; a refusal is the caller's answer.
-      return see(await decideIntent(intentId, decision));
-    });
+  const look = async (): Promise<IntentNext> => {
+    woken = false; // Before asking, so that a wake during the question is not lost.
+    return see(await nextIntentStep(intentId));
+  };
+
+  const obey = async (decision: IntentDecision): Promise<IntentView> => {
+    await condition(() => loaded !== undefined);
+    // The row decides; a refusal is the caller's answer.
+    return serially(async () => see(await decideIntent(intentId, decision)).view);
+  };
 
   setHandler(
     decideUpdate,
@@ -102,20 +107,17 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
   );
 
   for (;;) {
-    woken = false; // Before asking, so that a wake during the question is not lost.
-    const step: IntentNext = await nextIntentStep(intentId);
-    see(step.view);
+    // What a decision has led to is known already.
+    const step = next ?? (await serially(look));
+    next = undefined;
     sayWhatItWaitsFor(details, step);
     if (step.kind === 'final') break;
     if (step.kind === 'expire') await serially(() => expire(intentId, details, see));
     else if (step.kind === 'end_window') await serially(async () => see(await endIntentWindow(intentId)));
     else
       await condition(
-        () =>
-          woken ||
-          isFinalIntent(loaded?.status ?? step.view.status) ||
-          hasMoved(step.view, loaded) ||
-          workflowInfo().continueAsNewSuggested, // Signals that are ignored wake nobody, and fill the history too.
+        // Signals that are ignored wake nobody, and fill the history too.
+        () => woken || next !== undefined || workflowInfo().continueAsNewSuggested,
         step.waitMs,
       );
     if (workflowInfo().continueAsNewSuggested) {
@@ -127,7 +129,7 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
   return loaded as IntentView;
 }
 
-async function expire(intentId: string, details: Details, see: (view: IntentView) => IntentView): Promise<void> {
+async function expire(intentId: string, details: Details, see: (step: IntentNext) => IntentNext): Promise<void> {
   try {
     see(await expireIntent(intentId));
   } catch (error) {
@@ -148,9 +150,6 @@ function refuseUnlessLegal(loaded: IntentView | undefined, decision: IntentDecis
   const move = moveIntent(state, decision.decision, false);
   if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
 }
-
-const hasMoved = (before: IntentView, now: IntentView | undefined): boolean =>
-  now !== undefined && (now.status !== before.status || now.isMatched !== before.isMatched);
 
 function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
   const sentence = `${present(next)} ${amountOf(next)} asked by ${next.view.agentId}.`;

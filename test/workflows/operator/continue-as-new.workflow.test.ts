@@ -37,21 +37,22 @@ const view = (): IntentView => ({
   agentId: 'ag_aaaaaaaa',
   approvedBy: null,
 });
+const next = (): IntentNext => ({
+  kind: isFinalIntent(status) ? 'final' : 'wait',
+  waitMs: 3_600_000,
+  view: view(),
+});
 const activities = {
-  nextIntentStep: async (): Promise<IntentNext> => ({
-    kind: isFinalIntent(status) ? 'final' : 'wait',
-    waitMs: 3_600_000,
-    view: view(),
-  }),
-  decideIntent: async (_id: string, decision: IntentDecision): Promise<IntentView> => {
+  nextIntentStep: async (): Promise<IntentNext> => next(),
+  decideIntent: async (_id: string, decision: IntentDecision): Promise<IntentNext> => {
     await holdDecisions;
-    if (decided.some(({ causeId }) => causeId === decision.causeId)) return view();
+    if (decided.some(({ causeId }) => causeId === decision.causeId)) return next();
     decided.push(decision);
     const move = moveIntent({ status, matchedTransactionId: null, isRecurring: false }, decision.decision, false);
     if (move.outcome !== 'refused') status = move.next;
-    return view();
+    return next();
   },
-  expireIntent: async (): Promise<IntentView> => view(),
+  expireIntent: async (): Promise<IntentNext> => next(),
 };
 
 let dir: string;

@@ -180,6 +180,7 @@ describe('what histories hold', () => {
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
       /^(Intent|Card|Policy|Checkout|Simulation|Delivery) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
+      /^\d{1,4}$/, // which of the run's steps it is
       new RegExp(`^${approversLink.source}$`),
       /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{91}\.[\w-]{22}$/, // the API's seal: over a moment and the 43 characters of a hash, no more
     ];
@@ -211,8 +212,10 @@ describe('what histories hold', () => {
   test('failures of activities name no address either', () => {
     const failed = [...histories.values()].flatMap(({ events }) =>
       (events ?? []).flatMap((event) => {
-        const failure = event.activityTaskStartedEventAttributes?.lastFailure;
-        return failure == null ? [] : [failure.message ?? ''];
+        const { activityTaskStartedEventAttributes: task, markerRecordedEventAttributes: marker } = event;
+        return [task?.lastFailure, marker?.failure].flatMap((failure) =>
+          failure == null ? [] : [failure.message ?? ''],
+        );
       }),
     );
     for (const message of failed) expect(message).not.toMatch(/:\/\/|127\.0\.0\.1|\bat .*\.ts/);

@@ -34,14 +34,18 @@ const viewOf = (id: string): IntentView => ({
   approvedBy: null,
 });
 
+const nextOf = (id: string): IntentNext => {
+  const { status, waitMs } = rowOf(id);
+  if (isFinalIntent(status)) return { kind: 'final', waitMs: 0, view: viewOf(id) };
+  return { kind: waitMs <= 0 ? 'expire' : 'wait', waitMs, view: viewOf(id) };
+};
+
 const activities = {
   nextIntentStep: async (id: string): Promise<IntentNext> => {
-    const row = rowOf(id);
-    if (!row.loadable) throw new Error('the database is away');
-    if (isFinalIntent(row.status)) return { kind: 'final', waitMs: 0, view: viewOf(id) };
-    return { kind: row.waitMs <= 0 ? 'expire' : 'wait', waitMs: row.waitMs, view: viewOf(id) };
+    if (!rowOf(id).loadable) throw new Error('the database is away');
+    return nextOf(id);
   },
-  decideIntent: async (id: string, decision: IntentDecision): Promise<IntentView> => {
+  decideIntent: async (id: string, decision: IntentDecision): Promise<IntentNext> => {
     const row = rowOf(id);
     row.running += 1;
     row.most = Math.max(row.most, row.running);
@@ -57,11 +61,11 @@ const activities = {
       throw ApplicationFailure.create({ message: move.why, type: 'invalid_state', nonRetryable: true });
     row.decisions.push(decision);
     row.status = move.next;
-    return viewOf(id);
+    return nextOf(id);
   },
-  expireIntent: async (id: string): Promise<IntentView> => {
+  expireIntent: async (id: string): Promise<IntentNext> => {
     rowOf(id).status = 'expired';
-    return viewOf(id);
+    return nextOf(id);
   },
 };
 
@@ -97,6 +101,25 @@ test('an approval by update answers with the new state, and a later denial is re
   });
   await handle.executeUpdate('decide', { args: [{ ...approve('c'), decision: 'cancel' }] });
   expect(await handle.result()).toMatchObject({ status: 'cancelled' });
+});
+
+test('a step costs the server no task of its own, until the database is away: then operators see it waiting', async () => {
+  rowOf(id).loadable = false;
+  const handle = await started();
+  const waiting = await eventually(
+    async () => (await handle.describe()).raw.pendingActivities ?? [],
+    ([first]) => (first?.attempt ?? 0) >= 2,
+  );
+  expect(waiting).toMatchObject([
+    { activityType: { name: 'nextIntentStep' }, lastFailure: { message: 'the database is away' } },
+  ]);
+  rowOf(id).loadable = true;
+  await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('a')] });
+  await handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'cancel' }] });
+  await handle.result();
+  const { events = [] } = await handle.fetchHistory();
+  const scheduled = events?.flatMap(({ activityTaskScheduledEventAttributes: task }) => task?.activityType?.name ?? []);
+  expect(scheduled).toEqual(['nextIntentStep']);
 });
 
 test('a signal as a person sends it approves; a wake lets the run see what others did', async () => {

@@ -1,0 +1,27 @@
+/**
+ * Steps that are one transaction or one read in PostgreSQL. They run within the run's own task, which spares the
+ * server a round trip; a fault makes the step a task of its own, which operators see waiting. Never for outbound HTTP.
+ * @module
+ */
+import { isCancellation, proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
+import { databaseStep, databaseStepAtOnce } from './activity-options.ts';
+import { refusalIn } from './refusals.ts';
+
+type Steps<Activities> = { readonly [Name in keyof Activities]: Activities[Name] };
+
+/** The same activity may so run twice, at once and later: each is safe to repeat. Refusals by the rules are thrown. */
+export function databaseSteps<Activities extends UntypedActivities>(): Steps<Activities> {
+  const atOnce = proxyLocalActivities<UntypedActivities>(databaseStepAtOnce);
+  const untilDone = proxyActivities<UntypedActivities>(databaseStep);
+  const step =
+    (name: string) =>
+    async (...input: unknown[]) => {
+      try {
+        return await atOnce[name]?.(...input);
+      } catch (error) {
+        if (refusalIn(error) !== undefined || isCancellation(error)) throw error;
+        return untilDone[name]?.(...input);
+      }
+    };
+  return new Proxy({} as Steps<Activities>, { get: (_, name) => step(String(name)) });
+}
