@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet
 import { DatabaseSync } from 'node:sqlite';
+import type { ChildMark } from '../../src/main/local/pids.ts';
 import type { Installation } from '../support/installation.ts';
 import { openTemporal } from '../support/operator-view.ts';
 import { textOf } from '../workflows/operator/history-text.ts';
@@ -10,10 +11,13 @@ import { textOf } from '../workflows/operator/history-text.ts';
 /** By name of the place: `table idempotency`, `history intent/int_…`, `log api.log`. */
 export type Places = ReadonlyMap<string, string>;
 
-export async function placesOf(installation: Installation): Promise<Places> {
+type Temporal = { readonly address: string; readonly namespace?: string };
+
+/** `temporal`: where it can be asked, if not at the installation's own address. */
+export async function placesOf(installation: Installation, temporal?: Temporal): Promise<Places> {
   return new Map([
     ...(await tablesOf(installation)),
-    ...(await historiesOf(installation)),
+    ...(await historiesOf(temporal ?? { address: installation.ready.temporalAddress })),
     ...(await logsOf(installation)),
     ...(await commandLinesOf(installation)),
     ['what the start said', installation.said.join('\n')],
@@ -34,8 +38,8 @@ async function tablesOf({ sql }: Installation): Promise<[string, string][]> {
   return dumps;
 }
 
-async function historiesOf({ ready }: Installation): Promise<[string, string][]> {
-  const temporal = await openTemporal(ready.temporalAddress);
+async function historiesOf({ address, namespace }: Temporal): Promise<[string, string][]> {
+  const temporal = await openTemporal(address, namespace);
   const texts: [string, string][] = [];
   for await (const { workflowId, runId } of temporal.client.workflow.list()) {
     const handle = temporal.client.workflow.getHandle(workflowId, runId);
@@ -59,13 +63,13 @@ async function logsOf({ dir }: Installation): Promise<[string, string][]> {
 }
 
 /** Whoever may list processes reads these. */
-async function commandLinesOf({ child }: Installation): Promise<[string, string][]> {
-  const names = ['postgres', 'temporal', 'sandbox', 'api', 'worker'] as const;
+async function commandLinesOf({ dir }: Installation): Promise<[string, string][]> {
+  const { children } = JSON.parse(await readFile(join(dir, 'pids.json'), 'utf8')) as { children: ChildMark[] };
   return Promise.all(
-    names.map(
-      async (name): Promise<[string, string]> => [
+    children.map(
+      async ({ name, pid }): Promise<[string, string]> => [
         `command line of ${name}`,
-        await readFile(`/proc/${(await child(name)).pid}/cmdline`, 'utf8'),
+        await readFile(`/proc/${pid}/cmdline`, 'utf8'),
       ],
     ),
   );

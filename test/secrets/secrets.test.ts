@@ -17,6 +17,7 @@ import { runOf } from '../support/record/run-of.ts';
 import { type ScriptedShop, startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Owner } from '../support/world.ts';
 import { mintedTokens, type Places, placesOf } from './places.ts';
+import { secretsIn } from './search.ts';
 import { secretInWrongPlaces } from './wrong-places.ts';
 
 let bursar: Installation;
@@ -146,20 +147,7 @@ async function secretsOfTheDeployment(): Promise<void> {
   for (const [index, card] of cards.entries()) secrets.set(`card number ${index}`, deriveTestNumber(card.card_ref));
 }
 
-/** A secret as it is, without its prefix, and as encoders would write it. */
-function formsOf(secret: string): string[] {
-  const bare = secret.replace(/^(?:[a-z]+_)+/, '');
-  const forms = [secret, bare].flatMap((text) => [
-    text,
-    encodeURIComponent(text),
-    Buffer.from(text).toString('hex'),
-    Buffer.from(text).toString('base64').replace(/=+$/, '').slice(0, -1),
-  ]);
-  return [...new Set(forms)].filter((form) => form.length >= 12);
-}
-
-const hitsIn = (text: string): string[] =>
-  [...secrets].filter(([, secret]) => formsOf(secret).some((form) => text.includes(form))).map(([what]) => what);
+const hitsIn = (text: string): string[] => secretsIn(secrets, text);
 
 const placesLike = (kind: string): [string, string][] => [...places].filter(([name]) => name.startsWith(kind));
 

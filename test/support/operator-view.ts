@@ -25,9 +25,12 @@ export type OpenTemporal = {
   close(): Promise<void>;
 };
 
-export async function openTemporal(address = process.env.TEST_TEMPORAL ?? ''): Promise<OpenTemporal> {
+export async function openTemporal(
+  address = process.env.TEST_TEMPORAL ?? '',
+  namespace = 'default',
+): Promise<OpenTemporal> {
   const connection = await Connection.connect({ address });
-  const client = new Client({ connection, dataConverter: { payloadConverterPath: converterPath } });
+  const client = new Client({ connection, namespace, dataConverter: { payloadConverterPath: converterPath } });
   return {
     client,
     started: async (workflowId) => {

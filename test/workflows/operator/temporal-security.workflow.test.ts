@@ -3,10 +3,8 @@
  * it is. Method: the real dev server behind real TLS that demands a certificate; a server that notes API keys.
  * @module
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createSecureServer } from 'node:http2';
-import { type AddressInfo, connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:tls';
@@ -17,9 +15,9 @@ import { createTemporal } from '../../../src/temporal/connection.ts';
 import { temporalSecurity } from '../../../src/temporal/security.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { openTemporal } from '../../support/operator-view.ts';
+import { listening, makeCertificates, openssl, passOn } from '../../support/tls.ts';
 import { eventually, startWorld } from '../../support/world.ts';
 
-const openssl = spawnSync('openssl', ['version']).status === 0;
 const whereOpenssl = openssl ? describe : describe.skip;
 
 whereOpenssl('with certificates made by openssl', () => {
@@ -48,7 +46,9 @@ whereOpenssl('with certificates made by openssl', () => {
       },
       passOn,
     );
-    address = await listening(front, stops);
+    const door = await listening(front);
+    stops.push(door.close);
+    address = door.address;
   }, 30_000);
   afterAll(async () => {
     for (const stop of stops.reverse()) await stop();
@@ -107,7 +107,8 @@ whereOpenssl('with certificates made by openssl', () => {
       heard.add(headers.authorization);
       stream.respond({ ':status': 200, 'content-type': 'application/grpc', 'grpc-status': '7' }, { endStream: true });
     });
-    const place = await listening(server, stops);
+    const { address: place, close } = await listening(server);
+    stops.push(close);
     const security = temporalSecurity({ ...certificate, TEMPORAL_API_KEY: 'key-of-a-test' });
     const temporal = createTemporal({ address: place, namespace: 'default', security });
     expect(await temporal.isReachable()).toBe(false);
@@ -118,38 +119,3 @@ whereOpenssl('with certificates made by openssl', () => {
     expect([...heard]).toEqual(['Bearer key-of-a-test']);
   }, 20_000);
 });
-
-/** What TLS carries is the dev server's own protocol, byte for byte. */
-function passOn(secure: Socket): void {
-  const [host = '', port] = (process.env.TEST_TEMPORAL ?? '').split(':');
-  const plain = connect(Number(port), host);
-  secure.pipe(plain).pipe(secure);
-  secure.on('error', () => plain.destroy());
-  plain.on('error', () => secure.destroy());
-}
-
-async function listening(server: Server, stops: (() => Promise<unknown>)[]): Promise<string> {
-  const open = new Set<Socket>();
-  server.on('connection', (socket: Socket) => open.add(socket.on('close', () => open.delete(socket))));
-  await new Promise<void>((done) => void server.listen(0, '127.0.0.1', done));
-  stops.push(() => {
-    for (const socket of open) socket.destroy();
-    return new Promise((done) => void server.close(done));
-  });
-  return `localhost:${(server.address() as AddressInfo).port}`;
-}
-
-function makeCertificates(dir: string): void {
-  const run = (...args: string[]): void => {
-    const { status, stderr } = spawnSync('openssl', args, { cwd: dir, encoding: 'utf8' });
-    if (status !== 0) throw new Error(stderr);
-  };
-  const key = (name: string) => ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', name];
-  run('req', '-x509', ...key('ca.key'), '-out', 'ca.pem', '-subj', '/CN=test-ca', '-days', '2');
-  for (const name of ['server', 'client']) {
-    const names = ['-addext', 'subjectAltName=DNS:localhost'];
-    run('req', ...key(`${name}.key`), '-out', `${name}.csr`, '-subj', `/CN=${name}`, ...names);
-    const signed = ['-CA', 'ca.pem', '-CAkey', 'ca.key', '-CAcreateserial', '-copy_extensions', 'copy'];
-    run('x509', '-req', '-in', `${name}.csr`, '-out', `${name}.pem`, ...signed, '-days', '2');
-  }
-}
