@@ -103,7 +103,7 @@ const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', tempor
         () => true,
         () => false,
       );
-    await eventually(isAnswered, (answered) => answered, 90_000); // The worker polls again some time later.
+    await eventually(isAnswered, (answered) => answered, 60_000); // The worker polls again some time later.
     await temporal.close();
   }
 

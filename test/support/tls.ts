@@ -20,13 +20,13 @@ export function makeCertificates(dir: string): void {
   }
 }
 
-/** What TLS carries is the dev server's own protocol, byte for byte. */
+/** What TLS carries is the dev server's own protocol, byte for byte. Who goes is gone, or its server gives it work. */
 export function passOn(secure: Socket): void {
   const [host = '', port] = (process.env.TEST_TEMPORAL ?? '').split(':');
   const plain = connect(Number(port), host);
   secure.pipe(plain).pipe(secure);
-  secure.on('error', () => plain.destroy());
-  plain.on('error', () => secure.destroy());
+  secure.on('error', () => secure.destroy()).on('close', () => plain.destroy());
+  plain.on('error', () => plain.destroy()).on('close', () => secure.destroy());
 }
 
 export type Listening = { readonly port: number; readonly address: string; close(): Promise<void> };
