@@ -17,7 +17,11 @@ const agents = 1_000;
 const intents = 20_000;
 const transactions = 100_000;
 
-type Read = { readonly name: string; readonly kind: 'record' | 'list'; readonly paths: readonly string[] };
+type Read = {
+  readonly name: string;
+  readonly kind: 'record' | 'list' | 'back';
+  readonly paths: readonly string[];
+};
 
 const some = (prefix: string, base: string, highest: number): string[] =>
   Array.from({ length: 500 }, (_, i) => `${base}/${idOf(prefix, 1 + ((i * 7_919) % highest))}`);
@@ -29,7 +33,14 @@ const reads: readonly Read[] = [
   { name: 'GET /transactions?limit=50', kind: 'list', paths: ['/transactions?limit=50'] },
   { name: 'GET /intents', kind: 'list', paths: ['/intents'] },
 ];
-const targets = { record: 5_000, list: 2_500 } as const;
+/** The newest page, which is what is asked for again and again, has a target; the way back through a list has none. */
+const targets: Readonly<Record<Read['kind'], number>> = { record: 5_000, list: 2_500, back: 0 };
+
+/** The page after the newest: never kept in memory. */
+async function pageBehind({ url, headers }: Side, path: string): Promise<Read> {
+  const { nextCursor } = (await (await fetch(`${url}${path}`, { headers })).json()) as { nextCursor: string };
+  return { name: `GET ${path}&cursor=…`, kind: 'back', paths: [`${path}&cursor=${nextCursor}`] };
+}
 
 type Side = {
   readonly name: 'bursar' | 'floor';
@@ -118,7 +129,8 @@ function comparable(answer: unknown): unknown {
 
 await runBench('reads', async (atEnd) => {
   const { load, sides } = await start(atEnd);
-  const wanted = reads.filter(({ name }) => name.includes(process.env.BENCH_ONLY ?? ''));
+  const all = [...reads, await pageBehind(sides[0], '/transactions?limit=50')];
+  const wanted = all.filter(({ name }) => name.includes(process.env.BENCH_ONLY ?? ''));
   await sameAnswers(wanted, sides);
   const lines: string[][] = [];
   const rates: { read: Read; rate: number }[] = [];
@@ -137,11 +149,13 @@ await runBench('reads', async (atEnd) => {
   }
   table([`reads at c=${connections}, CPU per request`, 'bursar', 'p99', 'floor', 'p99'], lines);
   return judge(
-    rates.map(({ read, rate }) => ({
-      what: read.name,
-      found: `${whole(rate)}/s`,
-      target: `≥ ${whole(targets[read.kind])}/s`,
-      isMet: rate >= targets[read.kind],
-    })),
+    rates
+      .filter(({ read }) => targets[read.kind] > 0)
+      .map(({ read, rate }) => ({
+        what: read.name,
+        found: `${whole(rate)}/s`,
+        target: `≥ ${whole(targets[read.kind])}/s`,
+        isMet: rate >= targets[read.kind],
+      })),
   );
 });

@@ -45,7 +45,8 @@ const agent = `select a.id, a.owner_id as "ownerId", a.name, a.scope, a.external
   left join cards c on c.agent_id = a.id and c.is_primary
   left join ledger_accounts w on w.name = 'wallet:' || a.wallet_id || ':available'`;
 
-const newest = 'where owner_id = $1 order by created_at desc, id desc limit 50';
+const newest = (onwards = '') => `where owner_id = $1 ${onwards} order by created_at desc, id desc limit 50`;
+const behind = newest('and (created_at, id) < ($2::timestamptz, $3)');
 
 const one = (path: string, name: string, text: string) =>
   app.get(path, async (request, response) => {
@@ -53,16 +54,21 @@ const one = (path: string, name: string, text: string) =>
     response.json(rows[0]);
   });
 const list = (path: string, name: string, text: string) =>
-  app.get(path, async (_request, response) => {
-    const { rows } = await pool.query({ name, text, values: [ownerId] });
+  app.get(path, async ({ query: { cursor } }, response) => {
+    const { rows } = await pool.query(
+      typeof cursor === 'string'
+        ? { name: `${name}-behind`, text: `${text} ${behind}`, values: [ownerId, ...positionOf(cursor)] }
+        : { name, text: `${text} ${newest()}`, values: [ownerId] },
+    );
     response.json({ data: rows });
   });
+const positionOf = (cursor: string): string[] => Buffer.from(cursor, 'base64url').toString().split('|');
 
 one('/agents/:id', 'agent', `${agent} where a.id = $1`);
 one('/intents/:id', 'intent', `${intent} where id = $1`);
 one('/transactions/:id', 'transaction', `${transaction} where t.id = $1`);
-list('/transactions', 'transactions', `${transaction} ${newest}`);
-list('/intents', 'intents', `${intent} ${newest}`);
+list('/transactions', 'transactions', transaction);
+list('/intents', 'intents', intent);
 
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.({ ready: true, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

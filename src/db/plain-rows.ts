@@ -5,6 +5,8 @@
  */
 import type { EntityClass, EntityProperty } from '@mikro-orm/core';
 import { defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
+import { type Head, keptRows } from './kept-rows.ts';
+import { poolOf } from './pools.ts';
 import { rows, type Tx } from './tx.ts';
 
 export type Wanted<Row, Field extends keyof Row & string> = {
@@ -12,7 +14,17 @@ export type Wanted<Row, Field extends keyof Row & string> = {
   readonly fields: readonly Field[];
   /** Further columns in SQL, each with its name; the entity's table goes by its own. */
   readonly also?: string;
+  /** In SQL, a text that changes whenever anything of these does: the newest page is then read from memory where it can be. */
+  readonly version?: string;
 };
+
+export type WantedPage<Row, Field extends keyof Row & string, Also, Shown> = Wanted<Row, Field> & {
+  /** What the reader makes of a row. It is worked out once for a row that is shown again, so it depends on nothing else. */
+  readonly form: (row: Pick<Row, Field> & Also) => Shown;
+};
+
+/** Changes with every change of the row itself. */
+export const rowVersion = 'xmin::text';
 
 /** SQL with a `?` for each value; undefined when nothing is asked. */
 export type Condition = readonly [text: string, ...values: unknown[]] | undefined;
@@ -27,20 +39,26 @@ export async function plainRow<Row, Field extends keyof Row & string, Also = unk
   return row ?? null;
 }
 
-/** Up to `limit + 1` rows, newest first. */
-export function plainPage<Row, Field extends keyof Row & string, Also = unknown>(
+/** Up to `limit + 1` rows, newest first, as `form` makes them; they may be shared with other readers. */
+export async function plainPage<Row, Field extends keyof Row & string, Also, Shown>(
   tx: Tx,
-  wanted: Wanted<Row, Field>,
+  wanted: WantedPage<Row, Field, Also, Shown>,
   { limit, after }: PageQuery,
   ...conditions: Condition[]
-): Promise<(Pick<Row, Field> & Also)[]> {
+): Promise<Readonly<Shown>[]> {
   const onwards: Condition =
     after === undefined ? undefined : ['(created_at, id) < (?::timestamptz, ?)', after.createdAt, after.id];
   const { text, values } = where([...conditions, onwards]);
   // A plan for any length suits none, so PostgreSQL would make one anew each time; the usual lengths get their own.
   const isUsual = limit === defaultPageSize || limit === maximumPageSize;
   const length = isUsual ? String(limit + 1) : `$${values.push(limit + 1)}`;
-  return rows(tx, `${selectOf(tx, wanted)} ${text} order by created_at desc, id desc limit ${length}`, values);
+  const page = `${text} order by created_at desc, id desc limit ${length}`;
+  const read = () => rows<Pick<Row, Field> & Also & Head>(tx, `${selectOf(tx, wanted)} ${page}`, values);
+  const { form, version } = wanted;
+  // What a transaction has changed is nobody else's yet; and pages further back are rarely asked for twice.
+  if (version === undefined || after !== undefined || tx.isInTransaction()) return (await read()).map(form);
+  const heads = () => rows<Head>(tx, `${headOf(tx, wanted)} ${page}`, values);
+  return keptRows(poolOf(tx), wanted, { heads, read, form });
 }
 
 function where(conditions: readonly Condition[]): { text: string; values: unknown[] } {
@@ -62,10 +80,14 @@ function selectOf<Row, Field extends keyof Row & string>(tx: Tx, wanted: Wanted<
   const { tableName, properties } = tx.getMetadata().get(wanted.entity);
   const columns = wanted.fields.map((field) => columnOf((properties as Record<string, EntityProperty>)[field], field));
   const also = wanted.also === undefined ? [] : [wanted.also];
-  const select = `select ${[...columns, ...also].join(', ')} from ${tableName}`;
+  const version = wanted.version === undefined ? [] : [`${wanted.version} as "rowVersion"`];
+  const select = `select ${[...columns, ...also, ...version].join(', ')} from ${tableName}`;
   selects.set(wanted, select);
   return select;
 }
+
+const headOf = <Row, Field extends keyof Row & string>(tx: Tx, { entity, version }: Wanted<Row, Field>): string =>
+  `select id, ${version} as "rowVersion" from ${tx.getMetadata().get(entity).tableName}`;
 
 /** As the ORM would give it: a number where the column is declared as one. */
 function columnOf(property: EntityProperty | undefined, field: string): string {

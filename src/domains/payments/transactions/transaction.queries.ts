@@ -1,13 +1,14 @@
 /** Transaction reads: one, pages by every filter, and what the network said. No decision is made here. @module */
 import { LockMode } from '@mikro-orm/core';
-import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
+import { type Condition, plainPage, plainRow, rowVersion } from '../../../db/plain-rows.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
+import type { TransactionWire } from './transaction.contract.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
-import { type ShownField, type ShownFields, shownFields } from './transaction.wire.ts';
+import { type ShownField, type ShownFields, shownFields, transactionWire } from './transaction.wire.ts';
 
 export type ShownTransaction = ShownFields & WithEvents;
 type WithEvents = { readonly events: string };
@@ -17,7 +18,17 @@ const eventsOfTransaction = `coalesce((
     select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, network_id), E'\\n')
     from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '') as events`;
 
-const shown = { entity: TransactionRow, fields: shownFields, also: eventsOfTransaction };
+/** A message of the network may leave the transaction as it was. */
+const version = `${rowVersion} || '/' || (
+    select count(*) from transaction_events where transaction_id = transactions.id)`;
+
+const shown = {
+  entity: TransactionRow,
+  fields: shownFields,
+  also: eventsOfTransaction,
+  version,
+  form: (row: ShownTransaction) => transactionWire(row, row.events),
+};
 
 export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { id: id as TransactionRow['id'] });
@@ -76,11 +87,11 @@ const historyOfPlan = JSON.stringify(
   Object.fromEntries(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, `${historyDays * 24} hours`])),
 );
 
-/** Up to `limit + 1` rows, newest first. */
-export function listTransactions(tx: Tx, filter: TransactionFilter, page: PageQuery): Promise<ShownTransaction[]> {
+/** Up to `limit + 1`, newest first. */
+export function listTransactions(tx: Tx, filter: TransactionFilter, page: PageQuery): Promise<TransactionWire[]> {
   const { ownerId, agentId, cardId, intentId, merchant, status, from, to, now } = filter;
   const asked = (text: string, value: unknown): Condition => (value === undefined ? undefined : [text, value]);
-  return plainPage<TransactionRow, ShownField, WithEvents>(
+  return plainPage<TransactionRow, ShownField, WithEvents, TransactionWire>(
     tx,
     shown,
     page,

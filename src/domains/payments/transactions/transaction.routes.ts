@@ -38,7 +38,7 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
     const page = pageOfQuery({ cursor, limit });
     const wanted = { ...filter, ownerId: ownerOf(call), agentId: own ?? filter.agentId, now: await call.now() };
     const found = await listTransactions(database.read(), wanted, page);
-    return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), shownAs);
+    return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt, id }), asItIs);
   },
 
   getTransaction: async ({ params: { id } }, call) => shownAs(await reach(database, id, call)),
@@ -56,6 +56,8 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
     return shownAs(await read(database.read(), id));
   },
 });
+
+const asItIs = (shown: TransactionWire): TransactionWire => shown;
 
 const reach = async (database: Database, id: string, call: Call): Promise<ShownTransaction> =>
   mayReach(call, 'transaction', id, await readTransaction(database.read(), id));

@@ -1,5 +1,5 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
-import { type Condition, plainPage, plainRow } from '../../../db/plain-rows.ts';
+import { type Condition, plainPage, plainRow, rowVersion } from '../../../db/plain-rows.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
@@ -7,7 +7,7 @@ import { IntentRow } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import { type ShownIntent, shownFields } from './intent.wire.ts';
 
-const shown = { entity: IntentRow, fields: shownFields };
+const shown = { entity: IntentRow, fields: shownFields, version: rowVersion, form: (row: ShownIntent) => row };
 const holder = { entity: IntentRow, fields: ['ownerId', 'agentId'] } as const;
 
 export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
