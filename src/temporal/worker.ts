@@ -62,8 +62,10 @@ export function startWorker(options: Options): RunningWorker {
         maxConcurrentActivityTaskExecutions: 40,
         shutdownGraceTime: drainMs,
       });
+      const ended = current.run();
+      // Only a worker that runs can be shut down, and gives its threads back.
       if (stopping) current.shutdown();
-      await current.run();
+      await ended;
     } finally {
       current = undefined;
       await connection.close();

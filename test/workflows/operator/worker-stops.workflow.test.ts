@@ -1,0 +1,32 @@
+/**
+ * Goal: a worker that is told to stop gives its threads back, however early it is told. Method: the real dev server,
+ * and what keeps this process alive before and after.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from '@jest/globals';
+import { createLogger } from '../../../src/platform/log.ts';
+import { startWorker } from '../../../src/temporal/worker.ts';
+import { eventually } from '../../support/world.ts';
+
+const threads = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
+
+test.each([0, 20, 60, 150, 600])('stopped %i ms after its start', async (afterMs) => {
+  const before = threads();
+  const worker = startWorker({
+    address: process.env.TEST_TEMPORAL ?? '',
+    namespace: 'default',
+    taskQueue: `stops-${randomUUID()}`,
+    activities: {},
+    workflowBundle: { codePath: process.env.TEST_BUNDLE ?? '' },
+    log: createLogger({ name: 'test-worker', level: 'silent' }),
+  });
+  await sleep(afterMs);
+  await worker.stop();
+  await eventually(
+    async () => threads(),
+    (now) => now <= before,
+  );
+  expect(threads()).toBeLessThanOrEqual(before);
+});
