@@ -20,6 +20,7 @@ import {
 } from '@temporalio/common';
 import type { Database } from '../db/database.ts';
 import { rows } from '../db/tx.ts';
+import { inBatches } from '../kernel/batches.ts';
 import { DomainError, type ErrorCode, errorCodes, unavailable } from '../kernel/errors.ts';
 import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
@@ -31,7 +32,7 @@ import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
 export type WorkflowGateway = {
   /** Starts the process' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
   start(process: Process): Promise<void>;
-  /** The same without waiting; the relay makes sure of it. */
+  /** The same without waiting, and not if it was started before; the relay makes sure of it. */
   startSoon(processId: string): void;
   /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
   wake(process: Process & { readonly isOpen: boolean }): Promise<void>;
@@ -57,16 +58,17 @@ export const searchAttributes = {
 type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: TaskQueues };
 
 export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
-  const noteStarted = async (processId: string): Promise<void> => {
-    const epoch = await temporal.epoch();
-    // A note that says nothing new is not written: the caller of an update waits for it.
-    await rows(
-      database.read(),
-      `update processes set started_epoch = $2, retry_at = null
-       where id = $1 and (started_epoch is distinct from $2 or retry_at is not null)`,
-      [processId, epoch],
-    );
-  };
+  const noteStarted = inBatches<string>(
+    async (processIds) => {
+      await rows(
+        database.read(),
+        `update processes set started_epoch = $2, retry_at = null
+         where id = any($1::text[]) and (started_epoch is distinct from $2 or retry_at is not null)`,
+        [processIds, await temporal.epoch()],
+      );
+    },
+    { atOnce: 100, mostWaiting: 10_000 },
+  );
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
@@ -76,12 +78,22 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
     await noteStarted(process.id);
   };
 
+  /** More at once would only make Temporal's callers and ours wait for the processor. */
+  const startUntouched = inBatches<string>(
+    async (processIds) => {
+      const processes = await findProcesses(database, processIds);
+      const outcomes = await Promise.allSettled(processes.filter(isUntouched).map(start));
+      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+    },
+    { atOnce: 8, mostWaiting: 1_000 },
+  );
+
   return {
     start,
     startSoon: (processId) => {
-      findProcess(database, processId)
-        .then((process) => (process === undefined ? undefined : start(process)))
-        .catch((error: unknown) => log.debug({ err: error, processId }, 'not started yet; the relay repeats it'));
+      startUntouched(processId).catch((error: unknown) =>
+        log.debug({ err: error, processId }, 'not started yet; the relay repeats it'),
+      );
     },
     wake: async ({ isOpen, ...process }) => {
       const client = await temporal.client();
@@ -99,7 +111,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       payload: Payload,
       updateId: string,
     ) => {
-      const process = await findProcess(database, processId);
+      const [process] = await findProcesses(database, [processId]);
       if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
       try {
         const answer = await answeredWithin(askTimeoutMs, async () => {
@@ -118,7 +130,8 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
             );
           })(process, queues);
         });
-        await noteStarted(processId);
+        // The caller of an update waits for this, and mostly it would say nothing new.
+        if (process.isRetried || process.startedEpoch !== (await temporal.epoch())) await noteStarted(processId);
         return answer;
       } catch (error) {
         throw refusalFrom(error) ?? error;
@@ -136,15 +149,19 @@ async function wakeIfRunning(client: Client, workflowId: string): Promise<void> 
   }
 }
 
-export async function findProcess(database: Database, processId: string): Promise<Process | undefined> {
-  const [process] = await rows<Process>(
+type KnownProcess = Process & { readonly startedEpoch: string | null; readonly isRetried: boolean };
+
+/** Neither started before, nor taken up by the relay. */
+const isUntouched = ({ startedEpoch, isRetried }: KnownProcess): boolean => startedEpoch === null && !isRetried;
+
+const findProcesses = (database: Database, ids: readonly string[]): Promise<KnownProcess[]> =>
+  rows<KnownProcess>(
     database.read(),
-    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage
-     from processes where id = $1`,
-    [processId],
+    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
+       started_epoch as "startedEpoch", retry_at is not null as "isRetried"
+     from processes where id = any($1::text[])`,
+    [[...ids]],
   );
-  return process;
-}
 
 function startOptions(process: Process, queues: TaskQueues) {
   return {

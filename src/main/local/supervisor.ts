@@ -6,6 +6,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { giveWay } from './give-way.ts';
 import { hasExited, type Launch, runToEnd, type StopSteps, spawnLogged, stopChild } from './launch.ts';
 import { capLogs, lastLines } from './log-files.ts';
 
@@ -16,6 +17,8 @@ export type Plan = {
   /** Absent = the program says so itself over IPC: `{ ready: true }`. */
   ready?: (alive: () => boolean) => Promise<unknown>;
   stop: StopSteps;
+  /** It goes on by itself, and takes what those leave of the processor for whom somebody waits. */
+  givesWay?: boolean;
   /** What ends it at once when there is no time for `stop`. */
   kill?: NodeJS.Signals;
 };
@@ -55,6 +58,9 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     stopping.signal.throwIfAborted();
     const child = spawnLogged(launch, { logFile: logFile(plan.name), ipc: !plan.ready, detached: true });
     kept.child = child;
+    // At once: the threads that it makes from now on are reached too.
+    const givenWay = plan.givesWay === true && child.pid !== undefined ? giveWay(child.pid) : undefined;
+    givenWay?.catch(() => undefined);
     const saysReady = plan.ready ? undefined : readyMessage(child);
     const failed = new Promise<never>((_, reject) => child.once('error', reject));
     failed.catch(() => undefined);
@@ -64,7 +70,7 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     ready?.catch(() => undefined);
     const gone = endedEarly(child);
     gone.catch(() => undefined);
-    await Promise.race([ready, failed, gone]).catch(async (error: unknown) => {
+    await Promise.race([Promise.all([ready, givenWay]), failed, gone]).catch(async (error: unknown) => {
       await stopChild(child, plan.stop);
       throw error;
     });

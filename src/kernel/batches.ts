@@ -1,0 +1,50 @@
+/**
+ * Does for many at once what is asked for one by one: what comes while a batch is worked on waits for the next. The
+ * first waits for nobody, so that a single one is as quick as without. Knows nothing of the work.
+ * @module
+ */
+
+type Limits = {
+  /** In one batch. */
+  readonly atOnce: number;
+  /** What comes when as many wait is refused. */
+  readonly mostWaiting: number;
+};
+
+type Asked<Item> = {
+  readonly item: Item;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+};
+
+/** Each answer is that of its batch: done, or failed with the others. */
+export function inBatches<Item>(
+  work: (items: readonly Item[]) => Promise<void>,
+  { atOnce, mostWaiting }: Limits,
+): (item: Item) => Promise<void> {
+  let waiting: Asked<Item>[] = [];
+  let isWorking = false;
+
+  const workOff = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      const batch = waiting.slice(0, atOnce);
+      waiting = waiting.slice(atOnce);
+      try {
+        await work(batch.map(({ item }) => item));
+        for (const { done } of batch) done();
+      } catch (error) {
+        for (const { failed } of batch) failed(error);
+      }
+    }
+    isWorking = false;
+  };
+
+  return (item) =>
+    new Promise<void>((done, failed) => {
+      if (waiting.length >= mostWaiting) return failed(new Error(`${waiting.length} are waiting already`));
+      waiting.push({ item, done, failed });
+      if (isWorking) return;
+      isWorking = true;
+      void workOff();
+    });
+}
