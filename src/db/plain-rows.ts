@@ -39,6 +39,18 @@ export async function plainRow<Row, Field extends keyof Row & string, Also = unk
   return row ?? null;
 }
 
+/** With every field, as the ORM would find it. With a lock it stays as it is until the end of the transaction. */
+export async function wholeRow<Row extends object>(
+  tx: Tx,
+  entity: EntityClass<Row>,
+  condition: NonNullable<Condition>,
+  lock: '' | 'for share' = '',
+): Promise<Readonly<Row> | null> {
+  const { text, values } = where([condition]);
+  const [row] = await rows<Row>(tx, `${selectOf(tx, wholeOf(tx, entity))} ${text} ${lock}`.trimEnd(), values);
+  return row ?? null;
+}
+
 /** Up to `limit + 1` rows, newest first, as `form` makes them; they may be shared with other readers. */
 export async function plainPage<Row, Field extends keyof Row & string, Also, Shown>(
   tx: Tx,
@@ -71,6 +83,20 @@ function where(conditions: readonly Condition[]): { text: string; values: unknow
 }
 
 const isAsked = (condition: Condition): condition is NonNullable<Condition> => condition !== undefined;
+
+const wholes = new WeakMap<object, Wanted<object, never>>();
+
+function wholeOf<Row extends object>(tx: Tx, entity: EntityClass<Row>): Wanted<object, never> {
+  const known = wholes.get(entity);
+  if (known !== undefined) return known;
+  const fields = tx
+    .getMetadata()
+    .get(entity)
+    .props.map(({ name }) => name as never);
+  const wanted = { entity, fields };
+  wholes.set(entity, wanted);
+  return wanted;
+}
 
 const selects = new WeakMap<object, string>();
 

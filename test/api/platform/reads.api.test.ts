@@ -7,11 +7,12 @@ import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/global
 import pg from 'pg';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { plainPage, plainRow } from '../../../src/db/plain-rows.ts';
+import { plainPage, plainRow, wholeRow } from '../../../src/db/plain-rows.ts';
 import { rows } from '../../../src/db/tx.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { TransactionRow, transactionsArea } from '../../../src/domains/payments/index.ts';
 import { IntentRow, intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { PolicyRow } from '../../../src/domains/spending/policies/index.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -72,6 +73,7 @@ test('plain rows are the ORM’s rows', async () => {
   for (const [entity, id] of [
     [TransactionRow, transactionId],
     [IntentRow, intentId],
+    [PolicyRow, payer.policyId],
   ] as const) {
     const fields = tx
       .getMetadata()
@@ -81,6 +83,7 @@ test('plain rows are the ORM’s rows', async () => {
     const managed = (await tx.findOneOrFail(entity as never, { id } as never)) as Record<string, unknown>;
     const expected = Object.fromEntries(fields.map((field) => [field, managed[field] ?? null]));
     expect(await plainRow(tx, wanted, ['id = ?', id])).toEqual(expected);
+    expect(await wholeRow(tx, entity as never, ['id = ?', id])).toEqual(expected);
     expect(await plainPage(tx, wanted, { limit: 1, after: undefined }, ['id = ?', id])).toEqual([expected]);
   }
   expect(await plainRow(tx, { entity: IntentRow, fields: ['id'] }, ['id = ?', 'int_nobody00'])).toBeNull();

@@ -1,5 +1,5 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
-import { type Condition, plainPage, plainRow, rowVersion } from '../../../db/plain-rows.ts';
+import { type Condition, plainPage, plainRow, rowVersion, wholeRow } from '../../../db/plain-rows.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
@@ -10,8 +10,9 @@ import { type ShownIntent, shownFields } from './intent.wire.ts';
 const shown = { entity: IntentRow, fields: shownFields, version: rowVersion, form: (row: ShownIntent) => row };
 const holder = { entity: IntentRow, fields: ['ownerId', 'agentId'] } as const;
 
-export const findIntent = (tx: Tx, id: string): Promise<IntentRow | null> =>
-  tx.findOne(IntentRow, { id: id as IntentRow['id'] });
+/** To be read: who changes it locks it first. */
+export const findIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> =>
+  wholeRow(tx, IntentRow, ['id = ?', id]);
 
 /** Whose it is, which never changes; nothing else about it is known before it is locked. */
 export async function holderOf(tx: Tx, id: string): Promise<{ ownerId: string; agentId: string }> {

@@ -1,5 +1,5 @@
 /** Policy reads: one, an agent's, pages of an owner's. Removed ones, and those of agents not there yet, do not exist. @module */
-import { LockMode } from '@mikro-orm/core';
+import { wholeRow } from '../../../db/plain-rows.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
 import { PolicyRow } from './policy.entity.ts';
@@ -8,13 +8,13 @@ import type { HolderStatus } from './policy.rules.ts';
 export const findPolicy = (tx: Tx, id: string): Promise<PolicyRow | null> =>
   tx.findOne(PolicyRow, { id: id as PolicyRow['id'], removedAt: null });
 
-/** An agent's effective policy; with a lock it stays as it is until the end of the transaction. */
-export const policyOfAgent = (tx: Tx, agentId: string, lock: '' | 'for share' = ''): Promise<PolicyRow | null> =>
-  tx.findOne(
-    PolicyRow,
-    { agentId, removedAt: null },
-    lock === '' ? {} : { lockMode: LockMode.PESSIMISTIC_READ, refresh: true },
-  );
+/** An agent's effective policy, to be read; with a lock it stays as it is until the end of the transaction. */
+export const policyOfAgent = (
+  tx: Tx,
+  agentId: string,
+  lock: '' | 'for share' = '',
+): Promise<Readonly<PolicyRow> | null> =>
+  wholeRow(tx, PolicyRow, ['agent_id = ? and removed_at is null', agentId], lock);
 
 /** What each of these agents' policies allows above a declared amount, in percent; null where it says nothing. */
 export async function tolerancesOf(tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
