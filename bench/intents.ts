@@ -101,7 +101,7 @@ await runBench('intents', async (atEnd) => {
   const bare = await startBare(temporalAddress, atEnd);
   const { temporal = 0, ...own } = pids;
   const first = await bareRate(bare, measuredSeconds / 4, { temporal, worker: bare.pid });
-  await lifecycles({ ...installation, pids: {} }, { load, client: bare.client }, 200);
+  await lifecycles({ ...installation, pids: {} }, { load, client: bare.client }, 600);
   // As many as the server gets going in the time, so that none is left over at its end.
   const count = Math.max(200, Math.round(first.rate * measuredSeconds));
   say(`${whole(count)} intents`);
