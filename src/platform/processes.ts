@@ -62,12 +62,13 @@ export async function wakeProcess(tx: Tx, id: string, dueAt?: Date | null): Prom
 }
 
 /** Many at once. */
-export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt?: Date): Promise<void> {
+export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt?: Date | null): Promise<void> {
   if (ids.length === 0) return;
   await rows(
     tx,
-    'update processes set wanted_wake = true, due_at = coalesce($2, due_at) where id = any($1::text[]) and is_open',
-    [[...ids], dueAt ?? null],
+    `update processes set wanted_wake = true, due_at = case when $2 then $3::timestamptz else due_at end
+     where id = any($1::text[]) and is_open`,
+    [[...ids], dueAt !== undefined, dueAt ?? null],
   );
 }
 

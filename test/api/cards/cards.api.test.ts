@@ -6,6 +6,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { cardsArea, closeCardsOf, freezeCardsOf, unfreezeCardsOf } from '../../../src/domains/cards/index.ts';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
@@ -137,6 +138,22 @@ describe('freeze, unfreeze, close', () => {
   // spec: does:Cards:freeze
   // spec: does:Cards:unfreeze
   // spec: does:Cards:close
+  test('frozen and unfrozen before the processor heard of it: nothing is left that is due', async () => {
+    const due = async () => {
+      const [process] = await world.sql('select due_at from processes where id = $1', [`card/${agent.cardId}`]);
+      return process?.due_at;
+    };
+    await cards().freezeCard(one());
+    expect(await due()).toEqual(expect.any(Date));
+    await cards().unfreezeCard(one());
+    expect(await due()).toBeNull();
+    const agents = owner.client(agentsArea);
+    await agents.freezeAgent({ params: { id: agent.agentId } });
+    expect(await due()).toEqual(expect.any(Date));
+    await agents.unfreezeAgent({ params: { id: agent.agentId } });
+    expect(await due()).toBeNull();
+  });
+
   // spec: state:Card:frozen
   // spec: state:Card:unfrozen
   // spec: state:Card:closed

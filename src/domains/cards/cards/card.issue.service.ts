@@ -77,9 +77,8 @@ export async function noteTold(
   row.toldState = isClosedThere ? 'closed' : told;
   row.updatedAt = at;
   await tx.flush();
-  if (row.toldState !== row.status) return row;
-  await (row.status === 'closed'
+  await (row.toldState === row.status && row.status === 'closed'
     ? closeProcess(tx, cardProcessId(cardId), { isOwnStep: true })
-    : dueProcess(tx, cardProcessId(cardId), null));
+    : dueProcess(tx, cardProcessId(cardId), row.toldState === row.status ? null : at)); // Moved on meanwhile.
   return row;
 }

@@ -48,7 +48,8 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   await tx.flush();
   await recordTransition(tx, 'card', cardId, { from: from.status, to: row.status }, cause);
   await recordCardEvents(tx, cause, [cardId], eventOf[command.kind], { frozenBy: row.frozenBy });
-  await wakeProcess(tx, cardProcessId(cardId), cause.at);
+  // What the processor was told last is true again: nothing is due, and nobody would ever say that it was done.
+  await wakeProcess(tx, cardProcessId(cardId), row.toldState === row.status ? null : cause.at);
   return row;
 }
 
@@ -120,7 +121,7 @@ async function moveCardsOf(
   { which, set, to, details = {} }: SetMove,
 ): Promise<string[]> {
   await tx.flush();
-  const moved = await rows<{ id: string; is_provisioning: boolean }>(
+  const moved = await rows<{ id: string; is_provisioning: boolean; is_told: boolean }>(
     tx,
     `with locked as (
        select id, status from cards where agent_id = $1 and ${which}
@@ -128,16 +129,29 @@ async function moveCardsOf(
        order by id for update),
      moved as (
        update cards c set ${set}, version = c.version + 1, updated_at = $2 from locked
-       where c.id = locked.id returning c.id, c.is_provisioning, locked.status as was),
+       where c.id = locked.id
+       returning c.id, c.is_provisioning, coalesce(c.told_state = c.status, false) as is_told, locked.status as was),
      seen as (insert into transitions select 'card', id, $3, was, '${to}', $2 from moved)
-     select id, is_provisioning from moved order by id`,
+     select id, is_provisioning, is_told from moved order by id`,
     [agentId, cause.at, cause.causeId],
   );
   const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
   await recordCardEvents(tx, cause, visible, eventOf[kind], details);
-  const ids = moved.map(({ id }) => id);
-  await wakeProcesses(tx, ids.map(cardProcessId), cause.at);
-  return ids;
+  const wake = (cards: typeof moved, dueAt: Date | null) =>
+    wakeProcesses(
+      tx,
+      cards.map(({ id }) => cardProcessId(id)),
+      dueAt,
+    );
+  await wake(
+    moved.filter((card) => !card.is_told),
+    cause.at,
+  );
+  await wake(
+    moved.filter((card) => card.is_told),
+    null,
+  );
+  return moved.map(({ id }) => id);
 }
 
 const eventOf = { freeze: 'card.frozen', unfreeze: 'card.unfrozen', close: 'card.closed' } as const satisfies Record<
