@@ -23,8 +23,6 @@ export function configurationOf(document: Document, known: KnownValues): string 
   const bound = operations.flatMap((operation) => [
     '[[operations]]',
     `include-operation-id = "${operation.operationId}"`,
-    // More than ten wrong dashboard secrets in a minute are a 429, which is no answer to that check.
-    ...(operation.security.some((scheme) => 'dashboard' in scheme) ? ['checks.ignored_auth.enabled = false'] : []),
     '[operations.parameters]',
     ...bindings(operation, known),
     '',

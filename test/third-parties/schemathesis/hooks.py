@@ -1,7 +1,8 @@
 """
 Signs what the card network would send, gives most calls an Idempotency-Key of their own (Schemathesis repeats a few
-values, so that nearly everything would be a 409), and keeps made-up addresses inside this machine. Everything else
-that Schemathesis needs stands in its configuration.
+values, so that nearly everything would be a 409), lets each come from an address of its own (more than ten wrong
+dashboard secrets from one are a 429), and keeps made-up addresses inside this machine. Everything else that
+Schemathesis needs stands in its configuration.
 """
 
 import hashlib
@@ -31,7 +32,10 @@ class NetworkSignature(AuthBase):
 def before_call(context, case, kwargs):
     if case.operation.path.startswith("/network/"):
         kwargs["auth"] = NetworkSignature()
-    key = (case.headers or {}).get("Idempotency-Key")
+    case.headers = case.headers or {}
+    # Not by `random`, which begins anew with every example.
+    case.headers["X-Forwarded-For"] = ".".join(str(part) for part in (10, *os.urandom(3)))
+    key = case.headers.get("Idempotency-Key")
     if isinstance(key, str) and key and not key.startswith("again"):
         case.headers["Idempotency-Key"] = f"again-{len(key)}" if len(key) % 8 == 7 else str(uuid.uuid4())
     if isinstance(case.body, dict):

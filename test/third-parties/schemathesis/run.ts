@@ -53,7 +53,7 @@ const program = schemathesis(say);
 if (program === undefined) {
   say('schemathesis: skipped: no Python 3.10 or newer here');
 } else {
-  const installation = await startInstallation();
+  const installation = await startInstallation({ BURSAR_TRUSTED_PROXIES: '127.0.0.1,::1' }); // See hooks.py.
   const dir = await mkdtemp(join(tmpdir(), 'bursar-schemathesis-'));
   try {
     say(`schemathesis ${program.version} against ${installation.apiUrl}`);
