@@ -3,7 +3,7 @@
  * server a round trip; a fault makes the step a task of its own, which operators see waiting. Never for outbound HTTP.
  * @module
  */
-import { isCancellation, proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
+import { proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
 import { databaseStep, databaseStepAtOnce } from './activity-options.ts';
 import { refusalIn } from './refusals.ts';
 
@@ -19,7 +19,8 @@ export function databaseSteps<Activities extends UntypedActivities>(): Steps<Act
       try {
         return await atOnce[name]?.(...input);
       } catch (error) {
-        if (refusalIn(error) !== undefined || isCancellation(error)) throw error;
+        // Also what a worker gave up because it stops: a run that was cancelled itself schedules nothing more.
+        if (refusalIn(error) !== undefined) throw error;
         return untilDone[name]?.(...input);
       }
     };
