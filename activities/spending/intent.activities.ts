@@ -51,7 +51,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
   nextIntentStep: refusing(async (intentId: string): Promise<IntentNext> => {
     const row = await findIntent(database.read(), intentId);
     if (row === null) throw notFound('intent', intentId);
-    return nextOf({ database, links }, row, await clock.now());
+    return nextOf({ database, clock, links }, row);
   }),
 
   decideIntent: refusing(async (intentId: string, decision: IntentDecision): Promise<IntentNext> => {
@@ -63,7 +63,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
     const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
-    return nextOf({ database, links }, row, cause.at);
+    return nextOf({ database, clock, links }, row);
   }),
 
   /** Of a recurring one: what went by unpaid is missed, and the next window is waited for. */
@@ -72,7 +72,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     const causeId = `window:${at.toISOString()}`;
     const cause = { causeId, requestId: `window/${intentId}`, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) => endWindows(tx, intentId, cause));
-    return nextOf({ database, links }, row, at);
+    return nextOf({ database, clock, links }, row);
   }),
 
   expireIntent: refusing(async (intentId: string): Promise<IntentNext> => {
@@ -81,16 +81,16 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     const row = await database.write((tx) =>
       applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }),
     );
-    return nextOf({ database, links }, row, at);
+    return nextOf({ database, clock, links }, row);
   }),
 });
 
+/** By the clock as it is when the row is written: a sandbox may have been moved meanwhile. */
 async function nextOf(
-  { database, links }: Pick<Deps, 'database' | 'links'>,
+  { database, clock, links }: Pick<Deps, 'database' | 'clock' | 'links'>,
   row: IntentRow,
-  at: Date,
 ): Promise<IntentNext> {
-  const step = nextIntentStep(deadlinesOf(row), at, longestWaitMs);
+  const step = nextIntentStep(deadlinesOf(row), await clock.now(), longestWaitMs);
   const view = intentView(row);
   if (step.kind !== 'wait') return { kind: step.kind, waitMs: 0, view };
   if (row.status !== 'pending_approval') return { kind: 'wait', waitMs: step.waitMs, view };

@@ -65,7 +65,7 @@ export async function plainPage<Row, Field extends keyof Row & string, Also, Sho
   const isUsual = limit === defaultPageSize || limit === maximumPageSize;
   const length = isUsual ? String(limit + 1) : `$${values.push(limit + 1)}`;
   const page = `${text} order by created_at desc, id desc limit ${length}`;
-  const read = () => rows<Pick<Row, Field> & Also & Head>(tx, `${selectOf(tx, wanted)} ${page}`, values);
+  const read = () => rows<Pick<Row, Field> & Also & Head>(tx, `${selectOf(tx, versioned(wanted))} ${page}`, values);
   const { form, version } = wanted;
   // What a transaction has changed is nobody else's yet; and pages further back are rarely asked for twice.
   if (version === undefined || after !== undefined || tx.isInTransaction()) return (await read()).map(form);
@@ -83,6 +83,17 @@ function where(conditions: readonly Condition[]): { text: string; values: unknow
 }
 
 const isAsked = (condition: Condition): condition is NonNullable<Condition> => condition !== undefined;
+
+const versions = new WeakMap<object, object>();
+
+function versioned<Row, Field extends keyof Row & string>(wanted: Wanted<Row, Field>): Wanted<Row, Field> {
+  const known = versions.get(wanted) as Wanted<Row, Field> | undefined;
+  if (known !== undefined || wanted.version === undefined) return known ?? wanted;
+  const also = [...(wanted.also === undefined ? [] : [wanted.also]), `${wanted.version} as "rowVersion"`].join(', ');
+  const made = { ...wanted, also };
+  versions.set(wanted, made);
+  return made;
+}
 
 const wholes = new WeakMap<object, Wanted<object, never>>();
 
@@ -106,8 +117,7 @@ function selectOf<Row, Field extends keyof Row & string>(tx: Tx, wanted: Wanted<
   const { tableName, properties } = tx.getMetadata().get(wanted.entity);
   const columns = wanted.fields.map((field) => columnOf((properties as Record<string, EntityProperty>)[field], field));
   const also = wanted.also === undefined ? [] : [wanted.also];
-  const version = wanted.version === undefined ? [] : [`${wanted.version} as "rowVersion"`];
-  const select = `select ${[...columns, ...also, ...version].join(', ')} from ${tableName}`;
+  const select = `select ${[...columns, ...also].join(', ')} from ${tableName}`;
   selects.set(wanted, select);
   return select;
 }

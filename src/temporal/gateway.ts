@@ -58,17 +58,22 @@ export const searchAttributes = {
 type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: TaskQueues };
 
 export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
-  const noteStarted = inBatches<string>(
-    async (processIds) => {
+  /** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
+  const noteAll = inBatches<Started>(
+    async (started) => {
       await rows(
         database.read(),
-        `update processes set started_epoch = $2, retry_at = null
-         where id = any($1::text[]) and (started_epoch is distinct from $2 or retry_at is not null)`,
-        [processIds, await temporal.epoch()],
+        `update processes p set started_epoch = n.epoch, retry_at = null
+         from unnest($1::text[], $2::text[]) as n(id, epoch)
+         where p.id = n.id and p.id in (
+           select id from processes where id = any($1::text[]) order by id for update skip locked)
+           and (p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
+        [started.map(({ id }) => id), started.map(({ epoch }) => epoch)],
       );
     },
     { atOnce: 100, mostWaiting: 10_000 },
   );
+  const noteStarted = async (id: string): Promise<void> => noteAll({ id, epoch: await temporal.epoch() });
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
@@ -130,8 +135,12 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
             );
           })(process, queues);
         });
-        // The caller of an update waits for this, and mostly it would say nothing new.
-        if (process.isRetried || process.startedEpoch !== (await temporal.epoch())) await noteStarted(processId);
+        // Mostly it would say nothing new; and the answer is there, whatever becomes of the note.
+        if (process.isRetried || process.startedEpoch !== (await temporal.epoch())) {
+          noteStarted(processId).catch((error: unknown) =>
+            log.debug({ err: error, processId }, 'start not noted; the relay starts it again'),
+          );
+        }
         return answer;
       } catch (error) {
         throw refusalFrom(error) ?? error;
@@ -149,6 +158,7 @@ async function wakeIfRunning(client: Client, workflowId: string): Promise<void> 
   }
 }
 
+type Started = { readonly id: string; readonly epoch: string };
 type KnownProcess = Process & { readonly startedEpoch: string | null; readonly isRetried: boolean };
 
 /** Neither started before, nor taken up by the relay. */

@@ -59,8 +59,9 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     const child = spawnLogged(launch, { logFile: logFile(plan.name), ipc: !plan.ready, detached: true });
     kept.child = child;
     // At once: the threads that it makes from now on are reached too.
-    const givenWay = plan.givesWay === true && child.pid !== undefined ? giveWay(child.pid) : undefined;
-    givenWay?.catch(() => undefined);
+    if (plan.givesWay === true && child.pid !== undefined) {
+      giveWay(child.pid).catch((error: unknown) => say(`${plan.name} does not give way: ${messageOf(error)}`));
+    }
     const saysReady = plan.ready ? undefined : readyMessage(child);
     const failed = new Promise<never>((_, reject) => child.once('error', reject));
     failed.catch(() => undefined);
@@ -70,7 +71,7 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     ready?.catch(() => undefined);
     const gone = endedEarly(child);
     gone.catch(() => undefined);
-    await Promise.race([Promise.all([ready, givenWay]), failed, gone]).catch(async (error: unknown) => {
+    await Promise.race([ready, failed, gone]).catch(async (error: unknown) => {
       await stopChild(child, plan.stop);
       throw error;
     });
