@@ -1,0 +1,100 @@
+/**
+ * Goal: noting what was started waits for nobody, and what is asked for soon is started once. Method: a gateway on real
+ * rows, a Temporal that only counts, and a transaction of somebody else that holds a row.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { type Database, databaseOf } from '../../../src/db/database.ts';
+import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { rows } from '../../../src/db/tx.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { createLogger } from '../../../src/platform/log.ts';
+import type { Process } from '../../../src/platform/processes.ts';
+import { createGateway, type WorkflowGateway } from '../../../src/temporal/gateway.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let orm: Orm;
+let database: Database;
+let gateway: WorkflowGateway;
+const started: string[] = [];
+
+beforeAll(async () => {
+  world = await startWorld();
+  orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 5, applicationName: 'start-notes' });
+  database = databaseOf(orm);
+  const client = {
+    connection: { withDeadline: (_at: unknown, call: () => unknown) => call() },
+    workflow: {
+      start: async (_type: string, { workflowId }: { workflowId: string }) => {
+        started.push(workflowId);
+      },
+    },
+  };
+  gateway = createGateway({
+    database,
+    temporal: { epoch: async () => 'epoch', client: async () => client } as never,
+    log: createLogger({ name: 'test', level: 'silent' }),
+  });
+});
+afterAll(async () => {
+  await orm.close();
+  await world.close();
+});
+
+let processes: Process[];
+beforeEach(async () => {
+  started.length = 0;
+  processes = await world.sql<Process>(
+    `insert into processes (id, workflow, subject_id, owner_id, stage, created_at)
+     select 'intent/' || $1 || '_' || n, 'intentLifecycle', 'int_' || n, 'own_a', 'approved', now()
+     from generate_series(1, 30) n
+     returning id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage`,
+    [randomUUID()],
+  );
+});
+
+const notedOf = async (ids: readonly string[]): Promise<number> =>
+  (await world.sql(`select 1 from processes where id = any($1) and started_epoch = 'epoch'`, [[...ids]])).length;
+
+test('a row that somebody holds is left out, and nobody waits for it', async () => {
+  const [held, ...others] = processes.map(({ id }) => id);
+  let release: () => void = () => undefined;
+  const holding = new Promise<void>((isHeld) => {
+    void database.write(async (tx) => {
+      await rows(tx, 'select 1 from processes where id = $1 for update', [held]);
+      isHeld();
+      await new Promise<void>((resolve) => {
+        release = resolve;
+      });
+    });
+  });
+  await holding;
+  try {
+    await Promise.all(processes.map((process) => gateway.start(process)));
+    expect(started).toHaveLength(30);
+    expect(await notedOf(others)).toBe(29);
+    expect(await notedOf([held ?? ''])).toBe(0);
+  } finally {
+    release();
+  }
+  await eventually(
+    async () => {
+      await gateway.start(processes[0] as Process);
+      return notedOf([held ?? '']);
+    },
+    (count) => count === 1,
+  );
+});
+
+test('what is asked for soon is started once, and not when the relay has taken it up', async () => {
+  const ids = processes.map(({ id }) => id);
+  await world.sql('update processes set retry_at = now() where id = any($1)', [ids.slice(0, 5)]);
+  for (const id of [...ids, ...ids]) gateway.startSoon(id);
+  await eventually(
+    () => notedOf(ids),
+    (count) => count === 25,
+  );
+  expect(started.toSorted()).toEqual(ids.slice(5).toSorted());
+});
