@@ -19,13 +19,13 @@ import {
   type Workflow,
 } from '@temporalio/common';
 import type { Database } from '../db/database.ts';
-import { rows } from '../db/tx.ts';
 import { inBatches } from '../kernel/batches.ts';
 import { DomainError, type ErrorCode, errorCodes, unavailable } from '../kernel/errors.ts';
 import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Process } from '../platform/processes.ts';
 import type { Temporal } from './connection.ts';
+import { findProcesses, isUntouched, type KnownProcess, noteAllStarted, type Started } from './known-processes.ts';
 import { summaryOf } from './summaries.ts';
 import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
 
@@ -58,22 +58,15 @@ export const searchAttributes = {
 type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: TaskQueues };
 
 export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
-  /** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
-  const noteAll = inBatches<Started>(
-    async (started) => {
-      await rows(
-        database.read(),
-        `update processes p set started_epoch = n.epoch, retry_at = null
-         from unnest($1::text[], $2::text[]) as n(id, epoch)
-         where p.id = n.id and p.id in (
-           select id from processes where id = any($1::text[]) order by id for update skip locked)
-           and (p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
-        [started.map(({ id }) => id), started.map(({ epoch }) => epoch)],
-      );
-    },
-    { atOnce: 100, mostWaiting: 10_000 },
-  );
-  const noteStarted = async (id: string): Promise<void> => noteAll({ id, epoch: await temporal.epoch() });
+  const noteSoon = inBatches<Started>((started) => noteAllStarted(database, started), {
+    atOnce: 100,
+    mostWaiting: 10_000,
+  });
+  const noteStarted = async (id: string): Promise<void> => noteSoon({ id, epoch: await temporal.epoch() });
+  /** After an answer, which is there whatever becomes of the note; mostly it would say nothing new. */
+  const noteAnswered = async ({ id, isRetried, startedEpoch }: KnownProcess): Promise<void> => {
+    if (isRetried || startedEpoch !== (await temporal.epoch())) await noteStarted(id);
+  };
 
   const start = async (process: Process): Promise<void> => {
     const client = await temporal.client();
@@ -135,12 +128,9 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
             );
           })(process, queues);
         });
-        // Mostly it would say nothing new; and the answer is there, whatever becomes of the note.
-        if (process.isRetried || process.startedEpoch !== (await temporal.epoch())) {
-          noteStarted(processId).catch((error: unknown) =>
-            log.debug({ err: error, processId }, 'start not noted; the relay starts it again'),
-          );
-        }
+        noteAnswered(process).catch((error: unknown) =>
+          log.debug({ err: error, processId }, 'start not noted; the relay starts it again'),
+        );
         return answer;
       } catch (error) {
         throw refusalFrom(error) ?? error;
@@ -157,21 +147,6 @@ async function wakeIfRunning(client: Client, workflowId: string): Promise<void> 
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
-
-type Started = { readonly id: string; readonly epoch: string };
-type KnownProcess = Process & { readonly startedEpoch: string | null; readonly isRetried: boolean };
-
-/** Neither started before, nor taken up by the relay. */
-const isUntouched = ({ startedEpoch, isRetried }: KnownProcess): boolean => startedEpoch === null && !isRetried;
-
-const findProcesses = (database: Database, ids: readonly string[]): Promise<KnownProcess[]> =>
-  rows<KnownProcess>(
-    database.read(),
-    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
-       started_epoch as "startedEpoch", retry_at is not null as "isRetried"
-     from processes where id = any($1::text[])`,
-    [[...ids]],
-  );
 
 function startOptions(process: Process, queues: TaskQueues) {
   return {

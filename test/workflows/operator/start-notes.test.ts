@@ -8,6 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { rows } from '../../../src/db/tx.ts';
+import { message } from '../../../src/kernel/message.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import type { Process } from '../../../src/platform/processes.ts';
@@ -19,6 +20,7 @@ let orm: Orm;
 let database: Database;
 let gateway: WorkflowGateway;
 const started: string[] = [];
+let epoch: () => Promise<string>;
 
 beforeAll(async () => {
   world = await startWorld();
@@ -30,11 +32,12 @@ beforeAll(async () => {
       start: async (_type: string, { workflowId }: { workflowId: string }) => {
         started.push(workflowId);
       },
+      executeUpdateWithStart: async () => 'the answer',
     },
   };
   gateway = createGateway({
     database,
-    temporal: { epoch: async () => 'epoch', client: async () => client } as never,
+    temporal: { epoch: () => epoch(), client: async () => client } as never,
     log: createLogger({ name: 'test', level: 'silent' }),
   });
 });
@@ -46,6 +49,7 @@ afterAll(async () => {
 let processes: Process[];
 beforeEach(async () => {
   started.length = 0;
+  epoch = async () => 'epoch';
   processes = await world.sql<Process>(
     `insert into processes (id, workflow, subject_id, owner_id, stage, created_at)
      select 'intent/' || $1 || '_' || n, 'intentLifecycle', 'int_' || n, 'own_a', 'approved', now()
@@ -97,4 +101,13 @@ test('what is asked for soon is started once, and not when the relay has taken i
     (count) => count === 25,
   );
   expect(started.toSorted()).toEqual(ids.slice(5).toSorted());
+});
+
+test('an answer is given, whatever becomes of the note of its start', async () => {
+  epoch = async () => {
+    throw new Error('Temporal went away after it had answered');
+  };
+  const [process] = processes;
+  expect(await gateway.ask(process?.id ?? '', message<string, object>('decide'), {}, 'once')).toBe('the answer');
+  expect(await notedOf([process?.id ?? ''])).toBe(0);
 });

@@ -1,0 +1,34 @@
+/** What the table of processes knows of starts, and how it is told of them. Speaks with no Temporal. @module */
+import type { Database } from '../db/database.ts';
+import { rows } from '../db/tx.ts';
+import type { Process } from '../platform/processes.ts';
+
+export type KnownProcess = Process & { readonly startedEpoch: string | null; readonly isRetried: boolean };
+
+/** The Temporal, by its epoch, in which the process was started. */
+export type Started = { readonly id: string; readonly epoch: string };
+
+export const findProcesses = (database: Database, ids: readonly string[]): Promise<KnownProcess[]> =>
+  rows<KnownProcess>(
+    database.read(),
+    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
+       started_epoch as "startedEpoch", retry_at is not null as "isRetried"
+     from processes where id = any($1::text[])`,
+    [[...ids]],
+  );
+
+/** Neither started before, nor taken up by the relay. */
+export const isUntouched = ({ startedEpoch, isRetried }: KnownProcess): boolean => startedEpoch === null && !isRetried;
+
+/** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
+export async function noteAllStarted(database: Database, started: readonly Started[]): Promise<void> {
+  await rows(
+    database.read(),
+    `update processes p set started_epoch = n.epoch, retry_at = null
+     from unnest($1::text[], $2::text[]) as n(id, epoch)
+     where p.id = n.id and p.id in (
+       select id from processes where id = any($1::text[]) order by id for update skip locked)
+       and (p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
+    [started.map(({ id }) => id), started.map(({ epoch }) => epoch)],
+  );
+}
