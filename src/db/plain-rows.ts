@@ -95,23 +95,23 @@ function versioned<Row, Field extends keyof Row & string>(wanted: Wanted<Row, Fi
   return made;
 }
 
-const wholes = new WeakMap<object, Wanted<object, never>>();
+const wholes = new WeakMap<object, Selected>();
 
-function wholeOf<Row extends object>(tx: Tx, entity: EntityClass<Row>): Wanted<object, never> {
+function wholeOf(tx: Tx, entity: EntityClass<object>): Selected {
   const known = wholes.get(entity);
   if (known !== undefined) return known;
-  const fields = tx
-    .getMetadata()
-    .get(entity)
-    .props.map(({ name }) => name as never);
-  const wanted = { entity, fields };
-  wholes.set(entity, wanted);
-  return wanted;
+  const { props } = tx.getMetadata().get(entity);
+  const selected = { entity, fields: props.map(({ name }) => name) };
+  wholes.set(entity, selected);
+  return selected;
 }
+
+/** As `Wanted`, where nobody asks which row it is of. */
+type Selected = { readonly entity: EntityClass<object>; readonly fields: readonly string[]; readonly also?: string };
 
 const selects = new WeakMap<object, string>();
 
-function selectOf<Row, Field extends keyof Row & string>(tx: Tx, wanted: Wanted<Row, Field>): string {
+function selectOf(tx: Tx, wanted: Selected): string {
   const known = selects.get(wanted);
   if (known !== undefined) return known;
   const { tableName, properties } = tx.getMetadata().get(wanted.entity);

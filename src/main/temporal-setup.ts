@@ -44,6 +44,7 @@ async function connect(address: string, security: TemporalSecurity): Promise<Con
 }
 
 async function ensureNamespace({ workflowService }: Connection, namespace: string): Promise<string> {
+  // Typed as a Long, whose package is not ours; what is sent takes a number.
   const config = { workflowExecutionRetentionTtl: { seconds: retentionSeconds as never } };
   try {
     const found = await retried(60, () => workflowService.describeNamespace({ namespace }), [status.notFound]);

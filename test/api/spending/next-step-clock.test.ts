@@ -1,0 +1,37 @@
+/**
+ * Goal: what a step says the process does next is by the clock as it is once the row is written, because a sandbox may
+ * be moved while it is. Method: the activity on real rows, with a clock that is moved between its two readings.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { intentActivities } from '../../../activities/spending/intent.activities.ts';
+import { hour } from '../../../src/kernel/instant.ts';
+import { entities } from '../../../src/main/entities.ts';
+import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { anIntent, aPayer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let infrastructure: Infrastructure;
+beforeAll(async () => {
+  world = await startWorld();
+  infrastructure = await openInfrastructure(world.config, { name: 'next-step', entities });
+});
+afterAll(async () => {
+  await infrastructure.close();
+  await world.close();
+});
+
+test('the clock is moved past the deadline while the decision is written: it expires at once', async () => {
+  const payer = await aPayer(world);
+  const id = await anIntent(world, payer, { status: 'pending_approval' });
+  const [row] = await world.sql<{ expires_at: Date }>('select expires_at from intents where id = $1', [id]);
+  const deadline = row?.expires_at.getTime() ?? 0;
+  const readings = [new Date(deadline - hour), new Date(deadline + 1)];
+  const { database, vault, links } = infrastructure;
+  const clock = { now: async () => readings.shift() ?? new Date(Number.NaN) };
+  const { decideIntent } = intentActivities({ database, vault, links, signalsMayApprove: true, clock: clock as never });
+  const decision = { decision: 'approve', actor: 'signal', by: 'anna', causeId: 'signal:a', requestId: 'a' } as const;
+  expect(await decideIntent(id, decision)).toMatchObject({ kind: 'expire', view: { status: 'approved' } });
+  expect(readings).toEqual([]);
+});
