@@ -18,6 +18,7 @@ import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
+import { anIntentView } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -28,19 +29,10 @@ let status: IntentStatus;
 let decided: IntentDecision[];
 let holdDecisions: Promise<void> | undefined;
 
-const view = (): IntentView => ({
-  intentId: id as IntentView['intentId'],
-  status,
-  isMatched: false,
-  expiresAt: '2026-03-01T12:00:00.000Z',
-  amountCents: 1_250,
-  agentId: 'ag_aaaaaaaa',
-  approvedBy: null,
-});
 const next = (): IntentNext => ({
   kind: isFinalIntent(status) ? 'final' : 'wait',
   waitMs: 3_600_000,
-  view: view(),
+  view: anIntentView(id, status),
 });
 const activities = {
   nextIntentStep: async (): Promise<IntentNext> => next(),

@@ -11,6 +11,7 @@ import type { IntentDecision, IntentView } from '../../../src/domains/spending/i
 import { newId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
+import { anIntentView } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually } from '../../support/world.ts';
 

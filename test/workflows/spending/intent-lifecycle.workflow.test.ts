@@ -10,6 +10,7 @@ import type { IntentNext } from '../../../activities/spending/intent.activities.
 import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { anIntentView } from '../../support/intent-view.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -24,15 +25,7 @@ type Row = {
 const rows = new Map<string, Row>();
 const rowOf = (id: string): Row => rows.get(id) as Row;
 
-const viewOf = (id: string): IntentView => ({
-  intentId: id as IntentView['intentId'],
-  status: rowOf(id).status,
-  isMatched: false,
-  expiresAt: '2026-03-01T12:00:00.000Z',
-  amountCents: 1_250,
-  agentId: 'ag_aaaaaaaa',
-  approvedBy: null,
-});
+const viewOf = (id: string): IntentView => anIntentView(id, rowOf(id).status);
 
 const nextOf = (id: string): IntentNext => {
   const { status, waitMs } = rowOf(id);

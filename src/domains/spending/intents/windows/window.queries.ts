@@ -31,21 +31,18 @@ export async function windowOfTransaction(tx: Tx, intentId: string, transactionI
   return found ?? null;
 }
 
-export async function latestCompletedWindow(tx: Tx, intentId: string): Promise<WindowRow | null> {
-  const [found] = await rows<WindowRow>(
-    tx,
-    `${selected} where intent_id = $1 and status = 'completed' order by number desc limit 1`,
-    [intentId],
-  );
-  return found ?? null;
-}
+export const latestCompletedWindow = (tx: Tx, intentId: string): Promise<WindowRow | null> =>
+  latestWindow(tx, intentId, 'completed');
 
 /** Paid for, and waiting for the clearing. */
-export async function latestMatchedWindow(tx: Tx, intentId: string): Promise<WindowRow | null> {
+export const latestMatchedWindow = (tx: Tx, intentId: string): Promise<WindowRow | null> =>
+  latestWindow(tx, intentId, 'matched');
+
+async function latestWindow(tx: Tx, intentId: string, status: WindowStatus): Promise<WindowRow | null> {
   const [found] = await rows<WindowRow>(
     tx,
-    `${selected} where intent_id = $1 and status = 'matched' order by number desc limit 1`,
-    [intentId],
+    `${selected} where intent_id = $1 and status = $2 order by number desc limit 1`,
+    [intentId, status],
   );
   return found ?? null;
 }
