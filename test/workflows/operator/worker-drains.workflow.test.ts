@@ -32,19 +32,7 @@ test.each(Object.entries(hangs))(
     const taskQueue = `drains-${randomUUID()}`;
     const asked: string[] = [];
     let status: IntentView['status'] = 'pending_approval';
-    const next = (): IntentNext => ({
-      kind: 'wait',
-      waitMs: 3_600_000,
-      view: {
-        intentId: id,
-        status,
-        isMatched: false,
-        expiresAt: '2026-03-01T12:00:00.000Z',
-        amountCents: 1_250,
-        agentId: 'ag_aaaaaaaa',
-        approvedBy: null,
-      },
-    });
+    const next = (): IntentNext => ({ kind: 'wait', waitMs: 3_600_000, view: anIntentView(id, status) });
     const activities = {
       nextIntentStep: async () => next(),
       decideIntent: async (_id: string, { causeId }: IntentDecision) => {
