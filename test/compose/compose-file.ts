@@ -15,7 +15,6 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 const Service = z.strictObject({
   image: z.string(),
   build: z.strictObject({ context: z.string(), dockerfile_inline: z.string() }).optional(),
-  cpu_shares: z.int().positive().optional(),
   init: z.boolean().optional(),
   cap_drop: z.array(z.string()).optional(),
   security_opt: z.array(z.string()).optional(),

@@ -1,7 +1,6 @@
 /** Programs are kept running and stopped in order, whatever they are. @module */
 
 import { readFile, writeFile } from 'node:fs/promises';
-import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Launch, waitUntil } from '../../src/main/local/launch.ts';
@@ -50,21 +49,6 @@ describe('supervisor', () => {
       await waitUntil('restart', async () => pids.api?.length === count, { withinMs: 5_000 });
     }
     expect(said[0]).toBe('api ended (SIGKILL), starting it again');
-  });
-
-  test('one that gives way has less weight than the others, also after it was started again', async () => {
-    const { pids, plan } = await supervise();
-    const own = getPriority();
-    await supervisor.keep(plan('api', `${ready}${stay}`));
-    await supervisor.keep({ ...plan('worker', `${ready}${stay}`), givesWay: true });
-    const weights = () => [pids.api, pids.worker].map((of) => getPriority(of?.at(-1)));
-    expect(weights()).toEqual([own, Math.max(own, 5)]);
-    process.kill(pids.worker?.at(-1) as number, 'SIGKILL');
-    await waitUntil('restart', async () => pids.worker?.length === 2, { withinMs: 5_000 });
-    expect(weights()).toEqual([own, Math.max(own, 5)]);
-    // Where Linux weighs sessions instead.
-    const session = () => readFile(`/proc/${pids.worker?.at(-1)}/autogroup`, 'utf8').catch(() => ' nice 5');
-    await waitUntil('its session gives way', async () => / nice 5$/m.test(await session()), { withinMs: 5_000 });
   });
 
   test('one that ends while something else still waits for it is started again at once', async () => {

@@ -103,12 +103,12 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
 
   goOn(site);
   say('starting sandbox, API and worker');
-  const keep = (name: string, entry: string, childEnv: NodeJS.ProcessEnv, givesWay = false) =>
-    supervisor.keep({ name, launch: async () => program(entry, childEnv), stop: stopProgram, givesWay });
+  const keep = (name: string, entry: string, childEnv: NodeJS.ProcessEnv) =>
+    supervisor.keep({ name, launch: async () => program(entry, childEnv), stop: stopProgram });
   await Promise.all([
     ...(addresses.sandboxUrl ? [keep('sandbox', entries.sandbox, sandboxEnv(known))] : []),
     keep('api', entries.api, apiEnv(known)),
-    keep('worker', entries.worker, workerEnv(known), true),
+    keep('worker', entries.worker, workerEnv(known)),
   ]);
   const ownerId = await firstOwner(addresses.apiLocalUrl, owner.apiKey);
   await rememberOwner(dir, keyPrefix, { apiKey: owner.apiKey, ownerId });

@@ -58,7 +58,6 @@ export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
       say(await setUpTemporal({ address, namespace: options.namespace }));
     },
     stop: stopTemporal,
-    givesWay: true,
   };
 }
 

@@ -6,7 +6,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { giveWay } from './give-way.ts';
 import { hasExited, type Launch, runToEnd, type StopSteps, spawnLogged, stopChild } from './launch.ts';
 import { capLogs, lastLines } from './log-files.ts';
 
@@ -17,8 +16,6 @@ export type Plan = {
   /** Absent = the program says so itself over IPC: `{ ready: true }`. */
   ready?: (alive: () => boolean) => Promise<unknown>;
   stop: StopSteps;
-  /** It goes on by itself, and takes what those leave of the processor for whom somebody waits. */
-  givesWay?: boolean;
   /** What ends it at once when there is no time for `stop`. */
   kill?: NodeJS.Signals;
 };
@@ -58,10 +55,6 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
     stopping.signal.throwIfAborted();
     const child = spawnLogged(launch, { logFile: logFile(plan.name), ipc: !plan.ready, detached: true });
     kept.child = child;
-    // At once: the threads that it makes from now on are reached too.
-    if (plan.givesWay === true && child.pid !== undefined) {
-      giveWay(child.pid).catch((error: unknown) => say(`${plan.name} does not give way: ${messageOf(error)}`));
-    }
     const saysReady = plan.ready ? undefined : readyMessage(child);
     const failed = new Promise<never>((_, reject) => child.once('error', reject));
     failed.catch(() => undefined);
