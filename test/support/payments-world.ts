@@ -144,10 +144,14 @@ export type Authorized = {
 };
 
 export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
-  const send = async <Body>(kind: string, message: object): Promise<NetworkAnswer<Body>> => {
+  /** Signed as a network signs it; the raw answer. */
+  const request = (kind: string, message: object): Promise<Response> => {
     const body = JSON.stringify(message);
     const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signed(world.networkKey, body) };
-    const answer = await fetch(`${world.apiUrl}/network/${kind}`, { method: 'POST', headers, body });
+    return fetch(`${world.apiUrl}/network/${kind}`, { method: 'POST', headers, body });
+  };
+  const send = async <Body>(kind: string, message: object): Promise<NetworkAnswer<Body>> => {
+    const answer = await request(kind, message);
     return { status: answer.status, body: (await answer.json()) as Body };
   };
   const authorizationOf = (payer: Payer, over: Record<string, unknown> = {}) => ({
@@ -163,6 +167,7 @@ export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
     ...over,
   });
   return {
+    request,
     send,
     authorizationOf,
     authorize: (payer: Payer, over: Record<string, unknown> = {}) =>
