@@ -23,6 +23,7 @@ const merchant = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', countr
 
 function authorizations(count: number, key: string): Call[] {
   const seconds = Math.floor(Date.now() / 1_000);
+  const path = '/network/authorizations';
   return Array.from({ length: count }, (_, i) => {
     const message = {
       id: randomUUID(),
@@ -32,9 +33,9 @@ function authorizations(count: number, key: string): Call[] {
       merchant,
     };
     const body = JSON.stringify(message);
-    const mac = createHmac('sha256', key).update(`${seconds}.${body}`).digest('hex');
+    const mac = createHmac('sha256', key).update(`${seconds}.POST ${path}.${body}`).digest('hex');
     const headers = { 'content-type': 'application/json', 'x-network-signature': `t=${seconds},v1=${mac}` };
-    return { path: '/network/authorizations', headers, body };
+    return { path, headers, body };
   });
 }
 

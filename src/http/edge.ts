@@ -185,5 +185,6 @@ function validate(operation: Operation, request: Request, json: unknown, rawBody
   const network = operation.auth.includes('network');
   const body =
     network || operation.body === undefined ? undefined : part(operation.body, 'body', json === undefined ? {} : json);
-  return { params, query, body, rawBody, headers: request.headers } as Input<Operation>;
+  const requestLine = `${request.method} ${request.originalUrl}`;
+  return { params, query, body, requestLine, rawBody, headers: request.headers } as Input<Operation>;
 }

@@ -63,7 +63,9 @@ export type Input<O extends Operation> = {
   readonly params: Parsed<O['params'], None>;
   readonly query: Parsed<O['query'], None>;
   readonly body: Parsed<O['body'], undefined>;
-  /** The bytes as received; signatures are over these. */
+  /** Method and request target as sent, query included: `POST /network/clearings`. Signatures cover it. */
+  readonly requestLine: string;
+  /** The bytes as received; signatures cover these. */
   readonly rawBody: Uint8Array;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };

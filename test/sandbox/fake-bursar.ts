@@ -59,7 +59,7 @@ export class FakeBursar {
     if (request.url === '/sandbox/clock') return this.#clock(request);
     const kind = /^\/network\/(\w+)$/.exec(request.url ?? '')?.[1];
     if (kind === undefined || request.method !== 'POST') return { status: 404 };
-    if (!isSigned(request.headers['x-network-signature'], raw)) {
+    if (!isSigned(request, raw)) {
       this.badlySigned.push(raw);
       return { status: 401, body: { error: 'signature' } };
     }
@@ -85,9 +85,10 @@ export const approves = ({ body }: NetworkMessage): Answer => ({
 const usual = (message: NetworkMessage): Answer =>
   message.kind === 'authorizations' ? approves(message) : { status: 200, body: { transactionId: 'tx_1' } };
 
-function isSigned(header: string | string[] | undefined, raw: string): boolean {
-  const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(header));
+function isSigned({ method, url, headers }: IncomingMessage, raw: string): boolean {
+  const parts = /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(headers['x-network-signature']));
   const [, seconds = '', mac] = parts ?? [];
   const isRecent = Math.abs(Date.now() / 1000 - Number(seconds)) < 300;
-  return isRecent && createHmac('sha256', networkKey).update(`${seconds}.`).update(raw).digest('hex') === mac;
+  const expected = createHmac('sha256', networkKey).update(`${seconds}.${method} ${url}.${raw}`).digest('hex');
+  return isRecent && expected === mac;
 }

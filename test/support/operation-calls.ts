@@ -55,10 +55,12 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     return { as: 'nobody', path: { token: approvalUrl?.split('/').at(-1) ?? '' } } as const;
   };
   const id = (value: string): Asked => ({ path: { id: value } });
-  const signed = (body: object): Asked => {
+  const signed = (kind: 'authorizations' | 'clearings' | 'reversals', body: object): Asked => {
     const raw = JSON.stringify(body);
     const seconds = Math.floor(Date.now() / 1000);
-    const signature = createHmac('sha256', world.networkKey).update(`${seconds}.${raw}`).digest('hex');
+    const signature = createHmac('sha256', world.networkKey)
+      .update(`${seconds}.POST /network/${kind}.${raw}`)
+      .digest('hex');
     return { body, headers: { 'X-Network-Signature': `t=${seconds},v1=${signature}` } };
   };
   const merchant = { id: 'm_sandbox_shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
@@ -84,7 +86,7 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
   };
   const authorized = async () => {
     const message = await authorization();
-    const { body, headers } = signed(message);
+    const { body, headers } = signed('authorizations', message);
     const answer = await fetch(`${world.apiUrl}/network/authorizations`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', ...headers },
@@ -262,7 +264,7 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     listWebhookDeliveries: () => id(records.webhookId),
     getWebhookDelivery: () => ({ path: { deliveryId: records.deliveryId } }),
     listEventCatalog: () => ({}),
-    authorize: async () => signed(await authorization()),
+    authorize: async () => signed('authorizations', await authorization()),
     clear: async () => {
       const more = {
         id: `clr_${randomUUID()}`,
@@ -271,9 +273,9 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
         merchant,
         clearedAt: new Date().toISOString(),
       };
-      return signed({ ...(await authorized()), ...more });
+      return signed('clearings', { ...(await authorized()), ...more });
     },
-    reverse: async () => signed({ id: `rev_${randomUUID()}`, ...(await authorized()) }),
+    reverse: async () => signed('reversals', { id: `rev_${randomUUID()}`, ...(await authorized()) }),
     getSandboxClock: () => ({ as: 'dashboard' }),
     advanceSandboxClock: () => ({ as: 'dashboard', body: { ms: 1 } }),
   };

@@ -129,8 +129,11 @@ export async function anIntent(world: World, payer: Payer, options: IntentOption
 
 export const sandboxShop = { id: 'sandbox-shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
 
-export function signed(key: string, rawBody: string, unixSeconds = Math.floor(Date.now() / 1_000)): string {
-  const mac = createHmac('sha256', key).update(`${unixSeconds}.${rawBody}`).digest('hex');
+type SignedMessage = { readonly path: string; readonly rawBody: string; readonly unixSeconds?: number };
+
+/** The header `X-Network-Signature` of a POST; `path` is the request target, query included. */
+export function signed(key: string, { path, rawBody, unixSeconds = Math.floor(Date.now() / 1_000) }: SignedMessage) {
+  const mac = createHmac('sha256', key).update(`${unixSeconds}.POST ${path}.${rawBody}`).digest('hex');
   return `t=${unixSeconds},v1=${mac}`;
 }
 
@@ -147,8 +150,10 @@ export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
   /** Signed as a network signs it; the raw answer. */
   const request = (kind: string, message: object): Promise<Response> => {
     const body = JSON.stringify(message);
-    const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signed(world.networkKey, body) };
-    return fetch(`${world.apiUrl}/network/${kind}`, { method: 'POST', headers, body });
+    const path = `/network/${kind}`;
+    const signature = signed(world.networkKey, { path, rawBody: body });
+    const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
+    return fetch(`${world.apiUrl}${path}`, { method: 'POST', headers, body });
   };
   const send = async <Body>(kind: string, message: object): Promise<NetworkAnswer<Body>> => {
     const answer = await request(kind, message);

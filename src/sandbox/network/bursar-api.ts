@@ -47,9 +47,12 @@ export function createBursarApi({ apiUrl, networkKey, dashboardSecret, outbound,
 
   return {
     async send(kind, rawBody, timeoutMs) {
-      const signature = networkSignature(networkKey, rawBody, Math.floor(Date.now() / 1000));
+      const path = `/network/${kind}`;
+      const requestLine = `POST ${new URL(path, apiUrl).pathname}`;
+      const unixSeconds = Math.floor(Date.now() / 1000);
+      const signature = networkSignature(networkKey, { requestLine, rawBody, unixSeconds });
       const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
-      return ask(`/network/${kind}`, { method: 'POST', headers, body: rawBody, timeoutMs });
+      return ask(path, { method: 'POST', headers, body: rawBody, timeoutMs });
     },
 
     async businessNowMs(maxAgeMs = 0) {

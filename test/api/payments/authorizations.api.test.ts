@@ -424,16 +424,21 @@ describe('the signature', () => {
     return { status: answer.status, body: await answer.json() };
   };
   const now = () => Math.floor(Date.now() / 1_000);
+  const path = '/network/authorizations';
+  const rightly = (rawBody: string, unixSeconds = now()) => signed(world.networkKey, { path, rawBody, unixSeconds });
 
   test.each<[string, (body: string) => string | undefined]>([
     ['missing', () => undefined],
     ['empty', () => ''],
-    ['of another key', (body) => signed('another', body)],
-    ['of another body', (body) => signed(world.networkKey, `${body} `)],
-    ['too old', (body) => signed(world.networkKey, body, now() - 301)],
-    ['from the future', (body) => signed(world.networkKey, body, now() + 302)],
-    ['with its time changed', (body) => signed(world.networkKey, body).replace(/t=\d+/, `t=${now() + 1}`)],
-    ['cut short', (body) => signed(world.networkKey, body).slice(0, -2)],
+    ['of another key', (body) => signed('another', { path, rawBody: body })],
+    ['of another body', (body) => rightly(`${body} `)],
+    ['too old', (body) => rightly(body, now() - 301)],
+    ['from the future', (body) => rightly(body, now() + 302)],
+    ['with its time changed', (body) => rightly(body).replace(/t=\d+/, `t=${now() + 1}`)],
+    ['cut short', (body) => rightly(body).slice(0, -2)],
+    ['of another endpoint', (body) => signed(world.networkKey, { path: '/network/clearings', rawBody: body })],
+    ['of another prefix', (body) => signed(world.networkKey, { path: `/v1${path}`, rawBody: body })],
+    ['of another query', (body) => signed(world.networkKey, { path: `${path}?a=1`, rawBody: body })],
   ])('%s is 401, and nothing is written', async (_, header) => {
     const payer = await aPayer(world);
     const message = JSON.stringify(network.authorizationOf(payer));
@@ -446,7 +451,7 @@ describe('the signature', () => {
 
   test('is asked for before the body is read', async () => {
     expect((await raw('not json', undefined)).status).toBe(401);
-    expect((await raw('not json', signed(world.networkKey, 'not json'))).status).toBe(400);
+    expect((await raw('not json', rightly('not json'))).status).toBe(400);
   });
 
   // spec: money:euros only

@@ -1,21 +1,67 @@
-/** Whose key signed: the right bytes, the right time, and each adapter by its own key. @module */
+/** Whose key signed: the right bytes at the right endpoint, the right time, and each adapter by its own key. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { signerOf } from '../../../src/domains/payments/network/network.signature.ts';
+import { networkSignature } from '../../../src/sandbox/network/network-signature.ts';
 import { signed } from '../../support/payments-world.ts';
 
 const keys = { sandbox: 'a'.repeat(64), other: 'b'.repeat(64), unset: '' };
 const now = 1_760_000_000;
 const bytes = (text: string) => new TextEncoder().encode(text);
+const requestLine = 'POST /network/authorizations';
 
-test('golden vector', () => {
-  expect(signed(keys.sandbox, '{"id":"auth_1"}', now)).toBe(golden);
-  expect(signerOf(golden, bytes('{"id":"auth_1"}'), keys, now * 1_000)).toBe('sandbox');
+const sign = (key: string, rawBody: string, unixSeconds = now) =>
+  signed(key, { path: '/network/authorizations', rawBody, unixSeconds });
+const signer = (signature: string, rawBody: string, line = requestLine) =>
+  signerOf({ signature, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000);
+
+/**
+ * Made with OpenSSL, not with a signer of ours:
+ * printf '1760000000.POST /network/authorizations.{"id":"auth_1"}' | openssl dgst -sha256 -hmac aaaa… (64 a)
+ */
+const golden = [
+  {
+    line: 'POST /network/authorizations',
+    body: '{"id":"auth_1"}',
+    hex: '1434242ac49f02da4603d8d539663c86fd00a7fec4fc8deb64d3379ff6cd949c',
+  },
+  {
+    line: 'POST /network/clearings',
+    body: '{"id":"auth_1"}',
+    hex: 'ff16e07f970cd4d3cf028d63dbbdc0cf57311f7d45bd53f8fb90756f57c3371f',
+  },
+  {
+    line: 'POST /v1/network/clearings?attempt=2&note=%C3%A9',
+    body: '{"id":"clr_1","merchant":{"name":"Café Zoë"}}',
+    hex: 'eba0881d98edc8731f38e62b15b672fbae7dca14e59cd7809c068b7d01a90ec8',
+  },
+] as const;
+
+test.each(golden)('golden vector of $line', ({ line, body, hex }) => {
+  const header = `t=${now},v1=${hex}`;
+  expect(signer(header, body, line)).toBe('sandbox');
+  expect(networkSignature(keys.sandbox, { requestLine: line, rawBody: body, unixSeconds: now })).toBe(header);
+  for (const other of golden.filter((one) => one.line !== line))
+    expect(signer(header, body, other.line)).toBeUndefined();
+});
+
+test('a signature is valid for its method, target and body alone', () => {
+  fc.assert(
+    fc.property(fc.webPath(), fc.webQueryParameters(), fc.string(), fc.string(), (path, query, body, other) => {
+      const line = `POST ${path}?${query}`;
+      const header = networkSignature(keys.sandbox, { requestLine: line, rawBody: body, unixSeconds: now });
+      expect(signer(header, body, line)).toBe('sandbox');
+      expect(signer(header, body, `PUT ${path}?${query}`)).toBeUndefined();
+      expect(signer(header, body, `POST ${path}`)).toBeUndefined();
+      expect(signer(header, body, `POST ${path}/?${query}`)).toBeUndefined();
+      if (other !== body) expect(signer(header, other, line)).toBeUndefined();
+    }),
+  );
 });
 
 test('each adapter is known by its key; an unset key signs nothing', () => {
-  expect(signerOf(signed(keys.other, 'x', now), bytes('x'), keys, now * 1_000)).toBe('other');
-  expect(signerOf(signed('', 'x', now), bytes('x'), keys, now * 1_000)).toBeUndefined();
+  expect(signer(sign(keys.other, 'x'), 'x')).toBe('other');
+  expect(signer(sign('', 'x'), 'x')).toBeUndefined();
 });
 
 test('five minutes either way, and not a second more', () => {
@@ -25,14 +71,12 @@ test('five minutes either way, and not a second more', () => {
     [-301, false],
     [301, false],
   ] as const) {
-    expect(signerOf(signed(keys.sandbox, 'x', now + offset), bytes('x'), keys, now * 1_000) !== undefined).toBe(
-      isTaken,
-    );
+    expect(signer(sign(keys.sandbox, 'x', now + offset), 'x') !== undefined).toBe(isTaken);
   }
 });
 
 test('no other header is taken', () => {
-  const right = signed(keys.sandbox, 'x', now);
+  const right = sign(keys.sandbox, 'x');
   fc.assert(
     fc.property(
       fc.oneof(
@@ -40,10 +84,8 @@ test('no other header is taken', () => {
         fc.constantFrom(right.toUpperCase(), `${right},v1=0`, ` ${right}`, right.replace('v1', 'v0')),
       ),
       (header) => {
-        expect(signerOf(header, bytes('x'), keys, now * 1_000)).toBeUndefined();
+        expect(signer(header, 'x')).toBeUndefined();
       },
     ),
   );
 });
-
-const golden = 't=1760000000,v1=ae4a46516a235e7ab994353ce47517e477f83bd0a72d813483f4f6bb5470f30f';

@@ -76,9 +76,10 @@ async function authorize(
   const tell = async <Answer>(kind: string, message: object): Promise<Answer> => {
     const body = JSON.stringify(message);
     const at = Math.floor(Date.now() / 1_000);
-    const signature = createHmac('sha256', networkKey).update(`${at}.${body}`).digest('hex');
+    const path = `/network/${kind}`;
+    const signature = createHmac('sha256', networkKey).update(`${at}.POST ${path}.${body}`).digest('hex');
     const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': `t=${at},v1=${signature}` };
-    const answered = await fetch(`${apiUrl}/network/${kind}`, { method: 'POST', headers, body });
+    const answered = await fetch(`${apiUrl}${path}`, { method: 'POST', headers, body });
     if (!answered.ok) throw new Error(`/network/${kind} answered ${answered.status}: ${await answered.text()}`);
     return (await answered.json()) as Answer;
   };

@@ -23,7 +23,8 @@ class NetworkSignature(AuthBase):
         body = request.body or b""
         raw = body.encode() if isinstance(body, str) else body
         seconds = str(int(time.time()))
-        digest = hmac.new(os.environ["NETWORK_KEY"].encode(), f"{seconds}.".encode() + raw, hashlib.sha256)
+        signed = f"{seconds}.{request.method} {request.path_url}.".encode() + raw
+        digest = hmac.new(os.environ["NETWORK_KEY"].encode(), signed, hashlib.sha256)
         request.headers["X-Network-Signature"] = f"t={seconds},v1={digest.hexdigest()}"
         return request
 

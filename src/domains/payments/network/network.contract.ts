@@ -91,7 +91,7 @@ export const networkArea = defineArea({
   base: '/network',
   aliases: [],
   description:
-    'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, t.body)>`. The same `id` gives the same answer.',
+    'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, "<t>.<METHOD> <request target as sent, query included>.<raw body>")>`, so that a message signed for one endpoint is valid at no other; `t` may be 5 minutes off. The same `id` gives the same answer.',
   operations: {
     authorize: {
       ...signed,

@@ -1,5 +1,5 @@
 /**
- * Takes the network's messages: the signature first, over the bytes as received, then the shape, then the use case.
+ * Takes the network's messages: the signature first, over request line and body as sent, then the shape, then the use case.
  * No decision is made here.
  * @module
  */
@@ -40,6 +40,7 @@ export type NetworkDeps = {
 };
 
 type Input = {
+  readonly requestLine: string;
   readonly rawBody: Uint8Array;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
@@ -48,11 +49,12 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
   const received = <S extends z.ZodType<{ id: string }>>(
     kind: string,
     schema: S,
-    { rawBody, headers }: Input,
+    { requestLine, rawBody, headers }: Input,
     call: Call,
   ): Received<z.output<S>> => {
     const header = headers['x-network-signature'];
-    const adapter = signerOf(typeof header === 'string' ? header : undefined, rawBody, deps.networkKeys, Date.now());
+    const signature = typeof header === 'string' ? header : undefined;
+    const adapter = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
     if (adapter === undefined) throw new DomainError('unauthenticated', wrongSignature);
     const parsed = schema.safeParse(jsonOf(rawBody));
     if (!parsed.success) throw invalid('body', parsed.error);
@@ -77,7 +79,7 @@ const hashOf = (kind: string, message: object): string => {
 };
 
 const wrongSignature =
-  'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.body with this network’s key';
+  'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.METHOD target.body with this network’s key';
 
 function jsonOf(rawBody: Uint8Array): unknown {
   try {

@@ -1,6 +1,6 @@
 /**
- * Which network adapter signed a message: HMAC-SHA256 over the timestamp and the raw body, not older or newer than
- * five minutes of real time. Compares in constant time and never says which part was wrong.
+ * Which network adapter signed a message: HMAC-SHA256 over the timestamp, the request line and the raw body, not older
+ * or newer than five minutes of real time. Compares in constant time and never says which part was wrong.
  * @module
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
@@ -11,10 +11,17 @@ export type NetworkKeys = Readonly<Record<string, string>>;
 const toleranceSeconds = 300;
 const form = /^t=(\d{1,12}),v1=([0-9a-f]{64})$/;
 
+export type SignedRequest = {
+  /** `X-Network-Signature`; undefined where it is missing or was sent twice. */
+  readonly signature: string | undefined;
+  /** Method and request target as sent, query included: `POST /network/clearings`. */
+  readonly requestLine: string;
+  readonly rawBody: Uint8Array;
+};
+
 /** `nowMs` is real time, whatever the business clock says. */
 export function signerOf(
-  header: string | undefined,
-  rawBody: Uint8Array,
+  { signature: header, requestLine, rawBody }: SignedRequest,
   keys: NetworkKeys,
   nowMs: number,
 ): string | undefined {
@@ -25,7 +32,7 @@ export function signerOf(
   return Object.keys(keys).find((adapter) => {
     const key = keys[adapter];
     if (key === undefined || key === '') return false;
-    const expected = createHmac('sha256', key).update(`${seconds}.`).update(rawBody).digest();
+    const expected = createHmac('sha256', key).update(`${seconds}.${requestLine}.`).update(rawBody).digest();
     return timingSafeEqual(expected, signature);
   });
 }
