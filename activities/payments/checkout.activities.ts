@@ -1,21 +1,22 @@
 /**
- * Checkout steps the worker runs, safe to repeat: read and judge the shop's offer, then mint a token and pay with it
- * in one step, so that the token never leaves it. The row decides how it went.
+ * Checkout steps the worker runs, safe to repeat: read the shop's offer and evaluate it by the charge rules, then mint a
+ * token and pay with it in one step, so that the token never leaves it. The row decides how it went.
  * @module
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
-import { oneRow, type Tx } from '../../src/db/tx.ts';
+import type { Tx } from '../../src/db/tx.ts';
 import { type CardProcessor, cardRefOf } from '../../src/domains/cards/index.ts';
 import {
+  type CheckoutOffer,
   type CheckoutRow,
   type CheckoutView,
   changeCheckout,
   checkoutView,
+  evaluateOffer,
   findCheckout,
   isFinalCheckout,
   isGivenUp,
-  judgeOffer,
   latestCheckout,
   lockCheckout,
   type MerchantCheckout,
@@ -33,16 +34,20 @@ import {
   whyUnpayable,
   windowOfNow,
 } from '../../src/domains/spending/intents/index.ts';
+import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import type { EvaluateCharge } from '../../src/usecases/evaluate-charge.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
   readonly database: Database;
   readonly clock: Clock;
   readonly merchantCheckout: MerchantCheckout;
+  /** The charge rules, asked about the offer before any money may move. */
+  readonly evaluate: EvaluateCharge;
   readonly cardProcessor: Pick<CardProcessor, 'mintPaymentToken'>;
 };
 
@@ -84,7 +89,13 @@ export const checkoutActivities = (deps: Deps) => ({
         return changeCheckout(tx, locked, 'refuse', refused, cause);
       }
       const { orderId, amountCents, merchant, payUrl } = offer;
-      const verdict = judgeOffer(offer, await offerFacts(tx, locked, cause.at));
+      const intent = await findIntent(tx, locked.intentId);
+      const why = await unpayable(tx, intent, cause.at);
+      if (intent === null || why !== undefined) {
+        const refused = { amountCents, outcomeCode: 'intent', outcomeReason: why ?? 'the intent is gone' };
+        return changeCheckout(tx, locked, 'refuse', refused, cause);
+      }
+      const verdict = evaluateOffer(offer, await offerFacts(tx, deps, { intent, offer, at: cause.at }));
       if (!verdict.ok) {
         const refused = { amountCents, outcomeCode: verdict.code, outcomeReason: verdict.reason };
         return changeCheckout(tx, locked, 'refuse', refused, cause);
@@ -201,19 +212,23 @@ async function conclude(deps: Deps, checkoutId: string, outcome: PayOutcome): Pr
   });
 }
 
-async function offerFacts(tx: Tx, { intentId }: CheckoutRow, at: Date) {
-  const intent = await findIntent(tx, intentId);
-  if (intent === null) throw notFound('intent', intentId);
-  const found = await oneRow<{ tolerancePercent: number | null; availableCents: number }>(
-    tx,
-    `select p.amount_tolerance_percent::float8 as "tolerancePercent", coalesce(l.balance_cents, 0) as "availableCents"
-     from agents a
-     left join policies p on p.agent_id = a.id and p.removed_at is null
-     left join ledger_accounts l on l.name = purse_of(a) || ':available'
-     where a.id = $1`,
-    [intent.agentId],
-  );
-  return { ...found, intent: await matchableNow(tx, intent, at) };
+type Offered = { readonly intent: IntentRow; readonly offer: CheckoutOffer; readonly at: Date };
+
+async function offerFacts(tx: Tx, { evaluate }: Deps, { intent, offer, at }: Offered) {
+  const { amountCents, merchant } = offer;
+  const request = {
+    amountCents,
+    merchant: { id: merchant.id, name: merchant.name },
+    mcc: merchant.mcc,
+    country: merchant.country,
+    kind: 'purchase' as const,
+  };
+  const policy = await policyOfAgent(tx, intent.agentId);
+  return {
+    intent: await matchableNow(tx, intent, at),
+    tolerancePercent: policy?.amountTolerancePercent ?? null,
+    ...(await evaluate(tx, { intentId: intent.id, cardId: intent.cardId, request }, at)),
+  };
 }
 
 async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): Promise<CheckoutRow> {

@@ -15,7 +15,9 @@ import type { NetworkSimulator } from '../domains/payments/index.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { claimLimits } from '../relay/deliveries.ts';
+import { evaluateCharge } from '../usecases/evaluate-charge.ts';
 import { handPaymentsOver } from '../usecases/rotate-card.ts';
+import { riskOf } from '../usecases/spending-facts.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
 export type WorkerPorts = { readonly outbound: Outbound; readonly send: SendDelivery };
@@ -45,6 +47,7 @@ export function workerActivities(infrastructure: Infrastructure, { outbound, sen
       database,
       clock,
       cardProcessor: processor,
+      evaluate: evaluateCharge({ riskOf }),
       merchantCheckout: createBursarCheckout({ outbound }),
     }),
     ...simulationActivities({ database, clock, simulator }),

@@ -2,20 +2,20 @@
 export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
 export { type CheckoutView, checkoutProcessId, payCheckout } from './checkout/checkout.messages.ts';
-export type { MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
+export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
 export { checkoutView, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
 export { checkoutHandlers } from './checkout/checkout.routes.ts';
 export {
+  evaluateOffer,
   isFinalCheckout,
   isGivenUp,
-  judgeOffer,
   nextCheckoutStep,
   noOfferInWords,
   payGapMs,
   tokenLivesMs,
 } from './checkout/checkout.rules.ts';
 export { changeCheckout, lockCheckout, openCheckout } from './checkout/checkout.service.ts';
-export { decideAuthorization } from './network/authorization.rules.ts';
+export { type Decision, decideAuthorization } from './network/authorization.rules.ts';
 export {
   type AuthorizationFacts,
   decisionFactsOf,

@@ -12,6 +12,8 @@ import { unavailable } from '../../../src/kernel/errors.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
 import { entities } from '../../../src/main/entities.ts';
+import { evaluateCharge } from '../../../src/usecases/evaluate-charge.ts';
+import { riskOf } from '../../../src/usecases/spending-facts.ts';
 import { anIntent, aPayer, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -47,6 +49,7 @@ const activities = () =>
         return said.shift() ?? { outcome: 'unknown', reason: 'unreachable' };
       },
     },
+    evaluate: evaluateCharge({ riskOf }),
     cardProcessor: {
       mintPaymentToken: async ({ idempotencyKey }) => {
         if (isProcessorAway) throw unavailable('the card processor did not answer');
@@ -101,6 +104,37 @@ test('a shop that is silent after the authorization: the row says paid', async (
   expect(await isOpen(intentId)).toBe(false);
   expect(await mintAndPay(id)).toMatchObject({ status: 'paid' });
   expect(payments).toHaveLength(1);
+});
+
+test('a rule that changes between the evaluation and the network’s request declines the payment', async () => {
+  const { id, intentId, payer } = await aCheckout();
+  const { readOffer, mintAndPay } = activities();
+  expect(await readOffer(id)).toMatchObject({ status: 'offered' });
+  onPay = async (token) => {
+    await world.sql(`update policies set blocked_mccs = '{5734}', version = version + 1 where id = $1`, [
+      payer.policyId,
+    ]);
+    await network.authorize(payer, { token });
+  };
+  expect(await mintAndPay(id)).toMatchObject({ status: 'declined', code: 'mcc_blocklist' });
+  expect(await world.sql('select status from intents where id = $1', [intentId])).toEqual([{ status: 'failed' }]);
+});
+
+test('an offer that a rule forbids asks neither processor nor shop; the checkout is refused with rule and figures', async () => {
+  const { id, intentId, payer } = await aCheckout();
+  await world.sql(`update policies set daily_limit_cents = 1249, version = version + 1 where id = $1`, [
+    payer.policyId,
+  ]);
+  const { readOffer, mintAndPay } = activities();
+  expect(await readOffer(id)).toMatchObject({ status: 'refused', code: 'daily_limit', amountCents: 1_250 });
+  expect(await mintAndPay(id)).toMatchObject({ status: 'refused' });
+  expect(payments).toEqual([]);
+  const [row] = await world.sql('select outcome_reason, token_hash from checkouts where id = $1', [id]);
+  expect(row).toEqual({
+    outcome_reason: 'forbidden by the rule daily_limit: daily limit 12.49, spent 0.00, asked 12.50; nothing was held',
+    token_hash: null,
+  });
+  expect(await world.sql('select status from intents where id = $1', [intentId])).toEqual([{ status: 'approved' }]);
 });
 
 test('an unknown outcome is asked for again with the same token, later and later, until the network tells', async () => {

@@ -3,11 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   checkoutStatuses,
+  errorCodeOfRefusal,
+  evaluateOffer,
   isFinalCheckout,
   isGivenUp,
-  judgeOffer,
   moveCheckout,
   nextCheckoutStep,
+  type OfferFacts,
   payGapMs,
 } from '../../../src/domains/payments/checkout/checkout.rules.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
@@ -38,42 +40,60 @@ describe('moves', () => {
 describe('offers', () => {
   const merchant = { id: 'm', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
   const intent = { id: 'int_aaaaaaaa', expectedAmountCents: 1_000, expectedMerchant: 'Sandbox Shop' };
-  const judged = (amountCents: number, over: object = {}) =>
-    judgeOffer(
+  const approved = { outcome: 'approved', rule: 'within_rules', reason: '' } as const;
+  const evaluated = (amountCents: number, over: Partial<OfferFacts> = {}) =>
+    evaluateOffer(
       { amountCents: cents(amountCents), merchant },
-      { intent, tolerancePercent: null, availableCents: 5_000, ...over },
+      { intent, tolerancePercent: null, decision: approved, ceilingCents: 1_000, ...over },
     );
+  const declinedBy = (rule: string, reason: string) => ({
+    decision: { outcome: 'declined', rule, reason } as const,
+  });
 
-  test('what is accepted is within the ceiling, and the ceiling within the tolerance', () => {
+  test('what is accepted is within the tolerance, and approved by the rules', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3_000 }),
         fc.option(fc.integer({ min: 0, max: 100 })),
-        (amountCents, tolerancePercent) => {
-          const verdict = judged(amountCents, { tolerancePercent });
-          const mostCents = 1_000 + Math.floor((1_000 * (tolerancePercent ?? 0)) / 100);
-          expect(verdict.ok).toBe(amountCents <= mostCents);
-          if (verdict.ok) expect(verdict.ceilingCents).toBe(mostCents);
+        fc.boolean(),
+        (amountCents, tolerancePercent, isAllowed) => {
+          const over = isAllowed ? {} : declinedBy('country', 'country DE is not among the allowed FR');
+          const verdict = evaluated(amountCents, { tolerancePercent, ...over });
+          const maxCents = 1_000 + Math.floor((1_000 * (tolerancePercent ?? 0)) / 100);
+          expect(verdict.ok).toBe(isAllowed && amountCents <= maxCents);
         },
       ),
     );
   });
 
-  test('dearer, another merchant, no money: refused with figures', () => {
-    expect(judged(1_001)).toMatchObject({
+  test('dearer, another merchant: invalid state with figures, also where a rule forbids it as well', () => {
+    expect(evaluated(1_001, declinedBy('max_transaction', ''))).toMatchObject({
       ok: false,
       code: 'offer_amount',
       reason: expect.stringContaining('expects 10.00, asked 10.01'),
     });
-    expect(judged(1_000, { intent: { ...intent, expectedMerchant: 'Bakery' } })).toMatchObject({
+    expect(evaluated(1_000, { intent: { ...intent, expectedMerchant: 'Bakery' } })).toMatchObject({
       ok: false,
       code: 'offer_merchant',
     });
-    expect(judged(1_000, { availableCents: 999 })).toMatchObject({
+    for (const code of ['offer_amount', 'offer_merchant', 'offer_window', 'intent', 'not_eur', null])
+      expect(errorCodeOfRefusal(code)).toBe('invalid_state');
+  });
+
+  test('no money and a forbidding rule: the code of the rule, its figures, and the error that belongs to it', () => {
+    expect(evaluated(1_000, declinedBy('insufficient_funds', 'available 9.99, asked 10.00'))).toEqual({
       ok: false,
       code: 'insufficient_funds',
-      reason: expect.stringContaining('asks 10.00, available 9.99'),
+      reason: 'available 9.99, asked 10.00: fund the account',
     });
+    expect(evaluated(1_000, declinedBy('daily_limit', 'daily limit 5.00, spent 0.00, asked 10.00'))).toEqual({
+      ok: false,
+      code: 'daily_limit',
+      reason: 'forbidden by the rule daily_limit: daily limit 5.00, spent 0.00, asked 10.00; nothing was held',
+    });
+    expect(errorCodeOfRefusal('insufficient_funds')).toBe('insufficient_funds');
+    for (const code of ['daily_limit', 'mcc_blocklist', 'agent_status', 'card_refused', 'risk'])
+      expect(errorCodeOfRefusal(code)).toBe('policy_denied');
   });
 });
 

@@ -1,8 +1,9 @@
 /** The ways of a checkout: paid, declined, refused, and not known for a while. @module */
 import { Refused } from '../../../src/client/client.ts';
 import { second } from '../../../src/kernel/instant.ts';
+import type { Actors, Declared } from './actors.ts';
 import { checkoutRun, execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
-import { type Journey, type Played, until } from './stage.ts';
+import { type Journey, type Played, type Stage, until } from './stage.ts';
 
 const ended = (journey: string, workflowId: string): Played => ({ workflow: 'checkout', journey, workflowId });
 
@@ -13,16 +14,25 @@ const paid: Journey = async (stage, actors) => {
   return [ended('paid', checkoutRun(declared))];
 };
 
+/** The rule has to change after the offer was evaluated: otherwise the network is not asked. */
 const declined: Journey = async (stage, actors) => {
   const declared = await actors.declare(20);
   const params = { agentId: declared.agentId };
-  await actors.policies.updateAgentPolicy({ params, body: { blockedMccs: ['7995'] } });
-  await execute(actors, declared, shopUrl(stage, 'sandbox-casino', 2_000));
+  await recoverShop(stage, actors, declared, () =>
+    actors.policies.updateAgentPolicy({ params, body: { blockedMccs: ['5734'] } }),
+  );
+  await execute(actors, declared, stage.shop.offerUrl(2_000));
   await stage.observe('checkout: declined', checkoutRun(declared), namesOf(declared));
   await stage.observe('intentLifecycle: failed', intentRun(declared), namesOf(declared));
   const intent = { workflow: 'intentLifecycle', journey: 'failed', workflowId: intentRun(declared) };
   return [ended('declined', checkoutRun(declared)), intent];
 };
+
+async function recoverShop(stage: Stage, actors: Actors, declared: Declared, before?: () => Promise<unknown>) {
+  const { cardRef = '' } = await actors.cards.getCard({ params: { cardId: declared.cardId } });
+  const { apiUrl, networkKey } = stage;
+  stage.shop.recover({ apiUrl, networkKey, cardRef, ...(before === undefined ? {} : { before }) });
+}
 
 const refused: Journey = async (stage, actors) => {
   const declared = await actors.declare(10);
@@ -47,8 +57,7 @@ const unknownThenPaid: Journey = async (stage, actors) => {
     'the shop to be asked for the payment',
   );
   await stage.observe('checkout: outcome unknown', checkoutRun(declared), namesOf(declared));
-  const { cardRef = '' } = await actors.cards.getCard({ params: { cardId: declared.cardId } });
-  stage.shop.recover({ apiUrl: stage.apiUrl, networkKey: stage.networkKey, cardRef });
+  await recoverShop(stage, actors, declared);
   await actors.clock.advanceSandboxClock({ body: { ms: 5 * second } });
   await paying;
   await reaches(actors, declared, 'completed');

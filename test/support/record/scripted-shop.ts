@@ -13,8 +13,8 @@ export type ScriptedShop = {
   offerUrl(amountCents: number): string;
   /** How often it has been asked to take a payment. */
   asked(): number;
-  /** From now on it pays with this card at this Bursar, and answers. */
-  recover(bursar: { apiUrl: string; networkKey: string; cardRef: string }): void;
+  /** Its next payment is made with this card at this Bursar, and answered. `before` runs before the network is asked. */
+  recover(bursar: { apiUrl: string; networkKey: string; cardRef: string; before?: () => Promise<unknown> }): void;
   close(): Promise<void>;
 };
 
@@ -30,7 +30,10 @@ export async function startScriptedShop(): Promise<ScriptedShop> {
     asked += 1;
     const { orderId, paymentToken } = JSON.parse(await textOf(request)) as { orderId: string; paymentToken: string };
     if (bursar === undefined) return answer(response, 500, { error: 'the shop is out of order' });
-    const { decision } = await authorize(bursar, { token: paymentToken, amountCents: orders.get(orderId) ?? 0 });
+    const known = bursar;
+    bursar = undefined;
+    await known.before?.();
+    const { decision } = await authorize(known, { token: paymentToken, amountCents: orders.get(orderId) ?? 0 });
     return answer(response, 200, { orderId, status: decision === 'approved' ? 'paid' : 'declined' });
   };
   const offer = (request: IncomingMessage, response: ServerResponse): void => {

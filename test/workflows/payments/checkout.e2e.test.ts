@@ -1,7 +1,8 @@
 /** execute, from the API through the real workflow to the sandbox's shop and network and back. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { createClient, sendTo } from '../../../src/client/client.ts';
+import { createClient, type Refused, sendTo } from '../../../src/client/client.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-world.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anIntent, balancesOf, brokenInvariants, type Payer } from '../../support/payments-world.ts';
@@ -81,23 +82,6 @@ describe('execute', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
     expect(answers.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 400 } });
     expect(await w.world.sql('select 1 from transactions where intent_id = $1', [intentId])).toHaveLength(1);
-  });
-
-  test('declined by the rules: success is false, and the intent has failed', async () => {
-    const payer = await buyer({ policy: { require_intent: true, blocked_mccs: ['5734'] } });
-    const intentId = await anIntent(w.world, payer);
-    const answer = await execute(payer.token, intentId, w.shop('sandbox-shop', 1_250));
-    expect(answer).toMatchObject({
-      success: false,
-      status: 'declined',
-      transactionId: expect.stringMatching(/^tx_/),
-      reason: expect.stringContaining('5734 is blocked'),
-    });
-    expect(await intentOf(intentId)).toMatchObject({ status: 'failed' });
-    expect(await balancesOf(w.world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
-    expect(await eventNamesOf(w.world, payer.owner.ownerId)).toEqual(
-      expect.arrayContaining(['transaction.declined', 'intent.failed']),
-    );
   });
 
   test('a shop that stumbles after the authorization was paid all the same', async () => {
@@ -188,7 +172,7 @@ describe('nothing is held', () => {
       payer,
       await anIntent(w.world, payer, { amountCents: 9_000 }),
       w.shop('sandbox-shop', 9_000),
-      /asks 90\.00, available 50\.00/,
+      /available 50\.00, asked 90\.00/,
     );
   });
 
@@ -218,6 +202,36 @@ describe('nothing is held', () => {
     await w.world.sql(`update agents set status = 'frozen' where id = $1`, [payer.agentId]);
     await refused(payer, intentId, w.shop('sandbox-shop', 1_250), /agent .* is frozen/, 403);
   });
+
+  // rulings A (Execute): the policy is evaluated on the offer, before the network is asked.
+  test.each([
+    ['mcc_blocklist', { blockedMccs: ['7995'] }, /rule mcc_blocklist: merchant category 7995 is blocked/],
+    ['max_transaction', { maxTransactionEuros: 12.49 }, /rule max_transaction: transaction limit 12\.49, asked 12\.50/],
+    ['daily_limit', { dailyLimitEuros: 12 }, /rule daily_limit: daily limit 12\.00, spent 0\.00, asked 12\.50/],
+    ['country', { allowedCountries: ['FR'] }, /rule country: country DE is not among the allowed FR/],
+    ['merchant_blocklist', { merchantBlocklist: ['Sandbox Casino'] }, /rule merchant_blocklist: .*Sandbox Casino/],
+  ])(
+    'when the rule %s forbids the offer; after the rule was changed the repeat pays',
+    async (_rule, change, message) => {
+      const payer = await buyer();
+      const { updateAgentPolicy } = createClient(policiesArea, sendTo(w.apiUrl, payer.owner.key));
+      const params = { agentId: payer.agentId };
+      const before = { maxTransactionEuros: null, dailyLimitEuros: null, merchantBlocklist: [], blockedMccs: [] };
+      const intentId = await anIntent(w.world, payer, { merchant: null, isAutoApproved: false });
+      await updateAgentPolicy({ params, body: change });
+      const url = w.shop('sandbox-casino', 1_250);
+      const key = crypto.randomUUID();
+      const refusal = await execute(payer.token, intentId, url, key).catch((error: unknown) => error as Refused);
+      expect(refusal).toMatchObject({ status: 403, message: expect.stringMatching(message) });
+      expect((refusal as Refused).headers.get('x-service-error-code')).toBe('policy_denied');
+      expect(await intentOf(intentId)).toMatchObject({ status: 'approved', matched_transaction_id: null });
+      expect(await balancesOf(w.world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+      expect(await w.world.sql('select 1 from transactions where card_id = $1', [payer.cardId])).toEqual([]);
+      expect(await w.world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
+      await updateAgentPolicy({ params, body: { ...before, allowedCountries: ['DE'] } });
+      expect(await execute(payer.token, intentId, url, key)).toMatchObject({ success: true, amountEuros: 12.5 });
+    },
+  );
 
   test('when the intent is of somebody else', async () => {
     const payer = await buyer();

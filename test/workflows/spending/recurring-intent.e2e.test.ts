@@ -129,10 +129,10 @@ test('executed once in each window; a second time, between two and above the tol
   expect((await read(intent.id)).status).toBe('approved');
 });
 
-test('a charge that is declined at the shop fails no recurring intent', async () => {
+test('an offer that a rule forbids fails no recurring intent', async () => {
   const intent = await declare();
   await api.policies.updateAgentPolicy({ params: { agentId: intent.agentId }, body: { blockedMccs: ['5734'] } });
-  expect(await execute(intent.id)).toMatchObject({ success: false });
+  await expect(execute(intent.id)).rejects.toMatchObject({ status: 403 });
   expect(await read(intent.id)).toMatchObject({ status: 'approved', window: { number: 1 } });
   await api.policies.updateAgentPolicy({ params: { agentId: intent.agentId }, body: { blockedMccs: [] } });
   expect(await execute(intent.id)).toMatchObject({ success: true });

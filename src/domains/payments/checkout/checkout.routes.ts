@@ -1,10 +1,11 @@
 /** Answers the checkout operations: ask the use case, shape the reply. No decision is made here. @module */
 import type { Call } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
-import { DomainError, type ErrorCode, unavailable } from '../../../kernel/errors.ts';
+import { DomainError, unavailable } from '../../../kernel/errors.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { checkoutArea } from './checkout.contract.ts';
 import type { CheckoutRow } from './checkout.entity.ts';
+import { errorCodeOfRefusal } from './checkout.rules.ts';
 
 export type CheckoutDeps = {
   /** The checkout as it stands when the time to answer is up. */
@@ -15,7 +16,9 @@ export type CheckoutDeps = {
 export const checkoutHandlers = ({ execute, confirm }: CheckoutDeps): Handlers<typeof checkoutArea> => ({
   executeCheckout: async ({ body }, call) => {
     const row = await execute(body, call);
-    if (row.status === 'refused') throw new DomainError(refusalCode(row), row.outcomeReason ?? 'nothing was held');
+    if (row.status === 'refused') {
+      throw new DomainError(errorCodeOfRefusal(row.outcomeCode ?? null), row.outcomeReason ?? 'nothing was held');
+    }
     if (row.status !== 'paid' && row.status !== 'declined' && row.status !== 'failed') {
       throw unavailable(`the outcome of checkout ${row.id} is not known yet`);
     }
@@ -34,8 +37,3 @@ export const checkoutHandlers = ({ execute, confirm }: CheckoutDeps): Handlers<t
 
   confirmCheckout: async ({ body }, call) => ({ status: 'completed', ...(await confirm(body, call)) }),
 });
-
-const refusalCode = ({ outcomeCode }: CheckoutRow): ErrorCode => {
-  if (outcomeCode === 'insufficient_funds') return 'insufficient_funds';
-  return outcomeCode === 'card_refused' || outcomeCode === 'agent_or_card' ? 'policy_denied' : 'invalid_state';
-};

@@ -3,11 +3,12 @@
  * time come in as arguments.
  * @module
  */
+import type { ErrorCode } from '../../../kernel/errors.ts';
 import { day, minute, second } from '../../../kernel/instant.ts';
-import { inWords } from '../../../kernel/money.ts';
 import type { Move } from '../../../kernel/move.ts';
-import { type MatchableIntent, misfitsOf, mostFor } from '../../spending/policies/policy.rules.ts';
-import type { CheckoutOffer } from './checkout.port.ts';
+import { type MatchableIntent, type Misfit, misfitsOf } from '../../spending/policies/policy.rules.ts';
+import type { Decision } from '../network/authorization.rules.ts';
+import type { CheckoutOffer, NoOfferReason } from './checkout.port.ts';
 
 /** `open`: no offer read yet; `offered`: judged; `paying`: money may move. All others are final. */
 export const checkoutStatuses = ['open', 'offered', 'paying', 'paid', 'declined', 'refused', 'failed'] as const;
@@ -43,24 +44,46 @@ export type OfferVerdict =
   | { readonly ok: true; readonly ceilingCents: number }
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
-/** Not dearer than the intent allows, by the merchant it names, and there is money for it. */
-export function judgeOffer(
+export type OfferFacts = {
+  readonly intent: MatchableIntent;
+  readonly tolerancePercent: number | null;
+  /** What the charge rules decide about the offer now, and the ceiling of the intent in cents. */
+  readonly decision: Pick<Decision, 'outcome' | 'rule' | 'reason'>;
+  readonly ceilingCents: number;
+};
+
+/** An offer has to fit the intent (amount, merchant, window), and the charge rules have to approve it. */
+export function evaluateOffer(
   offer: Pick<CheckoutOffer, 'amountCents' | 'merchant'>,
-  {
-    intent,
-    tolerancePercent,
-    availableCents,
-  }: { intent: MatchableIntent; tolerancePercent: number | null; availableCents: number },
+  { intent, tolerancePercent, decision: { outcome, rule, reason }, ceilingCents }: OfferFacts,
 ): OfferVerdict {
   const [misfit] = misfitsOf(intent, offer, tolerancePercent);
   if (misfit !== undefined)
     return { ok: false, code: `offer_${misfit.field}`, reason: `${misfit.reason}: nothing was held` };
-  if (offer.amountCents > availableCents) {
-    const reason = `the shop asks ${inWords(offer.amountCents)}, available ${inWords(availableCents)}: fund the account`;
-    return { ok: false, code: 'insufficient_funds', reason };
-  }
-  return { ok: true, ceilingCents: mostFor(intent, tolerancePercent) };
+  if (outcome === 'approved') return { ok: true, ceilingCents };
+  if (rule === 'insufficient_funds') return { ok: false, code: rule, reason: `${reason}: fund the account` };
+  return { ok: false, code: rule, reason: `forbidden by the rule ${rule}: ${reason}; nothing was held` };
 }
+
+/** Refusals that are not by a rule of the policy; every other code of a refused checkout is such a rule. */
+const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
+  address_refused: 'invalid_state',
+  unreachable: 'invalid_state',
+  not_an_offer: 'invalid_state',
+  not_eur: 'invalid_state',
+  other_origin: 'invalid_state',
+  offer_amount: 'invalid_state',
+  offer_merchant: 'invalid_state',
+  offer_window: 'invalid_state',
+  intent: 'invalid_state',
+  checkout_intent: 'invalid_state',
+  over_ceiling: 'invalid_state',
+  insufficient_funds: 'insufficient_funds',
+} satisfies Record<NoOfferReason | `offer_${Misfit['field']}`, ErrorCode> & Record<string, ErrorCode>;
+
+/** How a refused checkout is answered. */
+export const errorCodeOfRefusal = (outcomeCode: string | null): ErrorCode =>
+  outcomeCode === null ? 'invalid_state' : (refusedWithoutPolicy[outcomeCode] ?? 'policy_denied');
 
 /** Refusals of an address, in words for whoever asked. */
 export const noOfferInWords = {

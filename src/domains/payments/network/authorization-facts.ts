@@ -116,7 +116,7 @@ async function simulated(tx: Tx, facts: AuthorizationFacts, id: string): Promise
 /** What the pure decision looks at. */
 export function decisionFactsOf(
   facts: AuthorizationFacts,
-  message: AuthorizationMessage,
+  message: Pick<AuthorizationMessage, 'amountCents' | 'partialSupported'>,
   request: RequestFacts,
   { at, risk }: { at: Date; risk: RiskFacts },
 ): DecisionFacts {
