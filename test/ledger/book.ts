@@ -87,11 +87,7 @@ export async function openBook(): Promise<Book> {
     },
     post,
     fund: (ownerId, walletId, amountCents) =>
-      post(
-        ownerId,
-        'fund',
-        fund({ ownerId, to: wallet(walletId), amountCents: cents(amountCents), receivableCents: 0 }),
-      ),
+      post(ownerId, 'fund', fund({ ownerId, to: wallet(walletId), amountCents: cents(amountCents) })),
     close: async () => {
       await Promise.all(opened.map((orm) => orm.close()));
       await onServer(server, `drop database ${name} with (force)`);

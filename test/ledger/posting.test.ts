@@ -1,11 +1,12 @@
 /** Posting against a real PostgreSQL: atomic, once per cause, never below zero, exact under contention. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { rows } from '../../src/db/tx.ts';
+import { oneRow, rows, type Tx } from '../../src/db/tx.ts';
 import { available, external, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
 import {
   authorization,
   clearing,
+  fund,
   internalTransfer,
   type Posting,
   refund,
@@ -37,8 +38,6 @@ test('a purchase goes from available to held to the cards, and each entry tells 
       from,
       amountCents: 2_500,
       heldCents: 3_000,
-      availableCents: 7_000,
-      receivableCents: 0,
       isFinal: true,
     }),
   );
@@ -83,18 +82,13 @@ test('what a clearing takes beyond hold and wallet is owed, and the next credit 
     from,
     amountCents: 1_700,
     heldCents: 0,
-    availableCents: 1_000,
-    receivableCents: 0,
     isFinal: true,
   };
-  await book.post(ownerId, 'clearing', clearing(over));
+  const cleared = await book.post(ownerId, 'clearing', clearing(over));
+  expect(cleared).toMatchObject({ owedCents: 700, balances: { [available(from)]: 0, [receivable(ownerId)]: 700 } });
   expect(await balance(receivable(ownerId))).toBe(700);
-  const back = await book.post(
-    ownerId,
-    'refund',
-    refund({ ownerId, to: from, amountCents: 900, receivableCents: 700 }),
-  );
-  expect(back.balances).toEqual({ [receivable(ownerId)]: 0, [available(from)]: 200 });
+  const back = await book.post(ownerId, 'refund', refund({ ownerId, to: from, amountCents: 900 }));
+  expect(back).toMatchObject({ owedCents: -700, balances: { [receivable(ownerId)]: 0, [available(from)]: 200 } });
 });
 
 test('the same cause posts once, whoever asks again and however often, and answers with the same journal', async () => {
@@ -255,6 +249,86 @@ test('a transaction that dies after posting leaves nothing behind, and its cause
   expect(again.outcome).toBe('posted');
 });
 
+test('a transaction locks its accounts in one call: a second one, or a posting to another account, is an error', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  const [one, two] = [available(wallet(walletId)), available(wallet(other))];
+  await book.fund(ownerId, walletId, 100);
+  const within = (...steps: ((tx: Tx) => Promise<unknown>)[]) =>
+    book.database.write(async (tx) => {
+      for (const step of steps) await step(tx);
+    });
+  const lock =
+    (...names: (typeof one)[]) =>
+    (tx: Tx) =>
+      lockAccounts(tx, because('one-lock'), ownerId, names);
+  const post = (postings: Posting[]) => (tx: Tx) =>
+    postJournals(tx, because('one-lock'), [draft(ownerId, 'adjustment', postings, newId('journal'))]);
+  const second = { code: 'BL004' };
+  await expect(within(lock(one), lock(two))).rejects.toMatchObject(second);
+  await expect(within(lock(two), lock(one, two))).rejects.toMatchObject(second);
+  await expect(within(lock(one), post(transfer(walletId, other, 1)))).rejects.toMatchObject(second);
+  await expect(within(post(fundLines(ownerId, walletId, 1)), post(transfer(walletId, other, 1)))).rejects.toMatchObject(
+    second,
+  );
+  expect(await balance(one)).toBe(100);
+  await within(lock(one, two), lock(one), post(transfer(walletId, other, 30)), post(transfer(other, walletId, 10)));
+  expect(await balance(one)).toBe(80);
+});
+
+test('what an owner owes is locked last, and only when something is or becomes owed', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const from = wallet(walletId);
+  await book.fund(ownerId, walletId, 100);
+  const clear = (amountCents: number) => clearing({ ownerId, from, amountCents, heldCents: 0, isFinal: true });
+  const lockedBy = (postings: readonly Posting[]): Promise<string> =>
+    book.database.write(async (tx) => {
+      await postJournals(tx, because('locks'), [draft(ownerId, 'clearing', postings, newId('journal'))]);
+      return (await oneRow<{ held: string }>(tx, `select current_setting('bursar.locked_accounts') as held`)).held;
+    });
+  expect(await lockedBy(clear(60))).toBe(available(from));
+  expect(
+    await rows(book.database.read(), 'select 1 from ledger_accounts where name = $1', [receivable(ownerId)]),
+  ).toEqual([]);
+  expect(await lockedBy(clear(60))).toBe([available(from), receivable(ownerId)].join());
+  expect(await balance(receivable(ownerId))).toBe(20);
+  expect(await lockedBy(fund({ ownerId, to: from, amountCents: 30 }))).toContain(receivable(ownerId));
+  expect(await lockedBy(fund({ ownerId, to: from, amountCents: 30 }))).toBe(available(from));
+  expect(await balance(available(from))).toBe(40);
+});
+
+test('clearings that take more than there is, credits and transfers on two wallets at once never deadlock', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  const before = await deadlocks();
+  const cards = { ownerId, amountCents: 70, heldCents: 0, isFinal: true };
+  await Promise.all(
+    Array.from({ length: 90 }, async (_, n) => {
+      const [here, there] = n % 2 ? [walletId, other] : [other, walletId];
+      const steps = [
+        () => book.post(ownerId, 'clearing', clearing({ ...cards, from: wallet(here) })),
+        () => book.fund(ownerId, there, 60),
+        () =>
+          book.database.write(async (tx) => {
+            await lockAccounts(tx, because(`both-${n}`), ownerId, [available(wallet(here)), available(wallet(there))]);
+            const credit = fund({ ownerId, to: wallet(here), amountCents: 10 });
+            return postJournals(tx, because(`both-${n}`), [draft(ownerId, 'fund', credit, `both-${n}`)]);
+          }),
+      ];
+      await steps[n % 3]?.();
+    }),
+  );
+  expect(await deadlocks()).toBe(before);
+  const owed = (await balance(receivable(ownerId))) ?? 0;
+  const there = Object.values(
+    await balancesOf(
+      book.database.read(),
+      [walletId, other].map((id) => available(wallet(id))),
+    ),
+  );
+  expect(there.reduce((sum, part) => sum + part, -owed)).toBe(30 * (60 + 10 - 70));
+});
+
 test('locked balances stay as they were read until the transaction ends', async () => {
   const { ownerId, walletId } = await book.owner();
   const name = available(wallet(walletId));
@@ -262,12 +336,12 @@ test('locked balances stay as they were read until the transaction ends', async 
   await book.fund(ownerId, walletId, 100);
   let rival: Promise<unknown> = Promise.resolve();
   const seen = await book.database.write(async (tx) => {
-    const locked = await lockAccounts(tx, because('locking'), ownerId, [name, receivable(ownerId)]);
+    const locked = await lockAccounts(tx, because('locking'), ownerId, [name]);
     rival = book.post(ownerId, 'internal_transfer', transfer(walletId, other, 60));
     await new Promise((resolve) => setTimeout(resolve, 50));
     return [locked, await balancesOf(tx, [name])];
   });
-  expect(seen).toEqual([{ [name]: 100, [receivable(ownerId)]: 0 }, { [name]: 100 }]);
+  expect(seen).toEqual([{ [name]: 100 }, { [name]: 100 }]);
   await rival;
   expect(await balance(name)).toBe(40);
 });

@@ -1,19 +1,54 @@
--- Makes what is missing and locks all of them in one order: whoever needs balances to decide calls this first.
+/* The lock call of a transaction: creates the accounts that are missing and locks all of them in one order, by name,
+   and `owner:…:receivable` after all others, because only the locked balances show whether it is needed. A second call
+   may lock what is held already, and the receivables if none is held yet, because they come last; anything else could
+   be a second order and raises BL004. BL003 = an account of another owner; `p_owners` says whose each account is. */
+create or replace function hold_accounts(p_names text[], p_owners text[], p_at timestamptz) returns void
+  language plpgsql
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off
+as $$
+declare
+  v_held text[] := string_to_array(nullif(current_setting('bursar.locked_accounts', true), ''), ',');
+  v_new text[] := array(select distinct n from unnest(p_names) n where v_held is null or n <> all(v_held));
+  v_bad text;
+  v_is_receivable boolean;
+begin
+  if cardinality(p_names) is null or cardinality(p_names) = 0 then return; end if;
+  if v_held is not null and exists (select from unnest(v_new) n
+      where n not like 'owner:%' or array_to_string(v_held, ',') like '%owner:%') then
+    raise exception 'the transaction holds % and may not lock % as well: one lock call names all accounts', v_held, v_new
+      using errcode = 'BL004';
+  end if;
+  foreach v_is_receivable in array array[false, true] loop
+    continue when not exists (select from unnest(v_new) n where (n like 'owner:%') = v_is_receivable);
+    insert into ledger_accounts (name, owner_id, created_at)
+      select n.name collate "C", min(n.owner_id), p_at from unnest(p_names, p_owners) n (name, owner_id)
+      where n.name = any(v_new) and (n.name like 'owner:%') = v_is_receivable
+        and not exists (select from ledger_accounts a where a.name = n.name)
+      group by 1 order by 1
+      on conflict do nothing;
+    perform 1 from ledger_accounts a where a.name = any(v_new) and (a.name like 'owner:%') = v_is_receivable
+      order by a.name for no key update;
+  end loop;
+  select n.name into v_bad from unnest(p_names, p_owners) n (name, owner_id) join ledger_accounts a using (name)
+    where a.owner_id <> n.owner_id limit 1;
+  if found then
+    raise exception 'account % is of another owner', v_bad using errcode = 'BL003';
+  end if;
+  if cardinality(v_new) > 0 then
+    perform set_config('bursar.locked_accounts', array_to_string(v_held || v_new, ','), true);
+  end if;
+end $$;
+
+/* For a transaction that decides by balances: locks every account that it will touch, those of its later postings
+   included, and returns their balances in name order. */
 create or replace function lock_accounts(p_owner text, p_names text[], p_at timestamptz)
   returns table (name text, balance_cents bigint) language plpgsql
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
 as $$
 #variable_conflict use_column
 begin
-  insert into ledger_accounts as a (name, owner_id, created_at)
-    select n, p_owner, p_at from (select distinct unnest(p_names) collate "C" as n) asked
-    where not exists (select from ledger_accounts e where e.name = n)
-    order by n
-    on conflict do nothing;
-  if exists (select from ledger_accounts a where a.name = any(p_names) and a.owner_id <> p_owner) then
-    raise exception 'not all accounts belong to %: %', p_owner, p_names using errcode = 'BL003';
-  end if;
+  perform hold_accounts(p_names, array_fill(p_owner, array[cardinality(p_names)]), p_at);
   return query
-    select a.name, a.balance_cents from ledger_accounts a where a.name = any(p_names)
-    order by a.name for no key update;
+    select a.name, a.balance_cents from ledger_accounts a where a.name = any(p_names) order by a.name;
 end $$;

@@ -3,7 +3,16 @@ import { WalletRow } from './wallets/wallet.entity.ts';
 
 export { fundArea } from './funding/funding.contract.ts';
 export { fundHandlers } from './funding/funding.routes.ts';
-export { agentBudget, available, external, held, receivable, suspense, wallet } from './ledger/account.rules.ts';
+export {
+  agentBudget,
+  available,
+  external,
+  held,
+  type Purse,
+  receivable,
+  suspense,
+  wallet,
+} from './ledger/account.rules.ts';
 export { keyIdOf, publicKeyOf, signingKeyFrom } from './ledger/checkpoint.rules.ts';
 export { writeCheckpoint } from './ledger/checkpoint.service.ts';
 export { checkpointFolder, publicKeysIn } from './ledger/checkpoint.store.ts';

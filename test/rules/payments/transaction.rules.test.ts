@@ -15,6 +15,7 @@ import {
 } from '../../../src/domains/payments/transactions/transaction.rules.ts';
 import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
 import { authorization, clearing, type Posting, release } from '../../../src/domains/treasury/ledger/ledger.rules.ts';
+import { settled } from '../../support/settlement.ts';
 
 type Said =
   | { kind: 'clear'; amountCents: number; isFinal: boolean }
@@ -51,9 +52,13 @@ const hear = (state: TransactionState, message: Said): TransactionChange => {
 const ownerId = 'own_aaaaaaaa';
 const from = wallet('wal_aaaaaaaa');
 
-/** The book as the service posts it. */
+/** The journal as the service posts it. */
 function postingsOf(state: TransactionState, message: Said, balances: Map<string, number>): Posting[] {
-  const balance = (name: string) => balances.get(name) ?? 0;
+  const owed = `owner:${ownerId}:receivable`;
+  return settled(journalOf(state, message), new Map(balances).set(owed, -(balances.get(owed) ?? 0)));
+}
+
+function journalOf(state: TransactionState, message: Said): Posting[] {
   if (message.kind !== 'clear') {
     const { releasedCents } = hear(state, message);
     return releasedCents === 0 ? [] : release({ ownerId, from, amountCents: releasedCents });
@@ -64,8 +69,6 @@ function postingsOf(state: TransactionState, message: Said, balances: Map<string
     amountCents: message.amountCents,
     isFinal: message.isFinal,
     heldCents: state.heldCents,
-    availableCents: balance(`wallet:${from.id}:available`),
-    receivableCents: -balance(`owner:${ownerId}:receivable`),
   });
 }
 

@@ -23,6 +23,7 @@ import {
   refund,
   release,
 } from '../../../src/domains/treasury/ledger/ledger.rules.ts';
+import { settled } from '../../support/settlement.ts';
 
 const ownerId = 'own_tester0000';
 const walletId = 'wal_tester0000';
@@ -36,6 +37,13 @@ const sum = (postings: readonly Posting[]): number =>
 const of = (postings: readonly Posting[], account: Account): number =>
   postings.find((posting) => posting.account === account)?.amountCents ?? 0;
 
+const standing = (availableCents: number, receivableCents: number, heldCents = 0): Map<string, number> =>
+  new Map([
+    [available(from), availableCents],
+    [receivable(ownerId), receivableCents],
+    [held(from), heldCents],
+  ]);
+
 const anyPattern = fc.oneof(
   amount.map((amountCents) => authorization({ ownerId, from, amountCents })),
   amount.map((amountCents) => release({ ownerId, from, amountCents })),
@@ -43,13 +51,11 @@ const anyPattern = fc.oneof(
     .record({
       amountCents: amount,
       heldCents: some,
-      availableCents: some,
-      receivableCents: some,
       isFinal: fc.boolean(),
     })
     .map((facts) => clearing({ ownerId, from, ...facts })),
-  fc.record({ amountCents: amount, receivableCents: some }).map((facts) => fund({ ownerId, to: from, ...facts })),
-  fc.record({ amountCents: amount, receivableCents: some }).map((facts) => refund({ ownerId, to: from, ...facts })),
+  amount.map((amountCents) => fund({ ownerId, to: from, amountCents })),
+  amount.map((amountCents) => refund({ ownerId, to: from, amountCents })),
   amount.map((amountCents) => internalTransfer({ fromWalletId: walletId, toWalletId: 'wal_other00000', amountCents })),
   amount.map((amountCents) => agentFund({ walletId, agentId, amountCents })),
   amount.map((amountCents) => agentReturn({ walletId, agentId, amountCents })),
@@ -75,7 +81,9 @@ test('a clearing pays the network in full, whatever hold, money and debt there a
       some,
       fc.boolean(),
       (amountCents, heldCents, availableCents, receivableCents, isFinal) => {
-        const postings = clearing({ ownerId, from, amountCents, heldCents, availableCents, receivableCents, isFinal });
+        const asked = clearing({ ownerId, from, amountCents, heldCents, isFinal });
+        const postings = settled(asked, standing(availableCents, receivableCents, heldCents));
+        expect(sum(postings)).toBe(0);
         expect(of(postings, external('cards', ownerId))).toBe(amountCents);
         expect(heldCents + of(postings, held(from))).toBe(isFinal ? 0 : Math.max(0, heldCents - amountCents));
         expect(availableCents + of(postings, available(from))).toBeGreaterThanOrEqual(0);
@@ -88,7 +96,8 @@ test('a clearing pays the network in full, whatever hold, money and debt there a
 test('an owner owes only what neither hold nor wallet could pay', () => {
   fc.assert(
     fc.property(amount, some, some, fc.boolean(), (amountCents, heldCents, availableCents, isFinal) => {
-      const postings = clearing({ ownerId, from, amountCents, heldCents, availableCents, receivableCents: 0, isFinal });
+      const asked = clearing({ ownerId, from, amountCents, heldCents, isFinal });
+      const postings = settled(asked, standing(availableCents, 0, heldCents));
       const owed = 0 - of(postings, receivable(ownerId));
       expect(owed).toBe(Math.max(0, amountCents - heldCents - availableCents));
       if (owed > 0) expect(availableCents + of(postings, available(from))).toBe(0);
@@ -99,10 +108,13 @@ test('an owner owes only what neither hold nor wallet could pay', () => {
 test('any credit settles what is owed first', () => {
   fc.assert(
     fc.property(amount, some, (amountCents, receivableCents) => {
-      for (const postings of [
-        fund({ ownerId, to: from, amountCents, receivableCents }),
-        refund({ ownerId, to: from, amountCents, receivableCents }),
+      for (const asked of [
+        fund({ ownerId, to: from, amountCents }),
+        refund({ ownerId, to: from, amountCents }),
+        release({ ownerId, from, amountCents }),
+        clearing({ ownerId, from, amountCents: 1, heldCents: 1 + amountCents, isFinal: true }),
       ]) {
+        const postings = settled(asked, standing(0, receivableCents, 1 + amountCents));
         expect(of(postings, receivable(ownerId))).toBe(Math.min(amountCents, receivableCents));
         expect(of(postings, available(from))).toBe(Math.max(0, amountCents - receivableCents));
       }
@@ -130,8 +142,8 @@ describe('a life of a wallet', () => {
         let holdCents = 0;
         let outside = 0;
         for (const { kind, cents, final } of steps) {
-          const facts = { ownerId, from, to: from, receivableCents: balance(receivable(ownerId)) };
-          const postings = (() => {
+          const facts = { ownerId, from, to: from };
+          const asked = (() => {
             if (kind === 'fund') return fund({ ...facts, amountCents: cents });
             if (kind === 'refund') return refund({ ...facts, amountCents: cents });
             if (kind === 'authorize')
@@ -148,10 +160,10 @@ describe('a life of a wallet', () => {
               ...facts,
               amountCents: cents,
               heldCents: holdCents,
-              availableCents: balance(available(from)),
               isFinal: final,
             });
           })();
+          const postings = settled(asked, balances);
           for (const { account, amountCents } of postings) {
             balances.set(account, (balances.get(account) ?? 0) + balanceChange(account, amountCents));
             if (!hasRunningBalance(account)) outside -= amountCents;

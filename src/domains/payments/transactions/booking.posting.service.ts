@@ -1,20 +1,14 @@
 /**
- * The ledger's side of a booking: one journal for what the network said, and another for what an agent that is closed
- * may not keep. Part of the booking's transaction; decides no amounts.
+ * The ledger's side of a booking: one journal for what the network said. Money that a closed agent may not keep goes to
+ * its owner. Part of the booking's transaction; decides no amounts.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
+import { assert } from '../../../kernel/assert.ts';
 import { unavailable } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import {
-  agentReturn,
-  available,
-  type JournalDraft,
-  type JournalKind,
-  type Posting,
-  postJournals,
-} from '../../treasury/index.ts';
+import { type JournalKind, type Posting, type Purse, postJournals, wallet } from '../../treasury/index.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
@@ -23,42 +17,35 @@ export type Source = { readonly adapter: string; readonly id: string };
 
 type Journal = { kind: JournalKind; source: Source; postings: readonly Posting[] };
 
+/** Returns by how much it raised what the owner owes. A message is booked once, so its journal is new. */
 export async function post(
   tx: Tx,
   row: TransactionRow,
   { kind, source, postings }: Journal,
   cause: Cause,
-): Promise<void> {
-  if (postings.length === 0) return;
-  const draft = (part: string, of: JournalKind, lines: readonly Posting[]): JournalDraft => ({
-    id: newId('journal'),
-    ownerId: row.ownerId,
-    agentId: row.agentId,
-    kind: of,
-    referenceType: 'transaction',
-    referenceId: row.id,
-    cause: `${part}:${source.adapter}:${source.id}`,
-    postings: lines,
-  });
-  const returned = await toOwnerOfClosedAgent(tx, row, postings);
-  await postJournals(tx, cause, [
-    draft(kind, kind, postings),
-    ...(returned.length === 0 ? [] : [draft('agent_return', 'agent_return', returned)]),
+): Promise<number> {
+  if (postings.length === 0) return 0;
+  const [posted] = await postJournals(tx, cause, [
+    {
+      id: newId('journal'),
+      ownerId: row.ownerId,
+      agentId: row.agentId,
+      kind,
+      referenceType: 'transaction',
+      referenceId: row.id,
+      cause: `${kind}:${source.adapter}:${source.id}`,
+      postings,
+    },
   ]);
+  assert(posted?.outcome === 'posted', `the journal of ${kind} ${source.id} is new`);
+  return Math.max(0, posted.owedCents);
 }
 
-/** A closed agent keeps no budget: what comes back to it goes on to the owner's default wallet. */
-async function toOwnerOfClosedAgent(
-  tx: Tx,
-  row: TransactionRow,
-  postings: readonly Posting[],
-): Promise<readonly Posting[]> {
+/** Where money goes that is no longer held: a closed agent keeps no budget, so its owner's default wallet takes it. */
+export async function restOf(tx: Tx, row: TransactionRow): Promise<Purse> {
   const purse = purseOf(row.purse);
-  const amountCents = postings.find(({ account }) => account === available(purse))?.amountCents ?? 0;
-  if (purse.kind !== 'agent' || amountCents <= 0) return [];
-  if (!(await isAgentClosed(tx, row))) return [];
-  const walletId = await defaultWalletOf(tx, row.ownerId);
-  return agentReturn({ walletId, agentId: row.agentId, amountCents });
+  if (purse.kind !== 'agent' || !(await isAgentClosed(tx, row))) return purse;
+  return wallet(await defaultWalletOf(tx, row.ownerId));
 }
 
 /**

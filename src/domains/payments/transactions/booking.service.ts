@@ -8,9 +8,9 @@ import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { applyToIntent, lockIntent, settleWindow } from '../../spending/intents/index.ts';
-import { available, clearing, held, lockAccounts, receivable, release } from '../../treasury/index.ts';
+import { clearing, release } from '../../treasury/index.ts';
 import { alerts, changeOf, completion } from './booking.changes.ts';
-import { isAgentClosed, post, type Source } from './booking.posting.service.ts';
+import { isAgentClosed, post, restOf, type Source } from './booking.posting.service.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { clear, expire, holdExpiry, reverse, type TransactionChange } from './transaction.rules.ts';
@@ -34,23 +34,10 @@ export async function bookClearing(
   await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, cause);
   await tellOthers(tx, row, change, cause, closeUsedCard);
 
-  const from = purseOf(row.purse);
-  const { ownerId } = row;
-  const accounts = [held(from), available(from), receivable(ownerId)];
-  const balances = await lockAccounts(tx, cause, ownerId, accounts);
-  const availableCents = balances[available(from)] ?? 0;
-  const postings = clearing({
-    ownerId,
-    from,
-    amountCents,
-    isFinal,
-    heldCents: before.heldCents,
-    availableCents,
-    receivableCents: balances[receivable(ownerId)] ?? 0,
-  });
-  await post(tx, row, { kind: 'clearing', source, postings }, cause);
+  const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
+  const postings = clearing({ ...drawn, amountCents, isFinal, heldCents: before.heldCents });
+  const owedCents = await post(tx, row, { kind: 'clearing', source, postings }, cause);
 
-  const owedCents = Math.max(0, change.beyondCents - availableCents);
   await recordChanges(tx, cause, [
     changeOf(row, 'transaction.settlement', { amountCents, isFinal, networkId: source.id }),
     { ...changeOf(row, 'transaction.settled'), audited: false },
@@ -101,7 +88,8 @@ async function giveBack(
   // It had ended before: the message is kept, and nothing moves.
   if (amountCents === 0 && !change.completes && !change.isFullyReversed) return 0;
   await tellOthers(tx, row, change, cause, closeUsedCard);
-  const postings = amountCents === 0 ? [] : release({ ownerId: row.ownerId, from: purseOf(row.purse), amountCents });
+  const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
+  const postings = amountCents === 0 ? [] : release({ ...drawn, amountCents });
   await post(tx, row, { kind: kind === 'expiry' ? 'hold_expiry' : 'reversal', source, postings }, cause);
   const updated = changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: amountCents });
   await recordChanges(tx, cause, [updated, ...completion(row, change)]);

@@ -10,10 +10,10 @@ import type { Id } from '../../../kernel/ids.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
-import { available, receivable, wallet } from '../ledger/account.rules.ts';
+import { available, wallet } from '../ledger/account.rules.ts';
 import { balancesOf } from '../ledger/ledger.queries.ts';
 import { fund, internalTransfer } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, lockAccounts, postJournals } from '../ledger/ledger.service.ts';
+import { type JournalDraft, postJournals } from '../ledger/ledger.service.ts';
 import { heldOpen } from '../wallets/wallet.service.ts';
 import { type FundingView, findFunding } from './funding.queries.ts';
 
@@ -62,10 +62,7 @@ export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): 
 
 async function credit(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
   const { ownerId, walletId, amountCents } = order;
-  const to = wallet(walletId);
-  const owed = receivable(ownerId);
-  const locked = await lockAccounts(tx, cause, ownerId, [available(to), owed]);
-  const postings = fund({ ownerId, to, amountCents, receivableCents: locked[owed] ?? 0 });
+  const postings = fund({ ownerId, to: wallet(walletId), amountCents });
   const balanceCents = await post(tx, cause, order, { kind: 'fund', postings });
   const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: true });
   await recordChanges(tx, cause, [

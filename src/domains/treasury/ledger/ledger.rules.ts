@@ -1,6 +1,7 @@
 /**
- * What each movement of money posts: the patterns of the book, each balanced by construction. A pattern that may
- * touch what the owner owes is given balances read under lock. Pure; posting them is ledger.service.ts.
+ * What each movement of money posts: the patterns of the ledger, each balanced by construction. A pattern names the
+ * receivable where the owner may come to owe or may owe already; the database function decides by the locked balances.
+ * Pure; posting is ledger.service.ts.
  * @module
  */
 import { assert } from '../../../kernel/assert.ts';
@@ -11,13 +12,23 @@ import {
   available,
   external,
   held,
+  type OwnerAccount,
   type Purse,
   receivable,
   wallet,
 } from './account.rules.ts';
 
-/** Credit positive, debit negative. */
-export type Posting = { readonly account: Account; readonly amountCents: Cents };
+/** Credit positive, debit negative; never 0. */
+export type Posting = {
+  readonly account: Account;
+  readonly amountCents: Cents;
+  /**
+   * Only on an `available` account. A debit takes what is available, up to its amount; the rest is owed. A credit
+   * settles what is owed first; the rest becomes available. The database function applies this under lock, and locks
+   * the receivable only when something is or becomes owed.
+   */
+  readonly receivable?: OwnerAccount;
+};
 
 type Owned = { readonly ownerId: string };
 type Amount = { readonly amountCents: number };
@@ -27,16 +38,21 @@ type Drawn = Owned & Amount & { readonly from: Purse };
 export const authorization = ({ from, amountCents }: Drawn): Posting[] =>
   move(available(from), held(from), amountCents);
 
-/** A hold, or a part of it, is given back: reversed, or grown too old. */
-export const release = ({ from, amountCents }: Drawn): Posting[] => move(held(from), available(from), amountCents);
+type Released = Drawn & {
+  /** Where the money goes that is no longer held; absent: back to where it was held from. */
+  readonly restTo?: Purse | undefined;
+};
 
-export type Clearing = Drawn & {
+/** A hold, or a part of it, is given back: reversed, or grown too old. */
+export const release = ({ ownerId, from, restTo = from, amountCents }: Released): Posting[] =>
+  balanced([
+    [held(from), -amountCents],
+    [available(restTo), amountCents, receivable(ownerId)],
+  ]);
+
+export type Clearing = Released & {
   /** What is still held for this authorization; 0 without a live hold. */
   readonly heldCents: number;
-  /** The purse's available money, under lock. */
-  readonly availableCents: number;
-  /** What the owner owes, under lock. */
-  readonly receivableCents: number;
   /** The last clearing of its authorization: the rest of the hold is given back. */
   readonly isFinal: boolean;
 };
@@ -45,31 +61,26 @@ export type Clearing = Drawn & {
  * The network collects. First from the hold, then from available money, and what is missing the owner owes. The rest
  * of a hold that a final clearing gives back settles what is owed first.
  */
-export function clearing({ ownerId, from, amountCents, ...rest }: Clearing): Posting[] {
-  const fromHold = least(amountCents, rest.heldCents);
+export function clearing({ ownerId, from, restTo = from, amountCents, heldCents, isFinal }: Clearing): Posting[] {
+  const fromHold = least(amountCents, heldCents);
   const beyond = subtract(amountCents, fromHold);
-  const fromAvailable = least(beyond, rest.availableCents);
-  const left = rest.isFinal ? subtract(rest.heldCents, fromHold) : cents(0);
-  const settled = least(left, rest.receivableCents);
+  const left = isFinal ? subtract(heldCents, fromHold) : 0;
   return balanced([
     [held(from), -fromHold - left],
-    [available(from), left - settled - fromAvailable],
-    [receivable(ownerId), settled - (beyond - fromAvailable)],
+    [available(restTo), left, receivable(ownerId)],
+    [available(from), -beyond, receivable(ownerId)],
     [external('cards', ownerId), amountCents],
   ]);
 }
 
-export type Credit = Owned & Amount & { readonly to: Purse; readonly receivableCents: number };
+export type Credit = Owned & Amount & { readonly to: Purse };
 
 /** Money comes in from outside; what the owner owes is settled first. */
-const credit = (source: Account, { ownerId, to, amountCents, receivableCents }: Credit): Posting[] => {
-  const settled = least(amountCents, receivableCents);
-  return balanced([
+const credit = (source: Account, { ownerId, to, amountCents }: Credit): Posting[] =>
+  balanced([
     [source, -amountCents],
-    [receivable(ownerId), settled],
-    [available(to), amountCents - settled],
+    [available(to), amountCents, receivable(ownerId)],
   ]);
-};
 
 /** A top-up through the processor. */
 export const fund = (coming: Credit): Posting[] => credit(external('processor', coming.ownerId), coming);
@@ -98,10 +109,16 @@ const move = (from: Account, to: Account, amountCents: number): Posting[] =>
     [to, amountCents],
   ]);
 
+type Line = readonly [account: Account, amountCents: number, receivable?: OwnerAccount];
+
 /** One line per account, none of zero. */
-function balanced(lines: readonly (readonly [Account, number])[]): Posting[] {
+function balanced(lines: readonly Line[]): Posting[] {
   assert(add(...lines.map(([, amount]) => amount)) === 0, `lines sum to zero: ${JSON.stringify(lines)}`);
   return lines
     .filter(([, amount]) => amount !== 0)
-    .map(([account, amount]) => ({ account, amountCents: cents(amount) }));
+    .map(([account, amount, owed]) => ({
+      account,
+      amountCents: cents(amount),
+      ...(owed === undefined ? {} : { receivable: owed }),
+    }));
 }

@@ -1,6 +1,6 @@
 /**
- * The one door into the book. Posts journals in one round trip: the database creates and locks accounts in one order,
- * checks balance, owner and available money, and writes all of it or nothing. The same cause is posted once.
+ * The only way to write to the ledger. Posts journals in one round trip: the database creates and locks accounts in one
+ * order, checks balance, owner and available money, and writes all of it or nothing. The same cause is posted once.
  * @module
  */
 import { randomBytes } from 'node:crypto';
@@ -9,7 +9,7 @@ import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { accountInWords } from './account.rules.ts';
+import { accountInWords, type OwnerAccount } from './account.rules.ts';
 import type { Posting } from './ledger.rules.ts';
 import { commitmentTo } from './seal.rules.ts';
 
@@ -37,7 +37,7 @@ export type JournalDraft = {
   readonly kind: JournalKind;
   readonly referenceType: ReferenceType;
   readonly referenceId: string;
-  /** Unique per owner: the same cause again posts nothing. */
+  /** Unique per owner: the same cause again posts nothing, and with other content it is an error. */
   readonly cause: string;
   readonly memo?: string | null;
   readonly postings: readonly Posting[];
@@ -49,25 +49,37 @@ export type PostResult = {
   readonly outcome: 'posted' | 'already';
   /** Of each account with a running balance, right after that journal. */
   readonly balances: Readonly<Record<string, number>>;
+  /** By how much the journal raised what the owner owes; negative: what it settled. */
+  readonly owedCents: number;
 };
 
-/** All or nothing; throws `insufficient_funds` with the figures. Results are in the order of the drafts. */
+/**
+ * All or nothing; results are in the order of the drafts. Throws `insufficient_funds` with the figures, and a plain
+ * error for a cause that was posted with other content (BL006). Whoever posts must look at the outcome: `already`
+ * means that this call moved nothing. Locks all accounts of all drafts in one lock call; in a transaction that holds
+ * ledger locks, they must be among those (see lockAccounts).
+ */
 export async function postJournals(tx: Tx, cause: Cause, journals: readonly JournalDraft[]): Promise<PostResult[]> {
   if (journals.length === 0) return [];
   const posted = await orRefused(
-    rows<Posted>(tx, 'select journal_id, posted, balances from post_journals($1::jsonb)', [
+    rows<Posted>(tx, 'select journal_id, posted, balances, owed_cents from post_journals($1::jsonb)', [
       JSON.stringify(journals.map((draft) => recordOf(draft, cause))),
     ]),
   );
-  return posted.map((row, index) => {
-    if (row.journal_id === null) throw new Error(`journal id ${journals[index]?.id} is taken by another cause`);
-    return { journalId: row.journal_id, outcome: row.posted ? 'posted' : 'already', balances: row.balances };
-  });
+  return posted.map((row) => ({
+    journalId: row.journal_id,
+    outcome: row.posted ? 'posted' : 'already',
+    balances: row.balances,
+    owedCents: row.owed_cents,
+  }));
 }
 
 /**
- * Balances under lock, for patterns that depend on them; accounts that do not exist yet are made. Name all accounts
- * the journal will touch at once, so that everybody locks in one order.
+ * The one lock call of a transaction that decides by balances: returns them under lock and creates accounts that do
+ * not exist yet. It must name every account that the transaction will post to, those of later `postJournals` calls
+ * included, and come after all locks of rows. A second call, or a posting to another account, is an error (BL004),
+ * because two calls could lock in two orders. Calls for accounts that are held already are allowed. A transaction that
+ * posts once needs no lock call. Do not name a receivable: patterns name it, and it is locked last, when it is needed.
  */
 export async function lockAccounts<Name extends string>(
   tx: Tx,
@@ -83,7 +95,29 @@ export async function lockAccounts<Name extends string>(
   return Object.fromEntries(locked.map((row) => [row.name, row.balance_cents])) as Record<Name, number>;
 }
 
-type Posted = { journal_id: Id<'journal'> | null; posted: boolean; balances: Record<string, number> };
+/**
+ * Gives a new wallet its accounts, so that lists find them. Only for one that this transaction creates: nobody else can
+ * know its accounts yet, so this is no lock call.
+ */
+export async function openAccounts(
+  tx: Tx,
+  cause: Cause,
+  ownerId: string,
+  accounts: readonly OwnerAccount[],
+): Promise<void> {
+  await rows(tx, 'insert into ledger_accounts (name, owner_id, created_at) select unnest($2::text[]), $1, $3', [
+    ownerId,
+    [...accounts],
+    cause.at,
+  ]);
+}
+
+type Posted = {
+  journal_id: Id<'journal'>;
+  posted: boolean;
+  balances: Record<string, number>;
+  owed_cents: number;
+};
 
 /** As the database function `post_journals` takes it. */
 function recordOf(draft: JournalDraft, cause: Cause): object {
@@ -99,14 +133,17 @@ function recordOf(draft: JournalDraft, cause: Cause): object {
 }
 
 const shortage = 'BL001';
+const outOfRange = 'BL005';
 type Shortage = { account: string; balanceCents: number; askedCents: number };
 
-/** A shortage that the database reports becomes the refusal that callers see; anything else is a bug and goes on. */
+/** What a caller can do something about becomes the refusal that callers see; anything else is a bug and goes on. */
 async function orRefused<T>(posting: Promise<T>): Promise<T> {
   try {
     return await posting;
   } catch (error) {
-    const { code, detail } = error as { code?: unknown; detail?: unknown };
+    const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: string };
+    if (code === outOfRange)
+      throw new DomainError('invalid_request', `the amount is too large: ${message}`, { cause: error });
     if (code !== shortage || typeof detail !== 'string') throw error;
     const { account, balanceCents, askedCents } = JSON.parse(detail) as Shortage;
     if (!account.endsWith(':available')) throw error;

@@ -11,7 +11,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import { available, held, wallet } from '../ledger/account.rules.ts';
-import { lockAccounts } from '../ledger/ledger.service.ts';
+import { lockAccounts, openAccounts } from '../ledger/ledger.service.ts';
 import { germanIban, sandboxBic } from './iban.rules.ts';
 import { WalletRow } from './wallet.entity.ts';
 import { deepestLevel, closeWallet as judgeClosing, mayHaveChild, type WalletStatus } from './wallet.rules.ts';
@@ -140,7 +140,7 @@ async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, 
   );
   if (inserted === undefined) return false;
   const purse = wallet(order.id);
-  await lockAccounts(tx, cause, order.ownerId, [available(purse), held(purse)]); // Made here, so that lists find them.
+  await openAccounts(tx, cause, order.ownerId, [available(purse), held(purse)]);
   return true;
 }
 
