@@ -5,7 +5,8 @@
  */
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
-import { provesIdentity, type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
+import type { UrlRules } from '../outbound/address-rules.ts';
+import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
 
 const secret = z.string().min(32, 'must be at least 32 characters of randomness');
 const list = z
@@ -66,6 +67,7 @@ const environment = z
     BURSAR_SANDBOX_URL: z.url().optional(),
     BURSAR_ALLOW_SIMULATED: onOff.default(false),
     BURSAR_SIGNAL_APPROVALS: onOff.optional(),
+    BURSAR_WEBHOOKS_HTTPS_ONLY: onOff.default(false),
     BURSAR_IBAN_BANK_CODE: z
       .string()
       .regex(/^\d{8}$/)
@@ -92,9 +94,11 @@ export const configNames: readonly string[] = Object.keys(environment.shape);
 export type Config = z.output<typeof environment> & {
   readonly publicUrl: string;
   readonly temporalSecurity: TemporalSecurity;
+  /** Which URLs of callers may be dialled. */
+  readonly urlRules: Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'>;
   /** This process' share of the rate limit. */
   readonly ratePerMinute: number;
-  /** Live takes approvals by signal only from a Temporal that knows its callers, or when told so. */
+  /** Live accepts approvals by signal only with BURSAR_SIGNAL_APPROVALS=on; a sandbox unless it is `off`. */
   readonly signalsMayApprove: boolean;
 };
 
@@ -111,9 +115,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     ...config,
     temporalSecurity: security,
+    urlRules: { allowedOrigins: config.BURSAR_ALLOWED_ORIGINS, namesAllowedOrigins: config.BURSAR_MODE === 'sandbox' },
     publicUrl: config.BURSAR_PUBLIC_URL ?? `http://localhost:${config.PORT}`,
     ratePerMinute: Math.max(1, Math.floor(config.BURSAR_RATE_LIMIT_PER_MINUTE / config.BURSAR_INSTANCES)),
-    signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? (config.BURSAR_MODE === 'sandbox' || provesIdentity(security)),
+    signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? config.BURSAR_MODE === 'sandbox',
   };
 }
 

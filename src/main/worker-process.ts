@@ -28,7 +28,7 @@ export type RunningWorkerProcess = { stop(): Promise<void> };
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities });
   const { database, clock, log } = infrastructure;
-  const outbound = createOutbound({ allowedOrigins: config.BURSAR_ALLOWED_ORIGINS });
+  const outbound = createOutbound(config.urlRules);
   const send = senderOf(infrastructure, outbound);
 
   const relay = relayLoop(infrastructure);

@@ -19,13 +19,16 @@ export type UrlRules = {
   readonly allowedOrigins: readonly string[];
   /** True: https, except on an allowed origin. `always`: https there too. */
   readonly requireHttps?: boolean | 'always';
+  /** True in a sandbox: a refused host or port is answered with the setting that allows the developer's own machine. */
+  readonly namesAllowedOrigins?: boolean;
 };
 export type UrlJudgement = { readonly url: URL; readonly isAllowedOrigin: boolean } | { readonly refused: string };
 
 export const longestUrl = 2_048;
 
 /** The sentence of a refusal says what to change and repeats no more of the URL than its host. */
-export function judgeUrl(raw: string, { allowedOrigins, requireHttps = false }: UrlRules): UrlJudgement {
+export function judgeUrl(raw: string, rules: UrlRules): UrlJudgement {
+  const { allowedOrigins, requireHttps = false } = rules;
   if (raw.length > longestUrl) return no(`the URL has ${raw.length} characters; use at most ${longestUrl}`);
   if (/[\s\\\p{Cc}]/u.test(raw)) return no('the URL holds a space, backslash or control character; percent-encode it');
   const url = URL.parse(raw);
@@ -35,12 +38,31 @@ export function judgeUrl(raw: string, { allowedOrigins, requireHttps = false }: 
   }
   if (url.username !== '' || url.password !== '') return no('the URL holds a user name or password; remove it');
   const isAllowedOrigin = allowedOrigins.includes(url.origin);
+  const why = isAllowedOrigin ? undefined : (whyHostRefused(url.hostname) ?? whyPortRefused(url.port));
+  if (why !== undefined) return no(`${why}${allowedOriginsHint(url, url.hostname, rules)}`);
   if (url.protocol === 'http:' && (requireHttps === 'always' || (requireHttps && !isAllowedOrigin))) {
     return no("the URL's scheme is http; use https");
   }
-  const why = isAllowedOrigin ? undefined : (whyHostRefused(url.hostname) ?? whyPortRefused(url.port));
-  return why === undefined ? { url, isAllowedOrigin } : no(why);
+  return { url, isAllowedOrigin };
 }
+
+/**
+ * The end of a refusal's sentence: how to allow this origin. Empty in live, and where `host` (a name or an IP address)
+ * is neither the developer's machine nor in a private network: a cloud's metadata service is not to be allowed.
+ */
+export const allowedOriginsHint = (
+  { origin }: URL,
+  host: string,
+  { namesAllowedOrigins = false }: Pick<UrlRules, 'namesAllowedOrigins'>,
+): string =>
+  namesAllowedOrigins && isOwnNetwork(host.replace(/^\[|\]$/g, ''))
+    ? `; to allow it in this sandbox, start Bursar with BURSAR_ALLOWED_ORIGINS=${origin}`
+    : '';
+
+const isOwnNetwork = (host: string): boolean =>
+  ipaddr.isValid(host)
+    ? ['loopback', 'private', 'uniqueLocal'].includes(ipaddr.process(host).range())
+    : !host.includes('.') || host.endsWith('.localhost');
 
 /** The exact origin of one configured entry, or a sentence naming what is wrong with the entry. */
 export function readAllowedOrigin(entry: string): string {

@@ -12,20 +12,29 @@ export class OutboundError extends Error {
   readonly status: number | undefined;
   /** A pooled connection was closed under the request before any answer. */
   readonly isStaleConnection: boolean;
+  /** The refused IP address that a name resolves to. */
+  readonly address: string | undefined;
 
   constructor(
     kind: OutboundErrorKind,
     message: string,
-    options: { status?: number | undefined; isStaleConnection?: boolean; cause?: unknown } = {},
+    options: {
+      status?: number | undefined;
+      isStaleConnection?: boolean;
+      address?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.kind = kind;
     this.status = options.status;
     this.isStaleConnection = options.isStaleConnection ?? false;
+    this.address = options.address;
   }
 }
 
-export const refusedAddress = (why: string): OutboundError => new OutboundError('refused_address', why);
+export const refusedAddress = (why: string, address?: string): OutboundError =>
+  new OutboundError('refused_address', why, { address });
 
 type Circumstances = { readonly host: string; readonly timeoutMs: number; readonly status?: number | undefined };
 

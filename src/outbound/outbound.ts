@@ -6,7 +6,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request as send } from 'undici';
-import { judgeAddress, judgeUrl, readAllowedOrigin } from './address-rules.ts';
+import { allowedOriginsHint, judgeAddress, judgeUrl, readAllowedOrigin } from './address-rules.ts';
 import { OutboundError, outboundErrorFrom, refusedAddress } from './outbound-error.ts';
 
 export type OutboundRequest = {
@@ -37,6 +37,8 @@ export type ResolvedAddress = { readonly address: string; readonly family: numbe
 export type Resolve = (host: string) => Promise<readonly ResolvedAddress[]>;
 export type OutboundOptions = {
   readonly allowedOrigins: readonly string[];
+  /** True in a sandbox: see `UrlRules`. */
+  readonly namesAllowedOrigins?: boolean;
   /** Replaced in tests, to move a name between two questions. */
   readonly resolve?: Resolve;
   readonly connectionsPerOrigin?: number;
@@ -44,6 +46,7 @@ export type OutboundOptions = {
 
 export function createOutbound({
   allowedOrigins: entries,
+  namesAllowedOrigins = false,
   resolve = resolveBySystem,
   connectionsPerOrigin = 1_000,
 }: OutboundOptions): Outbound {
@@ -54,12 +57,17 @@ export function createOutbound({
 
   return {
     async request(raw, options) {
-      const judged = judgeUrl(raw, { allowedOrigins, requireHttps: options.requireHttps ?? false });
+      const rules = { allowedOrigins, namesAllowedOrigins, requireHttps: options.requireHttps ?? false };
+      const judged = judgeUrl(raw, rules);
       if ('refused' in judged) throw refusedAddress(judged.refused);
       const dispatcher = judged.isAllowedOrigin ? allowed : guarded;
       return withinDeadline(options.timeoutMs, (signal) => exchange(judged.url, dispatcher, options, signal)).catch(
-        (cause: unknown) =>
-          Promise.reject(outboundErrorFrom(cause, { host: judged.url.host, timeoutMs: options.timeoutMs })),
+        (cause: unknown) => {
+          const error = outboundErrorFrom(cause, { host: judged.url.host, timeoutMs: options.timeoutMs });
+          if (error.kind !== 'refused_address') throw error;
+          const hint = allowedOriginsHint(judged.url, error.address ?? judged.url.hostname, rules);
+          throw refusedAddress(`${error.message}${hint}`, error.address);
+        },
       );
     },
     async close() {
@@ -159,7 +167,7 @@ const refusalOf =
   (host: string) =>
   ({ address }: ResolvedAddress): OutboundError | undefined => {
     const judgement = judgeAddress(address);
-    return judgement.ok ? undefined : refusedAddress(`${host} resolves to ${address}, which ${judgement.why}`);
+    return judgement.ok ? undefined : refusedAddress(`${host} resolves to ${address}, which ${judgement.why}`, address);
   };
 
 const resolveBySystem: Resolve = (host) =>

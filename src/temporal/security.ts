@@ -44,10 +44,6 @@ export function temporalSecurity(given: Given): TemporalSecurity {
   };
 }
 
-/** Whether the server can tell us from anybody else who reaches its port. */
-export const provesIdentity = ({ apiKey, tls }: TemporalSecurity): boolean =>
-  apiKey !== undefined || tls?.clientCertPair !== undefined;
-
 function fileOf(given: Given, name: (typeof temporalSecurityNames)[number]): Buffer | undefined {
   const path = given[name];
   if (!path) return undefined;

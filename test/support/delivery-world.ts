@@ -33,7 +33,9 @@ export type DeliveryWorld = {
   subscriber(): Promise<Subscriber>;
   /** Records changes as a service would, and answers when they are committed. */
   emit(ownerId: string, count?: number, event?: EventName): Promise<void>;
-  relay(options?: Partial<DeliveryRelayOptions> & { timeoutMs?: number; isDeaf?: boolean }): Promise<Loop>;
+  relay(
+    options?: Partial<DeliveryRelayOptions> & { timeoutMs?: number; isDeaf?: boolean; httpsOnly?: boolean },
+  ): Promise<Loop>;
   stopRelays(): Promise<void>;
   close(): Promise<void>;
 };
@@ -75,12 +77,12 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
       const cause: Cause = { causeId: uuidv7(), requestId: uuidv7(), actor: { kind: 'system' }, at: await clock.now() };
       await database.write((tx) => recordChanges(tx, cause, changes));
     },
-    relay: async ({ timeoutMs = 30_000, isDeaf = false, ...options } = {}) => {
+    relay: async ({ timeoutMs = 30_000, isDeaf = false, httpsOnly = false, ...options } = {}) => {
       const loop = startDeliveryRelay({
         database,
         clock,
         log,
-        send: createSender({ outbound, vault, timeoutMs }),
+        send: createSender({ outbound, vault, timeoutMs, httpsOnly }),
         ...options,
       });
       const listener = isDeaf

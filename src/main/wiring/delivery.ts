@@ -5,8 +5,9 @@ import type { Outbound } from '../../outbound/outbound.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export function deliveryAreas({ database, vault, config }: Infrastructure): Mounted[] {
-  const allowedOrigins = config.BURSAR_ALLOWED_ORIGINS;
-  return [mounted(webhooksArea, webhookHandlers({ database, vault, mode: config.BURSAR_MODE, allowedOrigins }))];
+  const { BURSAR_MODE: mode, BURSAR_WEBHOOKS_HTTPS_ONLY: httpsOnly, urlRules } = config;
+  return [mounted(webhooksArea, webhookHandlers({ database, vault, mode, receivers: { ...urlRules, httpsOnly } }))];
 }
 
-export const senderOf = ({ vault }: Infrastructure, outbound: Outbound) => createSender({ outbound, vault });
+export const senderOf = ({ vault, config }: Infrastructure, outbound: Outbound) =>
+  createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });

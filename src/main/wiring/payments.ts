@@ -24,12 +24,12 @@ import { riskOf } from '../../usecases/spending-facts.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export function paymentsAreas({ database, gateway, config, log, links }: Infrastructure): Mounted[] {
-  const { BURSAR_NETWORK_KEY: networkKey, BURSAR_ALLOWED_ORIGINS: allowedOrigins } = config;
+  const { BURSAR_NETWORK_KEY: networkKey, urlRules } = config;
   // In live the simulated network moves no money, also where simulators are allowed for tests.
   const isSimulated = config.BURSAR_MODE === 'sandbox';
   const networkKeys = networkKey === undefined || !isSimulated ? {} : { sandbox: networkKey };
   const refusalOfUrl = (url: string): string | undefined => {
-    const judged = judgeUrl(url, { allowedOrigins, requireHttps: true });
+    const judged = judgeUrl(url, { ...urlRules, requireHttps: true });
     return 'refused' in judged ? judged.refused : undefined;
   };
   return [

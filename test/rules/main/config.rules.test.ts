@@ -56,15 +56,16 @@ test('live refuses a simulator unless told otherwise, and takes no approvals by 
   expect(readConfig(right).signalsMayApprove).toBe(true);
 });
 
-test('live takes approvals by signal from a Temporal that knows its callers, unless told not to', () => {
+test('live takes approvals by signal only with BURSAR_SIGNAL_APPROVALS=on, whatever Temporal asks of Bursar', () => {
   const live = { ...right, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' };
   const file = fileURLToPath(import.meta.url);
   const certificate = { TEMPORAL_TLS_CLIENT_CERT_PATH: file, TEMPORAL_TLS_CLIENT_KEY_PATH: file };
   const mayApprove = (more: Record<string, string>) => readConfig({ ...live, ...more }).signalsMayApprove;
-  expect(mayApprove({ TEMPORAL_API_KEY: 'key' })).toBe(true);
-  expect(mayApprove(certificate)).toBe(true);
+  // Our own key or certificate does not say who sent somebody else's signal.
+  expect(mayApprove({ TEMPORAL_API_KEY: 'key' })).toBe(false);
+  expect(mayApprove(certificate)).toBe(false);
+  expect(mayApprove({ TEMPORAL_API_KEY: 'key', BURSAR_SIGNAL_APPROVALS: 'on' })).toBe(true);
   expect(mayApprove({ TEMPORAL_API_KEY: 'key', BURSAR_SIGNAL_APPROVALS: 'off' })).toBe(false);
-  // TLS alone shows who the server is, not who calls.
   expect(mayApprove({ TEMPORAL_TLS_SERVER_CA_CERT_PATH: file })).toBe(false);
   expect(mayApprove({ TEMPORAL_TLS_SERVER_NAME: 'temporal.example' })).toBe(false);
 });

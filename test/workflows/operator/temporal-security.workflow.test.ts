@@ -54,33 +54,46 @@ whereOpenssl('with certificates made by openssl', () => {
     for (const stop of stops.reverse()) await stop();
   });
 
-  test('live takes an approval by signal: API, worker and set-up all speak TLS with their certificate', async () => {
-    const env = { TEMPORAL_ADDRESS: address, ...certificate, ...identity };
-    const security = temporalSecurity(env);
-    expect(await setUpTemporal({ address, namespace: 'default', security })).toContain('has all 4 search attributes');
-    const world = await startWorld({
-      worker: true,
-      env: { ...env, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' },
-    });
-    const temporal = await openTemporal();
-    try {
-      const { agents, intents } = clientsOf(await world.owner());
-      const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
-      const intent = await intents.declareIntent({
-        body: { agentId, purpose: 'dear', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+  test.each([
+    ['on', 'approved', 'signal:anna'],
+    ['', 'pending_approval', null],
+  ])(
+    'live with BURSAR_SIGNAL_APPROVALS=%s: API, worker and set-up speak TLS with their certificate, and a signal leaves an intent %s',
+    async (approvals, status, approvedBy) => {
+      const env = { TEMPORAL_ADDRESS: address, ...certificate, ...identity };
+      const security = temporalSecurity(env);
+      expect(await setUpTemporal({ address, namespace: 'default', security })).toContain('has all 4 search attributes');
+      const world = await startWorld({
+        worker: true,
+        env: { ...env, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true', BURSAR_SIGNAL_APPROVALS: approvals },
       });
-      await temporal.started(`intent/${intent.id}`);
-      await temporal.signal(`intent/${intent.id}`, 'decide', { decision: 'approve', by: 'anna' });
-      const approved = await eventually(
-        () => intents.getIntent({ params: { id: intent.id } }),
-        ({ status }) => status === 'approved',
-      );
-      expect(approved.approvedBy).toBe('signal:anna');
-    } finally {
-      await temporal.close();
-      await world.close();
-    }
-  }, 60_000);
+      const temporal = await openTemporal();
+      try {
+        const { agents, intents } = clientsOf(await world.owner());
+        const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
+        const intent = await intents.declareIntent({
+          body: { agentId, purpose: 'dear', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+        });
+        await temporal.started(`intent/${intent.id}`);
+        await temporal.signal(`intent/${intent.id}`, 'decide', { decision: 'approve', by: 'anna' });
+        if (status === 'pending_approval') {
+          await eventually(
+            () => temporal.viewOf(`intent/${intent.id}`),
+            ({ details }) => details.includes('this deployment takes no approvals by signal'),
+          );
+        }
+        const read = await eventually(
+          () => intents.getIntent({ params: { id: intent.id } }),
+          (one) => one.status === status,
+        );
+        expect(read.approvedBy).toBe(approvedBy);
+      } finally {
+        await temporal.close();
+        await world.close();
+      }
+    },
+    60_000,
+  );
 
   test('without the certificate nobody gets in', async () => {
     for (const security of [{}, temporalSecurity(certificate)]) {

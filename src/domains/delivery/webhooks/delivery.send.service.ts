@@ -5,11 +5,12 @@
  */
 import { second } from '../../../kernel/instant.ts';
 import type { Outbound, OutboundAnswer } from '../../../outbound/outbound.ts';
-import { OutboundError } from '../../../outbound/outbound-error.ts';
+import { OutboundError, refusedAddress } from '../../../outbound/outbound-error.ts';
 import { redactText } from '../../../platform/redact.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { type Attempted, retryAfterMs } from './delivery.rules.ts';
+import { whyNotHttps } from './webhook.rules.ts';
 import { bodyOf, deliveryHeaders } from './webhook.signature.ts';
 
 export type Result = {
@@ -22,15 +23,23 @@ export type Result = {
 };
 export type SendDelivery = (claimed: Claimed) => Promise<Result>;
 
-type Deps = { readonly outbound: Outbound; readonly vault: Vault; readonly timeoutMs?: number };
+type Deps = {
+  readonly outbound: Outbound;
+  readonly vault: Vault;
+  /** Subscriptions with an http URL get nothing; each attempt fails and says why. */
+  readonly httpsOnly?: boolean;
+  readonly timeoutMs?: number;
+};
 
 export const attemptTimeoutMs = 30 * second;
 const bytesRead = 64 * 1_024;
 const charactersKept = 1_024;
 
-export function createSender({ outbound, vault, timeoutMs = attemptTimeoutMs }: Deps): SendDelivery {
+export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = attemptTimeoutMs }: Deps): SendDelivery {
   const secretOf = rememberingSecrets(vault);
   return async (claimed) => {
+    const whyNot = whyNotHttps(claimed.url, httpsOnly);
+    if (whyNot !== undefined) return { claimed, tookMs: 0, ...ofError(refusedAddress(whyNot)) };
     const secret = await secretOf(claimed);
     const body = bodyOf(claimed);
     const now = new Date(); // Signatures carry real time; receivers refuse old ones.

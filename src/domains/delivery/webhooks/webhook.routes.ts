@@ -14,7 +14,7 @@ import { deliveryWire, wholeDeliveryWire } from './delivery.wire.ts';
 import type { webhooksArea } from './webhook.contract.ts';
 import type { WebhookRow } from './webhook.entity.ts';
 import { findWebhook, listWebhooks } from './webhook.queries.ts';
-import { deleteWebhook, insertWebhook, readSubscription } from './webhook.service.ts';
+import { deleteWebhook, insertWebhook, type ReceiverRules, readSubscription } from './webhook.service.ts';
 import { newWebhookSecret } from './webhook.signature.ts';
 import { webhookWire } from './webhook.wire.ts';
 
@@ -22,12 +22,12 @@ export type WebhookDeps = {
   readonly database: Database;
   readonly vault: Vault;
   readonly mode: Mode;
-  readonly allowedOrigins: readonly string[];
+  readonly receivers: ReceiverRules;
 };
 
 export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea> => ({
   createWebhook: async ({ body }, call) => {
-    const { events } = readSubscription(body, deps.allowedOrigins);
+    const { events } = readSubscription(body, deps.receivers);
     const id = call.newId('webhook');
     const made = await madeBefore(deps, id);
     if (made !== undefined) return made;

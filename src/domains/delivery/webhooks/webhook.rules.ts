@@ -27,6 +27,12 @@ export function wantedEvents(names: readonly string[], isKnown: (name: string) =
   return { refused: `unknown event ${shown.join(', ')}; use names of the event catalog` };
 }
 
+/** Why a deployment that delivers over https only sends nothing to this URL; undefined where it may send. */
+export const whyNotHttps = (url: string, httpsOnly: boolean): string | undefined =>
+  httpsOnly && !/^https:/i.test(url)
+    ? "the URL's scheme is http, and this deployment delivers over https only (BURSAR_WEBHOOKS_HTTPS_ONLY=on)"
+    : undefined;
+
 /** The sentence when the owner has no place for another one. */
 export function whyNoMore(existing: number): string | undefined {
   if (existing < mostWebhooksPerOwner) return undefined;

@@ -9,12 +9,12 @@ import { isEventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { judgeUrl } from '../../../outbound/address-rules.ts';
+import { judgeUrl, type UrlRules } from '../../../outbound/address-rules.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { endPendingOf } from './delivery.end.service.ts';
 import { WebhookRow } from './webhook.entity.ts';
-import { hintOf, wantedEvents, whyNoMore } from './webhook.rules.ts';
+import { hintOf, wantedEvents, whyNoMore, whyNotHttps } from './webhook.rules.ts';
 import { webhookWire } from './webhook.wire.ts';
 
 export type NewWebhook = {
@@ -28,13 +28,17 @@ export type NewWebhook = {
   readonly assumedPlan: string;
 };
 
+/** `httpsOnly`: BURSAR_WEBHOOKS_HTTPS_ONLY, also for allowed origins. */
+export type ReceiverRules = Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'> & { readonly httpsOnly: boolean };
+
 /** What a caller may name as a receiver, checked before anything is written. */
 export function readSubscription(
   { url, events }: { url: string; events: readonly string[] },
-  allowedOrigins: readonly string[],
+  { httpsOnly, ...rules }: ReceiverRules,
 ): { events: string[] } {
-  const judged = judgeUrl(url, { allowedOrigins });
-  if ('refused' in judged) throw new DomainError('invalid_request', `body.url: ${judged.refused}`);
+  const judged = judgeUrl(url, rules);
+  const whyNot = 'refused' in judged ? judged.refused : whyNotHttps(url, httpsOnly);
+  if (whyNot !== undefined) throw new DomainError('invalid_request', `body.url: ${whyNot}`);
   const wanted = wantedEvents(events, isEventName);
   if ('refused' in wanted) throw new DomainError('invalid_request', `body.events: ${wanted.refused}`);
   return wanted;
