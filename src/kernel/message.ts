@@ -5,4 +5,7 @@
  */
 export type Message<Answer, Payload> = { readonly name: string; readonly _types?: (payload: Payload) => Answer };
 
+/** What a message's reader answers for an input that makes no sense: why it was ignored, in a sentence. */
+export type Ignored = { readonly ignored: string };
+
 export const message = <Answer, Payload>(name: string): Message<Answer, Payload> => ({ name });

@@ -2,14 +2,15 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { converterPath } from './connection.ts';
 
 const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.meta.url));
+
+const workflowConverterPath = fileURLToPath(new URL('./workflow-data-converter.ts', import.meta.url));
 
 export async function bundleWorkflows(): Promise<string> {
   const { code } = await bundleWorkflowCode({
     workflowsPath,
-    payloadConverterPath: converterPath,
+    payloadConverterPath: workflowConverterPath,
     logger: new DefaultLogger('ERROR'),
   });
   return code;

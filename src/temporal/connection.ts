@@ -82,4 +82,5 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
   };
 }
 
+/** For clients and for a worker's activities; workflows have their own in the bundle. */
 export const converterPath = fileURLToPath(new URL('./data-converter.ts', import.meta.url));

@@ -52,6 +52,14 @@ test('rules, messages and workflows read no clock, no chance and no environment'
   expect(await occurrences(files, /Date\.now|new Date\(\)|Math\.random|\bprocess\./)).toEqual([]);
 });
 
+test('handlers of signals and updates are registered by the shared reader only', async () => {
+  const files = (await sources()).filter((file) => file.startsWith('workflows/'));
+  expect(await occurrences(files, /\bsetHandler\b|\bdefine(Signal|Update)\b/)).toEqual([
+    'workflows/lib/messages.ts',
+    'workflows/lib/wake.ts',
+  ]);
+});
+
 test('nothing prints past the log, and no type is switched off', async () => {
   const files = await sources();
   expect(await occurrences(files, /\bconsole\./)).toEqual([]);

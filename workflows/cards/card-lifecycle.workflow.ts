@@ -3,28 +3,19 @@
  * nothing: freezing and closing happen in the row, with or without this run; lost and started again it goes on.
  * @module
  */
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineUpdate,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { CardActivities } from '../../activities/cards/card.activities.ts';
 import type { CardView } from '../../src/domains/cards/cards/card.messages.ts';
 import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
+import { onUpdate, readNothing } from '../lib/messages.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { nextCardStep } = databaseSteps<CardActivities>();
 const { issueCard, syncCard } = proxyActivities<CardActivities>(outboundStep);
-
-const issueUpdate = defineUpdate<CardView>('issue');
 
 export async function cardLifecycle({ id: cardId }: { id: string }): Promise<CardView> {
   const details = currentDetails('Reading the card.');
@@ -39,22 +30,19 @@ export async function cardLifecycle({ id: cardId }: { id: string }): Promise<Car
   };
 
   // The run issues by itself; whoever asks only waits for it.
-  setHandler(
-    issueUpdate,
-    async () => {
+  onUpdate('issue', {
+    read: readNothing,
+    refuse: () => refuseIfClosed(loaded),
+    handle: async () => {
       await condition(() => loaded !== undefined && (loaded.toldState !== null || loaded.status === 'closed'));
       refuseIfClosed(loaded);
       return loaded as CardView;
     },
-    { validator: () => refuseIfClosed(loaded) },
-  );
-  setHandler(
-    wakeSignal,
-    () => {
-      woken = true;
-    },
-    wakeDescription,
-  );
+    description: 'Waits until the card processor has issued the card, and answers with it.',
+  });
+  onWake(() => {
+    woken = true;
+  });
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.

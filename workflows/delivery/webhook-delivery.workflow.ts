@@ -3,7 +3,7 @@
  * delivered, exhausted or a dead letter. Keeps nothing that the row lacks.
  * @module
  */
-import { condition, continueAsNew, proxyActivities, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { WebhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
 import {
   type DeliveryNext,
@@ -16,7 +16,7 @@ import { deliveryStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { nextWebhookDeliveryStep } = databaseSteps<WebhookDeliveryActivities>();
 const { attemptWebhookDelivery } = proxyActivities<WebhookDeliveryActivities>(deliveryStep);
@@ -26,13 +26,9 @@ export async function webhookDelivery({ id }: { id: Id<'delivery'> }): Promise<D
   const showStage = stageKeeper();
   let woken = false;
   let vainLooks = 0;
-  setHandler(
-    wakeSignal,
-    () => {
-      woken = true;
-    },
-    wakeDescription,
-  );
+  onWake(() => {
+    woken = true;
+  });
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.

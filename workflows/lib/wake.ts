@@ -1,6 +1,9 @@
-/** The signal that every workflow understands: the row has changed, look at it. @module */
-import { defineSignal } from '@temporalio/workflow';
+/** The signal that every workflow understands: the row has changed, look at it. It carries nothing. @module */
+import { defineSignal, setHandler } from '@temporalio/workflow';
 
-export const wakeSignal = defineSignal<unknown[]>('wake');
-/** Shown beside the signal in the Web UI. */
-export const wakeDescription = { description: 'Look at the row again. Always harmless.' };
+const wakeSignal = defineSignal<unknown[]>('wake');
+
+/** `wake` runs at once, in the task that received the signal; it must only set a flag. */
+export function onWake(wake: () => void): void {
+  setHandler(wakeSignal, () => wake(), { description: 'Look at the row again. Always harmless.' });
+}

@@ -3,30 +3,21 @@
  * takes. Keeps nothing that the row lacks; lost and started again it goes on from the row.
  * @module
  */
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  defineUpdate,
-  proxyActivities,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
 import type { CheckoutActivities, CheckoutNext } from '../../activities/payments/checkout.activities.ts';
-import type { CheckoutView, PayAsk } from '../../src/domains/payments/checkout/checkout.messages.ts';
+import { type CheckoutView, payAsked } from '../../src/domains/payments/checkout/checkout.messages.ts';
 import { isFinalCheckout } from '../../src/domains/payments/checkout/checkout.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
-import { refusal } from '../lib/refusals.ts';
+import { onUpdate } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { nextCheckoutStep, readCheckout } = databaseSteps<CheckoutActivities>();
 const { readOffer, mintAndPay } = proxyActivities<CheckoutActivities>(outboundStep);
 
-const payUpdate = defineUpdate<CheckoutView, [PayAsk]>('pay');
 /** Less than the API waits for the answer. */
 const answerWithin = '8 seconds';
 
@@ -45,24 +36,20 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
   };
   const isAnybodyWaiting = (): boolean => [...asked].some((checkoutId) => !final.has(checkoutId));
 
-  setHandler(
-    payUpdate,
-    async ({ checkoutId }) => {
+  onUpdate('pay', {
+    read: payAsked,
+    handle: async ({ checkoutId }) => {
       asked.add(checkoutId);
       woken = true;
       await condition(() => final.has(checkoutId), answerWithin);
       asked.delete(checkoutId);
       return final.get(checkoutId) ?? (await readCheckout(checkoutId));
     },
-    { validator: refuseUnlessNamed },
-  );
-  setHandler(
-    wakeSignal,
-    () => {
-      woken = true;
-    },
-    wakeDescription,
-  );
+    description: 'Pays the checkout {"checkoutId":"chk_…"}, and answers with what is known of it within 8 s.',
+  });
+  onWake(() => {
+    woken = true;
+  });
 
   for (;;) {
     woken = false; // Before asking, so that a wake during the question is not lost.
@@ -83,11 +70,6 @@ export async function checkout({ id: intentId }: { id: string }): Promise<Checko
     }
   }
   return latest;
-}
-
-/** Whatever somebody typed must not reach the handler, where it would stop the run. */
-function refuseUnlessNamed(asked: PayAsk | null | undefined): void {
-  if (typeof asked?.checkoutId !== 'string') throw refusal('invalid_request', 'it has to name a checkout: chk_…');
 }
 
 function present({ kind, until, view }: CheckoutNext): string {

@@ -3,7 +3,7 @@
  * the row lacks; lost and started again it finds what came of it.
  * @module
  */
-import { allHandlersFinished, condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+import { allHandlersFinished, condition, proxyActivities } from '@temporalio/workflow';
 import type { SimulationActivities } from '../../activities/payments/simulation.activities.ts';
 import type { SimulationView } from '../../src/domains/payments/simulations/simulation.messages.ts';
 import { isFinalSimulation } from '../../src/domains/payments/simulations/simulation.rules.ts';
@@ -11,13 +11,12 @@ import { inWords } from '../../src/kernel/money.ts';
 import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
+import { onUpdate, readNothing } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { readSimulation } = databaseSteps<SimulationActivities>();
 const { playSimulation } = proxyActivities<SimulationActivities>(outboundStep);
-
-const simulateUpdate = defineUpdate<SimulationView>('simulate');
 
 export async function simulation({ id }: { id: string }): Promise<SimulationView> {
   const details = currentDetails('Reading the simulation.');
@@ -33,11 +32,15 @@ export async function simulation({ id }: { id: string }): Promise<SimulationView
   };
 
   // The run asks the network by itself; whoever asks only waits for it.
-  setHandler(simulateUpdate, async () => {
-    await condition(isFinal);
-    return latest as SimulationView;
+  onUpdate('simulate', {
+    read: readNothing,
+    handle: async () => {
+      await condition(isFinal);
+      return latest as SimulationView;
+    },
+    description: 'Waits until the network has charged the card or has refused to, and answers with the outcome.',
   });
-  setHandler(wakeSignal, () => undefined, wakeDescription); // There is one thing to do, and it is being done.
+  onWake(() => undefined); // There is one thing to do, and it is being done.
 
   let view = see(await readSimulation(id));
   if (!isFinalSimulation(view.status)) view = see(await playSimulation(id));

@@ -3,14 +3,14 @@
  * policy or the agent is closed. Decides nothing: a lapsed policy refuses charges with or without this run.
  * @module
  */
-import { condition, continueAsNew, setHandler, workflowInfo } from '@temporalio/workflow';
+import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { AgentPolicyActivities, AgentPolicyNext } from '../../activities/spending/agent-policy.activities.ts';
 import type { PolicyExpiryView } from '../../src/domains/spending/policies/policy.messages.ts';
 import { afterExpiry } from '../../src/domains/spending/policies/policy-expiry.rules.ts';
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { nextAgentPolicyStep, expireAgentPolicy } = databaseSteps<AgentPolicyActivities>();
 
@@ -18,13 +18,9 @@ export async function agentPolicy({ id: agentId }: { id: string }): Promise<Poli
   const details = currentDetails('Reading the policy.');
   const showStage = stageKeeper();
   let woken = false;
-  setHandler(
-    wakeSignal,
-    () => {
-      woken = true;
-    },
-    wakeDescription,
-  );
+  onWake(() => {
+    woken = true;
+  });
   const hasToLook = (): boolean => woken || workflowInfo().continueAsNewSuggested;
 
   for (;;) {

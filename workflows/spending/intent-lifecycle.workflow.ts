@@ -3,16 +3,7 @@
  * nothing that the row lacks; lost and started again it goes on from the row.
  * @module
  */
-import {
-  allHandlersFinished,
-  condition,
-  continueAsNew,
-  currentUpdateInfo,
-  defineSignal,
-  defineUpdate,
-  setHandler,
-  workflowInfo,
-} from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { IntentActivities, IntentNext } from '../../activities/spending/intent.activities.ts';
 import {
   decisionAsked,
@@ -24,15 +15,14 @@ import { type IntentState, moveIntent } from '../../src/domains/spending/intents
 import { inWords } from '../../src/kernel/money.ts';
 import { currentDetails, type Details } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
-import { asRefusal, refusal, refusalIn } from '../lib/refusals.ts';
+import { onSignal, onUpdate } from '../lib/messages.ts';
+import { refusal, refusalIn } from '../lib/refusals.ts';
 import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
-import { wakeDescription, wakeSignal } from '../lib/wake.ts';
+import { onWake } from '../lib/wake.ts';
 
 const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = databaseSteps<IntentActivities>();
 
-const decideUpdate = defineUpdate<IntentView, [unknown]>('decide');
-const decideSignal = defineSignal<unknown[]>('decide');
 const howToDecide = 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.';
 
 export async function intentLifecycle({ id: intentId }: { id: string }): Promise<IntentView> {
@@ -62,49 +52,29 @@ export async function intentLifecycle({ id: intentId }: { id: string }): Promise
     return serially(async () => see(await decideIntent(intentId, decision)).view);
   };
 
-  setHandler(
-    decideUpdate,
-    async (asked) => {
-      const decision = decisionAsked(asked, currentUpdateInfo()?.id ?? '');
-      if ('ignored' in decision) throw refusal('invalid_request', decision.ignored);
+  onUpdate('decide', {
+    read: decisionAsked,
+    refuse: (decision) => refuseUnlessLegal(loaded, decision),
+    handle: obey,
+    description: 'The API asks with it; from people it is a signal that is answered.',
+  });
+  onSignal('decide', {
+    read: parseDecision,
+    handle: async ({ decision, by }) => {
+      signals += 1;
+      const causeId = `signal:${workflowInfo().runId}:${signals}`;
       try {
-        return await obey(decision);
+        await obey({ decision, by, actor: 'signal', causeId, requestId: causeId });
       } catch (error) {
-        throw asRefusal(error);
+        details.note(`${decision} by ${by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);
       }
     },
-    {
-      validator: (asked) => {
-        const decision = decisionAsked(asked, '');
-        if ('ignored' in decision) throw refusal('invalid_request', decision.ignored);
-        refuseUnlessLegal(loaded, decision);
-      },
-      description: 'The API asks with it; from people it is a signal that is answered.',
-    },
-  );
-
-  // A signal has no caller to answer: whatever was typed, it is obeyed or named, and the run goes on.
-  const obeyTyped = async (...typed: unknown[]): Promise<void> => {
-    const parsed = parseDecision(typed[0]);
-    if ('ignored' in parsed) return details.note(parsed.ignored);
-    signals += 1;
-    const causeId = `signal:${workflowInfo().runId}:${signals}`;
-    try {
-      await obey({ ...parsed, actor: 'signal', causeId, requestId: causeId });
-    } catch (error) {
-      details.note(
-        `${parsed.decision} by ${parsed.by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`,
-      );
-    }
-  };
-  setHandler(decideSignal, obeyTyped, { description: howToDecide });
-  setHandler(
-    wakeSignal,
-    () => {
-      woken = true;
-    },
-    wakeDescription,
-  );
+    note: details.note,
+    description: howToDecide,
+  });
+  onWake(() => {
+    woken = true;
+  });
 
   for (;;) {
     // What a decision has led to is known already.

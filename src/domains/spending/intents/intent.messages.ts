@@ -3,8 +3,9 @@
  * of a decision that a person typed into a signal.
  * @module
  */
+import { textsOf } from '../../../kernel/bounded.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Message, message } from '../../../kernel/message.ts';
+import { type Ignored, type Message, message } from '../../../kernel/message.ts';
 import type { IntentStatus } from './intent.rules.ts';
 
 export type IntentView = {
@@ -41,9 +42,7 @@ export const intentWorkflow = 'intentLifecycle';
 /** The same name as update (the API's) and as signal (an approver's, from the Web UI or the CLI). */
 export const decideIntent: Message<IntentView, IntentDecision> = message('decide');
 
-export type TypedDecision =
-  | { readonly decision: 'approve' | 'deny' | 'cancel'; readonly by: string }
-  | { readonly ignored: string };
+export type TypedDecision = { readonly decision: IntentDecision['decision']; readonly by: string } | Ignored;
 
 const words = ['approve', 'deny', 'cancel'] as const;
 
@@ -62,24 +61,25 @@ export function parseDecision(typed: unknown): TypedDecision {
 }
 
 /** What came as an update: the API's own decision as it is, anything else read as a signal of that id would be. */
-export function decisionAsked(asked: unknown, updateId: string): IntentDecision | { readonly ignored: string } {
-  if (isDecision(asked)) return asked;
+export function decisionAsked(asked: unknown, updateId: string): IntentDecision | Ignored {
+  const ofApi = decisionOfApi(asked);
+  if (ofApi !== undefined) return ofApi;
   const parsed = parseDecision(asked);
   if ('ignored' in parsed) return { ignored: 'send {"decision":"approve","by":"your name"}; also "deny" and "cancel"' };
   const causeId = `update:${updateId}`.slice(0, 200);
   return { ...parsed, actor: 'signal', causeId, requestId: causeId };
 }
 
-function isDecision(asked: unknown): asked is IntentDecision {
-  if (typeof asked !== 'object' || asked === null) return false;
-  const { decision, actor, ...rest } = asked as Record<string, unknown>;
-  const isText = (value: unknown) => typeof value === 'string' && value !== '';
-  return (
-    words.some((word) => word === decision) &&
-    (actor === 'key' || actor === 'passkey') &&
-    [rest.by, rest.causeId, rest.requestId].every(isText)
-  );
+/** Only the fields of a decision, each a short text; `proof` says whether it really comes from the API. */
+function decisionOfApi(asked: unknown): IntentDecision | undefined {
+  const { decision, actor, by, causeId, requestId, proof } = textsOf(asked, decisionFields);
+  const word = words.find((candidate) => candidate === decision);
+  if (word === undefined || (actor !== 'key' && actor !== 'passkey')) return undefined;
+  if (by === undefined || causeId === undefined || requestId === undefined) return undefined;
+  return { decision: word, actor, by, causeId, requestId, ...(proof === undefined ? {} : { proof }) };
 }
+
+const decisionFields = ['decision', 'actor', 'by', 'causeId', 'requestId', 'proof'] as const;
 
 /** A short printable name; free text does not enter a workflow. */
 function nameOf(by: unknown): string {
