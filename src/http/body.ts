@@ -1,10 +1,12 @@
 /**
  * Reads a request body within its limit and parses JSON. What is over the limit is read off (up to 16 MiB), so that
- * the caller gets the 413 instead of a broken connection. Judges no content.
+ * the caller gets the 413 instead of a broken connection. What a body says is judged elsewhere, but a string that can
+ * be stored nowhere is refused here.
  * @module
  */
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../kernel/errors.ts';
+import { isWellFormed } from '../kernel/text.ts';
 
 export const defaultBodyLimitBytes = 1024 * 1024;
 const readOffBytes = 16 * 1024 * 1024;
@@ -36,9 +38,45 @@ export function parseJson(raw: Uint8Array, contentType: string | undefined): unk
   if (contentType !== undefined && !/^application\/([\w.+-]+\+)?json\b/i.test(contentType)) {
     throw new DomainError('invalid_request', `the body must be application/json, not ${contentType.slice(0, 80)}`);
   }
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(raw));
-  } catch (cause) {
-    throw new DomainError('invalid_request', 'the body is not valid JSON in UTF-8', { cause });
+  const text = utf8Of(raw);
+  const value = jsonOf(text);
+  // Decoding UTF-8 yields no surrogate alone, and JSON no bare NUL, so only an escape can have made one.
+  if (/\\u(?:d[89a-f]|0000)/i.test(text) && !isStorable(value)) {
+    throw new DomainError('invalid_request', 'body: holds a string or name that is not Unicode text, or has a NUL');
   }
+  return value;
+}
+
+/** The caller's text stays out of the error, because causes are logged. */
+const invalidJson = (): DomainError => new DomainError('invalid_request', 'the body is not valid JSON in UTF-8');
+
+function utf8Of(raw: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(raw);
+  } catch {
+    throw invalidJson();
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidJson();
+  }
+}
+
+/** Every string and every name in it, however deep, is one that can be stored. */
+function isStorable(value: unknown): boolean {
+  const left = [value];
+  while (left.length > 0) {
+    const next = left.pop();
+    if (typeof next === 'string' && !isWellFormed(next)) return false;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const [name, inner] of Object.entries(next)) {
+      if (!isWellFormed(name)) return false;
+      left.push(inner);
+    }
+  }
+  return true;
 }

@@ -13,12 +13,13 @@ import { type AdmitDeps, admit } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller } from './caller.ts';
-import { invalid, refusalOf } from './errors.ts';
+import { refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, Reply } from './route.ts';
+import { validated, validatedQuery } from './validate.ts';
 
 export type EdgeDeps = AdmitDeps & {
   readonly idempotency: Idempotency;
@@ -173,18 +174,14 @@ function requestKey(
 }
 
 function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
-  const part = (schema: z.ZodType | undefined, where: string, value: unknown) => {
-    if (schema === undefined) return {};
-    const parsed = schema.safeParse(value);
-    if (!parsed.success) throw invalid(where, parsed.error);
-    return parsed.data;
-  };
+  const { params: wantedParams, query: wantedQuery, body: wantedBody } = operation;
   // A path parameter that cannot be an id is a typing error, which a 404 would hide.
-  const params = part(operation.params, 'path', request.params);
-  const query = part(operation.query, 'query', request.query);
+  const params = wantedParams === undefined ? {} : validated(wantedParams, 'path', request.params);
+  // Of a network's message nothing is judged before its signature, which the handler checks.
   const network = operation.auth.includes('network');
+  const query = network ? {} : validatedQuery(wantedQuery, request.url);
   const body =
-    network || operation.body === undefined ? undefined : part(operation.body, 'body', json === undefined ? {} : json);
+    network || wantedBody === undefined ? undefined : validated(wantedBody, 'body', json === undefined ? {} : json);
   const requestLine = `${request.method} ${request.originalUrl}`;
   return { params, query, body, requestLine, rawBody, headers: request.headers } as Input<Operation>;
 }

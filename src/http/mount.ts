@@ -1,10 +1,12 @@
 /** Which operation a request is for: by path, then by method. What happens to it is the edge's. @module */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { DomainError } from '../kernel/errors.ts';
+import { isWellFormed } from '../kernel/text.ts';
 import type { Logger } from '../platform/log.ts';
 import { refuse } from './answer.ts';
 import { type EdgeDeps, edge } from './edge.ts';
 import { Places } from './places.ts';
+import { percentDecoded } from './query.ts';
 import { type Mounted, pathsOf } from './route.ts';
 
 /** Serves every operation; a literal segment wins over a parameter, so `/tokens` is never an id. */
@@ -38,11 +40,9 @@ export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps)
 type Route = { readonly run: RequestHandler; readonly names: readonly string[] };
 
 function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch (cause) {
-    throw new DomainError('invalid_request', 'malformed request', { cause });
-  }
+  const text = percentDecoded(segment);
+  if (text !== undefined && isWellFormed(text)) return text;
+  throw new DomainError('invalid_request', 'path: its percent escapes must be UTF-8 text without NUL');
 }
 
 function refuseMethod(served: readonly string[], request: Request, response: Response, log: Logger): void {

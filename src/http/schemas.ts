@@ -1,8 +1,10 @@
 /** Wire types that every area uses: ids, euros, instants, pages. Wire shapes only. @module */
 import * as z from 'zod';
 import { type Id, type IdKind, idPattern } from '../kernel/ids.ts';
+import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
+import { isReadable, manyLines, oneLine } from '../kernel/text.ts';
 
 /** A record id; any well-formed one is accepted, an unknown one is a 404. */
 export const id = <K extends IdKind>(kind: K) =>
@@ -49,27 +51,60 @@ export const instantOut = z.string().meta({ format: 'date-time' });
 
 export const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
 
-/** `cursor` and `limit` of a list; spread into a strict query object. */
-export const pageQuery = {
+/**
+ * `cursor` and `limit` of a list; spread into a strict query object. `last` is what the list's cursors end with: the
+ * kind of record it lists, or the form of what stands for an id there. A cursor of another list is refused.
+ */
+export const pageQuery = (last: IdKind | RegExp) => ({
   cursor: z
     .string()
     .max(200)
     .meta({ description: '`nextCursor` of the page before' })
     .transform((text, context) => {
-      const cursor = decodeCursor(text);
+      const cursor = decodeCursor(text, typeof last === 'string' ? idPattern(last) : last);
       if (cursor !== undefined) return cursor;
-      context.addIssue({ code: 'custom', message: 'must be a nextCursor of an earlier page' });
+      context.addIssue({ code: 'custom', message: 'must be a nextCursor of an earlier page of this list' });
       return z.NEVER;
     })
     .optional(),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(maximumPageSize)
-    .default(defaultPageSize)
-    .meta({ minimum: 1, maximum: maximumPageSize, description: 'rows on a page' }),
+  limit: z
+    .custom<number | string>((value) => /^\d{1,9}$/.test(String(value)), 'must be a number in decimal digits')
+    .meta({
+      type: 'integer',
+      minimum: 1,
+      maximum: maximumPageSize,
+      description: `rows on a page, in decimal digits; absent: ${defaultPageSize}`,
+    })
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= maximumPageSize, `must be from 1 to ${maximumPageSize}`)
+    .default(defaultPageSize),
+});
+
+/** `from` and `to` of a list; spread into a strict query object. A date is a whole UTC day. */
+export const period = {
+  from: instantOrDate(0)
+    .meta({ description: 'created at or after: an instant, or a date (from the start of that UTC day)' })
+    .optional(),
+  to: instantOrDate(day)
+    .meta({ description: 'created before: an instant, or a date (to the end of that UTC day)' })
+    .optional(),
 };
+
+/** `lengthMs`: how long after the start of a day the moment is that its date stands for. */
+function instantOrDate(lengthMs: number) {
+  return z
+    .string()
+    .meta({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })
+    .transform((text, context): Date => {
+      const start = dateForm.safeParse(text).data;
+      const at = start === undefined ? instant.safeParse(text).data : new Date(Date.parse(start) + lengthMs);
+      if (at !== undefined && at.getUTCFullYear() > 0) return at;
+      context.addIssue({ code: 'custom', message: 'must be an instant (2026-11-20T12:00:00Z) or a date (2026-11-20)' });
+      return z.NEVER;
+    });
+}
+
+const dateForm = z.iso.date();
 
 export const pageOut = <Row extends z.ZodType>(row: Row) =>
   z.object({ data: z.array(row), hasMore: z.boolean(), nextCursor: z.string().nullable() });
@@ -80,9 +115,25 @@ export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number 
   after: query.cursor,
 });
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: this is published, and \p{Cc} is foreign to many languages
-const printable = /^[^\u0000-\u001f\u007f-\u009f]*$/;
-
-/** Text a person wrote: trimmed, no control characters. */
+/** A name or label: one line, trimmed. What it must not hold is in kernel/text.ts. */
 export const text = (maximum: number, minimum = 1) =>
-  z.string().trim().min(minimum).max(maximum).regex(printable, 'must not contain control characters');
+  z
+    .string()
+    .trim()
+    .min(minimum)
+    .max(maximum)
+    .regex(oneLine, `must be one line, ${withoutOthers}`)
+    .refine(isReadable, unreadable);
+
+/** Free text of one or more lines, trimmed; a line break of any system becomes `\n`. */
+export const prose = (maximum: number, minimum = 1) =>
+  z
+    .string()
+    .overwrite((value) => value.replace(/\r\n?/g, '\n').trim())
+    .min(minimum)
+    .max(maximum)
+    .regex(manyLines, `may hold line breaks and tabs, but must be ${withoutOthers}`)
+    .refine(isReadable, unreadable);
+
+const withoutOthers = 'without other control characters, bidirectional overrides or isolates, and zero-width spaces';
+const unreadable = 'must hold something visible, in well-formed Unicode';

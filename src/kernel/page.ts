@@ -30,10 +30,31 @@ export function pageOf<Row, Wire>(
 export const encodeCursor = ({ createdAt, id }: Cursor): string =>
   Buffer.from(`${createdAt}|${id}`).toString('base64url');
 
-/** Undefined when the text is not one of our cursors. */
-export function decodeCursor(text: string): Cursor | undefined {
-  const [createdAt, id, ...rest] = Buffer.from(text, 'base64url').toString().split('|');
-  if (createdAt === undefined || id === undefined || rest.length > 0) return undefined;
-  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(createdAt) || Number.isNaN(Date.parse(createdAt))) return undefined;
-  return /^[a-z]+_[a-z0-9]+$/.test(id) ? { createdAt, id } : undefined;
+/**
+ * Undefined when the text is not a cursor that `encodeCursor` made with an id of the form `idForm`: it must encode to
+ * the same text again, and its instant must be one that the calendar and PostgreSQL know.
+ */
+export function decodeCursor(text: string, idForm: RegExp): Cursor | undefined {
+  const [createdAt = '', id = '', ...rest] = Buffer.from(text, 'base64url').toString().split('|');
+  if (rest.length > 0 || !isInstant(createdAt) || !idForm.test(id)) return undefined;
+  const cursor = { createdAt, id };
+  return encodeCursor(cursor) === text ? cursor : undefined;
+}
+
+/** For rows that a number names: how it stands in a cursor where records have their id. At most `digits` digits. */
+export const numberedCursor = (noun: string, digits: number) => {
+  const form = new RegExp(`^${noun}_(\\d{1,${digits}})$`);
+  return {
+    form,
+    idOf: (number: number): string => `${noun}_${number}`,
+    /** Of an id of that form. */
+    numberOf: (id: string): number => Number(form.exec(id)?.[1]),
+  };
+};
+
+/** In exactly the form of `toISOString`, from the year 1 to the year 9999. */
+function isInstant(text: string): boolean {
+  if (!/^\d{4}-/.test(text) || text.startsWith('0000')) return false;
+  const at = new Date(text);
+  return !Number.isNaN(at.getTime()) && at.toISOString() === text;
 }

@@ -1,7 +1,7 @@
 /** The card operations as published. Wire shapes only; the rules live in card.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, id, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { euros, id, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
 import { cardStatuses, cardUsages } from './card.rules.ts';
 import { cardOut, cardPolicyOut, cardRotatedOut, cardStatusOut } from './card-shapes.contract.ts';
 
@@ -50,7 +50,7 @@ export const cardsArea = defineArea({
       summary: 'Cards, newest first',
       auth: ['key'],
       query: z.strictObject({
-        ...pageQuery,
+        ...pageQuery('card'),
         agentId: id('agent').optional(),
         status: z.enum(cardStatuses).optional().describe('only cards in this state'),
       }),
@@ -77,7 +77,7 @@ export const cardsArea = defineArea({
       params: ofAgent,
       body: z.strictObject({
         usage: z.enum(cardUsages),
-        purpose: text(500),
+        purpose: prose(500),
         name: text(60).optional(),
         displayName: text(120).optional(),
         maxTransactionEuros: euros().optional(),

@@ -1,7 +1,7 @@
 /** The webhooks operations as published. Wire shapes only; the rules live in webhook.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { id, idOut, instant, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { id, idOut, instantOut, pageOut, pageQuery, period, prose } from '../../../http/schemas.ts';
 import { deliveryStatuses } from './delivery.rules.ts';
 import { webhookStatuses } from './webhook.rules.ts';
 
@@ -64,7 +64,7 @@ export type WholeDeliveryWire = z.infer<typeof wholeDelivery>;
 const subscription = z.strictObject({
   url: z.string().min(1).max(4_096).meta({ format: 'uri' }),
   events: z.array(z.string().max(100)).min(1).max(200),
-  description: text(500).optional(),
+  description: prose(500).optional(),
 });
 
 const eventCatalogOut = z
@@ -95,7 +95,7 @@ export const webhooksArea = defineArea({
       path: '',
       summary: 'List subscriptions',
       auth: ['key'],
-      query: z.strictObject(pageQuery),
+      query: z.strictObject(pageQuery('webhook')),
       success: { status: 200, body: pageOut(webhookOut) },
       refusals: [],
     },
@@ -125,11 +125,10 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ id: id('webhook') }),
       query: z.strictObject({
-        ...pageQuery,
+        ...pageQuery('delivery'),
         status: z.enum(deliveryStatuses).optional().describe('only deliveries in this state'),
         event: z.string().max(100).optional().describe('only deliveries of this event'),
-        from: instant.optional().describe('created at or after'),
-        to: instant.optional().describe('created before'),
+        ...period,
       }),
       success: { status: 200, body: pageOut(deliveryOut) },
       refusals: [404],

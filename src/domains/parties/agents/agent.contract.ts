@@ -1,7 +1,7 @@
 /** The agent operations as published. Wire shapes only; the rules live in agent.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
 import { agentStatuses } from './agent.rules.ts';
 
 const status = z.enum(agentStatuses);
@@ -44,10 +44,10 @@ const AgentWallet = z
 const AgentState = z.object({ agentId: idOut('agent'), status }).meta({ id: 'AgentState' });
 
 const profile = z.strictObject({
-  purpose: text(500),
+  purpose: prose(500),
   framework: text(100).optional(),
   capabilities: z.array(text(100)).max(50).optional(),
-  description: text(2_000).optional(),
+  description: prose(2_000).optional(),
   department: text(100).optional(),
   ownerContact: text(200).optional(),
 });
@@ -90,7 +90,7 @@ export const agentsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'agents.read',
       query: z.strictObject({
-        ...pageQuery,
+        ...pageQuery('agent'),
         status: status.optional().describe('only agents in this state'),
         externalId: externalId.optional().describe('only the agent that you know by this id'),
       }),
@@ -176,7 +176,7 @@ export const agentsArea = defineArea({
         'Its charges are declined and it declares nothing from the commit on, also with Temporal away. Freezing what is frozen already is 200 without an event; a closed agent is 400.',
       auth: ['key'],
       params,
-      body: z.strictObject({ reason: text(500).optional() }),
+      body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: AgentState },
       refusals: [404],
       fires: ['agent.frozen', 'card.frozen'],

@@ -5,9 +5,10 @@
  */
 import { createHash } from 'node:crypto';
 import type * as z from 'zod';
+import { parseJson } from '../../../http/body.ts';
 import type { Call } from '../../../http/caller.ts';
-import { invalid } from '../../../http/errors.ts';
 import type { Handlers } from '../../../http/route.ts';
+import { validated, validatedQuery } from '../../../http/validate.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import {
@@ -56,11 +57,11 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     const signature = typeof header === 'string' ? header : undefined;
     const adapter = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
     if (adapter === undefined) throw new DomainError('unauthenticated', wrongSignature);
-    const parsed = schema.safeParse(jsonOf(rawBody));
-    if (!parsed.success) throw invalid('body', parsed.error);
-    const cause: Cause = { ...call.cause, causeId: `network:${adapter}:${parsed.data.id}`, actor: { kind: 'network' } };
-    const requestHash = hashOf(kind, parsed.data);
-    return { adapter, message: parsed.data, requestHash, cause };
+    validatedQuery(undefined, requestLine);
+    const message = validated(schema, 'body', parseJson(rawBody, 'application/json'));
+    const cause: Cause = { ...call.cause, causeId: `network:${adapter}:${message.id}`, actor: { kind: 'network' } };
+    const requestHash = hashOf(kind, message);
+    return { adapter, message, requestHash, cause };
   };
 
   return {
@@ -80,11 +81,3 @@ const hashOf = (kind: string, message: object): string => {
 
 const wrongSignature =
   'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.METHOD target.body with this network’s key';
-
-function jsonOf(rawBody: Uint8Array): unknown {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(rawBody));
-  } catch (cause) {
-    throw new DomainError('invalid_request', 'the body is not valid JSON in UTF-8', { cause });
-  }
-}

@@ -1,7 +1,7 @@
 /** What a person does under an approver's link, as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { eurosOut, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { eurosOut, idOut, instantOut, prose } from '../../../http/schemas.ts';
 import { challengeOut, webauthnAssertion } from '../../../http/webauthn.ts';
 import { intentStatuses } from '../intents/intent.rules.ts';
 import { cadences } from '../intents/windows/recurrence.rules.ts';
@@ -104,7 +104,7 @@ export const approvalsArea = defineArea({
       description: 'Needs no passkey and no Temporal. Denying what is denied already answers 200 again.',
       auth: ['public'],
       params: one,
-      body: z.strictObject({ reason: text(500).optional() }),
+      body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: approvalOut },
       refusals: [404],
       fires: ['intent.denied'],

@@ -1,7 +1,7 @@
 /** The evidence operations as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { euros, eurosOut, id, idOut, instantOut, prose, text } from '../../../http/schemas.ts';
 import { evidenceTypes, isWebAddress, mostOfAnIntent } from './evidence.rules.ts';
 
 const evidenceOut = z
@@ -23,7 +23,7 @@ export type EvidenceWire = z.infer<typeof evidenceOut>;
 const creation = z.strictObject({
   intentId: id('intent'),
   type: z.enum(evidenceTypes).default('other'),
-  description: text(2000).optional(),
+  description: prose(2000).optional(),
   url: z
     .string()
     .max(2048)

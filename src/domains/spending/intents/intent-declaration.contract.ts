@@ -1,6 +1,6 @@
 /** What a caller says of an intent: what is to be paid for, and what was paid. Wire shapes only. @module */
 import * as z from 'zod';
-import { euros, id, text } from '../../../http/schemas.ts';
+import { euros, id, prose, text } from '../../../http/schemas.ts';
 import { cadences } from './windows/recurrence.rules.ts';
 
 const dayInMinutes = 1_440;
@@ -28,7 +28,7 @@ const recurring = z
 export const declaration = z
   .strictObject({
     agentId: id('agent').optional(),
-    purpose: text(500),
+    purpose: prose(500),
     expectedAmountEuros: euros().optional(),
     expectedAmount: euros().optional().meta({ deprecated: true }),
     expectedMerchant: text(200).optional(),

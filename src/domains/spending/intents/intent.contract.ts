@@ -1,11 +1,12 @@
 /** The intents operations as published. Wire shapes only; the rules live in intent.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { id, idOut, instantOut, pageOut, pageQuery, prose } from '../../../http/schemas.ts';
 import { webauthnAssertion } from '../../../http/webauthn.ts';
 import { intentStatuses } from './intent.rules.ts';
 import { declaration, verification } from './intent-declaration.contract.ts';
 import { approverGrammar, intentOut, intentWindowOut } from './intent-shapes.contract.ts';
+import { windowCursor } from './windows/window.rules.ts';
 
 const one = z.strictObject({ id: id('intent') });
 
@@ -36,7 +37,7 @@ export const intentsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'intents.read',
       query: z.strictObject({
-        ...pageQuery,
+        ...pageQuery('intent'),
         status: z.enum(intentStatuses).optional().describe('only intents in this state'),
         agentId: id('agent').optional(),
       }),
@@ -63,7 +64,7 @@ export const intentsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'intents.read',
       params: one,
-      query: z.strictObject({ ...pageQuery }),
+      query: z.strictObject(pageQuery(windowCursor.form)),
       success: { status: 200, body: pageOut(intentWindowOut) },
       refusals: [404],
     },
@@ -141,7 +142,7 @@ export const intentsArea = defineArea({
         'Final, and needs no Temporal. Denying what is denied already answers 200 again; what is approved can be cancelled.',
       auth: ['key'],
       params: one,
-      body: z.strictObject({ reason: text(500).optional() }),
+      body: z.strictObject({ reason: prose(500).optional() }),
       success: {
         status: 200,
         body: z.object({ id: idOut('intent'), status: z.literal('denied') }).meta({ id: 'IntentDenied' }),

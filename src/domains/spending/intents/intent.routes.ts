@@ -26,6 +26,7 @@ import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 import { mostCentsOf } from './intent-most.queries.ts';
 import type { IntentWire } from './intent-shapes.contract.ts';
 import { listWindows, type WindowRow } from './windows/window.queries.ts';
+import { windowCursor } from './windows/window.rules.ts';
 
 export type IntentDeps = {
   readonly database: Database;
@@ -79,7 +80,10 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   listIntentWindows: async ({ params, query }, call) => {
     const { id } = await reach(deps, params.id, call);
     const { limit, after } = pageOfQuery(query);
-    const found = await listWindows(deps.database.read(), id, { limit, before: windowIn(after) });
+    const found = await listWindows(deps.database.read(), id, {
+      limit,
+      before: after && windowCursor.numberOf(after.id),
+    });
     return pageOf(found, limit, cursorOf, (row) => ({
       ...windowWire(row),
       intentId: id,
@@ -142,17 +146,8 @@ async function withLinks(
 
 const cursorOf = ({ fromAt, number }: WindowRow): Cursor => ({
   createdAt: fromAt.toISOString(),
-  id: `window_${number}`,
+  id: windowCursor.idOf(number),
 });
-
-function windowIn(after: Cursor | undefined): number | undefined {
-  if (after === undefined) return undefined;
-  const number = /^window_(\d{1,9})$/.exec(after.id)?.[1];
-  if (number === undefined) {
-    throw new DomainError('invalid_request', 'query.cursor: must be a nextCursor of an earlier page');
-  }
-  return Number(number);
-}
 
 async function reach({ database }: IntentDeps, id: string, call: Call): Promise<IntentRow> {
   return mayReach(call, 'intent', id, await findIntent(database.read(), id));

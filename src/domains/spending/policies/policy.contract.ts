@@ -33,7 +33,7 @@ export const policiesArea = defineArea({
       summary: 'Policies, newest first',
       auth: ['key'],
       query: z.strictObject({
-        ...pageQuery,
+        ...pageQuery('policy'),
         kind: z.enum(['template', 'agent']).optional().describe('only templates, or only the policies of agents'),
       }),
       success: { status: 200, body: pageOut(policyOut) },

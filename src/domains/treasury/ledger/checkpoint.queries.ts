@@ -1,6 +1,7 @@
 /** Reads of an owner's checkpoints. Decides nothing. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
+import { checkpointCursor } from './checkpoint.rules.ts';
 
 export type CheckpointView = {
   readonly sequence: number;
@@ -12,9 +13,6 @@ export type CheckpointView = {
   readonly createdAt: Date;
 };
 
-/** In a cursor the sequence stands where records have their id. */
-export const cursorIdOf = ({ sequence }: Pick<CheckpointView, 'sequence'>): string => `sequence_${sequence}`;
-
 export const listCheckpoints = (tx: Tx, ownerId: string, { limit, after }: PageQuery): Promise<CheckpointView[]> =>
   rows<CheckpointView>(
     tx,
@@ -22,5 +20,5 @@ export const listCheckpoints = (tx: Tx, ownerId: string, { limit, after }: PageQ
        created_at as "createdAt"
      from ledger_checkpoints where owner_id = $1 and ($2::bigint is null or sequence < $2)
      order by sequence desc limit $3`,
-    [ownerId, after === undefined ? null : Number(after.id.replace(/^.*_0*(?=\d)/, '')) || 0, limit + 1],
+    [ownerId, after === undefined ? null : checkpointCursor.numberOf(after.id), limit + 1],
   );

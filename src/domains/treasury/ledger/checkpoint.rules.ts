@@ -4,6 +4,7 @@
  * @module
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
+import { numberedCursor } from '../../../kernel/page.ts';
 
 export type CheckpointHead = { readonly ownerId: string; readonly sequence: number; readonly hash: string };
 export type SignedHead = CheckpointHead & { readonly signature: string };
@@ -18,6 +19,9 @@ export type Checkpoint = {
   /** Owners whose chain has grown since their last checkpoint, by owner id. */
   readonly heads: readonly SignedHead[];
 };
+
+/** A page of checkpoints ends with a sequence: an owner has one checkpoint for each. */
+export const checkpointCursor = numberedCursor('sequence', 15);
 
 export const firstRoot = '0'.repeat(64);
 

@@ -6,8 +6,11 @@ export type EntryKey = { readonly journalId: string; readonly line: number };
 export const entryIdOf = ({ journalId, line }: EntryKey): Id<'entry'> =>
   `le_${journalId.slice('jr_'.length)}${String(line).padStart(2, '0')}`;
 
+/** Of an id that names a line. */
+export const entryIdForm = /^le_([a-z0-9]{8,62})(\d\d)$/;
+
 /** Undefined for an id that names no line; such an entry does not exist. */
 export function entryKeyOf(id: string): EntryKey | undefined {
-  const [, journal, line] = /^le_([a-z0-9]+)(\d\d)$/.exec(id) ?? [];
+  const [, journal, line] = entryIdForm.exec(id) ?? [];
   return journal === undefined || line === undefined ? undefined : { journalId: `jr_${journal}`, line: Number(line) };
 }

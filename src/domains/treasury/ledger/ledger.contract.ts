@@ -1,7 +1,9 @@
 /** The ledger operations as published: reading and checking. Wire shapes only; nothing here writes. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery } from '../../../http/schemas.ts';
+import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, period } from '../../../http/schemas.ts';
+import { checkpointCursor } from './checkpoint.rules.ts';
+import { entryIdForm } from './entry.rules.ts';
 
 const referenceTypes = ['transaction', 'transfer', 'refund', 'fund', 'payment_request', 'fee', 'adjustment'] as const;
 
@@ -75,9 +77,8 @@ export const ledgerArea = defineArea({
         referenceType: z.enum(referenceTypes).optional().describe('only lines caused by a record of this kind'),
         referenceId: z.string().min(1).max(120).optional().describe('only lines caused by this record'),
         direction: z.enum(['debit', 'credit']).optional().describe('only debits, or only credits'),
-        from: instant.optional().describe('created at or after'),
-        to: instant.optional().describe('created before'),
-        ...pageQuery,
+        ...period,
+        ...pageQuery(entryIdForm),
       }),
       success: { status: 200, body: pageOut(LedgerEntry) },
       refusals: [],
@@ -134,7 +135,7 @@ export const ledgerArea = defineArea({
       path: '/checkpoints',
       summary: 'List the signed checkpoints of the own chain',
       auth: ['key'],
-      query: z.strictObject({ ...pageQuery }),
+      query: z.strictObject(pageQuery(checkpointCursor.form)),
       success: { status: 200, body: pageOut(LedgerCheckpoint) },
       refusals: [],
     },

@@ -9,7 +9,8 @@ import { eurosFromCents } from '../../../kernel/money.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
 import { available, held, wallet, walletOf } from './account.rules.ts';
-import { cursorIdOf, listCheckpoints } from './checkpoint.queries.ts';
+import { listCheckpoints } from './checkpoint.queries.ts';
+import { checkpointCursor } from './checkpoint.rules.ts';
 import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
 import { entryIdOf, entryKeyOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
@@ -71,7 +72,7 @@ export const ledgerHandlers = ({ database, publicKey }: LedgerDeps): Handlers<ty
     return pageOf(
       found,
       page.limit,
-      (row) => ({ createdAt: row.createdAt.toISOString(), id: cursorIdOf(row) }),
+      (row) => ({ createdAt: row.createdAt.toISOString(), id: checkpointCursor.idOf(row.sequence) }),
       (row) => ({ ...row, createdAt: row.createdAt.toISOString() }),
     );
   },

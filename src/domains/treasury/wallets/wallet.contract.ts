@@ -1,7 +1,7 @@
 /** The wallet operations as published. Wire shapes only; the rules live in wallet.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
 import { walletStatuses } from './wallet.rules.ts';
 
 export const Wallet = z
@@ -47,7 +47,7 @@ const metadata = z
   .record(z.string().max(100), z.unknown())
   .refine((value) => JSON.stringify(value).length <= 16_384, 'must not be larger than 16 KiB');
 const name = text(120);
-const purpose = text(500).nullable().optional();
+const purpose = prose(500).nullable().optional();
 const params = z.strictObject({ id: id('wallet') });
 
 const largestFundingCents = 10_000_000;
@@ -69,7 +69,7 @@ export const walletsArea = defineArea({
       query: z.strictObject({
         status: z.enum(walletStatuses).optional().describe('only wallets in this state'),
         parentWalletId: id('wallet').optional(),
-        ...pageQuery,
+        ...pageQuery('wallet'),
       }),
       success: { status: 200, body: pageOut(Wallet) },
       refusals: [],

@@ -1,5 +1,6 @@
 /** What the window of a recurring intent may become. Pure: the row and the time come in as arguments. @module */
 import type { Move } from '../../../../kernel/move.ts';
+import { numberedCursor } from '../../../../kernel/page.ts';
 
 /** `open` has been paid for and is free again; `matched` waits for its clearing; the others are final. */
 export const windowStatuses = ['open', 'matched', 'completed', 'missed'] as const;
@@ -7,6 +8,9 @@ export type WindowStatus = (typeof windowStatuses)[number];
 
 export const windowCommands = ['match', 'complete', 'reopen', 'miss'] as const;
 export type WindowCommand = (typeof windowCommands)[number];
+
+/** A page of windows ends with the number of one. */
+export const windowCursor = numberedCursor('window', 9);
 
 export type WindowState = {
   readonly status: WindowStatus;

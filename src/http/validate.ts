@@ -1,0 +1,16 @@
+/** Judges a part of a request by its schema: the parsed value, or a refusal that says what is wrong where. @module */
+import * as z from 'zod';
+import { invalid } from './errors.ts';
+import { queryOf } from './query.ts';
+
+export function validated<Schema extends z.ZodType>(schema: Schema, where: string, value: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) throw invalid(where, parsed.error, schema);
+  return parsed.data;
+}
+
+/** `url`: of the request, as received. Without a schema the operation takes no query. */
+export const validatedQuery = (schema: z.ZodObject | undefined, url: string): Record<string, unknown> =>
+  validated(schema ?? nothing, 'query', queryOf(url));
+
+const nothing = z.strictObject({});

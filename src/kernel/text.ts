@@ -1,0 +1,23 @@
+/**
+ * Which characters a text of a caller may hold. Refused is what breaks storage (lone surrogates, NUL), what hides
+ * (other control characters, zero-width spaces) and what shows a text in another order than it is stored in
+ * (bidirectional embeddings, overrides and isolates). Joiners and direction marks stay: emoji and scripts need them.
+ * @module
+ */
+
+/** Well-formed Unicode without NUL: anything else can be stored neither as text nor as JSON. */
+export const isWellFormed = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+/** Plain ranges, because the patterns are published and many languages know no `\p{…}`. */
+const hiding = '\\u007f-\\u009f\\u200b\\u2028-\\u202e\\u2060\\u2066-\\u2069\\ufeff\\ufff9-\\ufffb';
+
+export const oneLine = new RegExp(`^[^\\u0000-\\u001f${hiding}]*$`);
+
+/** As `oneLine`, with tabs and line feeds. */
+export const manyLines = new RegExp(`^[^\\u0000-\\u0008\\u000b-\\u001f${hiding}]*$`);
+
+/** Well-formed, and empty or with at least one character that a reader sees. */
+export const isReadable = (text: string): boolean => isWellFormed(text) && (text === '' || !invisible.test(text));
+
+/** U+2800 is a braille cell without a dot, which Unicode counts as a symbol. */
+const invisible = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\p{Cc}\u2800]*$/u;

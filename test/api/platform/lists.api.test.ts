@@ -1,0 +1,281 @@
+/**
+ * Goal: no query string makes a list fail: whatever stands in `cursor`, `limit`, `from`, `to` or under another name is
+ * understood as documented or refused with 400. Method: every list of the OpenAPI document, over real HTTP.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { webhooksArea } from '../../../src/domains/delivery/index.ts';
+import { openApiDocument } from '../../../src/main/documents.ts';
+import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+type Parameter = { name: string; in: string; schema: { pattern?: string }; description?: string };
+type Described = { operationId: string; parameters?: Parameter[] };
+
+const { paths } = openApiDocument() as { paths: Record<string, Record<string, Described>> };
+const gets = Object.entries(paths).flatMap(([path, methods]) => (methods.get ? [{ path, ...methods.get }] : []));
+const takes = (name: string) => gets.filter(({ parameters = [] }) => parameters.some((one) => one.name === name));
+const lists = takes('cursor');
+const namesOf = (found: readonly Described[]) => found.map(({ operationId }) => operationId);
+
+let world: World;
+let payer: Payer;
+let filled: (path: string) => string;
+beforeAll(async () => {
+  world = await startWorld();
+  payer = await aPayer(world);
+  const network = networkOf(world);
+  for (const _ of [1, 2]) {
+    await anIntent(world, payer, { status: 'approved' });
+    await network.authorize(payer, { amountCents: 100 });
+  }
+  const intentId = await anIntent(world, payer, { status: 'completed' });
+  const webhooks = payer.owner.client(webhooksArea);
+  const url = 'https://receiver.example.com/hook';
+  const webhook = await webhooks.createWebhook({ body: { url, events: ['*'] } });
+  await webhooks.createWebhook({ body: { url, events: ['*'] } });
+  filled = (path) =>
+    path.replace(
+      /\{\w+\}/,
+      path.startsWith('/webhooks') ? webhook.id : path.startsWith('/intents') ? intentId : 'none',
+    );
+}, 60_000);
+afterAll(() => world.close());
+
+/** `query` is sent as it stands. */
+async function get(path: string, query: string): Promise<{ status: number; text: string }> {
+  const answer = await fetch(`${world.apiUrl}${filled(path)}?${query}`, {
+    headers: { Authorization: `Bearer ${payer.owner.key}` },
+  });
+  return { status: answer.status, text: await answer.text() };
+}
+
+/** An id that is well-formed and unknown, or any text where no id is asked for. */
+const exampleOf = (parameter: Parameter | undefined): string =>
+  `${/^\^([a-z]+_)\[/.exec(parameter?.schema.pattern ?? '')?.[1] ?? ''}aaaaaaaaaaaaaaaa`;
+
+const cursor = (text: string): string => `cursor=${encodeURIComponent(Buffer.from(text).toString('base64url'))}`;
+
+test('each list answers here, so that a refusal below is about the query', async () => {
+  expect(lists.length).toBeGreaterThan(8);
+  for (const { path, operationId } of lists) {
+    expect([operationId, (await get(path, 'limit=1')).status]).toEqual([operationId, 200]);
+  }
+});
+
+const at = '2026-01-01T00:00:00.000Z';
+const hostile = (prefix: string): string[] => [
+  ...[
+    `2026-02-30T00:00:00.000Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `2026-13-01T00:00:00.000Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `2026-01-01T24:00:00.000Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `2026-01-01T00:00:00Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `0000-01-01T00:00:00.000Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `+275760-09-13T00:00:00.000Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `2026-01-01T00:00:00.${'0'.repeat(40)}Z|${prefix}_aaaaaaaaaaaaaaaa`,
+    `${at}|${prefix}_`,
+    `${at}|${prefix}_aaaaaaaa\u0000aaaaaaaa`,
+    `${at}|${prefix}_aaaaaaaaaaaaaaaa\u0000`,
+    `${at}|${prefix}_${'9'.repeat(80)}`,
+    `${at}|sequence_${'9'.repeat(40)}`,
+    `${at}|window_${'9'.repeat(40)}`,
+    `${at}|sequence_-1`,
+    `${at}|le_99`,
+    `${at}|zzz_aaaaaaaaaaaaaaaa`,
+    `${at}|${prefix}_aaaaaaaaaaaaaaaa|more`,
+    `${at}|'; drop table agents; --`,
+    `${at}|`,
+    at,
+    '|',
+    '\u0000',
+  ].map(cursor),
+  `cursor=${Buffer.from(`${at}|${prefix}_aaaaaaaaaaaaaaaa`).toString('base64url').slice(0, -2)}`,
+  `cursor=${Buffer.from(`${at}|${prefix}_aaaaaaaaaaaaaaaa`).toString('base64url')}A`,
+  `cursor=%20${Buffer.from(`${at}|${prefix}_aaaaaaaaaaaaaaaa`).toString('base64url')}`,
+  `cursor=${Buffer.from(`${at}|${prefix}_aaaaaaaaaaaaaaaaaa`).toString('base64')}%3D`,
+  'cursor=',
+  'cursor=%00',
+  'cursor=%ED%A0%80',
+  'cursor=%FF',
+  'cursor=%',
+  `cursor=${'A'.repeat(5_000)}`,
+  `${cursor(`${at}|${prefix}_aaaaaaaaaaaaaaaa`)}&${cursor(`${at}|${prefix}_aaaaaaaaaaaaaaaa`)}`,
+];
+
+const prefixes: Record<string, string> = {
+  listAgents: 'ag',
+  listPolicies: 'po',
+  listIntents: 'int',
+  listIntentWindows: 'window',
+  listCards: 'ca',
+  listTransactions: 'tx',
+  listWallets: 'wal',
+  listLedgerEntries: 'le',
+  listLedgerCheckpoints: 'sequence',
+  listWebhooks: 'wh',
+  listWebhookDeliveries: 'whd',
+};
+
+test.each(lists.map((one) => [one.operationId, one.path] as const))(
+  'a hostile cursor of %s is 400',
+  async (name, path) => {
+    expect(Object.keys(prefixes)).toContain(name);
+    const failed = [];
+    for (const query of hostile(prefixes[name] ?? '')) {
+      const { status, text } = await get(path, query);
+      if (status !== 400 || !/"error":"query[^"]*"/.test(text)) failed.push([query, status, text]);
+    }
+    expect(failed).toEqual([]);
+  },
+);
+
+test('a cursor of another list is 400, and one of the same list goes on', async () => {
+  const cursors = new Map<string, string>();
+  for (const { path, operationId } of lists) {
+    const { nextCursor } = JSON.parse((await get(path, 'limit=1')).text) as { nextCursor: string | null };
+    if (nextCursor !== null) cursors.set(operationId, nextCursor);
+  }
+  expect(cursors.size).toBeGreaterThan(4);
+  const wrong = [];
+  for (const { path, operationId } of lists) {
+    for (const [from, nextCursor] of cursors) {
+      const { status } = await get(path, `cursor=${nextCursor}`);
+      if (status !== (from === operationId ? 200 : 400)) wrong.push([operationId, from, status]);
+    }
+  }
+  expect(wrong).toEqual([]);
+});
+
+test('a limit that is not decimal digits, out of range or given twice is 400', async () => {
+  const limits = ['1e1', '0x10', ' 5', '5 ', '+5', '5.0', '-5', '', 'ten', '٥', '0', '101', '9'.repeat(400), 'NaN'];
+  const queries = [
+    ...limits.map((limit) => `limit=${encodeURIComponent(limit)}`),
+    'limit=1&limit=2',
+    'limit=+5',
+    'limit',
+  ];
+  const failed = [];
+  for (const { path, operationId } of lists) {
+    for (const query of queries) {
+      const { status, text } = await get(path, query);
+      if (status !== 400 || !text.includes('query.limit')) failed.push([operationId, query, status, text]);
+    }
+    for (const query of ['limit=1', 'limit=100', 'limit=007']) {
+      const { status } = await get(path, query);
+      if (status !== 200) failed.push([operationId, query, status]);
+    }
+  }
+  expect(failed).toEqual([]);
+});
+
+const withPeriods = takes('from');
+
+test('from and to take an instant or a date, on every list that has them, and say so', async () => {
+  expect(namesOf(withPeriods)).toEqual(namesOf(takes('to')));
+  expect(namesOf(withPeriods).sort()).toEqual(['listLedgerEntries', 'listTransactions', 'listWebhookDeliveries']);
+  for (const { path, operationId, parameters = [] } of withPeriods) {
+    for (const name of ['from', 'to']) {
+      const found = parameters.find((one) => one.name === name);
+      expect([operationId, found?.schema]).toEqual([
+        operationId,
+        expect.objectContaining({ anyOf: [expect.objectContaining({ format: 'date-time' }), { format: 'date' }] }),
+      ]);
+      expect(found?.description).toMatch(/UTC day/);
+      for (const good of [
+        '2026-11-20',
+        '2024-02-29',
+        '2026-11-20T10:00:00Z',
+        '2026-11-20T10:00:00.123%2B02:00',
+        '9999-12-31',
+        '0001-01-01',
+      ]) {
+        expect([operationId, name, good, (await get(path, `${name}=${good}`)).status]).toEqual([
+          operationId,
+          name,
+          good,
+          200,
+        ]);
+      }
+      for (const bad of [
+        '2026-02-30',
+        '2026-2-3',
+        '20261120',
+        'today',
+        '1700000000',
+        '2026-11-20T10:00',
+        '',
+        '0000-01-01',
+        '%2B275760-09-13',
+      ]) {
+        const { status, text } = await get(path, `${name}=${bad}`);
+        expect([operationId, name, bad, status, text]).toEqual([
+          operationId,
+          name,
+          bad,
+          400,
+          expect.stringContaining(`query.${name}: must be an instant`),
+        ]);
+      }
+    }
+  }
+});
+
+test('a date means the whole UTC day, at both ends', async () => {
+  // Of a free plan only the last 30 days are shown.
+  const [before, day, after] = [6, 5, 4].map((days) =>
+    new Date(Date.now() - days * 86_400_000).toISOString().slice(0, 10),
+  );
+  const mine = await world.sql<{ id: string }>('select id from transactions where owner_id = $1 order by id', [
+    payer.owner.ownerId,
+  ]);
+  const times = [`${day}T00:00:00.000Z`, `${day}T23:59:59.999Z`];
+  for (const [index, { id }] of mine.entries()) {
+    await world.sql('update transactions set created_at = $2 where id = $1', [id, times[index]]);
+  }
+  const shown = async (query: string) =>
+    (JSON.parse((await get('/transactions', query)).text) as { data: unknown[] }).data.length;
+  expect(mine).toHaveLength(2);
+  expect(await shown(`from=${day}&to=${day}`)).toBe(2);
+  expect(await shown(`from=${day}T00:00:00Z&to=${day}T23:59:59.999Z`)).toBe(1);
+  expect(await shown(`to=${before}`)).toBe(0);
+  expect(await shown(`from=${after}`)).toBe(0);
+  expect(await shown(`to=${day}`)).toBe(2);
+});
+
+test('an unknown query parameter is refused by name on every operation, and a near one is suggested', async () => {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, { operationId, parameters = [] }]) => ({
+      path,
+      method,
+      operationId,
+      parameters,
+    })),
+  );
+  const failed = [];
+  for (const { path, method, operationId, parameters } of all) {
+    const isNetwork = path.startsWith('/network/');
+    const credential: Record<string, string> = path.startsWith('/sandbox')
+      ? { 'X-Dashboard-Secret': world.dashboardSecret }
+      : { Authorization: `Bearer ${payer.owner.key}` };
+    const wanted = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
+      exampleOf(parameters.find((one) => one.name === name)),
+    );
+    const answer = await fetch(`${world.apiUrl}${wanted}?unheardOf=${randomUUID()}`, {
+      method: method.toUpperCase(),
+      headers: { ...credential, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
+      ...(method === 'get' ? {} : { body: '{}' }),
+    });
+    const text = await answer.text();
+    if (isNetwork && answer.status === 401) continue; // The signature is judged first.
+    if (answer.status !== 400 || !text.includes('unknown parameter unheardOf'))
+      failed.push([operationId, answer.status, text]);
+  }
+  expect(failed).toEqual([]);
+  for (const { path } of lists)
+    expect((await get(path, 'limt=5')).text).toContain('unknown parameter limt; did you mean limit?');
+  expect((await get('/transactions', 'agentid=x')).text).toContain('unknown parameter agentid; did you mean agentId?');
+  expect((await get('/transactions', 'zzzzzzzz=x')).text).not.toContain('did you mean');
+  const secret = 'x'.repeat(40);
+  expect((await get('/transactions', `${secret}=1`)).text).not.toContain(secret);
+});
