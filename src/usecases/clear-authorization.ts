@@ -18,7 +18,7 @@ import {
   lockPayment,
   type Received,
 } from '../domains/payments/index.ts';
-import { external, postJournals, suspense } from '../domains/treasury/index.ts';
+import { external, postNew, suspense } from '../domains/treasury/index.ts';
 import { newId } from '../kernel/ids.ts';
 import { cents } from '../kernel/money.ts';
 import type { Logger } from '../platform/log.ts';
@@ -84,7 +84,7 @@ async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Cleared
 
 async function bookToSuspense(tx: Tx, { adapter, message, cause }: Clearing): Promise<void> {
   if (message.amountCents === 0) return;
-  await postJournals(tx, cause, [
+  await postNew(tx, cause, [
     {
       id: newId('journal'),
       ownerId: operatorOwnerId,

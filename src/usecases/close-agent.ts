@@ -7,7 +7,7 @@ import type { Database } from '../db/database.ts';
 import { oneRow, type Tx } from '../db/tx.ts';
 import { revokeTokensOf } from '../domains/identity/index.ts';
 import { type AgentName, type AgentStatus, moveAgentRow } from '../domains/parties/index.ts';
-import { agentBudget, agentReturn, available, lockAccounts, postJournals, wallet } from '../domains/treasury/index.ts';
+import { agentBudget, agentReturn, available, lockAccounts, postNew, wallet } from '../domains/treasury/index.ts';
 import { type Id, newId } from '../kernel/ids.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { AgentCascade } from './freeze-agent.ts';
@@ -59,7 +59,7 @@ async function returnAgentMoney(tx: Tx, cause: Cause, { ownerId, agentId }: Agen
   const locked = await lockAccounts(tx, cause, ownerId, [budget, available(wallet(walletId))]);
   const amountCents = locked[budget] ?? 0;
   if (amountCents === 0) return;
-  await postJournals(tx, cause, [
+  await postNew(tx, cause, [
     {
       id: newId('journal'),
       ownerId,

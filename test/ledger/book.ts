@@ -30,6 +30,8 @@ export type Book = {
   wallet(ownerId: string): Promise<Id<'wallet'>>;
   post(ownerId: string, kind: JournalKind, postings: readonly Posting[], cause?: string): Promise<PostResult>;
   fund(ownerId: string, walletId: string, amountCents: number): Promise<PostResult>;
+  /** A statement that the append-only triggers would refuse, as somebody with the owner's rights could send it. */
+  rewrite(text: string, params?: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -88,6 +90,16 @@ export async function openBook(): Promise<Book> {
     post,
     fund: (ownerId, walletId, amountCents) =>
       post(ownerId, 'fund', fund({ ownerId, to: wallet(walletId), amountCents: cents(amountCents) })),
+    rewrite: async (text, params = []) => {
+      const client = new pg.Client({ connectionString: url });
+      await client.connect();
+      try {
+        await client.query('set session_replication_role = replica');
+        await client.query(text, [...params]);
+      } finally {
+        await client.end();
+      }
+    },
     close: async () => {
       await Promise.all(opened.map((orm) => orm.close()));
       await onServer(server, `drop database ${name} with (force)`);

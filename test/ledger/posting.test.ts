@@ -11,7 +11,12 @@ import {
   type Posting,
   refund,
 } from '../../src/domains/treasury/ledger/ledger.rules.ts';
-import { lockAccounts, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
+import {
+  type JournalDraft,
+  lockAccounts,
+  postJournals,
+  postNew,
+} from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { cents } from '../../src/kernel/money.ts';
 import { at, type Book, because, draft, openBook } from './book.ts';
@@ -110,6 +115,95 @@ test('the same cause posts once, whoever asks again and however often, and answe
   expect(parallel.filter(({ outcome }) => outcome === 'posted')).toHaveLength(1);
   expect(new Set(parallel.map(({ journalId }) => journalId)).size).toBe(1);
   expect(await balance(available(wallet(walletId)))).toBe(508);
+});
+
+test('the same cause with other content is an error, whatever differs, and other ids, times and salts are not content', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  await book.fund(ownerId, walletId, 1_000);
+  const memo = 'Dinner with Anna';
+  const first = { ...draft(ownerId, 'internal_transfer', transfer(walletId, other, 100), 'move'), memo };
+  const post = (change: Partial<JournalDraft>, seconds = 0) =>
+    book.database.write((tx) =>
+      postJournals(tx, because('move', new Date(at.getTime() + 1_000 * seconds)), [
+        { ...first, id: newId('journal'), ...change },
+      ]),
+    );
+  const [posted] = await post({});
+  expect(await post({}, 60)).toEqual([{ ...posted, outcome: 'already' }]);
+  const others: Partial<JournalDraft>[] = [
+    { postings: transfer(walletId, other, 101) },
+    { postings: transfer(other, walletId, 100) },
+    { postings: fund({ ownerId, to: wallet(other), amountCents: 100 }) },
+    { kind: 'adjustment' },
+    { referenceId: 'another' },
+    { referenceType: 'fund' },
+    { agentId: newId('agent') },
+    { memo: 'Dinner with Berta' },
+    { memo: null },
+  ];
+  for (const change of others) await expect(post(change)).rejects.toMatchObject({ code: 'BL006' });
+  // Erasing the text takes nothing of the check of the rest.
+  await rows(book.database.read(), 'delete from journal_texts where journal_id = $1', [posted?.journalId]);
+  expect(await post({})).toMatchObject([{ outcome: 'already' }]);
+  await expect(post({ postings: transfer(walletId, other, 102) })).rejects.toMatchObject({ code: 'BL006' });
+  expect(await balance(available(wallet(other)))).toBe(100);
+});
+
+test('of two who post one cause with other content at once, one fails', async () => {
+  const { ownerId, walletId } = await book.owner();
+  for (let round = 0; round < 10; round++) {
+    const accounts = [walletId, round % 2 ? walletId : await book.wallet(ownerId)];
+    const both = await Promise.allSettled(
+      accounts.map((id, n) => book.post(ownerId, 'fund', fundLines(ownerId, id, 5 + n), `race-${round}`)),
+    );
+    expect(both.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    for (const one of both) if (one.status === 'rejected') expect(one.reason).toMatchObject({ code: 'BL006' });
+  }
+});
+
+test('a journal from before contents were kept is accepted as it is', async () => {
+  const { ownerId, walletId } = await book.owner();
+  await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 10), 'old');
+  await book.rewrite('update journals set content_hash = null where owner_id = $1', [ownerId]);
+  expect(await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 11), 'old')).toMatchObject({
+    outcome: 'already',
+  });
+  expect(await balance(available(wallet(walletId)))).toBe(10);
+});
+
+test('who expects to post first learns that it was posted before', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const one = () => draft(ownerId, 'fund', fundLines(ownerId, walletId, 10), 'first');
+  const first = () => book.database.write((tx) => postNew(tx, because('first'), [one()]));
+  expect(await first()).toMatchObject([{ outcome: 'posted' }]);
+  await expect(first()).rejects.toThrow('first is posted for the first time');
+});
+
+const most = Number.MAX_SAFE_INTEGER;
+
+test('amounts up to 2^53 - 1 cents are exact, and beyond that a posting is refused, not wrong', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  const name = available(wallet(walletId));
+  await book.post(ownerId, 'fund', fundLines(ownerId, walletId, most));
+  expect(await balance(name)).toBe(most);
+  const onemore = book.post(ownerId, 'fund', fundLines(ownerId, walletId, 1));
+  await expect(onemore).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringContaining(name) });
+  const raw = (amount: string, count = 1) => {
+    const credit = `{"account": "${available(wallet(other))}", "amountCents": ${amount}}`;
+    const debit = `{"account": "${external('cards', ownerId)}", "amountCents": -${amount}}`;
+    const postings = [...Array(count).fill(credit), ...Array(count).fill(debit)].join();
+    const facts = { ...draft(ownerId, 'fund', [], `raw-${amount}-${count}`), requestId: 'raw', createdAt: at };
+    const journal = JSON.stringify(facts).replace('[]', `[${postings}]`);
+    return rows(book.database.read(), 'select * from post_journals($1::jsonb)', [`[${journal}]`]);
+  };
+  for (const amount of ['9007199254740992', '1e18', '9223372036854775807', '1e30', '0.5'])
+    await expect(raw(amount)).rejects.toMatchObject({ code: 'BL005' });
+  await expect(raw(String(most), 2)).rejects.toMatchObject({ code: 'BL005' });
+  await expect(raw(String(most), 40)).rejects.toMatchObject({ code: 'BL005' });
+  await book.post(ownerId, 'internal_transfer', transfer(walletId, other, most));
+  expect(await balance(available(wallet(other)))).toBe(most);
 });
 
 test('the same cause of another owner is another cause', async () => {

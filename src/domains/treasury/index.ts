@@ -21,7 +21,7 @@ export { ledgerArea } from './ledger/ledger.contract.ts';
 export { balancesOf } from './ledger/ledger.queries.ts';
 export { ledgerHandlers } from './ledger/ledger.routes.ts';
 export { agentFund, agentReturn, clearing, internalTransfer, type Posting, release } from './ledger/ledger.rules.ts';
-export { type JournalDraft, type JournalKind, lockAccounts, postJournals } from './ledger/ledger.service.ts';
+export { type JournalDraft, type JournalKind, lockAccounts, postJournals, postNew } from './ledger/ledger.service.ts';
 export { sealJournals } from './ledger/seal.service.ts';
 export { runSealer, type Sealer } from './ledger/sealer.ts';
 export { ownersWithBooks, verifyOwner } from './ledger/verify.service.ts';

@@ -4,11 +4,10 @@
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
-import { assert } from '../../../kernel/assert.ts';
 import { unavailable } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { type JournalKind, type Posting, type Purse, postJournals, wallet } from '../../treasury/index.ts';
+import { type JournalKind, type Posting, type Purse, postNew, wallet } from '../../treasury/index.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
@@ -25,7 +24,7 @@ export async function post(
   cause: Cause,
 ): Promise<number> {
   if (postings.length === 0) return 0;
-  const [posted] = await postJournals(tx, cause, [
+  const [posted] = await postNew(tx, cause, [
     {
       id: newId('journal'),
       ownerId: row.ownerId,
@@ -37,8 +36,7 @@ export async function post(
       postings,
     },
   ]);
-  assert(posted?.outcome === 'posted', `the journal of ${kind} ${source.id} is new`);
-  return Math.max(0, posted.owedCents);
+  return Math.max(0, posted?.owedCents ?? 0);
 }
 
 /** Where money goes that is no longer held: a closed agent keeps no budget, so its owner's default wallet takes it. */

@@ -13,7 +13,7 @@ import type { Mode } from '../../../platform/mode.ts';
 import { available, wallet } from '../ledger/account.rules.ts';
 import { balancesOf } from '../ledger/ledger.queries.ts';
 import { fund, internalTransfer } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, postJournals } from '../ledger/ledger.service.ts';
+import { type JournalDraft, postNew } from '../ledger/ledger.service.ts';
 import { heldOpen } from '../wallets/wallet.service.ts';
 import { type FundingView, findFunding } from './funding.queries.ts';
 
@@ -88,7 +88,7 @@ async function post(
   { id, journalId, ownerId, walletId }: Order,
   journal: Pick<JournalDraft, 'kind' | 'postings'>,
 ): Promise<number> {
-  const [posted] = await postJournals(tx, cause, [
+  const [posted] = await postNew(tx, cause, [
     { ...journal, id: journalId, ownerId, referenceType: 'fund', referenceId: id, cause: `fund:${id}` },
   ]);
   // Money that settled what the owner owed never reached the wallet.

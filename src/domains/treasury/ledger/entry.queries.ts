@@ -1,6 +1,7 @@
 /** Reads of entries: pages by owner, agent, account or reference, and one entry with its journal's lines. Decides nothing. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { PageQuery } from '../../../kernel/page.ts';
+import { hasRunningBalance } from './account.rules.ts';
 import { type EntryKey, entryKeyOf } from './entry.rules.ts';
 
 export type EntryView = {
@@ -56,9 +57,12 @@ export async function listEntries(tx: Tx, filter: EntryFilter, { limit, after }:
     key?.line ?? null,
     limit + 1,
   ];
-  return filter.accounts === undefined
-    ? rows<EntryView>(tx, byJournals(filter), params)
-    : rows<EntryView>(tx, byAccounts, [...params, [...filter.accounts]]);
+  const { accounts } = filter;
+  if (accounts === undefined) return rows<EntryView>(tx, byJournals(filter), params);
+  const [only, ...others] = accounts;
+  if (only !== undefined && others.length === 0 && hasRunningBalance(only))
+    return rows<EntryView>(tx, byVersions, [...params, only]);
+  return rows<EntryView>(tx, byAccounts, [...params, [...accounts]]);
 }
 
 const conditions = `j.owner_id = $1 and ($2::text is null or j.agent_id = $2)
@@ -81,6 +85,13 @@ function byJournals({ agentId, referenceId, referenceType }: EntryFilter): strin
       and ($8::timestamptz is null or (j.created_at, j.id) < ($8, $9) or e.line < $10)
     order by j.created_at desc, j.id desc, e.line desc limit $11`;
 }
+
+/** The order of one account: each entry continues the one before it, also where several have the same time. */
+const byVersions = `select ${columns} from ledger_entries e ${journalOf}
+    where e.account = $12 and e.account_version is not null and ${conditions}
+      and ($8::timestamptz is null
+        or e.account_version < (select account_version from ledger_entries where journal_id = $9 and line = $10))
+    order by e.account_version desc limit $11`;
 
 const byAccounts = `select e.* from unnest($12::text[]) a (name) cross join lateral (
     select ${columns} from ledger_entries e ${journalOf}

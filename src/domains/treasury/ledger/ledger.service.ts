@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rows, type Tx } from '../../../db/tx.ts';
+import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { inWords } from '../../../kernel/money.ts';
@@ -72,6 +73,14 @@ export async function postJournals(tx: Tx, cause: Cause, journals: readonly Jour
     balances: row.balances,
     owedCents: row.owed_cents,
   }));
+}
+
+/** For a cause that this transaction is the first to post, as its own rows show. Throws when it was posted before. */
+export async function postNew(tx: Tx, cause: Cause, journals: readonly JournalDraft[]): Promise<PostResult[]> {
+  const results = await postJournals(tx, cause, journals);
+  const before = results.findIndex(({ outcome }) => outcome === 'already');
+  assert(before === -1, `${journals[before]?.cause} is posted for the first time`);
+  return results;
 }
 
 /**

@@ -1,0 +1,120 @@
+/** The time of entries: on one account it never contradicts their order, however the clocks of the posters differ. @module */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Database } from '../../src/db/database.ts';
+import { rows } from '../../src/db/tx.ts';
+import { available, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
+import { listEntries } from '../../src/domains/treasury/ledger/entry.queries.ts';
+import { authorization, clearing, fund, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
+import { type JournalDraft, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
+import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { at, type Book, because, draft, openBook } from './book.ts';
+
+let book: Book;
+beforeAll(async () => {
+  book = await openBook();
+});
+afterAll(() => book.close());
+
+const secondsLater = (seconds: number): Date => new Date(at.getTime() + 1_000 * seconds);
+
+const postAt = (database: Database, seconds: number, ...drafts: JournalDraft[]) =>
+  database.write((tx) => postJournals(tx, because('timed', secondsLater(seconds)), drafts));
+
+const timesOf = async (account: string): Promise<Date[]> => {
+  const entries = await rows<{ at: Date }>(
+    book.database.read(),
+    'select created_at as at from ledger_entries where account = $1 order by account_version',
+    [account],
+  );
+  return entries.map((entry) => entry.at);
+};
+
+test('1,200 entries by parallel posters with skewed clocks: none is older than the one before it on its account', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const wallets = [walletId, await book.wallet(ownerId), await book.wallet(ownerId), await book.wallet(ownerId)];
+  for (const id of wallets) await book.fund(ownerId, id, 1_000_000);
+  const pools = [book.database, await book.elsewhere(), await book.elsewhere()];
+  await Promise.all(
+    Array.from({ length: 600 }, async (_, n) => {
+      const from = wallets[n % 4] ?? walletId;
+      const to = wallets[(n + 1 + (n % 3)) % 4] ?? walletId;
+      const postings = internalTransfer({ fromWalletId: from, toWalletId: to, amountCents: 1 });
+      const clockSkew = (n * 37) % 11;
+      const one = draft(ownerId, 'internal_transfer', postings, `skewed-${n}`);
+      await postAt(pools[n % 3] ?? book.database, 60 + n / 100 + clockSkew, one);
+    }),
+  );
+  const [found] = await rows<{ entries: number; late: number }>(
+    book.database.read(),
+    `select count(*) as entries, count(*) filter (where created_at < before) as late from (
+       select e.created_at, lag(e.created_at) over (partition by account order by account_version) as before
+       from ledger_entries e join journals j on j.id = e.journal_id where j.owner_id = $1 and j.kind = 'internal_transfer'
+     ) e`,
+    [ownerId],
+  );
+  expect(found).toEqual({ entries: 1_200, late: 0 });
+  while ((await sealJournals(book.database)) > 0);
+  expect(await verifyOwner(book.database, ownerId, { full: true })).toMatchObject({ balanced: true, differences: [] });
+});
+
+test('a journal is as late as the last entry of any of its accounts, and not later', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const [second, third] = [await book.wallet(ownerId), await book.wallet(ownerId)];
+  const credit = (id: string, cause: string) =>
+    draft(ownerId, 'fund', fund({ ownerId, to: wallet(id), amountCents: 100 }), `${cause}-${ownerId}`);
+  const move = (fromWalletId: string, toWalletId: string, cause: string) =>
+    draft(ownerId, 'internal_transfer', internalTransfer({ fromWalletId, toWalletId, amountCents: 10 }), cause);
+  await postAt(book.database, 50, credit(walletId, 'late'));
+  await postAt(book.database, 10, credit(second, 'early'));
+  await postAt(book.database, 20, move(walletId, second, `behind-${ownerId}`));
+  await postAt(book.database, 20, credit(third, 'apart'));
+  expect(await timesOf(available(wallet(walletId)))).toEqual([50, 50].map(secondsLater));
+  expect(await timesOf(available(wallet(second)))).toEqual([10, 50].map(secondsLater));
+  expect(await timesOf(available(wallet(third)))).toEqual([secondsLater(20)]);
+
+  const other = await book.owner();
+  const early = draft(other.ownerId, 'fund', fund({ ...other, to: wallet(other.walletId), amountCents: 1 }), 'batch-0');
+  const batch = [move(third, second, `batch-1-${ownerId}`), move(third, walletId, `batch-2-${ownerId}`), early];
+  await postAt(book.database, 30, ...batch);
+  expect(await timesOf(available(wallet(third)))).toEqual([20, 50, 50].map(secondsLater));
+  expect(await timesOf(available(wallet(other.walletId)))).toEqual([secondsLater(30)]);
+});
+
+test('what an owner owes has its entries in the order of time as well', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const other = await book.wallet(ownerId);
+  const over = (id: string) => clearing({ ownerId, from: wallet(id), amountCents: 100, heldCents: 0, isFinal: true });
+  await postAt(book.database, 90, draft(ownerId, 'clearing', over(walletId), 'owe-1'));
+  await postAt(book.database, 40, draft(ownerId, 'clearing', over(other), 'owe-2'));
+  const credit = fund({ ownerId, to: wallet(other), amountCents: 500 });
+  await postAt(book.database, 30, draft(ownerId, 'fund', credit, 'settle'));
+  expect(await timesOf(receivable(ownerId))).toEqual([90, 90, 90].map(secondsLater));
+  expect(await timesOf(available(wallet(other)))).toEqual([secondsLater(90)]);
+});
+
+test('the list of one account is in the order of its entries, page by page, where many have the same time', async () => {
+  const { ownerId, walletId } = await book.owner();
+  const from = wallet(walletId);
+  await postAt(book.database, 80, draft(ownerId, 'fund', fund({ ownerId, to: from, amountCents: 9_000 }), 'start'));
+  const holds = Array.from({ length: 23 }, (_, n) =>
+    draft(ownerId, 'authorization', authorization({ ownerId, from, amountCents: n + 1 }), `hold-${n}`),
+  );
+  for (const one of holds.toReversed()) await postAt(book.database, 5, one);
+  for (const account of [available(from), held(from)]) {
+    const none = { agentId: undefined, referenceType: undefined, referenceId: undefined, direction: undefined };
+    const filter = { ownerId, accounts: [account], from: undefined, to: undefined, ...none };
+    const listed: (number | null)[][] = [];
+    let after: { createdAt: string; id: string } | undefined;
+    do {
+      const page = await listEntries(book.database.read(), filter, { limit: 5, after });
+      const shown = page.slice(0, 5);
+      listed.push(...shown.map((entry) => [entry.balanceBeforeCents, entry.balanceAfterCents]));
+      const last = shown.at(-1);
+      const id = `le_${last?.journalId.slice(3)}${String(last?.line).padStart(2, '0')}`;
+      after = page.length > 5 && last ? { createdAt: last.createdAt.toISOString(), id } : undefined;
+    } while (after !== undefined);
+    expect(listed).toHaveLength(account === held(from) ? 23 : 24);
+    for (const [n, [, closing]] of listed.slice(1).entries()) expect(closing).toBe(listed[n]?.[0]);
+  }
+});
