@@ -210,19 +210,20 @@ begin
     end if;
 
     select s.account, s.before, s.change into v_bad from (
-      select l.account, l.ordinal, l.line, l.change_cents as change, a.debited_cents, a.credited_cents,
+      select l.account, l.ordinal, l.line, l.change_cents as change,
         a.balance_cents + sum(l.change_cents) over running - l.change_cents as before,
-        sum(abs(l.amount_cents)) over running as turnover
+        a.debited_cents - sum(least(l.amount_cents, 0)) over running as debited,
+        a.credited_cents + sum(greatest(l.amount_cents, 0)) over running as credited
       from unnest(v_lines) l join ledger_accounts a on a.name = l.account
       window running as (partition by l.account order by l.ordinal, l.line)
     ) s
-    where s.before + s.change < 0 or greatest(s.debited_cents, s.credited_cents) + s.turnover > most
+    where s.before + s.change < 0 or greatest(s.debited, s.credited) > most
     order by s.ordinal, s.line limit 1;
     if found and v_bad.before + v_bad.change < 0 then
       raise exception 'account % would fall below zero', v_bad.account using errcode = 'BL001',
         detail = jsonb_build_object('account', v_bad.account, 'balanceCents', v_bad.before, 'askedCents', -v_bad.change)::text;
     elsif found then
-      raise exception 'account % would have moved more than % cents', v_bad.account, most using errcode = 'BL005';
+      raise exception 'account % would have debits or credits of more than % cents', v_bad.account, most using errcode = 'BL005';
     end if;
 
     with running as (
