@@ -1,6 +1,7 @@
 /**
  * The worker's translator: a DomainError becomes a failure that Temporal does not retry, typed by its code, so that
- * the API can answer with the same sentence. `unavailable` stays retryable; everything else is a bug and retries.
+ * the API can answer with the same sentence. `unavailable` stays retryable. Everything else is a bug and is repeated; the
+ * worker removes its text first (src/temporal/activity-failures.ts).
  * @module
  */
 import { ApplicationFailure } from '@temporalio/common';

@@ -74,7 +74,10 @@ function copyObject(value: object, depth: number, above: readonly object[]): unk
   );
 }
 
-const errorEntries = (error: Error): [string, unknown][] => [
+const errorEntries = (error: Error): [string, unknown][] =>
+  isDatabaseError(error) ? databaseErrorEntries(error) : anyErrorEntries(error);
+
+const anyErrorEntries = (error: Error): [string, unknown][] => [
   ['type', error.name],
   ['message', error.message],
   ['stack', error.stack],
@@ -82,6 +85,41 @@ const errorEntries = (error: Error): [string, unknown][] => [
   ...('errors' in error ? [['errors', error.errors] as [string, unknown]] : []),
   ...readableEntries(error).filter(([name]) => !['name', 'message', 'stack', 'cause', 'errors'].includes(name)),
 ];
+
+/** PostgreSQL's errors, also as MikroORM wraps them; both have a SQLSTATE and a severity. */
+const isDatabaseError = (error: Error): boolean => {
+  const { code, severity } = error as { code?: unknown; severity?: unknown };
+  return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && typeof severity === 'string';
+};
+
+/** Not `detail`, `where`, `hint` and the query with its parameters, which contain whole rows. */
+const databaseFields = ['code', 'severity', 'schema', 'table', 'column', 'dataType', 'constraint', 'routine'] as const;
+
+function databaseErrorEntries(error: Error): [string, unknown][] {
+  const fields = error as Partial<Record<(typeof databaseFields)[number], unknown>>;
+  const message = withoutValue(error.message, String(fields.code));
+  return [
+    ['type', error.name],
+    ['message', message],
+    ['stack', `${error.name}: ${message}\n${framesOf(error)}`],
+    ...databaseFields.flatMap((name): [string, unknown][] => (fields[name] == null ? [] : [[name, fields[name]]])),
+  ];
+}
+
+/** MikroORM appends the detail in lines of its own; data exceptions (class 22) quote the value that they refuse. */
+const withoutValue = (message: string, code: string): string => {
+  const [first = ''] = message.split('\n');
+  return code.startsWith('22') ? first.replace(/".*/, `"${masked}"`) : first;
+};
+
+/** The lines of the stack that name places in the code; text of the message that looks like one does not pass. */
+const framesOf = ({ message, stack = '' }: Error): string =>
+  stack
+    .split(message)
+    .join('')
+    .split('\n')
+    .filter((line) => /^ {4}at .*:\d+:\d+\)?$/.test(line))
+    .join('\n');
 
 /** A getter that throws must not lose the line it stands in. */
 function readableEntries(value: object): [string, unknown][] {

@@ -12,6 +12,7 @@ import {
   type WorkerOptions,
 } from '@temporalio/worker';
 import type { Logger } from '../platform/log.ts';
+import { activityFailures } from './activity-failures.ts';
 import { converterPath, type TemporalOptions } from './connection.ts';
 
 export type RunningWorker = { stop(): Promise<void>; isRunning(): boolean };
@@ -61,6 +62,7 @@ export function startWorker(options: Options): RunningWorker {
         maxCachedWorkflows: 400,
         maxConcurrentActivityTaskExecutions: 40,
         shutdownGraceTime: drainMs,
+        interceptors: { activity: [activityFailures(options.log)] },
       });
       const ended = current.run();
       // Only a worker that runs can be shut down, and gives its threads back.

@@ -52,3 +52,39 @@ test('lower levels are left out, in children too', () => {
   expect(lines).toHaveLength(1);
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ a: 1, msg: 'yes' });
 });
+
+test('of a database error it writes what tells the fault, and nothing of the row or the query', () => {
+  const { lines, logger } = collecting();
+  const failing = Object.assign(
+    new Error('new row for relation "intents" violates check constraint "no_grants"\n - detail: Erika'),
+    {
+      name: 'CheckConstraintViolationException',
+      severity: 'ERROR',
+      code: '23514',
+      table: 'intents',
+      constraint: 'no_grants',
+      detail: 'Failing row contains (int_1, Medication of Erika).',
+      where: 'SQL statement "insert … Erika"',
+      hint: 'Erika',
+      query: { text: 'insert into intents values ($1)', values: ['Erika'] },
+      internalQuery: 'select Erika',
+    },
+  );
+  const unreadable = Object.assign(new Error('invalid input syntax for type uuid: "Erika\n    at Erika (a:1:2)"'), {
+    severity: 'ERROR',
+    code: '22P02',
+  });
+  logger.warn({ err: failing }, 'failed');
+  logger.error(new Error('around it', { cause: unreadable }));
+  for (const line of lines) expect(line).not.toContain('Erika');
+  expect(JSON.parse(lines[0] ?? '').err).toEqual({
+    type: 'CheckConstraintViolationException',
+    message: 'new row for relation "intents" violates check constraint "no_grants"',
+    stack: expect.stringContaining('log.test.ts'),
+    code: '23514',
+    severity: 'ERROR',
+    table: 'intents',
+    constraint: 'no_grants',
+  });
+  expect(lines[1]).toContain('22P02');
+});

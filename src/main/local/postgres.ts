@@ -74,6 +74,9 @@ function settings({ port, durable = true }: PostgresOptions): string[] {
     timezone: 'UTC',
     log_timezone: 'UTC',
     log_checkpoints: 'off',
+    // An error's detail and statement contain rows; its text and SQLSTATE are enough to find it.
+    log_error_verbosity: 'terse',
+    log_min_error_statement: 'panic',
     ...(durable
       ? {}
       : { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off', wal_level: 'minimal', max_wal_senders: 0 }),
