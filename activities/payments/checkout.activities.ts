@@ -239,12 +239,13 @@ async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): 
 
 async function causeOf(
   { clock }: Pick<Deps, 'clock'>,
-  { id, requestId, payAttempts }: CheckoutRow,
+  { id, requestId, runId, payAttempts }: CheckoutRow,
   step: string,
 ): Promise<Cause> {
   return {
     causeId: `checkout:${id}:${step}:${payAttempts}`,
     requestId,
+    runId: runId ?? undefined,
     actor: { kind: 'system' },
     at: await clock.now(),
   };

@@ -18,7 +18,7 @@ import {
   type TransactionRow,
 } from '../../src/domains/payments/index.ts';
 import { notFound, unavailable } from '../../src/kernel/errors.ts';
-import type { Cause } from '../../src/platform/cause.ts';
+import { type Cause, causedBy } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { refusing } from '../lib/refusals.ts';
 
@@ -46,7 +46,8 @@ export const simulationActivities = (deps: Deps) => ({
     });
     await hearLateAnswer(database, outcome);
     const at = await clock.now();
-    const cause = { causeId: `simulation:${simulationId}`, requestId: row.requestId, actor: system, at };
+    const own = { causeId: `simulation:${simulationId}`, requestId: row.requestId, actor: system, at };
+    const cause = causedBy(own, row);
     const ended = await database.write((tx) => conclude(tx, row, outcome, cause));
     if (ended === undefined) throw unavailable('the simulated network decided without hearing the answer');
     return simulationView(ended);

@@ -61,7 +61,10 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     if (decision.actor !== 'signal') await refuseUnproven({ database, vault }, intentId, decision);
     const actor: Actor =
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
-    const cause = { causeId: decision.causeId, requestId: decision.requestId, actor, at: await clock.now() };
+    const { causeId, requestId, runId } = decision;
+    // A signal has no request of its own: what it does is recorded under the call that declared the intent.
+    const call = actor.kind === 'signal' ? await originOf(database, intentId) : { requestId, runId };
+    const cause = { causeId, ...call, actor, at: await clock.now() };
     const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
     return nextOf({ database, clock, links }, row);
   }),
@@ -70,20 +73,29 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
   endIntentWindow: refusing(async (intentId: string): Promise<IntentNext> => {
     const at = await clock.now();
     const causeId = `window:${at.toISOString()}`;
-    const cause = { causeId, requestId: `window/${intentId}`, actor: { kind: 'deadline' }, at } as const;
+    const declared = await originOf(database, intentId);
+    const cause = { causeId, ...declared, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) => endWindows(tx, intentId, cause));
     return nextOf({ database, clock, links }, row);
   }),
 
   expireIntent: refusing(async (intentId: string): Promise<IntentNext> => {
     const at = await clock.now();
-    const cause = { causeId: 'deadline', requestId: `deadline/${intentId}`, actor: { kind: 'deadline' }, at } as const;
+    const declared = await originOf(database, intentId);
+    const cause = { causeId: 'deadline', ...declared, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) =>
       applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }),
     );
     return nextOf({ database, clock, links }, row);
   }),
 });
+
+/** The call that declared the intent. It never changes. */
+async function originOf(database: Database, intentId: string) {
+  const row = await findIntent(database.read(), intentId);
+  if (row === null) throw notFound('intent', intentId);
+  return { requestId: row.requestId, runId: row.runId ?? undefined };
+}
 
 /** By the clock as it is when the row is written: a sandbox may have been moved meanwhile. */
 async function nextOf(

@@ -25,6 +25,19 @@ export type Cause = {
   readonly at: Date;
 };
 
+/** The ids of the call that asked for a payment, as intents, checkouts, simulations and transactions store them. */
+export type OriginatingCall = { readonly requestId: string; readonly runId?: string | null | undefined };
+
+/** The same change, recorded under the ids of the call that it follows from; without one under its own. */
+export const causedBy = (cause: Cause, origin: OriginatingCall | undefined): Cause =>
+  origin === undefined ? cause : { ...cause, requestId: origin.requestId, runId: origin.runId ?? undefined };
+
+/** A call that names no run belongs to the run of what it is about. */
+export const inRunOf = (cause: Cause, row: Pick<OriginatingCall, 'runId'> | undefined): Cause => ({
+  ...cause,
+  runId: cause.runId ?? row?.runId ?? undefined,
+});
+
 /** `key:key_…`, `passkey:psk_…`, `signal:anna`, `policy`: as stored in audit rows and shown as `approvedBy`. */
 export function actorInWords(actor: Actor): string {
   if ('id' in actor) return `${actor.kind}:${actor.id}`;

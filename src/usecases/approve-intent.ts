@@ -18,7 +18,7 @@ import {
 import { policyOfAgent } from '../domains/spending/policies/index.ts';
 import type { AssertionEnvelope } from '../http/webauthn.ts';
 import { DomainError } from '../kernel/errors.ts';
-import type { Cause } from '../platform/cause.ts';
+import { type Cause, inRunOf } from '../platform/cause.ts';
 import { hasMoved } from '../platform/transitions.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -63,8 +63,9 @@ export const createApproveIntent =
     if (attested === undefined) {
       refuseUnattested(await policyOfAgent(database.read(), intent.agentId), intent, cause);
     }
-    const { causeId, requestId } = cause;
-    const decision: IntentDecision = { decision: 'approve', ...approver, causeId, requestId };
+    const { causeId, requestId, runId } = inRunOf(cause, intent);
+    const ids = { causeId, requestId, ...(runId === undefined ? {} : { runId }) };
+    const decision: IntentDecision = { decision: 'approve', ...approver, ...ids };
     const sealedAt = new Date();
     const sealed = await proven(vault, id, decision, sealedAt);
     const view = await gateway.ask(intentProcessId(id), decideIntent, sealed, askedAs(causeId, sealedAt));

@@ -110,7 +110,7 @@ async function attempt(
     cause.at,
   );
   const decision = decideAuthorization(decisionFactsOf(facts, message, requestOf(message), { at: cause.at, risk }));
-  const { answer, transactionId, payload } = writingOf(received, facts, decision);
+  const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
   if (known !== null) return answerAgain(tx, received, known, isLocked);
@@ -120,7 +120,10 @@ async function attempt(
     deps.closeUsedCard,
   );
   if (!decision.needsPerson) return { answer };
-  return { answer, ask: (within) => deps.askPerson(within, received, facts, { ...decision, transactionId }) };
+  return {
+    answer,
+    ask: (within) => deps.askPerson(within, { ...received, cause: caused }, facts, { ...decision, transactionId }),
+  };
 }
 
 /** Asked for the first time after the money was collected: all of it is approved, and from now on that is the answer. */

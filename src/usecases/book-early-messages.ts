@@ -28,10 +28,10 @@ export async function bookEarlyMessages(
   { adapter, cause, early, transactionId }: Booking,
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
-  for (const { id, kind, body } of early) {
+  for (const { id, kind, body, requestId } of early) {
     const row = await lockPayment(tx, transactionId);
     const source = { adapter, id };
-    const causedByIt = { ...cause, causeId: `network:${adapter}:${id}` };
+    const causedByIt = { ...cause, causeId: `network:${adapter}:${id}`, requestId: requestId ?? cause.requestId };
     if (kind === 'clearing') {
       const { amountCents, final: isFinal } = clearingMessage.parse(body);
       await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, closeUsedCard);

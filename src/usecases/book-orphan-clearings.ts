@@ -60,7 +60,7 @@ async function book(
   const { merchant } = clearingMessage.parse(clearing.body);
   const cause: Cause = {
     causeId: `orphan:${adapter}:${authorizationId}`,
-    requestId: `orphan/${authorizationId}`,
+    requestId: clearing.requestId ?? `orphan/${authorizationId}`,
     actor: { kind: 'deadline' },
     at,
   };
@@ -103,7 +103,7 @@ const holderOfCard = `select c.owner_id as "ownerId", c.agent_id as "agentId", c
 const waitingFor = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>
   rows(
     tx,
-    `select id, kind, body from network_messages
+    `select id, kind, body, request_id as "requestId" from network_messages
      where adapter = $1 and authorization_id = $2 and is_waiting order by received_at, id`,
     [adapter, authorizationId],
   );

@@ -33,6 +33,7 @@ import {
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
+import { inRunOf } from '../platform/cause.ts';
 import { refuseHeldBack } from './held-back.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
@@ -48,19 +49,20 @@ async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Ca
   const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId); // From here on nothing of this agent's payments moves.
   const intent = await lockIntent(tx, intentId);
-  const known = await findConfirmedBy(tx, intentId, call.cause.causeId);
+  const cause = inRunOf(call.cause, intent);
+  const known = await findConfirmedBy(tx, intentId, cause.causeId);
   if (known !== null) return { intentId, transactionId: known.id };
-  const seen = await payingFor(tx, intent, call.cause.at);
+  const seen = await payingFor(tx, intent, cause.at);
   const paying = seen === null ? null : await lockTransaction(tx, seen.id); // A memo may come in meanwhile.
-  await refuse(tx, intent, paying, call.cause.at);
-  const transaction = paying ?? (await insertConfirmed(tx, intent, id, call.cause));
-  if (paying !== null) await noteConfirmed(tx, paying, call.cause);
+  await refuse(tx, intent, paying, cause.at);
+  const transaction = paying ?? (await insertConfirmed(tx, intent, id, cause));
+  if (paying !== null) await noteConfirmed(tx, paying, cause);
   if (intent.recurring != null) {
     await (paying === null
-      ? completeWindowNow(tx, intent, transaction.id, call.cause)
-      : settleWindow(tx, intentId, transaction.id, 'complete', call.cause));
+      ? completeWindowNow(tx, intent, transaction.id, cause)
+      : settleWindow(tx, intentId, transaction.id, 'complete', cause));
   } else if (intent.status === 'approved') {
-    await applyToIntent(tx, intentId, { kind: 'complete', transactionId: transaction.id }, call.cause);
+    await applyToIntent(tx, intentId, { kind: 'complete', transactionId: transaction.id }, cause);
   }
   return { intentId, transactionId: transaction.id };
 }

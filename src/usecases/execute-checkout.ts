@@ -26,6 +26,7 @@ import { policyOfAgent } from '../domains/spending/policies/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
+import { inRunOf } from '../platform/cause.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 import { refuseHeldBack } from './held-back.ts';
 import { refuseUnattestedPayment } from './refuse-unattested.ts';
@@ -67,7 +68,7 @@ async function begin(tx: Tx, id: Id<'checkout'>, { intentId, targetUrl }: Order,
   await lockSpending(tx, found.agentId);
   const intent = await lockIntent(tx, intentId);
   await refuse(tx, intent, call.cause.at);
-  return openCheckout(tx, { id, intent, targetUrl }, call.cause);
+  return openCheckout(tx, { id, intent, targetUrl }, inRunOf(call.cause, intent));
 }
 
 async function refuse(tx: Tx, intent: IntentRow, at: Date): Promise<void> {

@@ -22,6 +22,7 @@ import {
 import { findIntent, type IntentRow, refuseUnpayable } from '../domains/spending/intents/index.ts';
 import { type Call, mayReach } from '../http/caller.ts';
 import { DomainError, notFound, unavailable } from '../kernel/errors.ts';
+import { inRunOf } from '../platform/cause.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
 
 export type SimulateChargeDeps = {
@@ -58,7 +59,7 @@ async function begin(tx: Tx, id: NewSimulation['id'], order: SimulationOrder, ca
   if (amountCents === 0) {
     throw new DomainError('invalid_request', 'body.amountEuros: name an amount, or an intent that expects one');
   }
-  return openSimulation(tx, call.cause, {
+  return openSimulation(tx, inRunOf(call.cause, intent), {
     id,
     ownerId: card.ownerId,
     agentId: card.agentId,

@@ -16,9 +16,11 @@ declare
   v_version int;
 begin
   perform lock_authorization(v_message ->> 'adapter', v_message ->> 'id');
-  insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
+  insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer,
+      request_id, received_at)
     values (v_message ->> 'adapter', v_message ->> 'id', 'authorization', v_message ->> 'id', v_message ->> 'cardRef',
-      v_message ->> 'requestHash', v_message ->> 'transactionId', v_message -> 'answer', (v_message ->> 'at')::timestamptz)
+      v_message ->> 'requestHash', v_message ->> 'transactionId', v_message -> 'answer',
+      v_message ->> 'requestId', (v_message ->> 'at')::timestamptz)
     on conflict (adapter, id) do nothing;
   if not found then
     select m.request_hash, m.answer into v_known from network_messages m
@@ -107,9 +109,9 @@ begin
   insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId',
     case when p -> 'adopted' is null then null else 'pending' end, p -> 'transaction' ->> 'status',
     (v_message ->> 'at')::timestamptz);
-  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, at)
+  insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, request_id, at)
     values (v_message ->> 'transactionId', 'authorization', v_message ->> 'adapter', v_message ->> 'id',
-      (p -> 'transaction' ->> 'approved_cents')::bigint, (v_message ->> 'at')::timestamptz);
+      (p -> 'transaction' ->> 'approved_cents')::bigint, v_message ->> 'requestId', (v_message ->> 'at')::timestamptz);
   insert into decisions (transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id,
       policy_version, facts, trace, at)
     select transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id, policy_version,

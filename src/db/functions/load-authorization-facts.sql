@@ -21,7 +21,7 @@ begin
   if found then
     return jsonb_build_object('known', v_known);
   end if;
-  select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'body', m.body) order by m.received_at, m.id) into v_early
+  select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'body', m.body, 'request_id', m.request_id) order by m.received_at, m.id) into v_early
     from network_messages m where m.adapter = p_adapter and m.authorization_id = p_id and m.is_waiting;
   select * into v_card from cards c where c.card_ref = p_card_ref;
   if v_card.id is null then

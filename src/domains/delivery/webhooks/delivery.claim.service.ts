@@ -20,6 +20,7 @@ export type Claimed = {
   readonly sealedSecret: string;
   readonly event: string;
   readonly requestId: string;
+  readonly runId: string | null;
   readonly createdAt: Date;
   readonly data: Record<string, unknown>;
 };
@@ -146,6 +147,6 @@ const claimOf = (condition: string): string => `
     from picked p where d.id = p.id
     returning d.*, p.url, p.sealed_secret)
   select c.id, c.webhook_id as "webhookId", c.owner_id as "ownerId", c.plan, c.attempts_made + 1 as attempt,
-    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.event, e.request_id as "requestId",
+    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.event, e.request_id as "requestId", e.run_id as "runId",
     e.created_at as "createdAt", e.data
   from claimed c join events e on e.id = c.event_id order by c.id`;

@@ -37,7 +37,7 @@ export const bodyOf = ({ event, createdAt, data }: Occurrence): string =>
 export function deliveryHeaders(
   secret: string,
   signed: Signed,
-  { event, requestId }: { event: string; requestId: string },
+  { event, requestId, runId }: { event: string; requestId: string; runId?: string | null },
 ): Record<string, string> {
   return {
     'Content-Type': 'application/json',
@@ -47,6 +47,7 @@ export function deliveryHeaders(
     'X-Service-Delivery-Id': signed.attemptId,
     'X-Service-Signature': serviceSignature(secret, signed),
     'X-Request-Id': requestId,
+    ...(runId == null ? {} : { 'X-Service-Run-Id': runId }),
     'webhook-id': signed.deliveryId,
     'webhook-timestamp': String(signed.unixSeconds),
     'webhook-signature': standardSignature(secret, signed),

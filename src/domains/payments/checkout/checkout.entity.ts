@@ -27,6 +27,7 @@ const CheckoutSchema = defineEntity({
     nextAttemptAt: p.datetime().nullable(),
     payingSince: p.datetime().nullable(),
     requestId: p.string(),
+    runId: p.string().nullable(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
   },

@@ -38,6 +38,7 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
     nextAttemptAt: null,
     payingSince: null,
     requestId: cause.requestId,
+    runId: cause.runId ?? null,
     createdAt: cause.at,
     updatedAt: cause.at,
   });

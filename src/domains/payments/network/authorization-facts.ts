@@ -23,6 +23,8 @@ export type EarlyMessage = {
   readonly id: string;
   readonly kind: 'clearing' | 'reversal';
   readonly body: Readonly<Record<string, unknown>>;
+  /** Of the request that carried it; null for what waited while an older version ran. */
+  readonly requestId: string | null;
 };
 
 export type CardRecord = {
@@ -63,6 +65,8 @@ export type AuthorizationFacts = {
     readonly intentId: string;
     readonly status: CheckoutStatus;
     readonly ceilingCents: number | null;
+    readonly requestId: string;
+    readonly runId: string | null;
   } | null;
   readonly intents: readonly IntentFields[];
   readonly confirmed: readonly ConfirmedTransaction[];

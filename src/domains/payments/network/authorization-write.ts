@@ -5,6 +5,7 @@
  */
 import { changeRecords } from '../../../events/record.ts';
 import { newId } from '../../../kernel/ids.ts';
+import { type Cause, causedBy, type OriginatingCall } from '../../../platform/cause.ts';
 import { authorization } from '../../treasury/ledger/ledger.rules.ts';
 import { checkoutProcessId } from '../checkout/checkout.messages.ts';
 import { purseOf } from '../transactions/purse.rules.ts';
@@ -20,18 +21,21 @@ export type Writing = {
   readonly answer: AuthorizationAnswer;
   readonly transactionId: string;
   readonly payload: Record<string, unknown>;
+  /** With the ids of the call that asked for the payment, where there is one. */
+  readonly cause: Cause;
 };
 
 export function writingOf(
-  received: Received<AuthorizationMessage>,
+  asked: Received<AuthorizationMessage>,
   facts: AuthorizationFacts,
   decision: Decision,
 ): Writing {
-  const { cause, message, adapter, requestHash } = received;
   const adopted =
     decision.outcome === 'declined'
       ? undefined
       : facts.confirmed.find(({ id }) => id === decision.candidate?.transactionId);
+  const received = { ...asked, cause: causedBy(asked.cause, originatingCall(facts, decision, adopted)) };
+  const { cause, message, adapter, requestHash } = received;
   const transaction = transactionOf(received, facts, decision, adopted);
   const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
@@ -50,6 +54,7 @@ export function writingOf(
       requestHash,
       transactionId: transaction.id,
       causeId: cause.causeId,
+      requestId: asked.cause.requestId,
       at: cause.at,
       answer,
     },
@@ -63,7 +68,17 @@ export function writingOf(
     ...changeRecords(cause, changes),
     journals: decision.holdCents === 0 ? [] : [holdJournal(received, facts, decision, transaction.id)],
   };
-  return { answer, transactionId: transaction.id, payload };
+  return { answer, transactionId: transaction.id, payload, cause };
+}
+
+/** The call that asked for this payment: execute, simulate, confirm, or the declaration of the intent that it pays for. */
+function originatingCall(
+  { checkout, simulation, intents }: AuthorizationFacts,
+  { outcome, candidate }: Decision,
+  adopted: ConfirmedTransaction | undefined,
+): OriginatingCall | undefined {
+  const declared = outcome === 'declined' ? undefined : intents.find(({ id }) => id === candidate?.id);
+  return checkout ?? simulation ?? adopted ?? declared;
 }
 
 const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({

@@ -87,8 +87,9 @@ export async function keepMessage(
   await rows(
     tx,
     `insert into network_messages
-       (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, is_waiting, body, received_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, $11)`,
+       (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, is_waiting, body, received_at,
+        request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, $11, $12)`,
     [
       adapter,
       message.id,
@@ -101,6 +102,7 @@ export async function keepMessage(
       isWaiting,
       isWaiting ? JSON.stringify(message) : null,
       cause.at,
+      cause.requestId,
     ],
   );
 }

@@ -23,6 +23,7 @@ const SimulationSchema = defineEntity({
     transactionId: p.string().nullable(),
     refusal: p.string().$type<ChargeRefusal>().nullable(),
     requestId: p.string(),
+    runId: p.string().nullable(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
   },

@@ -2,6 +2,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import type { OriginatingCall } from '../../../platform/cause.ts';
 import { SimulationRow } from './simulation.entity.ts';
 import type { SimulationView } from './simulation.messages.ts';
 import type { WantedOutcome } from './simulation.rules.ts';
@@ -31,7 +32,7 @@ export type SimulationFacts = {
   /** The only intent that may pay for it; null leaves the choice to the rules. */
   readonly intentId: string | null;
   readonly wanted: WantedOutcome;
-};
+} & OriginatingCall;
 
 /** Null for what was not asked for here, or of another card: then the charge is one like any. */
 export async function simulationFactsOf(
@@ -40,7 +41,7 @@ export async function simulationFactsOf(
 ): Promise<SimulationFacts | null> {
   const [found] = await rows<SimulationFacts>(
     tx,
-    'select id, intent_id as "intentId", wanted from simulations where id = $1 and card_id = $2',
+    `select id, intent_id as "intentId", wanted, request_id as "requestId", run_id as "runId" from simulations where id = $1 and card_id = $2`,
     [id, cardId],
   );
   return found ?? null;

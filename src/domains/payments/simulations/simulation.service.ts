@@ -27,7 +27,7 @@ export type NewSimulation = {
 };
 
 export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation): Promise<SimulationRow> {
-  const { at, requestId } = cause;
+  const { at, requestId, runId = null } = cause;
   const row = tx.create(SimulationRow, {
     ...wish,
     status: 'open',
@@ -35,6 +35,7 @@ export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation):
     transactionId: null,
     refusal: null,
     requestId,
+    runId,
     createdAt: at,
     updatedAt: at,
   });

@@ -5,7 +5,7 @@
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
-import type { Cause } from '../../../platform/cause.ts';
+import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { applyToIntent, lockIntent, settleWindow } from '../../spending/intents/index.ts';
 import { clearing, release } from '../../treasury/index.ts';
@@ -22,16 +22,17 @@ export async function bookClearing(
   tx: Tx,
   row: TransactionRow,
   { source, amountCents, isFinal }: { source: Source; amountCents: number; isFinal: boolean },
-  cause: Cause,
+  message: Cause,
   closeUsedCard: CloseUsedCard,
 ): Promise<void> {
+  const cause = causedBy(message, row);
   const before = { heldCents: row.heldCents, approvedCents: row.approvedCents };
   const change = clear(row, { amountCents, isFinal });
   row.issuerSettlementId = source.id;
   if (change.next.status === 'pending') row.holdExpiresAt = nextExpiry(row, cause);
   row.authorizedAt ??= cause.at; // A charge that was never approved is spent when it is collected.
   await save(tx, row, change, cause);
-  await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, cause);
+  await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, message);
   await tellOthers(tx, row, change, cause, closeUsedCard);
 
   const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
@@ -79,12 +80,13 @@ async function giveBack(
   tx: Tx,
   row: TransactionRow,
   { kind, source, change }: GivingBack,
-  cause: Cause,
+  message: Cause,
   closeUsedCard: CloseUsedCard,
 ): Promise<number> {
+  const cause = causedBy(message, row);
   const amountCents = change.releasedCents;
   await save(tx, row, change, cause);
-  await insertEvent(tx, row, { kind, source, amountCents, isFinal: null }, cause);
+  await insertEvent(tx, row, { kind, source, amountCents, isFinal: null }, message);
   // It had ended before: the message is kept, and nothing moves.
   if (amountCents === 0 && !change.completes && !change.isFullyReversed) return 0;
   await tellOthers(tx, row, change, cause, closeUsedCard);
@@ -121,12 +123,12 @@ type EventRecord = {
   isFinal: boolean | null;
 };
 
-async function insertEvent(tx: Tx, row: TransactionRow, event: EventRecord, { at }: Cause): Promise<void> {
+async function insertEvent(tx: Tx, row: TransactionRow, event: EventRecord, { at, requestId }: Cause): Promise<void> {
   await rows(
     tx,
-    `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at)
-     values ($1, $2, $3, $4, $5, $6, $7)`,
-    [row.id, event.kind, event.source.adapter, event.source.id, event.amountCents, event.isFinal, at],
+    `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+    [row.id, event.kind, event.source.adapter, event.source.id, event.amountCents, event.isFinal, at, requestId],
   );
 }
 

@@ -7,7 +7,7 @@ import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { later } from '../../../kernel/instant.ts';
-import type { Cause } from '../../../platform/cause.ts';
+import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { blankTransaction } from './blank-transaction.ts';
@@ -66,7 +66,7 @@ export async function failUnadopted(tx: Tx, row: TransactionRow, cause: Cause): 
   row.updatedAt = cause.at;
   await tx.flush();
   await recordTransition(tx, 'transaction', row.id, { from: 'pending', to: 'failed' }, cause);
-  await recordChanges(tx, cause, [changeOf(row, 'transaction.updated')]);
+  await recordChanges(tx, causedBy(cause, row), [changeOf(row, 'transaction.updated')]);
 }
 
 /** The payment is made with the card that took the other's place: an authorization of that one may adopt it. */

@@ -23,6 +23,7 @@ const transactionEventOut = z
   .object({
     kind: z.enum(['authorization', 'clearing', 'reversal', 'expiry']),
     networkId: z.string().nullable(),
+    requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the network’s own message' }),
     amountEuros: eurosOut,
     final: z.boolean().nullable(),
     at: instantOut,
@@ -84,11 +85,13 @@ export const transactionOut = z
       description: `when \`POST /checkout/confirm\` said so. Without an authorization within ${adoptionMs / day} days after it ends \`failed\``,
     }),
     completedAt: instantOut.nullable(),
-    requestId: z.string(),
-    runId: z
-      .string()
-      .nullable()
-      .meta({ description: '`X-Service-Run-Id` of the request that caused it: your own name for a run of your agent' }),
+    requestId: z.string().meta({
+      description:
+        '`X-Request-Id` of the call that asked for the payment: execute, confirm, simulate, or the declaration of its intent; without one, of the network’s own message',
+    }),
+    runId: z.string().nullable().meta({
+      description: '`X-Service-Run-Id` of that call, or else of its intent: your own name for a run of your agent',
+    }),
     createdAt: instantOut,
     updatedAt: instantOut,
     events: z.array(transactionEventOut),

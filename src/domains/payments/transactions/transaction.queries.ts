@@ -15,7 +15,7 @@ type WithEvents = { readonly events: string };
 
 /** One text for all of them: columns, or JSON, would cost the reader of a page more than the rest of it. */
 const eventsOfTransaction = `coalesce((
-    select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, network_id), E'\\n')
+    select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, coalesce(network_id, ''), request_id), E'\\n')
     from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '') as events`;
 
 /** A message of the network may leave the transaction as it was. */

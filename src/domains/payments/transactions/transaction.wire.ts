@@ -99,10 +99,11 @@ const publicFields = (row: ShownFields): Omit<TransactionWire, 'events'> => ({
 });
 
 function eventWire(line: string): TransactionEventWire {
-  const [kind, amountCents, isFinal, day, time, networkId = null] = line.split(' ');
+  const [kind, amountCents, isFinal, day, time, networkId, requestId = null] = line.split(' ');
   return {
     kind: kind as TransactionEventWire['kind'],
-    networkId,
+    networkId: networkId === undefined || networkId === '' ? null : networkId,
+    requestId,
     amountEuros: eurosFromCents(Number(amountCents)),
     final: isFinal === '' ? null : isFinal === 'true',
     at: isoOf(new Date(`${day} ${time}`)),

@@ -51,7 +51,7 @@ export const askedAs = (causeId: string, sealedAt: Date): string =>
 const contextOf = (intentId: string): string => `decision/${intentId}`;
 
 /** Of one length, whatever is in it: a payload's strings are short. */
-const wordsOf = ({ decision, actor, by, causeId, requestId }: IntentDecision): string =>
+const wordsOf = ({ decision, actor, by, causeId, requestId, runId }: IntentDecision): string =>
   createHash('sha256')
-    .update(JSON.stringify([decision, actor, by, causeId, requestId]))
+    .update(JSON.stringify([decision, actor, by, causeId, requestId, ...(runId === undefined ? [] : [runId])]))
     .digest('base64url');

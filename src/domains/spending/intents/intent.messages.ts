@@ -32,6 +32,8 @@ export type IntentDecision = {
   readonly by: string;
   readonly causeId: string;
   readonly requestId: string;
+  /** `X-Service-Run-Id` of the request, where it named one. */
+  readonly runId?: string;
   /** The API's seal over the rest (decision-proof.ts); a signal's has none. */
   readonly proof?: string;
 };
@@ -72,14 +74,15 @@ export function decisionAsked(asked: unknown, updateId: string): IntentDecision 
 
 /** Only the fields of a decision, each a short text; `proof` says whether it really comes from the API. */
 function decisionOfApi(asked: unknown): IntentDecision | undefined {
-  const { decision, actor, by, causeId, requestId, proof } = textsOf(asked, decisionFields);
+  const { decision, actor, by, causeId, requestId, runId, proof } = textsOf(asked, decisionFields);
   const word = words.find((candidate) => candidate === decision);
   if (word === undefined || (actor !== 'key' && actor !== 'passkey')) return undefined;
   if (by === undefined || causeId === undefined || requestId === undefined) return undefined;
-  return { decision: word, actor, by, causeId, requestId, ...(proof === undefined ? {} : { proof }) };
+  const optional = { ...(runId === undefined ? {} : { runId }), ...(proof === undefined ? {} : { proof }) };
+  return { decision: word, actor, by, causeId, requestId, ...optional };
 }
 
-const decisionFields = ['decision', 'actor', 'by', 'causeId', 'requestId', 'proof'] as const;
+const decisionFields = ['decision', 'actor', 'by', 'causeId', 'requestId', 'runId', 'proof'] as const;
 
 /** A short printable name; free text does not enter a workflow. */
 function nameOf(by: unknown): string {
