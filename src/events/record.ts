@@ -30,10 +30,11 @@ export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Chan
        select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at
        from jsonb_to_recordset($1::jsonb) as e(id text, owner_id text, agent_id text, subject_id text, name text,
          data jsonb, request_id text, run_id text, created_at timestamptz))
-     insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at)
-     select id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at
+     insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
+       created_at)
+     select id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome, created_at
      from jsonb_to_recordset($2::jsonb) as a(id text, owner_id text, agent_id text, actor text, action text,
-       subject_id text, details jsonb, request_id text, created_at timestamptz)`,
+       subject_id text, details jsonb, request_id text, source_address text, outcome text, created_at timestamptz)`,
     [JSON.stringify(events), JSON.stringify(audits)],
   );
 }
@@ -62,6 +63,8 @@ export function changeRecords(cause: Cause, changes: readonly Change[]): { event
       subject_id: change.subjectId,
       details: change.details ?? {},
       request_id: cause.requestId,
+      source_address: cause.sourceAddress ?? null,
+      outcome: 'done',
       created_at: cause.at,
     }));
   return { events, audits };

@@ -6,7 +6,7 @@
 import type { Request } from 'express';
 import { type Id, isId } from '../kernel/ids.ts';
 import type { Clock } from '../platform/clock.ts';
-import { authenticate, type Credentials } from './authenticate.ts';
+import { assertMayCall, type Credentials, identify } from './authenticate.ts';
 import type { Caller } from './caller.ts';
 import type { ClientAddress } from './client-address.ts';
 import type { Operation } from './route.ts';
@@ -24,6 +24,7 @@ export type DashboardUse = {
   /** Undefined: of the whole deployment, such as its clock. */
   readonly ownerId: Id<'owner'> | undefined;
   readonly requestId: string;
+  readonly sourceAddress: string;
   readonly at: Date;
 };
 
@@ -32,16 +33,23 @@ type Asked = {
   readonly operation: Operation;
   readonly request: Request;
   readonly requestId: string;
+  /** Told who is calling as soon as it is known, also where the call is then refused. */
+  readonly onIdentified: (caller: Caller) => void;
 };
 
-export async function admit({ name, operation, request, requestId }: Asked, deps: AdmitDeps): Promise<Caller> {
+export async function admit(
+  { name, operation, request, requestId, onIdentified }: Asked,
+  deps: AdmitDeps,
+): Promise<Caller> {
   const client = deps.clientOf(request);
-  const caller = await authenticate(operation, { headers: request.headers, client }, deps.credentials);
+  const caller = await identify(operation, { headers: request.headers, client }, deps.credentials);
+  onIdentified(caller);
+  assertMayCall(operation, caller);
   if (caller.kind !== 'dashboard') return caller;
   const { ownerId: asked } = request.query;
   const ownerId = caller.ownerId ?? (typeof asked === 'string' && isId('owner', asked) ? asked : undefined);
   // A read that names no owner shows nothing of anybody's; the sandbox reads the clock all the time.
   if (operation.method === 'get' && ownerId === undefined) return caller;
-  await deps.onDashboardUse({ operation: name, ownerId, requestId, at: await deps.clock.now() });
+  await deps.onDashboardUse({ operation: name, ownerId, requestId, sourceAddress: client, at: await deps.clock.now() });
   return caller;
 }

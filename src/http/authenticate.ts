@@ -19,13 +19,18 @@ export type Credentials = {
 
 type Request = { headers: IncomingHttpHeaders; client: string };
 
-export async function authenticate(operation: Operation, request: Request, credentials: Credentials): Promise<Caller> {
+/** Who is calling, whether the operation is open to them or not. */
+export async function identify(operation: Operation, request: Request, credentials: Credentials): Promise<Caller> {
   const kinds: readonly string[] = operation.auth;
   if (kinds.includes('public')) return { kind: 'public' };
   if (kinds.includes('network')) return { kind: 'network' }; // The handler checks the signature over the raw body.
   const secret = request.headers['x-dashboard-secret'];
   if (kinds.includes('dashboard') && typeof secret === 'string') return dashboardCaller(secret, request, credentials);
-  const caller = await bearerCaller(request.headers.authorization, credentials);
+  return bearerCaller(request.headers.authorization, credentials);
+}
+
+export function assertMayCall(operation: Operation, caller: Caller): void {
+  const kinds: readonly string[] = operation.auth;
   if (!kinds.includes(caller.kind)) {
     if (caller.kind === 'agent')
       throw new DomainError('forbidden', 'an agent token may not do this; use the owner’s API key');
@@ -34,7 +39,6 @@ export async function authenticate(operation: Operation, request: Request, crede
   if (caller.kind === 'agent' && operation.scope !== undefined && !grants(caller.scopes, operation.scope)) {
     throw new DomainError('insufficient_scope', `this token lacks the scope ${operation.scope}`);
   }
-  return caller;
 }
 
 async function bearerCaller(header: string | undefined, credentials: Credentials) {

@@ -34,6 +34,13 @@ export function rememberedText(work: (text: string) => string): (text: string) =
   };
 }
 
+/** By which limits count: IPv4 clients by their address, IPv6 clients by their /64, of which they have all addresses. */
+export const addressGroupOf = rememberedText((client) => {
+  if (!ipaddr.isValid(client)) return 'unknown';
+  const address = ipaddr.process(client);
+  return address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString().split(':').slice(0, 4).join(':');
+});
+
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Trusted = readonly (readonly [Address, number | undefined])[];
 

@@ -17,6 +17,7 @@ import { refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { RefusedAccess } from './refused-access.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, Reply } from './route.ts';
 import { validated, validatedQuery } from './validate.ts';
@@ -24,6 +25,7 @@ import { validated, validatedQuery } from './validate.ts';
 export type EdgeDeps = AdmitDeps & {
   readonly idempotency: Idempotency;
   readonly rateLimit: RateLimit;
+  readonly refusedAccess: RefusedAccess;
   readonly log: Logger;
   /** Answers are checked against the contract; off in live, where speed is measured. */
   readonly validatesAnswers: boolean;
@@ -36,11 +38,17 @@ type Answering = { readonly handler: Handler; readonly page: Page | undefined };
 export function edge(name: string, operation: Operation, { handler, page }: Answering, deps: EdgeDeps): RequestHandler {
   return async (request, response) => {
     if (page !== undefined) negotiatePage(page, request, response);
+    let caller: Caller | undefined;
+    const onIdentified = (one: Caller): void => {
+      caller = one;
+    };
     try {
       await limit(operation, request, response, deps);
-      const caller = await admit({ name, operation, request, requestId: requestIdOf(request) }, deps);
-      await serve(operation, handler, deps, request, response, caller);
+      const admitted = await admit({ name, operation, request, requestId: requestIdOf(request), onIdentified }, deps);
+      await serve(operation, handler, deps, request, response, admitted);
     } catch (error) {
+      const client = deps.clientOf(request);
+      void deps.refusedAccess.trace({ name, operation, request, caller, client, error });
       refuse(response, error, deps.log);
     }
   };
@@ -145,7 +153,14 @@ async function callOf(
     requestId,
     runId,
     idempotencyKey: headerOf(request, 'idempotency-key'),
-    cause: { causeId: `call:${seed}`, requestId, runId, actor: actorOf(caller), at },
+    cause: {
+      causeId: `call:${seed}`,
+      requestId,
+      runId,
+      actor: actorOf(caller),
+      sourceAddress: deps.clientOf(request),
+      at,
+    },
     newId: (kind) => newId(kind, uuidv7Bytes(seedMs, randomFrom(seed, minted++))),
     now: () => deps.clock.now(),
   };

@@ -1,9 +1,8 @@
 /** Requests per minute and client address, per process, on real time. @module */
 import type { IncomingMessage } from 'node:http';
-import ipaddr from 'ipaddr.js';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { DomainError } from '../kernel/errors.ts';
-import { type ClientAddress, rememberedText } from './client-address.ts';
+import { addressGroupOf, type ClientAddress } from './client-address.ts';
 
 export type RateLimit = (
   request: IncomingMessage,
@@ -12,7 +11,7 @@ export type RateLimit = (
 export function createRateLimit(options: { perMinute: number; clientOf: ClientAddress }): RateLimit {
   const limiter = new RateLimiterMemory({ points: options.perMinute, duration: 60 });
   return async (request) => {
-    const state = await spend(limiter, placeOf(options.clientOf(request)));
+    const state = await spend(limiter, addressGroupOf(options.clientOf(request)));
     const resetSeconds = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
     const headers = {
       'X-RateLimit-Limit': String(options.perMinute),
@@ -34,10 +33,3 @@ async function spend(limiter: RateLimiterMemory, client: string) {
     return { allowed: false, msBeforeNext: refused.msBeforeNext, remainingPoints: 0 };
   }
 }
-
-/** IPv6 clients count by their /64: one of them has as many addresses as it likes. */
-const placeOf = rememberedText((client) => {
-  if (!ipaddr.isValid(client)) return 'unknown';
-  const address = ipaddr.process(client);
-  return address.kind() === 'ipv4' ? address.toString() : address.toNormalizedString().split(':').slice(0, 4).join(':');
-});

@@ -29,11 +29,18 @@ export class DomainError extends Error {
   readonly code: ErrorCode;
   /** Seconds after which repeating makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
+  /** A person's proof that failed, such as a passkey's: traced like a 401, whatever its status. */
+  readonly isFailedProof: boolean;
 
-  constructor(code: ErrorCode, message: string, options: { retryAfterSeconds?: number; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { retryAfterSeconds?: number; isFailedProof?: boolean; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.isFailedProof = options.isFailedProof ?? false;
   }
 }
 

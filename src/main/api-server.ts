@@ -5,11 +5,13 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ensureKey, openCredentials, recordDashboardUse } from '../domains/identity/index.ts';
+import { ensureKey, openCredentials, recordDashboardUse, recordRefusedAccess } from '../domains/identity/index.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
+import { createRefusedAccess } from '../http/refused-access.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
+import type { LogOptions } from '../platform/log.ts';
 import { apiAreas } from './areas.ts';
 import type { Config } from './config.ts';
 import { entities } from './entities.ts';
@@ -18,8 +20,9 @@ import { version } from './version.ts';
 
 export type RunningApi = { readonly url: string; readonly port: number; stop(): Promise<void> };
 
-export async function startApi(config: Config): Promise<RunningApi> {
-  const infrastructure = await openInfrastructure(config, { name: 'api', entities });
+/** `logTo`: where its log goes instead of stdout, as tests read it. */
+export async function startApi(config: Config, logTo?: LogOptions['destination']): Promise<RunningApi> {
+  const infrastructure = await openInfrastructure(config, { name: 'api', entities, logTo });
   const { database, clock, vault, log } = infrastructure;
   const credentials = openCredentials({
     database,
@@ -32,6 +35,10 @@ export async function startApi(config: Config): Promise<RunningApi> {
     await ensureKey(database, config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
   }
   const clientOf = clientAddressBehind(config.BURSAR_TRUSTED_PROXIES);
+  const refusedAccess = createRefusedAccess({
+    log,
+    audit: async (refusal) => recordRefusedAccess(database, refusal, await clock.now()),
+  });
   const app = createApp({
     areas: apiAreas(infrastructure, credentials),
     mode: config.BURSAR_MODE,
@@ -42,6 +49,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
       idempotency: createIdempotency(database, vault),
       rateLimit: createRateLimit({ perMinute: config.ratePerMinute, clientOf }),
       clientOf,
+      refusedAccess,
       onDashboardUse: (use) => recordDashboardUse(database, use),
       clock,
       log,
@@ -63,6 +71,7 @@ export async function startApi(config: Config): Promise<RunningApi> {
       const timer = setTimeout(() => server.closeAllConnections(), drainMs);
       await once(server, 'close');
       clearTimeout(timer);
+      await refusedAccess.close();
       await credentials.close();
       await infrastructure.close();
     },

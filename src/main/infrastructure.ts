@@ -9,7 +9,7 @@ import { oneRow, rows } from '../db/tx.ts';
 import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
 import { type ApprovalLinks, createApprovalLinks } from '../domains/spending/intents/index.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
-import { createLogger, type Logger } from '../platform/log.ts';
+import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -34,11 +34,19 @@ export type Infrastructure = {
   close(): Promise<void>;
 };
 
+type InfrastructureOptions = {
+  readonly name: string;
+  readonly entities: readonly AnyEntity[];
+  /** Instead of stdout. */
+  readonly logTo?: LogOptions['destination'] | undefined;
+};
+
 export async function openInfrastructure(
   config: Config,
-  { name, entities }: { name: string; entities: readonly AnyEntity[] },
+  { name, entities, logTo }: InfrastructureOptions,
 ): Promise<Infrastructure> {
-  const log = createLogger({ name, level: config.LOG_LEVEL });
+  const destination = logTo === undefined ? {} : { destination: logTo };
+  const log = createLogger({ name, level: config.LOG_LEVEL, ...destination });
   const orm = await openDatabase({
     url: config.DATABASE_URL,
     entities,

@@ -4,6 +4,7 @@
  * @module
  */
 import { startListener } from '../db/listener.ts';
+import { purgeAuditAddresses } from '../domains/identity/index.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
@@ -101,9 +102,17 @@ const relayLoop = (infrastructure: Infrastructure): Loop =>
     },
   });
 
-/** Kept answers past their day, and secrets past their ten minutes, are forgotten. */
-const forgettingLoop = ({ database, vault, log }: Infrastructure): Loop =>
-  startLoop({ name: 'forgetting', everyMs: minute, log, pass: () => createIdempotency(database, vault).purge() });
+/** Kept answers past their day, secrets past their ten minutes, and addresses past their 90 days are purged. */
+const forgettingLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>
+  startLoop({
+    name: 'forgetting',
+    everyMs: minute,
+    log,
+    pass: async () => {
+      await createIdempotency(database, vault).purge();
+      await purgeAuditAddresses(database, await clock.now());
+    },
+  });
 
 const freshMs = 60 * second;
 

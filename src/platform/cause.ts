@@ -21,6 +21,8 @@ export type Cause = {
   readonly requestId: string;
   readonly runId?: string | undefined;
   readonly actor: Actor;
+  /** The client's IP address, for the audit row; absent where no request is at hand, as in a workflow's step. */
+  readonly sourceAddress?: string | undefined;
   /** Business time of the change. */
   readonly at: Date;
 };

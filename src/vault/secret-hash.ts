@@ -1,11 +1,14 @@
 /**
- * How keys and tokens are stored and compared. Plain SHA-256 is right for secrets of 128 random bits and more only;
+ * How keys and tokens are stored, compared and recognised. Plain SHA-256 is right for secrets of 128 random bits and more only;
  * nothing a person chose may be hashed here.
  * @module
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 
 export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+
+/** `sk_sandbox_…x7Qz`: the prefix up to its last underscore, and four characters. */
+export const hintOf = (secret: string): string => `${/^(?:[a-z]+_)*/.exec(secret)?.[0] ?? ''}…${secret.slice(-4)}`;
 
 /** Takes the same time wherever the two differ, and whatever their lengths. */
 export const sameSecret = (a: string, b: string): boolean => timingSafeEqual(digest(a), digest(b));

@@ -26,6 +26,8 @@ export type WorldOptions = {
   readonly env?: Readonly<Record<string, string>>;
   /** Private origins that may be dialled besides the sandbox's. */
   readonly allowedOrigins?: readonly string[];
+  /** Gets each line of the API's log, from LOG_LEVEL=warn on. */
+  readonly onLogLine?: (line: string) => void;
 };
 
 export type Owner = {
@@ -59,7 +61,12 @@ const networkKey = randomBytes(32).toString('hex');
 const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 const vaultKey = randomBytes(32).toString('base64');
 
-export async function startWorld({ worker = false, env = {}, allowedOrigins = [] }: WorldOptions = {}): Promise<World> {
+export async function startWorld({
+  worker = false,
+  env = {},
+  allowedOrigins = [],
+  onLogLine,
+}: WorldOptions = {}): Promise<World> {
   const stops: (() => Promise<unknown>)[] = [];
   const dataDir = await mkdtemp(join(tmpdir(), 'bursar-world-'));
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
@@ -82,10 +89,10 @@ export async function startWorld({ worker = false, env = {}, allowedOrigins = []
     BURSAR_SANDBOX_URL: sandboxUrl,
     BURSAR_ALLOWED_ORIGINS: [sandboxUrl, ...allowedOrigins].join(','),
     BURSAR_POOL_SIZE: '8',
-    LOG_LEVEL: process.env.TEST_LOG ?? 'fatal',
+    LOG_LEVEL: process.env.TEST_LOG ?? (onLogLine === undefined ? 'fatal' : 'warn'),
     ...env,
   });
-  const api = await startApi(config);
+  const api = await startApi(config, onLogLine === undefined ? undefined : { write: onLogLine });
   stops.push(() => api.stop());
   if (worker) {
     const running = await startWorkerProcess(config, process.env.TEST_BUNDLE);

@@ -131,8 +131,9 @@ begin
   insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
     select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at
     from jsonb_populate_recordset(null::events, p -> 'events');
-  insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at)
-    select id, owner_id, agent_id, actor, action, subject_id, details, request_id, created_at
+  insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
+      created_at)
+    select id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome, created_at
     from jsonb_populate_recordset(null::audit, p -> 'audits');
   if jsonb_array_length(p -> 'journals') > 0 then
     perform 1 from post_journals(p -> 'journals');

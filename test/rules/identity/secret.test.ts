@@ -1,8 +1,8 @@
 /** What a minted secret looks like. @module */
 import { expect, test } from '@jest/globals';
-import { hintOf, mintSecret } from '../../../src/domains/identity/credentials/secret.ts';
+import { mintSecret } from '../../../src/domains/identity/credentials/secret.ts';
 import { redactText } from '../../../src/platform/redact.ts';
-import { hashSecret } from '../../../src/vault/secret-hash.ts';
+import { hashSecret, hintOf } from '../../../src/vault/secret-hash.ts';
 
 test('32 base62 characters behind the prefix, kept as a hash, known by its last four', () => {
   const { secret, hash, hint } = mintSecret('sk_sandbox_');

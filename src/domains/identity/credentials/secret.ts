@@ -4,7 +4,7 @@
  * @module
  */
 import { randomInt } from 'node:crypto';
-import { hashSecret } from '../../../vault/secret-hash.ts';
+import { hashSecret, hintOf } from '../../../vault/secret-hash.ts';
 
 export type MintedSecret = { readonly secret: string; readonly hash: string; readonly hint: string };
 
@@ -12,9 +12,6 @@ export function mintSecret(prefix: string): MintedSecret {
   const secret = prefix + Array.from({ length: randomCharacters }, () => base62[randomInt(base62.length)]).join('');
   return { secret, hash: hashSecret(secret), hint: hintOf(secret) };
 }
-
-/** `sk_sandbox_…x7Qz`: the prefix up to its last underscore, and four characters. */
-export const hintOf = (secret: string): string => `${/^(?:[a-z]+_)*/.exec(secret)?.[0] ?? ''}…${secret.slice(-4)}`;
 
 const randomCharacters = 32;
 const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';

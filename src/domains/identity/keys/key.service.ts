@@ -11,8 +11,8 @@ import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { credentialKind, type Mode, newKeyPrefix } from '../../../platform/mode.ts';
-import { hashSecret } from '../../../vault/secret-hash.ts';
-import { hintOf, mintSecret } from '../credentials/secret.ts';
+import { hashSecret, hintOf } from '../../../vault/secret-hash.ts';
+import { mintSecret } from '../credentials/secret.ts';
 import { KeyRow } from './key.entity.ts';
 import { revokeKey as revokeRule, whyUnfitKey } from './key.rules.ts';
 

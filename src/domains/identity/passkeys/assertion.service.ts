@@ -55,7 +55,9 @@ export async function holdAssertion(
     [ownerId, assertion.id, used.isRepeat ? used.usedBy : null],
   );
   if (passkey === undefined) {
-    throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here');
+    throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here', {
+      isFailedProof: true,
+    });
   }
   if (used.isRepeat) return { passkey, isRepeat: true };
   const { counter, backedUp } = await verifyAssertion(relyingParty, used.challenge, assertion, passkey);

@@ -176,4 +176,4 @@ export async function ceremony<T>(database: Database, work: (tx: Tx, effect: Eff
   return outcome.done;
 }
 
-const refused = (why: string): DomainError => new DomainError('invalid_request', why);
+const refused = (why: string): DomainError => new DomainError('invalid_request', why, { isFailedProof: true });

@@ -1,0 +1,77 @@
+/**
+ * Audits what no change records: each use of the dashboard's secret, also one that only reads or is refused later, and
+ * refused access to what needs an owner's or a person's right. What changes something is audited with its event.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import { rows } from '../../../db/tx.ts';
+import type { AuditedRefusal } from '../../../http/refused-access.ts';
+import { newId } from '../../../kernel/ids.ts';
+import { day, later } from '../../../kernel/instant.ts';
+import { actorInWords } from '../../../platform/cause.ts';
+
+type Use = {
+  readonly operation: string;
+  /** Undefined: of the whole deployment. */
+  readonly ownerId: string | undefined;
+  readonly requestId: string;
+  readonly sourceAddress: string;
+  readonly at: Date;
+};
+
+const ofNobody = 'deployment';
+
+/** Written before the operation runs, so its outcome is `admitted`. */
+export const recordDashboardUse = (database: Database, { operation, ...use }: Use): Promise<void> =>
+  insertAudit(database, {
+    ...use,
+    actor: actorInWords({ kind: 'dashboard' }),
+    action: 'dashboard.used',
+    details: { operation },
+    outcome: 'admitted',
+  });
+
+export const recordRefusedAccess = (
+  database: Database,
+  { operation, code, ...refusal }: AuditedRefusal,
+  at: Date,
+): Promise<void> =>
+  insertAudit(database, { ...refusal, action: 'access.refused', details: { operation, code }, outcome: 'refused', at });
+
+/** IP addresses are personal data: audit rows keep them for 90 days of business time. Bounded work for each call. */
+export async function purgeAuditAddresses(database: Database, now: Date): Promise<void> {
+  await rows(database.read(), 'select purge_audit_addresses($1, $2)', [later(now, -addressesKeptMs), purgedAtOnce]);
+}
+
+const addressesKeptMs = 90 * day;
+const purgedAtOnce = 5_000;
+
+type AuditRow = Omit<Use, 'operation'> & {
+  readonly agentId?: string | undefined;
+  readonly actor: string;
+  readonly action: string;
+  readonly details: object;
+  readonly outcome: 'admitted' | 'refused';
+};
+
+async function insertAudit(database: Database, row: AuditRow): Promise<void> {
+  const ownerId = row.ownerId ?? ofNobody;
+  await rows(
+    database.read(),
+    `insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
+       created_at)
+     values ($1, $2, $3, $4, $5, $2, $6::jsonb, $7, $8, $9, $10)`,
+    [
+      newId('audit'),
+      ownerId,
+      row.agentId ?? null,
+      row.actor,
+      row.action,
+      JSON.stringify(row.details),
+      row.requestId,
+      row.sourceAddress,
+      row.outcome,
+      row.at,
+    ],
+  );
+}
