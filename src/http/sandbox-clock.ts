@@ -1,5 +1,6 @@
 /**
- * The sandbox's movable business clock. Forward only; what became due is woken before the answer. Absent in live.
+ * The sandbox's movable business clock. Forward only; what became due is woken, for some seconds before the answer and
+ * in the background after it. Absent in live.
  * @module
  */
 import * as z from 'zod';
@@ -34,7 +35,9 @@ export const sandboxClockArea = defineArea({
       path: '/advance',
       summary: 'Move business time forward',
       description:
-        'Up to 400 days per call. Answers when every due workflow has taken its wake-up; `woken` is how many.',
+        'Up to 400 days per call. Wakes the workflow runs whose deadline has passed, and answers within 5 s: `woken` is ' +
+        'how many have been woken by then, `left` how many are woken in the background (all of them while Temporal is ' +
+        'away).',
       auth: clockAuth,
       body: z.strictObject({
         ms: z
@@ -46,7 +49,12 @@ export const sandboxClockArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ now: instantOut, offsetMs: z.number().int(), woken: z.number().int() })
+          .object({
+            now: instantOut,
+            offsetMs: z.number().int(),
+            woken: z.number().int().min(0).describe('Due workflow runs that have been woken'),
+            left: z.number().int().min(0).describe('Due workflow runs that are still to be woken, in the background'),
+          })
           .meta({ id: 'SandboxClockAdvanced' }),
       },
       refusals: [],
@@ -58,7 +66,7 @@ export const sandboxClockArea = defineArea({
 
 export type SandboxClockDeps = {
   readonly read: () => Promise<{ now: Date; offsetMs: number }>;
-  readonly advance: (ms: number, cause: Cause) => Promise<{ now: Date; offsetMs: number; woken: number }>;
+  readonly advance: (ms: number, cause: Cause) => Promise<{ now: Date; offsetMs: number; woken: number; left: number }>;
 };
 
 export const sandboxClockHandlers = ({ read, advance }: SandboxClockDeps): Handlers<typeof sandboxClockArea> => ({
@@ -67,7 +75,7 @@ export const sandboxClockHandlers = ({ read, advance }: SandboxClockDeps): Handl
     return { now: now.toISOString(), offsetMs };
   },
   advanceSandboxClock: async ({ body }, call) => {
-    const { now, offsetMs, woken } = await advance(body.ms, call.cause);
-    return { now: now.toISOString(), offsetMs, woken };
+    const { now, ...answer } = await advance(body.ms, call.cause);
+    return { now: now.toISOString(), ...answer };
   },
 });

@@ -10,7 +10,8 @@ import { type Mounted, mounted } from '../http/route.ts';
 import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts';
 import type { Cause } from '../platform/cause.ts';
 import { advanceClock } from '../platform/clock.ts';
-import { wakeDue } from '../relay/processes.ts';
+import { requestClockWakes } from '../relay/clock-wakes.ts';
+import { createRelay, wakeDue } from '../relay/processes.ts';
 import { createReadCardPolicy } from '../usecases/read-card-policy.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -55,7 +56,9 @@ function inPublishedOrder(areas: readonly Mounted[]): Mounted[] {
   });
 }
 
-function clockDeps({ clock, database, gateway, log, temporal }: Infrastructure) {
+function clockDeps(infrastructure: Infrastructure) {
+  const { clock, database, temporal } = infrastructure;
+  const relay = createRelay(infrastructure);
   const read = async () => {
     const offsetMs = await clock.offsetMs();
     return { offsetMs, now: new Date(Date.now() + offsetMs) };
@@ -63,11 +66,13 @@ function clockDeps({ clock, database, gateway, log, temporal }: Infrastructure) 
   return {
     read,
     advance: async (ms: number, cause: Cause) => {
-      const offsetMs = await database.write((tx) => advanceClock(tx, ms, cause));
-      const now = new Date(Date.now() + offsetMs);
-      // With Temporal away nothing is lost: the relay finds what is overdue when it is back.
-      const woken = (await temporal.isReachable()) ? await wakeDue({ database, gateway, log }, now) : 0;
-      return { now, offsetMs, woken };
+      const moved = await database.write(async (tx) => {
+        const offsetMs = await advanceClock(tx, ms, cause);
+        const now = new Date(Date.now() + offsetMs);
+        await requestClockWakes(tx, now);
+        return { now, offsetMs };
+      });
+      return { ...moved, ...(await wakeDue({ database, temporal, relay })) };
     },
   };
 }

@@ -10,8 +10,9 @@ import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
 import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
+import { startEndedRunsLoop } from '../relay/ended-runs.ts';
 import { type Loop, startLoop } from '../relay/loop.ts';
-import { reconcileProcesses } from '../relay/processes.ts';
+import { createRelay } from '../relay/processes.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
@@ -88,19 +89,30 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
 }
 
 /**
- * Makes Temporal agree with the table of processes. It looks every second: three indexed questions cost less than a
- * notification, which would make all commits that change a process queue for one lock.
+ * Makes Temporal agree with the table of workflow runs. It looks every second, and at once after a pass that had work:
+ * indexed questions cost less than a notification, which would make all commits that change a row queue for one lock.
  */
-const relayLoop = (infrastructure: Infrastructure): Loop =>
-  startLoop({
+function relayLoop(infrastructure: Infrastructure): Loop {
+  const relay = createRelay(infrastructure);
+  const endedRuns = startEndedRunsLoop(infrastructure);
+  const loop = startLoop({
     name: 'relay',
     everyMs: second,
     log: infrastructure.log,
     pass: async () => {
-      await reconcileProcesses(infrastructure);
+      const { woken, started, rescued } = await relay.pass();
       await beat(infrastructure.database, 'relay');
+      if (woken + started + rescued > 0) loop.nudge();
     },
   });
+  return {
+    ...loop,
+    stop: async () => {
+      await Promise.all([loop.stop(), endedRuns.stop()]);
+      await relay.settled();
+    },
+  };
+}
 
 /** Kept answers past their day, secrets past their ten minutes, and addresses past their 90 days are purged. */
 const forgettingLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>

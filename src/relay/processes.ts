@@ -1,143 +1,139 @@
 /**
- * Makes Temporal agree with the table of processes: starts what is missing (also after Temporal lost its database),
- * wakes what changed, and rescues what is overdue. Runs in the worker process; keeps trying while Temporal is away.
+ * Makes Temporal agree with the table of workflow runs: wakes what changed, starts what is missing (also after Temporal
+ * lost its database) and wakes what is overdue. A pass takes one bounded batch of each, so that no owner, workflow type
+ * or slow run holds up the others. Runs in the worker process, and wakes only in the API while the clock is moved.
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { rows } from '../db/tx.ts';
+import { inBatches } from '../kernel/batches.ts';
+import { minute, second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Process } from '../platform/processes.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
+import { type Claimed, confirmWakes, createClaims, forgetOtherEpochs, noteOverdue, type QueueName } from './claims.ts';
+import { countClockWakes, markDue } from './clock-wakes.ts';
+import { type Worked, workOff } from './lanes.ts';
 
-const batch = 50;
-const concurrency = 8;
-const overdueMs = 120_000;
-const retrySeconds = 5;
+export type RelayDeps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly temporal: Pick<Temporal, 'epoch' | 'isReachable'>;
+  readonly gateway: Pick<WorkflowGateway, 'start' | 'wake'>;
+  readonly log: Logger;
+};
 
-type Deps = { database: Database; clock: Clock; temporal: Temporal; gateway: WorkflowGateway; log: Logger };
+export type Pass = { readonly woken: number; readonly started: number; readonly rescued: number };
 
-export type Pass = { started: number; woken: number; rescued: number };
+export type Relay = {
+  /** One batch of each queue. Throws when Temporal or PostgreSQL is away, not when single runs cannot be reached. */
+  pass(): Promise<Pass>;
+  /** One batch of wakes; answers how many were taken and how many of these arrived. */
+  wakeSome(): Promise<{ taken: number; woken: number }>;
+  /** Resolves when no call is under way any more. */
+  settled(): Promise<void>;
+};
 
-/** One pass over everything; throws when Temporal or PostgreSQL is away. */
-export async function reconcileProcesses(deps: Deps): Promise<Pass> {
-  const epoch = await deps.temporal.epoch();
-  return {
-    started: await drain(
-      () => claimToStart(deps.database, epoch),
-      deps,
-      (process) => deps.gateway.start(process),
-    ),
-    woken: await drain(
-      () => claimToWake(deps.database),
-      deps,
-      (process) => wakeClaimed(deps, process),
-    ),
-    rescued: await drain(
-      () => claimOverdue(deps),
-      deps,
-      (process) => deps.gateway.wake(process),
-    ),
+/** Of each queue at most this many in a pass: a wake that comes during a pass waits for a few calls, not for all. */
+const most: Record<QueueName, number> = { wakes: 32, starts: 16, rescues: 8 };
+const lanes = 8;
+/** A batch that takes longer is slowed down by calls that hang: the pass goes on without them. */
+const batchMs = 500;
+/** Marks of an advance of the clock, beside a batch. */
+const markingMs = 100;
+const overdueMs = 2 * minute;
+
+export function createRelay({ database, clock, temporal, gateway, log }: RelayDeps): Relay {
+  const claims = createClaims(database);
+  const underWay = new Set<Promise<unknown>>();
+  const confirm = inBatches<Claimed>((woken) => confirmWakes(database, woken), { atOnce: 100, mostWaiting: 10_000 });
+
+  const acts: Record<QueueName, (claimed: Claimed) => Promise<void>> = {
+    wakes: async (claimed) => {
+      await gateway.wake(claimed);
+      await confirm(claimed);
+    },
+    starts: (claimed) => gateway.start(claimed),
+    rescues: (claimed) => gateway.wake(claimed),
   };
-}
 
-/** Wakes every open process that is due at business time `now`; answers how many accepted it. */
-export async function wakeDue(
-  { database, gateway, log }: Pick<Deps, 'database' | 'gateway' | 'log'>,
-  now: Date,
-): Promise<number> {
-  let woken = 0;
-  let after = '';
-  for (;;) {
-    const due = await rows<Claimed>(
-      database.read(),
-      `select ${columns} from processes where is_open and due_at <= $1 and id > $2 order by id limit $3`,
-      [now, after, batch * 4],
+  const workQueue = async (queue: QueueName, taken: string[], overdueBefore: Date): Promise<Worked<Claimed>> => {
+    const claimed = await claims.claim(queue, { most: most[queue], taken, overdueBefore });
+    taken.push(...claimed.map(({ id }) => id));
+    const { settled, ...worked } = await workOff(
+      queue === 'rescues' ? claimed.filter(({ isOverdue }) => isOverdue) : claimed,
+      acts[queue],
+      { lanes, forMs: batchMs },
+      ({ id }, error) => log.warn({ err: error, processId: id }, 'workflow run not reached; a later pass repeats it'),
     );
-    if (due.length === 0) return woken;
-    after = due.at(-1)?.id ?? after;
-    woken += await each(due, (process) => gateway.wake(process), log);
-  }
-}
-
-const columns = `id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage, is_open as "isOpen"`;
-
-type Claimed = Process & { readonly isOpen: boolean };
-
-/** Rows of another epoch (or of none), the ones due first; each is left alone for some seconds after a try. */
-const claimToStart = (database: Database, epoch: string): Promise<Claimed[]> =>
-  rows(
-    database.read(),
-    `update processes set retry_at = now() + interval '${retrySeconds} seconds' where id in (
-       select id from processes
-       where is_open and (started_epoch is null or started_epoch <> $1) and coalesce(retry_at, '-infinity') < now()
-       order by due_at nulls last limit ${batch} for update skip locked)
-     returning ${columns}`,
-    [epoch],
-  );
-
-/** A claim that is not confirmed in time is made again: a wake may come twice, it is never lost. */
-const claimToWake = (database: Database): Promise<Claimed[]> =>
-  rows(
-    database.read(),
-    `update processes set wanted_wake = false, waking_until = now() + interval '${retrySeconds} seconds' where id in (
-       select id from processes where (wanted_wake and waking_until is null) or waking_until < now()
-       limit ${batch} for update skip locked)
-     returning ${columns}`,
-  );
-
-async function wakeClaimed({ database, gateway }: Deps, process: Claimed): Promise<void> {
-  await gateway.wake(process);
-  await rows(database.read(), 'update processes set waking_until = null where id = $1', [process.id]);
-}
-
-async function claimOverdue({ database, clock }: Deps): Promise<Claimed[]> {
-  const limit = new Date((await clock.now()).getTime() - overdueMs);
-  return rows(
-    database.read(),
-    `update processes set retry_at = now() + interval '60 seconds' where id in (
-       select id from processes where is_open and due_at < $1 and started_epoch is not null
-         and coalesce(retry_at, '-infinity') < now()
-       order by due_at limit ${batch} for update skip locked)
-     returning ${columns}`,
-    [limit],
-  );
-}
-
-async function drain(
-  claim: () => Promise<Claimed[]>,
-  { log }: Deps,
-  act: (process: Claimed) => Promise<void>,
-): Promise<number> {
-  let done = 0;
-  for (;;) {
-    const claimed = await claim();
-    const reached = await each(claimed, act, log);
-    if (claimed.length > 0 && reached === 0) throw new Error('no process could be reached; the next pass repeats them');
-    done += reached;
-    if (claimed.length < batch) return done;
-  }
-}
-
-/** Acts on all with bounded concurrency; one that fails is left to the next pass and does not stop the others. */
-async function each(
-  processes: readonly Claimed[],
-  act: (process: Claimed) => Promise<void>,
-  log: Logger,
-): Promise<number> {
-  const open = [...processes];
-  let done = 0;
-  const lane = async (): Promise<void> => {
-    for (let process = open.shift(); process !== undefined; process = open.shift()) {
-      try {
-        await act(process);
-        done += 1;
-      } catch (error) {
-        log.warn({ err: error, processId: process.id }, 'process not reached; the next pass repeats it');
-      }
-    }
+    underWay.add(settled);
+    void settled.finally(() => underWay.delete(settled));
+    await claims.release(queue, worked.notBegun);
+    return worked;
   };
-  await Promise.all(Array.from({ length: concurrency }, lane));
-  return done;
+
+  const overdueBefore = async (): Promise<Date> => new Date((await clock.now()).getTime() - overdueMs);
+
+  return {
+    pass: async () => {
+      const epoch = await temporal.epoch();
+      const before = await overdueBefore();
+      const taken: string[] = [];
+      await markDue(database, markingMs);
+      const wakes = await workQueue('wakes', taken, before);
+      await forgetOtherEpochs(database, epoch);
+      const starts = await workQueue('starts', taken, before);
+      await noteOverdue(database, before);
+      const rescues = await workQueue('rescues', taken, before);
+      await assertReachable([wakes, starts, rescues], temporal);
+      return { woken: wakes.done, started: starts.done, rescued: rescues.done };
+    },
+    wakeSome: async () => {
+      const taken: string[] = [];
+      const { done } = await workQueue('wakes', taken, await overdueBefore());
+      return { taken: taken.length, woken: done };
+    },
+    settled: async () => {
+      await Promise.all(underWay);
+    },
+  };
+}
+
+/** One run that cannot be reached is its own matter; when none can, Temporal is away, whatever its front end says. */
+async function assertReachable(worked: readonly Worked<Claimed>[], temporal: RelayDeps['temporal']): Promise<void> {
+  const sum = (key: 'done' | 'failed' | 'hanging') => worked.reduce((total, one) => total + one[key], 0);
+  const unreached = sum('failed') + sum('hanging');
+  if (sum('done') > 0 || unreached === 0) return;
+  if (unreached < lanes && (await temporal.isReachable())) return;
+  throw new Error(`none of ${unreached} workflow runs could be reached; a later pass repeats them`);
+}
+
+type WakeDeps = {
+  readonly database: Database;
+  readonly temporal: Pick<Temporal, 'isReachable'>;
+  readonly relay: Relay;
+};
+
+const answerWithinMs = 3 * second;
+const firstMarkingMs = second;
+const lookAgainMs = 50;
+
+/**
+ * After the clock was moved: wakes what is due for some seconds, beside the worker's relay, which does the rest.
+ * With Temporal away nothing is woken and nothing is lost.
+ */
+export async function wakeDue({ database, temporal, relay }: WakeDeps): Promise<{ woken: number; left: number }> {
+  const until = performance.now() + answerWithinMs;
+  if (!(await temporal.isReachable())) {
+    const { woken, left } = await countClockWakes(database);
+    return { woken: 0, left: woken + left };
+  }
+  await markDue(database, firstMarkingMs); // All before the first wake, where they are not many thousands.
+  for (;;) {
+    await markDue(database, markingMs);
+    const { taken } = await relay.wakeSome();
+    const counted = taken === 0 || performance.now() > until ? await countClockWakes(database) : undefined;
+    if (counted !== undefined && (counted.left === 0 || performance.now() > until)) return counted;
+    if (taken === 0) await new Promise((resolve) => setTimeout(resolve, lookAgainMs));
+  }
 }

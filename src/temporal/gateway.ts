@@ -36,6 +36,8 @@ export type WorkflowGateway = {
   startSoon(processId: string): void;
   /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
   wake(process: Process & { readonly isOpen: boolean }): Promise<void>;
+  /** Whether Temporal has a run with that id that has not ended. Throws when Temporal is away. */
+  isRunning(processId: string): Promise<boolean>;
   /** Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. */
   ask<Answer, Payload>(
     processId: string,
@@ -103,6 +105,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       )(process, queues);
       await noteStarted(process.id);
     },
+    isRunning: async (processId) => isRunning(await temporal.client(), processId),
     ask: async <Answer, Payload>(
       processId: string,
       update: Message<Answer, Payload>,
@@ -147,6 +150,20 @@ async function wakeIfRunning(client: Client, workflowId: string): Promise<void> 
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
+
+async function isRunning(client: Client, workflowId: string): Promise<boolean> {
+  try {
+    const { status } = await withinDeadline(client, startTimeoutMs, () =>
+      client.workflow.getHandle(workflowId).describe(),
+    );
+    return !endedStates.has(status.name);
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+const endedStates = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
 function startOptions(process: Process, queues: TaskQueues) {
   return {

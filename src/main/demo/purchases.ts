@@ -104,10 +104,13 @@ export async function expired(context: Context, actors: Actors): Promise<void> {
     ttlMinutes: 30,
   });
   hold(intent.status === 'pending_approval', 'an intent above the limit waits');
-  const { now, woken } = await context.dashboard<{ now: string; woken: number }>('POST', '/sandbox/clock/advance', {
-    ms: 31 * 60_000,
-  });
-  context.paper.say(`the clock is moved by 31 minutes to ${now}; ${woken} workflow(s) woke`);
+  const { now, woken, left } = await context.dashboard<{ now: string; woken: number; left: number }>(
+    'POST',
+    '/sandbox/clock/advance',
+    { ms: 31 * 60_000 },
+  );
+  const later = left === 0 ? '' : `, ${left} more in the background`;
+  context.paper.say(`the clock is moved by 31 minutes to ${now}; ${woken} workflow(s) woke${later}`);
   await until(
     () => actors.owner<Intent>('GET', `/intents/${intent.id}`),
     ({ status }) => status === 'expired',

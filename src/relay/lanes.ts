@@ -1,0 +1,59 @@
+/**
+ * Works a batch off with a few calls at a time and for a limited time: calls that hang go on in the background, and
+ * what was not begun is handed back. Knows nothing of the calls.
+ * @module
+ */
+
+export type Worked<Item> = {
+  readonly done: number;
+  readonly failed: number;
+  /** Begun, and neither done nor failed yet. */
+  readonly hanging: number;
+  readonly notBegun: readonly Item[];
+};
+
+type Limits = {
+  readonly lanes: number;
+  /** Real time from the begin of the batch after which no call is begun, and none is waited for. */
+  readonly forMs: number;
+};
+
+/** `act` reports its own failure by throwing; `failed` is told of each. */
+export async function workOff<Item>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<void>,
+  { lanes, forMs }: Limits,
+  failed: (item: Item, error: unknown) => void,
+): Promise<Worked<Item> & { readonly settled: Promise<unknown> }> {
+  const open = [...items];
+  const count = { done: 0, failed: 0, begun: 0 };
+
+  const lane = async (): Promise<void> => {
+    for (let item = open.shift(); item !== undefined; item = open.shift()) {
+      count.begun += 1;
+      try {
+        await act(item);
+        count.done += 1;
+      } catch (error) {
+        count.failed += 1;
+        failed(item, error);
+      }
+    }
+  };
+
+  const settled = Promise.all(Array.from({ length: lanes }, lane));
+  let timer: NodeJS.Timeout | undefined;
+  const timeOver = new Promise((resolve) => {
+    timer = setTimeout(resolve, forMs);
+  });
+  await Promise.race([settled, timeOver]);
+  clearTimeout(timer);
+  const notBegun = open.splice(0); // The lanes find nothing more to begin.
+  return {
+    done: count.done,
+    failed: count.failed,
+    hanging: count.begun - count.done - count.failed,
+    notBegun,
+    settled,
+  };
+}

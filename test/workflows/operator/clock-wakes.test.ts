@@ -1,0 +1,118 @@
+/**
+ * Goal: moving the clock answers within seconds however many runs become due, and wakes every one of them, also when
+ * the API dies after it moved the clock. Method: the request's marks on real rows; the API over real HTTP without a
+ * worker; a Temporal that counts or hangs.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { Cause } from '../../../src/platform/cause.ts';
+import { advanceClock } from '../../../src/platform/clock.ts';
+import { countClockWakes, markDue, requestClockWakes } from '../../../src/relay/clock-wakes.ts';
+import { wakeDue } from '../../../src/relay/processes.ts';
+import { type RelayWorld, startRelayWorld } from '../../support/relay-world.ts';
+
+let world: RelayWorld;
+beforeAll(async () => {
+  world = await startRelayWorld();
+});
+beforeEach(() => world.clear());
+afterAll(() => world.close());
+
+const started = { started_epoch: `'epoch'` };
+const due = { ...started, due_at: `now() + interval '1 minute'` };
+const asked = (): Cause => ({
+  causeId: randomUUID(),
+  requestId: 'req_test',
+  actor: { kind: 'dashboard' },
+  at: new Date(),
+});
+/** What the operation commits before it signals anybody. */
+const request = (ms: number) =>
+  world.database.write(async (tx) => {
+    const offsetMs = await advanceClock(tx, ms, asked());
+    const now = new Date(Date.now() + offsetMs);
+    await requestClockWakes(tx, now);
+    return now;
+  });
+const wokenIds = () => new Set(world.called.map(({ id }) => id));
+const worksOff = async (relay: ReturnType<RelayWorld['relay']>): Promise<void> => {
+  while ((await relay.pass()).woken > 0);
+};
+
+test('wakes what is due, once, and nothing else', async () => {
+  await world.rows('intentLifecycle', 'own_a', 40, due);
+  await world.rows('cardLifecycle', 'own_a', 5, { ...started, due_at: `now() + interval '1 hour'` });
+  await world.rows('checkout', 'own_a', 5, { ...started, due_at: 'null' });
+  await world.rows('simulation', 'own_a', 5, { ...due, is_open: 'false' });
+  await request(61_000);
+  expect(await wakeDue({ ...world, relay: world.relay() })).toEqual({ woken: 40, left: 0 });
+  await worksOff(world.relay());
+  expect(world.called).toHaveLength(40);
+});
+
+test('answers within five seconds however many are due, and the relay wakes the others', async () => {
+  await world.rows('webhookDelivery', 'own_flood', 10_000, due);
+  await world.rows('intentLifecycle', 'own_a', 3, due);
+  world.onCall(() => new Promise((resolve) => setTimeout(resolve, 100)));
+  const begun = performance.now();
+  await request(61_000);
+  const { woken, left } = await wakeDue({ ...world, relay: world.relay() });
+  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(woken).toBeGreaterThan(0);
+  expect(woken + left).toBe(10_003);
+  const underWay = world.called.length - woken;
+  expect(underWay).toBeGreaterThanOrEqual(0);
+  expect(underWay).toBeLessThanOrEqual(16);
+  expect(wokenIds()).toContain('intentLifecycle/own_a-3'); // The last to become due, and of another type.
+  world.onCall(async () => undefined);
+  // The rest by a worker's relay; enough of it to see that marks and wakes go on.
+  const relay = world.relay();
+  for (let pass = 0; pass < 20; pass++) await relay.pass();
+  expect(wokenIds().size).toBeGreaterThanOrEqual(woken + 20 * 16);
+  expect((await countClockWakes(world.database)).left).toBe(10_003 - wokenIds().size);
+}, 30_000);
+
+test('an API that dies after it has moved the clock loses none', async () => {
+  await world.rows('intentLifecycle', 'own_a', 2_500, due);
+  await request(61_000); // And nothing more.
+  await worksOff(world.relay());
+  expect(wokenIds().size).toBe(2_500);
+}, 30_000);
+
+test('advances at once, and workers beside them, lose none', async () => {
+  await world.rows('intentLifecycle', 'own_a', 300, due);
+  await world.rows('intentLifecycle', 'own_b', 300, { ...started, due_at: `now() + interval '3 minutes'` });
+  const advance = async () => {
+    await request(61_000);
+    return wakeDue({ ...world, relay: world.relay() });
+  };
+  await Promise.all([advance(), advance(), advance(), worksOff(world.relay()), worksOff(world.relay())]);
+  await worksOff(world.relay());
+  expect(wokenIds().size).toBe(600);
+  expect(await countClockWakes(world.database)).toMatchObject({ left: 0 });
+}, 30_000);
+
+test('a row that a transaction holds when its turn comes is marked when it is free', async () => {
+  await world.rows('intentLifecycle', 'own_a', 3, due);
+  await world.database.write(async (tx) => {
+    await tx.execute(`update processes set stage = 'held' where id = 'intentLifecycle/own_a-2'`);
+    await request(61_000);
+    await markDue(world.database, 100);
+    expect(await countClockWakes(world.database)).toEqual({ woken: 0, left: 3 });
+    expect((await world.relay().pass()).woken).toBe(2);
+    expect(await countClockWakes(world.database)).toEqual({ woken: 2, left: 1 });
+  });
+  expect((await world.relay().pass()).woken).toBe(1);
+  expect(await countClockWakes(world.database)).toEqual({ woken: 3, left: 0 });
+});
+
+test('with Temporal away nothing is woken and everything is left, until it is back', async () => {
+  await world.rows('intentLifecycle', 'own_a', 20, due);
+  world.goAway(true);
+  await request(61_000);
+  expect(await wakeDue({ ...world, relay: world.relay() })).toEqual({ woken: 0, left: 20 });
+  world.goAway(false);
+  await worksOff(world.relay());
+  expect(wokenIds().size).toBe(20);
+});

@@ -1,0 +1,252 @@
+/**
+ * Goal: whoever has much to wake, start or rescue, others do not wait for it. Method: the relay on real rows, with a
+ * Temporal that counts, fails or hangs as the test says.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { claimStatements, interleaved } from '../../../src/relay/claims.ts';
+import { type RelayWorld, startRelayWorld } from '../../support/relay-world.ts';
+
+let world: RelayWorld;
+beforeAll(async () => {
+  world = await startRelayWorld();
+});
+beforeEach(() => world.clear());
+afterAll(() => world.close());
+
+const wanted = { wanted_wake: 'true', started_epoch: `'epoch'` };
+const unstarted = { started_epoch: 'null' };
+const overdue = { started_epoch: `'epoch'`, due_at: `now() - interval '3 minutes'` };
+const idsOf = (ownerId: string) => world.called.filter((one) => one.ownerId === ownerId).map(({ id }) => id);
+
+describe('shares', () => {
+  test.each([
+    ['wakes', wanted],
+    ['starts', unstarted],
+    ['rescues', overdue],
+  ])('%s: the first pass reaches every other owner and type, however many one owner has', async (_, values) => {
+    await world.rows('webhookDelivery', 'own_flood', 5_000, values);
+    await world.rows('webhookDelivery', 'own_other', 1, values);
+    await world.rows('intentLifecycle', 'own_a', 1, values);
+    await world.rows('cardLifecycle', 'own_z', 1, values);
+    // Eight rescues in a pass are four types' worth: what has become overdue is noted a thousand at a time.
+    for (let passes = 0; passes < (values === overdue ? 6 : 1); passes++) await world.relay().pass();
+    expect(idsOf('own_other')).toHaveLength(1);
+    expect(idsOf('own_a')).toHaveLength(1);
+    expect(idsOf('own_z')).toHaveLength(1);
+    expect(idsOf('own_flood').length).toBeLessThanOrEqual(32 * 6);
+    expect(idsOf('own_flood').length).toBeGreaterThan(0);
+  });
+
+  test('with thousands of owners in one type, each has its turn, and another type has its own in each pass', async () => {
+    await world.sql(
+      `insert into processes (id, workflow, subject_id, owner_id, stage, created_at, wanted_wake, started_epoch)
+       select 'intent/' || n || '-' || m, 'intentLifecycle', 'int', 'own_' || lpad(n::text, 4, '0'), 'open', now(), true, 'epoch'
+       from generate_series(1, 200) n, generate_series(1, 5) m`,
+    );
+    await world.rows('cardLifecycle', 'own_z', 100, wanted);
+    const relay = world.relay();
+    await relay.pass();
+    expect(idsOf('own_z')).toHaveLength(16);
+    for (let pass = 0; pass < 12; pass++) await relay.pass();
+    const owners = new Set(world.called.map(({ ownerId }) => ownerId));
+    expect(owners.size).toBe(201);
+  });
+
+  test('one type and owner alone has the whole batch, and all passes together reach each row once', async () => {
+    await world.rows('cardLifecycle', 'own_a', 200, wanted);
+    const relay = world.relay();
+    expect((await relay.pass()).woken).toBe(32);
+    while ((await relay.pass()).woken > 0);
+    expect(new Set(idsOf('own_a')).size).toBe(200);
+    expect(world.called).toHaveLength(200);
+  });
+
+  test('a batch is served in turns: of each owner the first, then of each the second', () => {
+    const row = fc.record({ workflow: fc.constantFrom('a', 'b'), ownerId: fc.constantFrom('1', '2', '3') });
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 40 }), (claimed) => {
+        const served = interleaved(claimed);
+        expect(served.toSorted(byText)).toEqual(claimed.toSorted(byText));
+        const counts = new Map<string, number>();
+        let before = 0;
+        for (const one of served) {
+          const rank = (counts.get(textOf(one)) ?? 0) + 1;
+          counts.set(textOf(one), rank);
+          expect(rank).toBeGreaterThanOrEqual(before);
+          before = rank;
+        }
+      }),
+    );
+  });
+
+  test('a batch out of 100,000 rows of one owner reads a few hundred', async () => {
+    await world.rows('webhookDelivery', 'own_flood', 100_000, {
+      wanted_wake: `n % 3 = 0`,
+      started_epoch: `case when n % 3 <> 1 then 'epoch' end`,
+      due_at: `now() - interval '1 hour'`,
+      rescued_at: `case when n % 3 = 2 then '-infinity'::timestamptz end`,
+    });
+    await world.rows('intentLifecycle', 'own_a', 1, wanted);
+    await world.sql('analyze processes');
+    for (const statement of Object.values(claimStatements)) {
+      const [plan] = await world.sql<{ 'QUERY PLAN': { Plan: PlanNode }[] }>(
+        `explain (analyze, buffers, format json) ${statement}`,
+        [32, '{}', [], new Date()],
+      );
+      const root = plan?.['QUERY PLAN'][0]?.Plan as PlanNode;
+      expect(Math.max(...nodesOf(root).map(rowsRead))).toBeLessThan(1_000);
+      expect(root['Shared Hit Blocks'] + root['Shared Read Blocks']).toBeLessThan(5_000);
+    }
+  });
+});
+
+describe('pace', () => {
+  test('an overdue run is woken once a minute, whatever else is noted of it', async () => {
+    await world.rows('intentLifecycle', 'own_a', 3, overdue);
+    await world.rows('checkout', 'own_a', 1, { ...overdue, ...unstarted });
+    await world.rows('cardLifecycle', 'own_a', 1, { ...overdue, wanted_wake: 'true' });
+    const relay = world.relay();
+    for (let pass = 0; pass < 4; pass++) await relay.pass();
+    expect(world.called).toHaveLength(5);
+    await world.sql(
+      `update processes set rescued_at = now() - interval '61 seconds' where id = 'intentLifecycle/own_a-2'`,
+    );
+    for (let pass = 0; pass < 4; pass++) await relay.pass();
+    expect(world.called).toHaveLength(6);
+    expect(world.called[5]).toEqual({ kind: 'wake', id: 'intentLifecycle/own_a-2', ownerId: 'own_a' });
+  });
+
+  test('a run whose deadline has moved is not rescued, and is again when the new one is overdue', async () => {
+    await world.rows('intentLifecycle', 'own_a', 1, overdue);
+    const relay = world.relay();
+    await relay.pass();
+    await world.sql(
+      `update processes set due_at = now() + interval '1 hour', rescued_at = now() - interval '2 minutes'`,
+    );
+    await relay.pass();
+    await world.sql(`update processes set due_at = now() - interval '1 minute'`);
+    await relay.pass();
+    expect(world.called).toHaveLength(1);
+    await world.sql(`update processes set due_at = now() - interval '3 minutes'`);
+    await relay.pass();
+    expect(world.called).toHaveLength(2);
+  });
+
+  test('no row is taken twice in a pass', async () => {
+    await world.rows('intentLifecycle', 'own_a', 4, { ...overdue, ...unstarted, wanted_wake: 'true' });
+    // Temporal is told, and PostgreSQL has not noted it: the row is in all three queues.
+    world.onCall(() =>
+      world.sql(`update processes set wanted_wake = false, rescued_at = '-infinity'`).then(() => undefined),
+    );
+    await world.relay().pass();
+    expect(world.called).toHaveLength(4);
+  });
+
+  test('rows of another Temporal count as not started, those that are due first', async () => {
+    await world.rows('intentLifecycle', 'own_a', 20, {
+      started_epoch: `'before'`,
+      due_at: `now() + n * interval '1 minute'`,
+    });
+    await world.rows('agentPolicy', 'own_a', 1, { started_epoch: `'before'`, is_open: 'false' });
+    await world.relay().pass();
+    expect(world.called.map(({ kind, id }) => `${kind} ${id}`).toSorted()).toEqual(
+      Array.from({ length: 16 }, (_, n) => `start intentLifecycle/own_a-${n + 1}`).toSorted(),
+    );
+  });
+});
+
+describe('runs that cannot be reached', () => {
+  test('one of them does not make the pass fail, and is tried again after its pause', async () => {
+    await world.rows('intentLifecycle', 'own_a', 1, wanted);
+    world.onCall(async () => {
+      throw new Error('this run is stuck');
+    });
+    const relay = world.relay();
+    expect(await relay.pass()).toEqual({ woken: 0, started: 0, rescued: 0 });
+    await relay.pass();
+    expect(world.called).toHaveLength(1);
+    await world.sql(`update processes set waking_until = now() - interval '1 second'`);
+    world.onCall(async () => undefined);
+    expect((await relay.pass()).woken).toBe(1);
+  });
+
+  test('calls that hang delay nobody: the pass goes on, and the rows that were not begun are there for the next', async () => {
+    await world.rows('intentLifecycle', 'own_flood', 200, wanted);
+    let release = (): void => undefined;
+    const hanging = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    world.onCall((_, { ownerId }) => (ownerId === 'own_flood' ? hanging : Promise.resolve()));
+    const relay = world.relay();
+    await world.rows('intentLifecycle', 'own_a', 1, wanted);
+    await relay.pass();
+    expect(idsOf('own_a')).toHaveLength(1);
+    expect(idsOf('own_flood')).toHaveLength(7 + 1); // A lane each; the one of the other owner was free again.
+    await world.rows('cardLifecycle', 'own_b', 1, wanted);
+    await relay.pass();
+    expect(idsOf('own_b')).toHaveLength(1);
+    release();
+    await relay.settled();
+    while ((await relay.pass()).woken > 0);
+    expect(new Set(idsOf('own_flood')).size).toBe(200);
+    expect(await world.sql('select 1 from processes where wanted_wake or waking_until is not null')).toEqual([]);
+  });
+
+  test('Temporal away makes the pass fail, and nothing is lost by it', async () => {
+    await world.rows('intentLifecycle', 'own_a', 3, wanted);
+    world.goAway(true);
+    const relay = world.relay();
+    await expect(relay.pass()).rejects.toThrow('none of 3 workflow runs could be reached');
+    world.goAway(false);
+    await world.sql(`update processes set waking_until = now() - interval '1 second'`);
+    expect((await relay.pass()).woken).toBe(3);
+  });
+});
+
+describe('several workers', () => {
+  test('share the rows: each is taken once, and none is left', async () => {
+    await world.rows('intentLifecycle', 'own_a', 150, wanted);
+    await world.rows('intentLifecycle', 'own_b', 150, unstarted);
+    await world.rows('cardLifecycle', 'own_c', 40, overdue);
+    world.onCall(() => new Promise((resolve) => setTimeout(resolve, 2)));
+    await Promise.all([world.relay(), world.relay(), world.relay()].map(worksOff));
+    expect(new Set(world.called.map(({ id }) => id)).size).toBe(340);
+    expect(world.called).toHaveLength(340);
+  });
+
+  test('a row that a transaction holds is left out, and taken when it is free', async () => {
+    await world.rows('intentLifecycle', 'own_a', 3, wanted);
+    const relay = world.relay();
+    await world.database.write(async (tx) => {
+      await tx.execute(`select 1 from processes where id = 'intentLifecycle/own_a-2' for update`);
+      expect((await relay.pass()).woken).toBe(2);
+    });
+    expect((await relay.pass()).woken).toBe(1);
+  });
+});
+
+/** Until a pass has nothing more, three times in a row: rows that another one holds may come back. */
+async function worksOff(relay: ReturnType<RelayWorld['relay']>): Promise<void> {
+  for (let idle = 0; idle < 3; ) {
+    const { woken, started, rescued } = await relay.pass();
+    idle = woken + started + rescued === 0 ? idle + 1 : 0;
+  }
+}
+
+const textOf = ({ workflow, ownerId }: { workflow: string; ownerId: string }): string => `${workflow} ${ownerId}`;
+const byText = (a: Parameters<typeof textOf>[0], b: Parameters<typeof textOf>[0]): number =>
+  textOf(a) < textOf(b) ? -1 : Number(textOf(a) > textOf(b));
+
+type PlanNode = {
+  readonly Plans?: PlanNode[];
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
+};
+const nodesOf = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+const rowsRead = (node: PlanNode): number =>
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
