@@ -3,12 +3,11 @@ import type { Response } from 'express';
 import type { Logger } from '../platform/log.ts';
 import { refusalOf } from './errors.ts';
 import { pageFor } from './pages.ts';
-import type { Operation } from './route.ts';
 
 export type Answer = { readonly status: number; readonly body: unknown };
 
-export function answer(operation: Operation, response: Response, { status, body }: Answer): void {
-  begin(operation, response, status);
+export function answer(response: Response, { status, body }: Answer): void {
+  response.status(status);
   const page = pageFor(response);
   if (status === 204) response.end();
   else if (page === undefined) sendJson(response, body);
@@ -24,20 +23,11 @@ function sendJson(response: Response, body: unknown): void {
 }
 
 /** `body` is the text as it was answered first. */
-export function replay(
-  operation: Operation,
-  response: Response,
-  { status, body }: { status: number; body: string },
-): void {
-  begin(operation, response, status).set('Idempotent-Replayed', 'true');
+export function replay(response: Response, { status, body }: { status: number; body: string }): void {
+  response.status(status).set('Idempotent-Replayed', 'true');
   if (status === 204) response.end();
   else response.type('application/json').send(body);
 }
-
-const begin = (operation: Operation, response: Response, status: number): Response => {
-  if (operation.secret === true || operation.sealed === true) response.set('Cache-Control', 'no-store');
-  return response.status(status);
-};
 
 /** Ends a request with `{error}`; shared with the edge's own refusals. */
 export function refuse(response: Response, error: unknown, log: Logger): void {
@@ -50,6 +40,7 @@ export function refuse(response: Response, error: unknown, log: Logger): void {
     return;
   }
   if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
+  if (refusal.status === 415) response.set('Accept-Encoding', 'identity');
   response.status(refusal.status).set('X-Service-Error-Code', refusal.label);
   const page = pageFor(response);
   if (page === undefined) response.json({ error: refusal.message });

@@ -15,6 +15,7 @@ const nothing = new Uint8Array();
 
 export async function readBody(request: IncomingMessage, limitBytes: number): Promise<Uint8Array> {
   if (hasNone(request)) return nothing;
+  refuseEncoded(request);
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -26,6 +27,13 @@ export async function readBody(request: IncomingMessage, limitBytes: number): Pr
     throw new DomainError('too_large', `the body is over ${limitBytes} bytes; send at most that many`);
   }
   return Buffer.concat(chunks);
+}
+
+/** Bodies are small, so nothing is inflated: a compressed one would be measured only after it had grown. */
+function refuseEncoded({ headers }: IncomingMessage): void {
+  const encoding = headers['content-encoding'] ?? '';
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  throw new DomainError('unsupported_encoding', 'send the body without Content-Encoding: nothing is decompressed here');
 }
 
 /** HTTP says so by naming neither a length nor an encoding. */

@@ -73,14 +73,13 @@ async function serve(
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, rawBody);
   const known = key === undefined ? undefined : await deps.idempotency.find(key);
-  if (known !== undefined) return replay(operation, response, known);
+  if (known !== undefined) return replay(response, known);
 
   const input = validate(operation, request, json, rawBody);
-  if (key === undefined)
-    return answer(operation, response, await run(operation, handler, deps, request, caller, input));
+  if (key === undefined) return answer(response, await run(operation, handler, deps, request, caller, input));
 
   const reservation = await deps.idempotency.reserve(key);
-  if (reservation.kind === 'replay') return replay(operation, response, reservation);
+  if (reservation.kind === 'replay') return replay(response, reservation);
   let done: Answer;
   try {
     done = await run(operation, handler, deps, request, caller, input, reservation);
@@ -95,7 +94,7 @@ async function serve(
     await release(deps, key, reservation);
     throw error;
   }
-  answer(operation, response, done);
+  answer(response, done);
 }
 
 const keptAs = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });

@@ -26,6 +26,7 @@ export const statusOf = {
   idempotency_conflict: 409,
   gone: 410,
   too_large: 413,
+  unsupported_encoding: 415,
   rate_limited: 429,
   unavailable: 503,
 } as const satisfies Record<ErrorCode, number>;

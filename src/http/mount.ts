@@ -45,7 +45,8 @@ function decoded(segment: string): string {
   throw new DomainError('invalid_request', 'path: its percent escapes must be UTF-8 text without NUL');
 }
 
-function refuseMethod(served: readonly string[], request: Request, response: Response, log: Logger): void {
+/** 405 for a path that is served, with the methods that it has. */
+export function refuseMethod(served: readonly string[], request: Request, response: Response, log: Logger): void {
   response.set('Allow', served.join(', '));
   const message = `${request.method} is not served here; use ${served.join(', ')}`;
   refuse(response, new DomainError('method_not_allowed', message), log);

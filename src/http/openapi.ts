@@ -114,7 +114,7 @@ export function refusalsOfTheEdge(operation: Operation): number[] {
     ...(authenticated ? [401] : []),
     ...(operation.auth.includes('agent') || (authenticated && !operation.auth.includes('network')) ? [403] : []),
     ...(operation.method === 'post' && authenticated ? [409] : []),
-    ...(operation.method === 'get' ? [] : [413]),
+    ...(operation.method === 'get' ? [] : [413, 415]),
     ...(operation.unlimited === true && !authenticated ? [] : [429]),
     503,
   ];
@@ -143,6 +143,10 @@ const headerShapes = {
     schema: { type: 'string', const: 'EU' },
   },
   'X-Request-Id': { description: 'Names this request in records and logs', required: true, schema: { type: 'string' } },
+  'Accept-Encoding': {
+    description: 'Encodings that a body may have: `identity` alone',
+    schema: { type: 'string', const: 'identity' },
+  },
   'Retry-After': {
     description: 'Seconds after which repeating makes sense',
     schema: { type: 'integer', minimum: 1 },
@@ -159,6 +163,7 @@ const onEveryAnswer = headersNamed('X-Data-Residency', 'X-Request-Id');
 
 function headersOf(status: number): Json {
   if (status === 503) return headersNamed('Retry-After');
+  if (status === 415) return headersNamed('Accept-Encoding');
   if (status !== 429) return {};
   return headersNamed('Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
 }
@@ -175,6 +180,7 @@ const meaning: Record<number, string> = {
   409: 'The Idempotency-Key was used for another request, or its first one is still running; or it is there already',
   410: 'Used or expired',
   413: 'The body is too large',
+  415: 'The body has a Content-Encoding; see `Accept-Encoding`',
   429: 'Rate limit exceeded; see `Retry-After` and `X-RateLimit-*`',
   503: 'Something that this needs is away; see `Retry-After`',
 };

@@ -1,10 +1,9 @@
 /**
- * Pages for people: what an operation answers as HTML where a browser asks for it, the headers that keep a page to
- * itself, and the few files that browsers load. Decides nothing.
+ * Pages for people: what an operation answers as HTML where a browser asks for it, and the headers that keep a page to
+ * itself. Decides nothing.
  * @module
  */
-import { fileURLToPath } from 'node:url';
-import express, { type Express, type Request, type RequestHandler, type Response } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import helmet from 'helmet';
 import type * as z from 'zod';
 import type { Html } from './html.ts';
@@ -27,7 +26,7 @@ export const pageOf = <Body extends z.ZodType>(of: Body, { show, refuse }: Sheet
   refuse,
 });
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame, in no cache. */
+/** Nothing from elsewhere, nothing inline, in nobody's frame. */
 const policy = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -43,7 +42,7 @@ const policy = helmet.contentSecurityPolicy({
 });
 
 export const pageHeaders: RequestHandler = (request, response, next) => {
-  response.set({ 'Cache-Control': 'no-store', 'X-Frame-Options': 'DENY', 'X-Robots-Tag': 'noindex' });
+  response.set({ 'X-Frame-Options': 'DENY', 'X-Robots-Tag': 'noindex' });
   policy(request, response, next);
 };
 
@@ -55,11 +54,3 @@ export function negotiatePage(page: Page, request: Request, response: Response):
 }
 
 export const pageFor = (response: Response): Page | undefined => response.locals.page as Page | undefined;
-
-const folder = fileURLToPath(new URL('../browser/', import.meta.url));
-
-/** What pages load, and the page on which a person enrols a passkey. */
-export function servePages(app: Express): void {
-  app.get('/docs/passkeys', pageHeaders, (_request, response) => response.sendFile('enrol.html', { root: folder }));
-  app.use('/docs/pages', pageHeaders, express.static(folder, { index: false, redirect: false, cacheControl: false }));
-}

@@ -33,9 +33,9 @@ export type Operation = {
   readonly pure?: true;
   /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */
   readonly secret?: true;
-  /** The answer holds a capability link: in no cache, and kept sealed for a repeat, as long as any answer. */
+  /** The answer holds a capability link: kept sealed for a repeat, as long as any answer. */
   readonly sealed?: true;
-  /** Browsers get the same answer as a page; nobody keeps it in a cache. */
+  /** Browsers get the same answer as a page. */
   readonly page?: true;
   readonly idempotency?: 'required';
   readonly bodyLimitBytes?: number;
@@ -52,6 +52,8 @@ export type Area = {
   readonly aliases: readonly string[];
   readonly description: string;
   readonly operations: Readonly<Record<string, Operation>>;
+  /** Paths below the base that are to come: 404 until then, although a parameter would fit them. */
+  readonly notBuilt?: readonly string[];
 };
 
 export const defineArea = <const A extends Area>(area: A): A => area;
@@ -116,7 +118,7 @@ export const mounted = <A extends Area>(
 });
 
 /** Every path under which an operation is served: canonical and aliases, each with and without `/v1`. */
-export function pathsOf(area: Area, operation: Operation): string[] {
+export function pathsOf(area: Area, operation: Pick<Operation, 'path'>): string[] {
   const bases = [area.base, ...area.aliases].map((base) => base.replace(/^\/v1(?=\/)/, ''));
   const paths = bases.flatMap((base) => [`${base}${operation.path}`, `/v1${base}${operation.path}`]);
   return paths.map((path) => (path.length > 1 ? path.replace(/\/$/, '') : path));

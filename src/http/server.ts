@@ -5,21 +5,18 @@
  */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
-import path from 'node:path';
 import express, { type Express } from 'express';
 import helmet from 'helmet';
 import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { refuse } from './answer.ts';
-import { docsPage, docsScript } from './docs-page.ts';
 import { echoedPath } from './echo.ts';
 import type { EdgeDeps } from './edge.ts';
+import { serveFixedFiles } from './fixed-files.ts';
 import { mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
-import { servePages } from './pages.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
 import { type Mounted, pathsOf } from './route.ts';
 
@@ -42,21 +39,16 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
     for (const [name, value] of securityHeaders) response.setHeader(name, value);
     const runId = echoedRunId(request);
     if (runId !== undefined) response.set('X-Service-Run-Id', runId);
-    if (request.headers.host !== undefined || request.httpVersion === '1.0') return next();
-    refuse(response, new DomainError('invalid_request', 'an HTTP/1.1 request needs a Host header'), edge.log);
+    if (hasOneHost(request)) return next();
+    response.set('Connection', 'close'); // Two parsers may understand the rest of this connection differently.
+    refuse(response, new DomainError('invalid_request', 'a request needs exactly one Host header'), edge.log);
   });
 
   const openapi = openApiOf(
     present.map(({ area }) => area),
     { version, mode, serverUrl: publicUrl },
   );
-  app.get('/openapi.json', (_request, response) => void response.json(openapi));
-  const swagger = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  app.get('/docs', (_request, response) => void response.type('html').send(docsPage));
-  app.get('/docs/start.js', (_request, response) => void response.type('js').send(docsScript));
-  app.use('/docs/assets', express.static(swagger, { index: false }));
-
-  servePages(app);
+  serveFixedFiles(app, { openapi, log: edge.log });
 
   const nothingThere: express.RequestHandler = (request, response) => {
     const where = `${request.method} ${echoedPath(request.path.slice(0, 200))}`;
@@ -102,12 +94,21 @@ export function createHttpServer(app: Express): Server {
 function endRaw(socket: Socket, status: string, error: string): void {
   const body = JSON.stringify({ error });
   socket.end(
-    `HTTP/1.1 ${status}\r\nX-Data-Residency: EU\r\nX-Request-Id: ${uuidv7()}\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status}\r\nX-Data-Residency: EU\r\nX-Request-Id: ${uuidv7()}\r\nCache-Control: no-store\r\n` +
+      'Content-Type: application/json\r\n' +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }
 
+/** Node keeps the first of several, so the headers are counted as they were received. HTTP/1.0 may have none. */
+function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+}
+
+/** What may be kept in a cache says so itself. */
 function everyAnswer(response: ServerResponse, requestId: string): void {
+  response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Data-Residency', 'EU');
   response.setHeader('X-Request-Id', requestId);
 }
@@ -133,14 +134,13 @@ function withoutAbsent(area: Mounted['area'], mode: Mode): Mounted['area'] {
   return { ...area, operations: Object.fromEntries(kept) };
 }
 
-function absentPaths(areas: readonly Mounted[], mode: Mode): string[] {
-  if (mode === 'sandbox') return [];
-  return areas.flatMap(({ area }) =>
-    Object.values(area.operations).flatMap((operation) =>
-      operation.sandboxOnly === true ? pathsOf(area, operation) : [],
-    ),
-  );
-}
+/** Paths that are not served, or not in this mode, and that a parameter of another path must not take. */
+const absentPaths = (areas: readonly Mounted[], mode: Mode): string[] =>
+  areas.flatMap(({ area }) => {
+    const withheld = mode === 'sandbox' ? [] : Object.values(area.operations).filter((one) => one.sandboxOnly === true);
+    const notBuilt = (area.notBuilt ?? []).map((path) => ({ path }));
+    return [...withheld, ...notBuilt].flatMap((one) => pathsOf(area, one));
+  });
 
 /** Express' own errors (a malformed percent escape, for one) carry a status. */
 function asRefusal(error: unknown): unknown {

@@ -19,6 +19,7 @@ export const errorCodes = [
   'idempotency_conflict',
   'gone',
   'too_large',
+  'unsupported_encoding',
   'rate_limited',
   'unavailable',
 ] as const;

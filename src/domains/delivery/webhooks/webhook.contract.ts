@@ -76,6 +76,7 @@ export const webhooksArea = defineArea({
   base: '/webhooks',
   aliases: [],
   description: 'Subscriptions to events, and the deliveries made for them.',
+  notBuilt: ['/dlq'],
   operations: {
     createWebhook: {
       method: 'post',

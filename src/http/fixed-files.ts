@@ -1,0 +1,62 @@
+/**
+ * What is served as it stands: the OpenAPI document, the documentation page with exactly the files that it loads, and
+ * what the pages for people load. Nothing else of a folder is reachable, and nothing of it needs a credential.
+ * @module
+ */
+import { readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { RequestHandler, Router } from 'express';
+import type { Logger } from '../platform/log.ts';
+import { docsPage, docsScript } from './docs-page.ts';
+import { refuseMethod } from './mount.ts';
+import { pageHeaders } from './pages.ts';
+import { Places } from './places.ts';
+
+/** Before the operations: their paths are others. */
+export function serveFixedFiles(router: Router, { openapi, log }: { openapi: object; log: Logger }): void {
+  const places = new Places<RequestHandler>();
+  for (const [at, show] of Object.entries({ ...docs(openapi), ...pages() })) places.add(at, show);
+  router.use((request, response, next) => {
+    const found = places.find(request.path);
+    if (found === undefined) return next();
+    if (request.method === 'GET' || request.method === 'HEAD') return found.served(request, response, next);
+    refuseMethod(['GET'], request, response, log);
+  });
+}
+
+/** A copy is asked about before it is used again: a newer version may serve other files. */
+const revalidated = 'no-cache';
+
+function docs(openapi: object): Record<string, RequestHandler> {
+  const root = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const made = (type: string, body: string): RequestHandler => {
+    return (_request, response) => void response.set('Cache-Control', revalidated).type(type).send(body);
+  };
+  const asset = (name: string): RequestHandler => {
+    return (_request, response) =>
+      response.set('Cache-Control', revalidated).sendFile(name, { root, cacheControl: false });
+  };
+  return {
+    '/openapi.json': made('json', JSON.stringify(openapi)),
+    '/docs': made('html', docsPage),
+    '/docs/start.js': made('js', docsScript),
+    ...Object.fromEntries(docsAssets.map((name) => [`/docs/assets/${name}`, asset(name)])),
+  };
+}
+
+/** Of the package `swagger-ui-dist`: what `docsPage` names. */
+const docsAssets = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
+
+function pages(): Record<string, RequestHandler> {
+  const root = fileURLToPath(new URL('../browser/', import.meta.url));
+  const file = (name: string): RequestHandler => {
+    return (request, response) =>
+      pageHeaders(request, response, () => response.sendFile(name, { root, cacheControl: false }));
+  };
+  return {
+    '/docs/passkeys': file('enrol.html'),
+    ...Object.fromEntries(readdirSync(root).map((name) => [`/docs/pages/${name}`, file(name)])),
+  };
+}
