@@ -10,7 +10,7 @@ import { oneRow, rows, type Tx } from '../db/tx.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
-  answerUnasked,
+  bookCollected,
   type CloseUsedCard,
   decideAuthorization,
   decisionFactsOf,
@@ -18,6 +18,7 @@ import {
   keepMessage,
   loadAuthorizationFacts,
   lockDecision,
+  lockPayment,
   notAsked,
   purseOf,
   type Received,
@@ -83,8 +84,9 @@ async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authoriz
   await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
   if ('facts' in loaded) {
-    const { agent, card } = loaded.facts;
-    const from = purseOf(await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at));
+    const { agent, card, unasked } = loaded.facts;
+    const purse = await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at);
+    const from = purseOf(unasked?.purse ?? purse);
     await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
   }
   return attempt(tx, deps, received, true);
@@ -99,10 +101,10 @@ async function attempt(
 ): Promise<Decided | undefined> {
   const { message, cause } = received;
   const loaded = await load(tx, received);
-  if ('known' in loaded) return answerAgain(tx, received, loaded.known, isLocked);
+  if ('known' in loaded) return answerAgain(received, loaded.known);
   if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
-  if (facts.early.length > 0 && !isLocked) return undefined;
+  if ((facts.early.length > 0 || facts.unasked !== null) && !isLocked) return undefined;
   const risk = await deps.riskOf(
     tx,
     { ownerId: facts.agent.ownerId, agentId: facts.agent.id },
@@ -113,12 +115,11 @@ async function attempt(
   const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
-  if (known !== null) return answerAgain(tx, received, known, isLocked);
-  await bookEarlyMessages(
-    tx,
-    { adapter: received.adapter, cause, early: facts.early, transactionId },
-    deps.closeUsedCard,
-  );
+  if (known !== null) return known.requestHash === notAsked ? undefined : answerAgain(received, known);
+  const { adapter } = received;
+  const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
+  await bookEarlyMessages(tx, booking, deps.closeUsedCard);
+  if (facts.unasked !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
   if (!decision.needsPerson) return { answer };
   return {
     answer,
@@ -126,20 +127,9 @@ async function attempt(
   };
 }
 
-/** Asked for the first time after the money was collected: all of it is approved, and from now on that is the answer. */
-async function answerAgain(
-  tx: Tx,
-  received: Authorization,
-  known: Known,
-  isLocked: boolean,
-): Promise<Decided | undefined> {
-  const { message, requestHash } = received;
-  if (known.requestHash !== notAsked) return { answer: inOrder(sameAnswer(known, requestHash, message.id)) };
-  if (!isLocked) return undefined;
-  const answer = inOrder({ ...known.answer, approvedCents: message.amountCents });
-  await answerUnasked(tx, received, answer);
-  return { answer };
-}
+const answerAgain = ({ message, requestHash }: Authorization, known: Known): Decided => ({
+  answer: inOrder(sameAnswer(known, requestHash, message.id)),
+});
 
 /** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */
 const inOrder = ({

@@ -1,6 +1,6 @@
 /**
  * Clearings whose authorization has not come within a day: the network has collected, so they are booked without one.
- * The authorization, should it come after all, is answered from there.
+ * Should the authorization come after all, what was collected stays booked, and the rules decide on the rest.
  * @module
  */
 import type { Database } from '../db/database.ts';
@@ -9,11 +9,14 @@ import {
   type AuthorizationAnswer,
   blankTransaction,
   type CloseUsedCard,
+  cardRefOfAuthorization,
   clearingMessage,
   type EarlyMessage,
   findByAuthorization,
   keepUnasked,
   lockSpending,
+  messageMisfits,
+  recordCreated,
   TransactionRow,
 } from '../domains/payments/index.ts';
 import { newId } from '../kernel/ids.ts';
@@ -54,8 +57,16 @@ async function book(
   await rows(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
   if ((await findByAuthorization(tx, adapter, authorizationId)) !== null) return; // It came meanwhile.
   const early = await waitingFor(tx, adapter, authorizationId);
+  const authorizedCard = await cardRefOfAuthorization(tx, adapter, authorizationId);
+  if (authorizedCard !== undefined && authorizedCard !== cardRef) {
+    // It was declined as of a card that is not known, and another card's clearing does not fit it.
+    for (const { id, kind } of early.filter((message) => message.cardRef === cardRef)) {
+      await messageMisfits(tx, { adapter, id, kind }, 'other_card');
+    }
+    return;
+  }
   const [holder] = await rows<Holder>(tx, holderOfCard, [cardRef]);
-  const clearing = early.find(({ kind }) => kind === 'clearing');
+  const clearing = early.find((message) => message.kind === 'clearing' && message.cardRef === cardRef);
   if (holder === undefined || clearing === undefined) return;
   const { merchant } = clearingMessage.parse(clearing.body);
   const cause: Cause = {
@@ -83,6 +94,7 @@ async function book(
     }),
   );
   await tx.flush();
+  await recordCreated(tx, row, cause);
   const answer: AuthorizationAnswer = {
     decision: 'approved',
     approvedCents: 0,
@@ -91,7 +103,7 @@ async function book(
     reason: 'the network collected without asking',
   };
   await keepUnasked(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
-  await bookEarlyMessages(tx, { adapter, cause, early, transactionId: row.id }, closeUsedCard);
+  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id }, closeUsedCard);
 }
 
 type Holder = { ownerId: string; agentId: string; cardId: string; walletId: string; purse: string };
@@ -103,7 +115,7 @@ const holderOfCard = `select c.owner_id as "ownerId", c.agent_id as "agentId", c
 const waitingFor = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>
   rows(
     tx,
-    `select id, kind, body, request_id as "requestId" from network_messages
+    `select id, kind, card_ref as "cardRef", body, request_id as "requestId" from network_messages
      where adapter = $1 and authorization_id = $2 and is_waiting order by received_at, id`,
     [adapter, authorizationId],
   );

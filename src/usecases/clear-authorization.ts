@@ -1,7 +1,7 @@
 /**
  * The network collects. Booked whatever the card, its limits or its owner say, because the money has moved: from the
  * hold, from available money, and then owed. What comes before its authorization waits; an unknown card's goes to
- * suspense, for the operator.
+ * suspense, for the operator, and one that does not fit its authorization is kept and not booked.
  * @module
  */
 import type { Database } from '../db/database.ts';
@@ -15,7 +15,10 @@ import {
   findByAuthorization,
   isCardKnown,
   keepMessage,
+  keepMisfit,
   lockPayment,
+  type Misfit,
+  misfitRefusal,
   type Received,
 } from '../domains/payments/index.ts';
 import { external, postNew, suspense } from '../domains/treasury/index.ts';
@@ -37,22 +40,30 @@ type Clearing = Received<ClearingMessage>;
 export const createClearAuthorization =
   ({ database, closeUsedCard, log }: ClearDeps) =>
   async (received: Clearing): Promise<BookingAnswer> => {
-    const { answer, isSuspended } = await database.write((tx) => clear(tx, received, closeUsedCard));
-    if (isSuspended) {
-      const { adapter, message } = received;
-      log.error(
-        { adapter, clearingId: message.id, amountCents: message.amountCents },
-        'clearing of an unknown card: booked to suspense',
-      );
+    const cleared = await database.write((tx) => clear(tx, received, closeUsedCard));
+    const { adapter, message } = received;
+    const { id: clearingId, authorizationId, amountCents } = message;
+    if ('misfit' in cleared) {
+      const { misfit } = cleared;
+      log.error({ adapter, clearingId, authorizationId, reason: misfit }, 'a clearing is kept and not booked');
+      throw misfitRefusal(message, misfit);
     }
-    return answer;
+    if (cleared.isSuspended) {
+      log.error({ adapter, clearingId, amountCents }, 'clearing of an unknown card: booked to suspense');
+    }
+    return cleared.answer;
   };
 
-type Cleared = { readonly answer: BookingAnswer; readonly isSuspended: boolean };
+type Booked = { readonly answer: BookingAnswer; readonly isSuspended: boolean };
+type Cleared = Booked | { readonly misfit: Misfit };
 
 async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): Promise<Cleared> {
-  const known = await claimMessage(tx, received);
+  const { known, misfit } = await claimMessage(tx, 'clearing', received);
   if (known !== undefined) return { answer: known, isSuspended: false };
+  if (misfit !== undefined) {
+    await keepMisfit(tx, 'clearing', received, misfit);
+    return { misfit };
+  }
   const { adapter, message, cause } = received;
   const found = await findByAuthorization(tx, adapter, message.authorizationId);
   if (found === null) return withoutAuthorization(tx, received);
@@ -70,7 +81,7 @@ async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): 
   return { answer, isSuspended: false };
 }
 
-async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Cleared> {
+async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Booked> {
   const answer = { transactionId: null };
   const kept = { kind: 'clearing', transactionId: null, answer } as const;
   if (await isCardKnown(tx, received.message.cardRef)) {

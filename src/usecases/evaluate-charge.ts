@@ -37,14 +37,15 @@ export const evaluateCharge =
   ({ riskOf }: { readonly riskOf: RiskOf }): EvaluateCharge =>
   async (tx, { intentId, cardId, request }, at) => {
     // No network has this name, so that no message of one is found.
-    const asked = { adapter: '', id: intentId, cardRef: await cardRefOf(tx, cardId), tokenHash: null, at };
+    const cardRef = await cardRefOf(tx, cardId);
+    const asked = { adapter: '', id: intentId, cardRef, tokenHash: null, at };
     const loaded = await loadAuthorizationFacts(tx, asked);
     if (!('facts' in loaded)) throw notFound('card', cardId);
     const intents = loaded.facts.intents.filter(({ id }) => id === intentId);
     const facts = { ...loaded.facts, intents, confirmed: [] };
     const { ownerId, id: agentId } = facts.agent;
     const risk = await riskOf(tx, { ownerId, agentId }, request, at);
-    const message = { amountCents: request.amountCents, partialSupported: false };
+    const message = { amountCents: request.amountCents, partialSupported: false, cardRef };
     const decisionFacts = decisionFactsOf(facts, message, request, { at, risk });
     const [candidate] = decisionFacts.candidates;
     if (candidate === undefined) throw new DomainError('invalid_state', `intent ${intentId} is not open for a charge`);

@@ -14,6 +14,7 @@ declare
   v_intent jsonb := p -> 'intent';
   v_known record;
   v_version int;
+  v_from text;
 begin
   perform lock_authorization(v_message ->> 'adapter', v_message ->> 'id');
   insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer,
@@ -21,10 +22,12 @@ begin
     values (v_message ->> 'adapter', v_message ->> 'id', 'authorization', v_message ->> 'id', v_message ->> 'cardRef',
       v_message ->> 'requestHash', v_message ->> 'transactionId', v_message -> 'answer',
       v_message ->> 'requestId', (v_message ->> 'at')::timestamptz)
-    on conflict (adapter, id) do nothing;
+    on conflict (adapter, id, kind) do update
+      set request_hash = excluded.request_hash, answer = excluded.answer, request_id = excluded.request_id
+      where network_messages.request_hash = '*' and p -> 'unasked' is not null;
   if not found then
     select m.request_hash, m.answer into v_known from network_messages m
-      where m.adapter = v_message ->> 'adapter' and m.id = v_message ->> 'id';
+      where m.adapter = v_message ->> 'adapter' and m.id = v_message ->> 'id' and m.kind = 'authorization';
     return jsonb_build_object('known', jsonb_build_object('requestHash', v_known.request_hash, 'answer', v_known.answer));
   end if;
   if (p ->> 'earlySeen')::int <> (select count(*) from network_messages m
@@ -93,6 +96,18 @@ begin
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
       where t.id = n.id and t.version = (p -> 'adopted' ->> 'version')::int and t.adopt_until is not null;
     if not found then perform stale('transaction'); end if;
+  elsif p -> 'unasked' is not null then
+    update transactions t set intent_id = n.intent_id, rail = n.rail, status = n.status, amount_cents = n.amount_cents,
+        requested_cents = n.requested_cents, approved_cents = n.approved_cents, held_cents = n.held_cents,
+        merchant_id = n.merchant_id, merchant = n.merchant, merchant_mcc = n.merchant_mcc,
+        merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
+        merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, decline_rule = n.decline_rule,
+        decline_reason = n.decline_reason, hold_expires_at = n.hold_expires_at, authorized_at = n.authorized_at,
+        completed_at = n.completed_at, request_id = n.request_id, run_id = n.run_id, version = t.version + 1,
+        updated_at = n.updated_at
+      from jsonb_populate_record(null::transactions, p -> 'transaction') n
+      where t.id = n.id and t.version = (p -> 'unasked' ->> 'version')::int;
+    if not found then perform stale('transaction'); end if;
   else
     insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse,
         rail, type, status, amount_cents, requested_cents, approved_cents, held_cents, merchant_id, merchant,
@@ -106,9 +121,11 @@ begin
         updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction');
   end if;
-  insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId',
-    case when p -> 'adopted' is null then null else 'pending' end, p -> 'transaction' ->> 'status',
-    (v_message ->> 'at')::timestamptz);
+  v_from := coalesce(p -> 'unasked' ->> 'status', case when p -> 'adopted' is not null then 'pending' end);
+  if p -> 'unasked' is null or v_from <> p -> 'transaction' ->> 'status' then
+    insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId', v_from,
+      p -> 'transaction' ->> 'status', (v_message ->> 'at')::timestamptz);
+  end if;
   insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, request_id, at)
     values (v_message ->> 'transactionId', 'authorization', v_message ->> 'adapter', v_message ->> 'id',
       (p -> 'transaction' ->> 'approved_cents')::bigint, v_message ->> 'requestId', (v_message ->> 'at')::timestamptz);

@@ -9,19 +9,27 @@ declare
   v_agent agents;
   v_policy policies;
   v_checkout checkouts;
-  v_known jsonb;
+  v_message network_messages;
+  v_unasked jsonb;
   v_early jsonb;
   v_intents jsonb;
   v_confirmed jsonb;
   v_counters jsonb;
   v_purse text;
 begin
-  select jsonb_build_object('requestHash', m.request_hash, 'answer', m.answer) into v_known
-    from network_messages m where m.adapter = p_adapter and m.id = p_id;
-  if found then
-    return jsonb_build_object('known', v_known);
+  select * into v_message from network_messages m
+    where m.adapter = p_adapter and m.id = p_id and m.kind = 'authorization';
+  if found and v_message.request_hash <> '*' then
+    return jsonb_build_object('known', jsonb_build_object('requestHash', v_message.request_hash, 'answer', v_message.answer));
   end if;
-  select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'body', m.body, 'request_id', m.request_id) order by m.received_at, m.id) into v_early
+  -- Its clearings were booked before it came.
+  if found then
+    select to_jsonb(t) || jsonb_build_object('card_ref', v_message.card_ref, 'is_reversed', exists (
+        select from transaction_events e where e.transaction_id = t.id and e.kind = 'reversal'))
+      into v_unasked from transactions t where t.adapter = p_adapter and t.authorization_id = p_id;
+  end if;
+  select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'card_ref', m.card_ref, 'body', m.body,
+      'request_id', m.request_id) order by m.received_at, m.id) into v_early
     from network_messages m where m.adapter = p_adapter and m.authorization_id = p_id and m.is_waiting;
   select * into v_card from cards c where c.card_ref = p_card_ref;
   if v_card.id is null then
@@ -45,10 +53,11 @@ begin
     from (select * from transactions where card_id = v_card.id and adopt_until > p_at offset 0) t
     join intents i on i.id = t.intent_id
     where t.status = 'pending' and v_checkout.id is null;
-  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true) s;
-  v_purse := purse_of(v_agent);
+  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true, v_unasked ->> 'id') s;
+  v_purse := coalesce(v_unasked ->> 'purse', purse_of(v_agent));
   return jsonb_build_object(
     'early', coalesce(v_early, '[]'),
+    'unasked', v_unasked,
     'card', to_jsonb(v_card),
     'agent', jsonb_build_object('id', v_agent.id, 'owner_id', v_agent.owner_id, 'status', v_agent.status,
       'wallet_id', v_agent.wallet_id, 'version', v_agent.version),

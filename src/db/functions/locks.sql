@@ -36,7 +36,10 @@ create or replace function lock_payment(p_transaction text) returns void languag
 declare
   v record;
 begin
-  select agent_id, card_id, intent_id into v from transactions where id = p_transaction;
+  -- A charge that was declined belongs to no intent, and its clearing completes the one that it was for.
+  select t.agent_id, t.card_id, coalesce(t.intent_id, (
+      select d.intent_id from decisions d where d.transaction_id = t.id and d.intent_id is not null limit 1)) as intent_id
+    into v from transactions t where t.id = p_transaction;
   perform lock_spending(v.agent_id);
   perform 1 from agents where id = v.agent_id for share;
   perform 1 from cards where id = v.card_id for no key update;

@@ -2,8 +2,10 @@
    `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
    A card's payments are also those of the cards that it took the place of.
    `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask.
-   A recurring one counts for its current or next unpaid window alone, in the day and month in which that can be charged. */
-create or replace function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false)
+   A recurring one counts for its current or next unpaid window alone, in the day and month in which that can be charged.
+   `p_except`: a transaction that is not counted, because it is the one that is decided on. */
+create or replace function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false,
+  p_except text default null)
 returns table (
   spent_today_cents bigint, spent_this_month_cents bigint, card_spent_today_cents bigint,
   card_spent_this_month_cents bigint, usage_count bigint, last_payment_at timestamptz, first_merchant jsonb,
@@ -11,6 +13,11 @@ returns table (
 ) language sql stable as $$
   with line as (
     select coalesce((select array_append(c.earlier_card_ids, c.id) from cards c where c.id = p_card), array[p_card]) as ids
+  ), spent as (
+    select d.card_id, d.day, d.spent_cents, d.payments from spending_days d where d.agent_id = p_agent
+    union all
+    select coalesce(t.card_id, ''), (t.authorized_at at time zone 'UTC')::date, -t.spent_cents, -1 from transactions t
+    where t.id = p_except and t.agent_id = p_agent and t.spent_cents > 0
   )
   select s.today, s.month, s.card_today, s.card_month, u.payments, l.authorized_at, f.merchant, i.cents, i.month_cents
   from (
@@ -20,20 +27,19 @@ returns table (
       coalesce(sum(d.spent_cents) filter (where d.card_id = any (line.ids) and d.day = (p_at at time zone 'UTC')::date), 0)::bigint
         as card_today,
       coalesce(sum(d.spent_cents) filter (where d.card_id = any (line.ids)), 0)::bigint as card_month
-    from spending_days d cross join line
-    where d.agent_id = p_agent
-      and d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date
+    from spent d cross join line
+    where d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date
   ) s
   cross join lateral (
-    select coalesce(sum(d.payments), 0)::bigint as payments from spending_days d cross join line
-    where d.agent_id = p_agent and (p_card is null or d.card_id = any (line.ids))
+    select coalesce(sum(d.payments), 0)::bigint as payments from spent d cross join line
+    where p_card is null or d.card_id = any (line.ids)
   ) u
   left join lateral (
-    select t.authorized_at from transactions t where t.agent_id = p_agent and t.spent_cents > 0
+    select t.authorized_at from transactions t where t.agent_id = p_agent and t.spent_cents > 0 and t.id is distinct from p_except
     order by t.authorized_at desc limit 1
   ) l on true
   left join lateral (
-    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant) as merchant from transactions t where t.agent_id = p_agent and t.spent_cents > 0
+    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant) as merchant from transactions t where t.agent_id = p_agent and t.spent_cents > 0 and t.id is distinct from p_except
     order by t.authorized_at limit 1
   ) f on true
   cross join lateral (

@@ -34,14 +34,19 @@ export {
   type ReversalMessage,
   reversalMessage,
 } from './network/network.contract.ts';
-export { networkHandlers, type Received } from './network/network.routes.ts';
+export { networkCauseId, networkHandlers, type Received } from './network/network.routes.ts';
 export {
-  answerUnasked,
+  cardRefOfAuthorization,
   claimMessage,
   isCardKnown,
   keepMessage,
+  keepMisfit,
   keepUnasked,
+  type MessageKind,
+  type Misfit,
   messageBooked,
+  messageMisfits,
+  misfitRefusal,
   notAsked,
   sameAnswer,
 } from './network/network-message.service.ts';
@@ -52,7 +57,14 @@ export { findSimulation, simulationView } from './simulations/simulation.queries
 export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';
 export { askAgain, endSimulation, type NewSimulation, openSimulation } from './simulations/simulation.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';
-export { bookClearing, bookExpiry, bookReversal, type CloseUsedCard } from './transactions/booking.service.ts';
+export {
+  bookClearing,
+  bookCollected,
+  bookExpiry,
+  bookReversal,
+  type CloseUsedCard,
+  recordCreated,
+} from './transactions/booking.service.ts';
 export { failUnadopted, handConfirmedOver, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
 export { lockDecision, lockPayment, lockSpending } from './transactions/payment-lock.service.ts';
 export { purseOf } from './transactions/purse.rules.ts';

@@ -53,7 +53,7 @@ export function paymentsAreas({ database, gateway, config, log, links }: Infrast
           riskOf,
         }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
-        reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed }),
+        reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed, log }),
       }),
     ),
   ];

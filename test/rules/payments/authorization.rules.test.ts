@@ -9,9 +9,12 @@ import {
   type Candidate,
   type DecisionFacts,
   decideAuthorization,
+  nothingSaid,
+  type SaidBefore,
 } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { judgeSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
+import { cents as toCents } from '../../../src/kernel/money.ts';
 
 const at = new Date('2026-03-02T12:00:00.000Z');
 const policy: Policy = {
@@ -52,7 +55,7 @@ const factsOf = (
   token: null,
   availableCents: 10_000,
   partialSupported: false,
-  early: { isReversed: false, isCleared: false },
+  before: nothingSaid,
   ...over,
 });
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
@@ -205,20 +208,81 @@ describe('intents', () => {
   });
 });
 
-describe('what came before the question', () => {
+describe('what the network said before it asked', () => {
+  const collected = (amountCents: number, over: Partial<SaidBefore> = {}): { before: SaidBefore } => ({
+    before: { ...nothingSaid, collectedCents: toCents(amountCents), ...over },
+  });
+
   test('reversed: declined, and nothing is held', () => {
-    const decision = decideAuthorization(factsOf({ early: { isReversed: true, isCleared: true } }));
+    const decision = decideAuthorization(factsOf(collected(400, { isReversed: true })));
     expect(decision).toMatchObject({ outcome: 'declined', holdCents: 0, rule: 'reversed_before' });
   });
 
-  test('cleared: approved whatever the rules say, holding no more than there is', () => {
-    const early = { isReversed: false, isCleared: true };
-    const decision = decideAuthorization(factsOf({ early, availableCents: 400 }, { maxTransactionCents: 1 }));
-    expect(decision).toMatchObject({
+  test('all of it collected: approved whatever the rules say, holding no more than there is', () => {
+    const facts = factsOf({ ...collected(1_000), availableCents: 400 }, { maxTransactionCents: 1 });
+    expect(decideAuthorization(facts)).toMatchObject({
       outcome: 'approved',
       approvedCents: 1_000,
       holdCents: 400,
       rule: 'cleared_before',
     });
+  });
+
+  test('an account check is decided by the rules, whatever was collected', () => {
+    const facts = factsOf({ ...collected(1_000) }, {}, 0);
+    const frozen = { ...facts, spending: { ...facts.spending, agent: { status: 'frozen' as const } } };
+    expect(decideAuthorization(frozen)).toMatchObject({ outcome: 'declined', rule: 'agent_status' });
+  });
+
+  test('a part of it collected, the rest refused: the collected amount where parts are taken, else declined', () => {
+    const facts = factsOf({ ...collected(1), partialSupported: true }, {}, 9_000_000);
+    const frozen = { ...facts, spending: { ...facts.spending, agent: { status: 'frozen' as const } } };
+    expect(decideAuthorization(frozen)).toMatchObject({
+      outcome: 'partial',
+      approvedCents: 1,
+      holdCents: 0,
+      rule: 'agent_status',
+    });
+    expect(decideAuthorization({ ...frozen, partialSupported: false })).toMatchObject({
+      outcome: 'declined',
+      approvedCents: 0,
+      holdCents: 0,
+      rule: 'agent_status',
+    });
+  });
+
+  test('after a final clearing nobody is asked, and nothing more is held', () => {
+    const needsPerson = { autoApproveLimitCents: 500 };
+    const open = decideAuthorization(factsOf({ ...collected(400) }, needsPerson));
+    const ended = decideAuthorization(factsOf({ ...collected(400, { isFinal: true }) }, needsPerson));
+    expect([open.needsPerson, ended.needsPerson]).toEqual([true, false]);
+    const booked = collected(400, { isFinal: true, isBooked: true });
+    expect(decideAuthorization(factsOf(booked))).toMatchObject({ outcome: 'approved', holdCents: 0 });
+  });
+
+  const anySaid = fc
+    .record({ collectedCents: fc.integer({ min: 0, max: 5_000 }), isFinal: fc.boolean(), isBooked: fc.boolean() })
+    .map(({ collectedCents, ...said }) => ({ ...nothingSaid, ...said, collectedCents: toCents(collectedCents) }));
+
+  test('a charge gets no more than it would have got at once, and what was collected', () => {
+    fc.assert(
+      fc.property(anyFacts, anySaid, (facts, before) => {
+        const { collectedCents, isBooked, isFinal } = before;
+        const decision = decideAuthorization({ ...facts, before });
+        // The same charge with nothing collected, and the money that was collected still there.
+        const availableCents = facts.availableCents + (isBooked ? collectedCents : 0);
+        const plain = decideAuthorization({ ...facts, availableCents });
+        expect(decision.approvedCents).toBeLessThanOrEqual(Math.max(plain.approvedCents, collectedCents));
+        expect(decision.holdCents).toBeLessThanOrEqual(facts.availableCents);
+        if (isBooked) {
+          const rest = Math.max(0, decision.approvedCents - collectedCents);
+          expect(decision.holdCents).toBe(isFinal ? 0 : rest);
+        }
+        if (plain.outcome === 'approved' && facts.spending.request.amountCents > 0) {
+          expect(decision).toMatchObject({ outcome: 'approved', approvedCents: plain.approvedCents });
+        }
+      }),
+      { numRuns: 1_000 },
+    );
   });
 });

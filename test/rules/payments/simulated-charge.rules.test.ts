@@ -5,7 +5,12 @@
  */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { type DecisionFacts, decideAuthorization } from '../../../src/domains/payments/network/authorization.rules.ts';
+import {
+  type Decision,
+  type DecisionFacts,
+  decideAuthorization,
+} from '../../../src/domains/payments/network/authorization.rules.ts';
+import { cents } from '../../../src/kernel/money.ts';
 import { facts as spending } from '../spending/spending.arbitraries.ts';
 
 const candidates = fc.array(
@@ -24,8 +29,17 @@ const charges: fc.Arbitrary<DecisionFacts> = fc.record({
   token: fc.constant(null),
   availableCents: fc.integer({ min: 0, max: 50_000 }),
   partialSupported: fc.boolean(),
-  early: fc.record({ isReversed: fc.boolean(), isCleared: fc.boolean() }),
+  before: fc.record({
+    isReversed: fc.boolean(),
+    collectedCents: fc.integer({ min: 0, max: 5_000 }).map(cents),
+    isFinal: fc.boolean(),
+    isBooked: fc.boolean(),
+  }),
 });
+
+/** No more is answered than the network has collected already, and no wish changes that. */
+const isCollectedOnly = ({ before }: DecisionFacts, { rule, outcome, approvedCents }: Decision): boolean =>
+  rule === 'cleared_before' || (outcome === 'partial' && approvedCents === before.collectedCents);
 
 test('without a wish it is decided as any charge', () => {
   fc.assert(
@@ -41,7 +55,7 @@ test('a wanted decline changes nothing that a rule had declined, and holds nothi
     fc.property(charges, (facts) => {
       const plain = decideAuthorization(facts);
       const decision = decideAuthorization({ ...facts, simulation: { intentId: null, wanted: 'decline' } });
-      if (plain.outcome === 'declined' || plain.rule === 'cleared_before') return expect(decision).toEqual(plain);
+      if (plain.outcome === 'declined' || isCollectedOnly(facts, plain)) return expect(decision).toEqual(plain);
       expect(decision).toMatchObject({
         outcome: 'declined',
         rule: 'simulated_decline',
@@ -57,7 +71,7 @@ test('a named intent pays or nobody does', () => {
     fc.property(charges, (facts) => {
       const simulation = { intentId: 'int_aaaaaaaa', wanted: 'approve' } as const;
       const decision = decideAuthorization({ ...facts, simulation });
-      if (decision.outcome === 'declined' || decision.rule === 'cleared_before') return;
+      if (decision.outcome === 'declined' || isCollectedOnly(facts, decision)) return;
       expect(decision.candidate?.id).toBe('int_aaaaaaaa');
       expect(decision).toEqual(decideAuthorization(facts));
     }),

@@ -118,14 +118,15 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
 
 type Happened = {
   transaction: TransactionFields;
-  adopted: TransactionFields | undefined;
+  /** It was there before the authorization came. */
+  isKnown: boolean;
   intent: IntentMoved | undefined;
 };
 
 export function changesOf(
   facts: AuthorizationFacts,
   decision: Decision,
-  { transaction, adopted, intent }: Happened,
+  { transaction, isKnown, intent }: Happened,
 ): Change[] {
   const isDeclined = decision.outcome === 'declined';
   const said = { outcome: decision.outcome, rule: decision.rule };
@@ -143,7 +144,7 @@ export function changesOf(
   const near =
     decision.mismatch === undefined ? undefined : facts.intents.find(({ id }) => id === decision.mismatch?.intentId);
   return [
-    ...(adopted === undefined ? [ofTransaction('transaction.created', false)] : []),
+    ...(isKnown ? [] : [ofTransaction('transaction.created', false)]),
     ofTransaction(isDeclined ? 'transaction.declined' : 'transaction.authorization', true),
     ...(intent === undefined
       ? []

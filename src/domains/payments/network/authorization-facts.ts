@@ -4,6 +4,8 @@
  * @module
  */
 import { oneRow, type Tx } from '../../../db/tx.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import { add, cents } from '../../../kernel/money.ts';
 import { type IntentRow, matchableIntent, type TakenWindow } from '../../spending/intents/index.ts';
 import type {
   CounterFacts,
@@ -15,13 +17,15 @@ import type {
 import type { CheckoutStatus } from '../checkout/checkout.rules.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
-import type { Candidate, DecisionFacts, TokenFacts } from './authorization.rules.ts';
-import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
+import type { Candidate, DecisionFacts, SaidBefore, TokenFacts } from './authorization.rules.ts';
+import { type AuthorizationAnswer, type AuthorizationMessage, clearingMessage } from './network.contract.ts';
 
 export type Known = { readonly requestHash: string; readonly answer: AuthorizationAnswer };
 export type EarlyMessage = {
   readonly id: string;
   readonly kind: 'clearing' | 'reversal';
+  /** Another card than the authorization's: the message is not booked. */
+  readonly cardRef: string;
   readonly body: Readonly<Record<string, unknown>>;
   /** Of the request that carried it; null for what waited while an older version ran. */
   readonly requestId: string | null;
@@ -54,8 +58,12 @@ export type IntentFields = { [K in keyof IntentRow as K extends string ? K : nev
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
 export type ConfirmedTransaction = TransactionFields & { readonly intent: IntentFields };
 
+/** What the network collected without asking, as it was booked before the authorization came. */
+export type UnaskedTransaction = TransactionFields & { readonly cardRef: string; readonly isReversed: boolean };
+
 export type AuthorizationFacts = {
   readonly early: readonly EarlyMessage[];
+  readonly unasked: UnaskedTransaction | null;
   readonly card: CardRecord;
   readonly agent: AgentRecord;
   readonly policy: Policy | null;
@@ -70,6 +78,7 @@ export type AuthorizationFacts = {
   } | null;
   readonly intents: readonly IntentFields[];
   readonly confirmed: readonly ConfirmedTransaction[];
+  /** Without this very payment, where a part of it was collected before. */
   readonly counters: CounterFacts;
   /** `wallet:wal_…` or `agent:ag_…`. */
   readonly purse: string;
@@ -105,6 +114,9 @@ export async function loadAuthorizationFacts(
   const loaded = fromJson(facts) as AuthorizationFacts & { known?: Known; card: CardRecord | null };
   if (loaded.known !== undefined) return { known: (facts as { known: Known }).known };
   if (loaded.card === null) return { unknownCard: true, early: loaded.early };
+  if (loaded.unasked !== null && loaded.unasked.cardRef !== cardRef) {
+    throw new DomainError('conflict', `the network collected for authorization ${id} from another card`);
+  }
   return { facts: simulationId === undefined ? loaded : await simulated(tx, loaded, simulationId) };
 }
 
@@ -120,7 +132,7 @@ async function simulated(tx: Tx, facts: AuthorizationFacts, id: string): Promise
 /** What the pure decision looks at. */
 export function decisionFactsOf(
   facts: AuthorizationFacts,
-  message: Pick<AuthorizationMessage, 'amountCents' | 'partialSupported'>,
+  message: Pick<AuthorizationMessage, 'amountCents' | 'partialSupported'> & { readonly cardRef: string },
   request: RequestFacts,
   { at, risk }: { at: Date; risk: RiskFacts },
 ): DecisionFacts {
@@ -132,8 +144,8 @@ export function decisionFactsOf(
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [
       ...facts.intents.map((intent) => candidateOf(intent, at)),
-      // Their windows were open when they were confirmed.
-      ...facts.confirmed.map(({ id, intent }) => ({
+      // Their windows were open when they were confirmed. What was collected before has a transaction already.
+      ...(facts.unasked === null ? facts.confirmed : []).map(({ id, intent }) => ({
         ...candidateOf(intent, at),
         closedBecause: undefined,
         transactionId: id,
@@ -143,10 +155,25 @@ export function decisionFactsOf(
     simulation: facts.simulation,
     availableCents: facts.availableCents,
     partialSupported: message.partialSupported,
-    early: {
-      isReversed: facts.early.some(({ kind, body }) => kind === 'reversal' && takesAll(body, message.amountCents)),
-      isCleared: facts.early.some(({ kind }) => kind === 'clearing'),
-    },
+    before: saidBefore(facts, message),
+  };
+}
+
+type Asked = { readonly amountCents: number; readonly cardRef: string };
+
+/** What the network said about the authorization before it sent it, and of this card. */
+export function saidBefore({ early, unasked }: AuthorizationFacts, { amountCents, cardRef }: Asked): SaidBefore {
+  if (unasked !== null) {
+    const { isReversed, clearedCents, isFinal } = unasked;
+    return { isReversed, collectedCents: cents(clearedCents), isFinal, isBooked: true };
+  }
+  const ofCard = early.filter((message) => message.cardRef === cardRef);
+  const clearings = ofCard.filter(({ kind }) => kind === 'clearing').map(({ body }) => clearingMessage.parse(body));
+  return {
+    isReversed: ofCard.some(({ kind, body }) => kind === 'reversal' && takesAll(body, amountCents)),
+    collectedCents: add(...clearings.map((clearing) => clearing.amountCents)),
+    isFinal: clearings.some((clearing) => clearing.final),
+    isBooked: false,
   };
 }
 

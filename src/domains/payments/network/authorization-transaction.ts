@@ -1,11 +1,16 @@
-/** The transaction that a decided authorization makes, or adopts from a confirm. Builds the row; writes nothing. @module */
+/**
+ * The transaction that a decided authorization makes, adopts from a confirm, or finds collected already. Builds the
+ * row; writes nothing.
+ * @module
+ */
 import { newId } from '../../../kernel/ids.ts';
+import { add } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { blankTransaction } from '../transactions/blank-transaction.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { holdExpiry } from '../transactions/transaction.rules.ts';
 import type { Decision } from './authorization.rules.ts';
-import type { AuthorizationFacts } from './authorization-facts.ts';
+import type { AuthorizationFacts, UnaskedTransaction } from './authorization-facts.ts';
 import type { AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './network.routes.ts';
 
@@ -55,6 +60,42 @@ export function transactionOf(
     createdAt: adopted?.createdAt ?? cause.at,
     updatedAt: cause.at,
   });
+}
+
+/** What was collected stays on the row; the rest is held, if it is, from now on. */
+export function unaskedTransactionOf(
+  { message, cause }: Received<AuthorizationMessage>,
+  unasked: UnaskedTransaction,
+  { outcome, approvedCents, holdCents, rule, reason, candidate }: Decision,
+): TransactionFields {
+  const { cardRef: _cardRef, isReversed: _isReversed, ...row } = unasked;
+  const isDeclined = outcome === 'declined';
+  const isHeld = holdCents > 0;
+  return {
+    ...row,
+    intentId: row.intentId ?? (isDeclined ? null : (candidate?.id ?? null)),
+    status: isHeld ? 'pending' : row.status,
+    amountCents: isHeld ? add(row.clearedCents, holdCents) : row.amountCents,
+    requestedCents: message.amountCents,
+    approvedCents,
+    heldCents: holdCents,
+    merchantId: message.merchant.id,
+    merchant: message.merchant.name,
+    merchantMcc: message.merchant.mcc,
+    merchantCountry: message.merchant.country,
+    merchantAmount: message.merchantAmount ?? null,
+    merchantCurrency: message.merchantCurrency ?? null,
+    isRecurring: message.recurring,
+    declineRule: isDeclined ? rule : null,
+    declineReason: isDeclined ? reason : null,
+    holdExpiresAt: isHeld ? expiryOf(message, cause) : (row.holdExpiresAt ?? null),
+    // Spending counts on the day of the authorization.
+    authorizedAt: isDeclined ? (row.authorizedAt ?? null) : cause.at,
+    requestId: cause.requestId,
+    runId: cause.runId ?? null,
+    version: row.version + 1,
+    updatedAt: cause.at,
+  };
 }
 
 const expiryOf = ({ merchant, expiresAt }: AuthorizationMessage, { at }: Cause): Date =>

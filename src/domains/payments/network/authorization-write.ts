@@ -12,8 +12,8 @@ import { purseOf } from '../transactions/purse.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
 import { changesOf, intentMove } from './authorization-events.ts';
-import { type AuthorizationFacts, type ConfirmedTransaction, isTokenUsed } from './authorization-facts.ts';
-import { transactionOf } from './authorization-transaction.ts';
+import { type AuthorizationFacts, type ConfirmedTransaction, isTokenUsed, saidBefore } from './authorization-facts.ts';
+import { transactionOf, unaskedTransactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './network.routes.ts';
 
@@ -36,7 +36,11 @@ export function writingOf(
       : facts.confirmed.find(({ id }) => id === decision.candidate?.transactionId);
   const received = { ...asked, cause: causedBy(asked.cause, originatingCall(facts, decision, adopted)) };
   const { cause, message, adapter, requestHash } = received;
-  const transaction = transactionOf(received, facts, decision, adopted);
+  const { unasked } = facts;
+  const transaction =
+    unasked === null
+      ? transactionOf(received, facts, decision, adopted)
+      : unaskedTransactionOf(received, unasked, decision);
   const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
     decision: decision.outcome,
@@ -45,7 +49,8 @@ export function writingOf(
     rule: decision.rule,
     reason: decision.reason,
   };
-  const changes = changesOf(facts, decision, { transaction, adopted, intent });
+  const isKnown = adopted !== undefined || unasked !== null;
+  const changes = changesOf(facts, decision, { transaction, isKnown, intent });
   const payload = {
     message: {
       adapter,
@@ -62,6 +67,7 @@ export function writingOf(
     expected: decision.outcome === 'declined' ? undefined : versionsOf(facts),
     intent: intent?.write,
     adopted: adopted === undefined ? undefined : adoptedVersions(adopted),
+    unasked: unasked === null ? undefined : { version: unasked.version, status: unasked.status },
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
     checkout: checkoutWrite(facts, decision),
@@ -113,12 +119,14 @@ function decisionRow(
   transaction: TransactionFields,
 ) {
   const { card, agent, policy, counters, availableCents } = facts;
+  const { collectedCents } = saidBefore(facts, message);
   return {
     transaction_id: transaction.id,
     owner_id: card.ownerId,
     agent_id: card.agentId,
     card_id: card.id,
-    intent_id: transaction.intentId,
+    // Also of a declined charge, which belongs to no intent: should it be collected all the same, it is paid for.
+    intent_id: transaction.intentId ?? decision.candidate?.id ?? null,
     outcome: decision.outcome,
     rule: decision.rule,
     reason: decision.reason,
@@ -135,6 +143,7 @@ function decisionRow(
       candidates: facts.intents.map(({ id, expectedAmountCents, version }) => ({ id, expectedAmountCents, version })),
       counters,
       availableCents,
+      collectedBeforeCents: collectedCents,
     },
     trace: decision.trace,
     at: cause.at,

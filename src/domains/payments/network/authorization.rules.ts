@@ -3,7 +3,7 @@
  * there, and what the network already told about it. Pure; the very facts go into the record of the decision.
  * @module
  */
-import { type Cents, cents, inWords, least } from '../../../kernel/money.ts';
+import { type Cents, cents, inWords, least, subtract, zero } from '../../../kernel/money.ts';
 import { whyUnattested } from '../../spending/policies/attestation.rules.ts';
 import {
   type IntentFacts,
@@ -44,14 +44,31 @@ export type DecisionFacts = {
   readonly simulation?: SimulatedFacts | undefined;
   readonly availableCents: number;
   readonly partialSupported: boolean;
-  /** What the network has said about this authorization before it sent it. */
-  readonly early: { readonly isReversed: boolean; readonly isCleared: boolean };
+  readonly before: SaidBefore;
+};
+
+/** What the network has said about an authorization before it sent it. */
+export type SaidBefore = {
+  /** All of it was given back. */
+  readonly isReversed: boolean;
+  /** What was collected; 0 where nothing was. It stays booked, whatever is decided. */
+  readonly collectedCents: Cents;
+  /** The last clearing has come: nothing is held any more. */
+  readonly isFinal: boolean;
+  /** It was taken from the available money already; otherwise it is booked with the decision. */
+  readonly isBooked: boolean;
+};
+export const nothingSaid: SaidBefore = {
+  isReversed: false,
+  collectedCents: zero,
+  isFinal: false,
+  isBooked: false,
 };
 
 export type Decision = {
   readonly outcome: 'approved' | 'partial' | 'declined';
   readonly approvedCents: Cents;
-  /** What is held; less than approved only where the money was collected before it was asked for. */
+  /** What is held. Less than approved only where money was collected before it was asked for. */
   readonly holdCents: Cents;
   readonly rule: string;
   readonly reason: string;
@@ -63,42 +80,64 @@ export type Decision = {
   readonly mismatch: { readonly intentId: string; readonly reason: string } | undefined;
 };
 
+/**
+ * The rules see the whole amount, and the counters without what was collected of it before: so limits, intent and
+ * policy decide on the rest as on any charge.
+ */
 export function decideAuthorization(facts: DecisionFacts): Decision {
-  const { request } = facts.spending;
+  const { before, spending } = facts;
+  const { request } = spending;
   const found = findIntent(facts);
   const told = { candidate: found.candidate, mismatch: found.mismatch };
-  if (facts.early.isReversed) {
+  if (before.isReversed) {
     const reason = `the network reversed ${inWords(request.amountCents)} before it asked for them`;
     return declined({ rule: 'reversed_before', reason, trace: [] }, { ...told, mismatch: undefined });
   }
-  if (facts.early.isCleared) {
-    const reason = `the network had collected before it asked for ${inWords(request.amountCents)}`;
-    const approvedCents = cents(request.amountCents);
-    const holdCents = least(approvedCents, facts.availableCents);
-    return {
-      outcome: 'approved',
-      approvedCents,
-      holdCents,
-      rule: 'cleared_before',
-      reason,
-      trace: [],
-      needsPerson: false,
-      ...told,
-    };
-  }
+  if (isCollected(facts)) return collected('approved', request.amountCents, facts, told);
   const misuse = tokenMisuse(facts, found) ?? simulationMisfit(facts, found);
   if (misuse !== undefined) return declined(misuse, told);
   const whole = judge(facts, found, request.amountCents);
   const through = facts.simulation?.wanted === 'decline' ? declinedAsWanted : approved;
-  if (whole.outcome === 'allow') return through('approved', request.amountCents, whole, told);
-  const part = facts.partialSupported && request.kind !== 'verification' ? mostAllowed(facts, found, whole) : undefined;
-  if (part === undefined) return { ...declined(whole, told), needsPerson: whole.outcome === 'needs_approval' };
-  const verdict = {
-    ...part.verdict,
-    rule: whole.rule,
-    reason: `${inWords(part.amountCents)} approved: ${whole.reason}`,
-  };
-  return through('partial', part.amountCents, verdict, told);
+  const holding = (decision: Decision): Decision => ({ ...decision, holdCents: holdOf(decision, before) });
+  if (whole.outcome === 'allow') return holding(through('approved', request.amountCents, whole, told));
+  const takesParts = facts.partialSupported && request.kind !== 'verification';
+  const part = takesParts ? mostAllowed(facts, found, whole) : undefined;
+  if (part !== undefined) {
+    const reason = `${inWords(part.amountCents)} approved: ${whole.reason}`;
+    return holding(through('partial', part.amountCents, { ...part.verdict, rule: whole.rule, reason }, told));
+  }
+  if (takesParts && before.collectedCents > 0) return collected('partial', before.collectedCents, facts, told, whole);
+  const needsPerson = whole.outcome === 'needs_approval' && !before.isFinal;
+  return { ...declined(whole, told), needsPerson };
+}
+
+/** Nothing is left to decide on. An account check asks for no money, so none was collected for it. */
+const isCollected = ({ before, spending: { request } }: DecisionFacts): boolean =>
+  request.kind !== 'verification' && before.collectedCents >= request.amountCents;
+
+/** No more than the network collected, with the refusal of the rest where there is one. */
+function collected(
+  outcome: 'approved' | 'partial',
+  amountCents: number,
+  { before, availableCents }: DecisionFacts,
+  told: Told,
+  refused?: Why,
+): Decision {
+  const words = `the network had collected ${inWords(before.collectedCents)} before it asked`;
+  const why =
+    refused === undefined
+      ? { rule: 'cleared_before', reason: words, trace: [] }
+      : { ...refused, reason: `${words}; no more than that: ${refused.reason}` };
+  const decision = approved(outcome, amountCents, why, told);
+  // Its clearing is booked next, from the hold; of a refused charge it is booked as one without a hold.
+  const isHeld = outcome === 'approved' && !before.isBooked;
+  return { ...decision, holdCents: isHeld ? least(amountCents, availableCents) : zero };
+}
+
+/** What is collected before is booked out of the hold, unless it was booked before. */
+function holdOf({ holdCents }: Decision, { collectedCents, isFinal, isBooked }: SaidBefore): Cents {
+  if (!isBooked) return holdCents;
+  return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents));
 }
 
 type Found = { readonly candidate: Candidate | undefined; readonly mismatch: Decision['mismatch'] };
@@ -155,15 +194,19 @@ function judge(facts: DecisionFacts, { candidate, mismatch }: Found, amountCents
     const reason = mismatch === undefined ? verdict.reason : `${verdict.reason}: ${mismatch.reason}`;
     return { ...verdict, rule: 'intent_required', reason };
   }
-  if (verdict.outcome !== 'allow' || amountCents <= facts.availableCents) return verdict;
-  const figures = { availableCents: facts.availableCents, askedCents: amountCents };
+  const askedCents = subtract(amountCents, bookedCents(facts));
+  if (verdict.outcome !== 'allow' || askedCents <= facts.availableCents) return verdict;
+  const figures = { availableCents: facts.availableCents, askedCents };
   return {
     outcome: 'deny',
     rule: 'insufficient_funds',
-    reason: `available ${inWords(facts.availableCents)}, asked ${inWords(amountCents)}`,
+    reason: `available ${inWords(facts.availableCents)}, asked ${inWords(askedCents)}`,
     trace: [...verdict.trace, { rule: 'insufficient_funds', outcome: 'deny', figures }],
   };
 }
+
+/** Of the amount, what has left the available money before. */
+const bookedCents = ({ before }: DecisionFacts): number => (before.isBooked ? before.collectedCents : 0);
 
 const factsOf = (candidate: Candidate): IntentFacts => ({
   id: candidate.id,
@@ -186,8 +229,9 @@ function mostAllowed(
   let verdict = whole;
   let amountCents = facts.spending.request.amountCents;
   for (let round = 0; round < atMost; round++) {
-    const room = roomIn(verdict);
-    if (room === undefined || room <= 0 || room >= amountCents) return undefined;
+    const room = roomIn(verdict, bookedCents(facts));
+    // No more than was collected is no part of the rest.
+    if (room === undefined || room <= facts.before.collectedCents || room >= amountCents) return undefined;
     amountCents = room;
     verdict = judge(facts, found, amountCents);
     if (verdict.outcome === 'allow') return { amountCents, verdict };
@@ -196,11 +240,12 @@ function mostAllowed(
 }
 
 /** How much the refusing rule would have let through; undefined where less would not help. */
-function roomIn({ outcome, trace }: Verdict): number | undefined {
+function roomIn({ outcome, trace }: Verdict, booked: number): number | undefined {
   const last = trace.at(-1);
   if (outcome !== 'deny' || last === undefined) return undefined;
   const { limitCents, spentCents = 0, availableCents } = last.figures;
-  const limit = last.rule === 'insufficient_funds' ? availableCents : limitCents;
+  if (last.rule === 'insufficient_funds') return Number(availableCents) + booked;
+  const limit = limitCents;
   return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;
 }
 

@@ -10,20 +10,70 @@ import type { Received } from './network.routes.ts';
 
 export type MessageKind = 'authorization' | 'clearing' | 'reversal';
 type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId: string };
+/** `currency` absent: EUR. */
+type Booking = Message & { readonly currency?: string | undefined };
 
-/** Takes the authorization's place in the queue; returns the answer that was given before, if there is one. */
+/** Why a message is kept without being booked, until an operator assigns it. */
+export type Misfit = 'other_card' | 'other_currency';
+
+export type Claimed = {
+  /** The answer that was given before. */
+  readonly known?: BookingAnswer;
+  /** The message is new, and does not fit its authorization: keep it, and refuse it with `misfitRefusal`. */
+  readonly misfit?: Misfit;
+};
+
+type Stored = {
+  readonly kind: MessageKind;
+  readonly id: string;
+  readonly cardRef: string;
+  readonly requestHash: string;
+  readonly answer: BookingAnswer;
+  readonly misfit: Misfit | null;
+};
+
+/** Takes the authorization's place in the queue, and compares the message with what is known. */
 export async function claimMessage(
   tx: Tx,
-  { adapter, message, requestHash }: Received<Message>,
-): Promise<BookingAnswer | undefined> {
+  kind: MessageKind,
+  { adapter, message, requestHash }: Received<Booking>,
+): Promise<Claimed> {
   await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.authorizationId]);
-  const [known] = await rows<{ requestHash: string; answer: BookingAnswer }>(
+  const stored = await rows<Stored>(
     tx,
-    'select request_hash as "requestHash", answer from network_messages where adapter = $1 and id = $2',
-    [adapter, message.id],
+    `select kind, id, card_ref as "cardRef", request_hash as "requestHash", answer, unbooked_reason as misfit
+     from network_messages
+     where adapter = $1 and (id, kind) in (($2, $3), ($4, 'authorization'))`,
+    [adapter, message.id, kind, message.authorizationId],
   );
-  return known === undefined ? undefined : sameAnswer(known, requestHash, message.id);
+  const same = stored.find((one) => one.kind === kind && one.id === message.id);
+  if (same !== undefined) {
+    const known = sameAnswer(same, requestHash, message.id);
+    if (same.misfit !== null && isRefused(same.answer)) throw misfitRefusal(message, same.misfit);
+    return { known };
+  }
+  const authorization = stored.find((one) => one.kind === 'authorization' && one.id === message.authorizationId);
+  if (message.currency !== undefined && message.currency !== 'EUR') return { misfit: 'other_currency' };
+  if (authorization !== undefined && authorization.cardRef !== message.cardRef) return { misfit: 'other_card' };
+  return {};
 }
+
+/** A message that waited was answered 200 before it was found not to fit; its answer stays. */
+const refusedAnswer = { refused: true };
+const isRefused = (answer: object): boolean => 'refused' in answer;
+
+/** The 409 of a message that does not fit its authorization: the same again for each repeat. */
+export function misfitRefusal({ id, authorizationId, currency }: Booking, misfit: Misfit): DomainError {
+  const why =
+    misfit === 'other_card'
+      ? `its cardRef is not that of authorization ${authorizationId}`
+      : `its currency is ${currency}, and cards here are charged in EUR`;
+  return new DomainError('conflict', `the message ${id} is kept and not booked: ${why}`);
+}
+
+/** Keeps a message that does not fit, with its body; `unbooked_network_messages` lists it. */
+export const keepMisfit = (tx: Tx, kind: MessageKind, received: Received<Booking>, misfit: Misfit): Promise<void> =>
+  keepMessage(tx, received, { kind, transactionId: null, answer: refusedAnswer, misfit });
 
 /** The answer, unless the id names another message. */
 export function sameAnswer<Answer>(
@@ -35,7 +85,7 @@ export function sameAnswer<Answer>(
   throw new DomainError('idempotency_conflict', `the message id ${id} was used for another message; send a new id`);
 }
 
-/** In place of a hash: nobody has asked yet, and the money was collected all the same. Whoever asks first fixes it. */
+/** In place of a hash: the money was collected, and its authorization has not come. The first one to come fixes it. */
 export const notAsked = '*';
 
 type Unasked = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
@@ -51,23 +101,9 @@ export async function keepUnasked(
     `insert into network_messages
        (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
      values ($1, $2, 'authorization', $2, $3, $4, $5, $6::jsonb, $7)
-     on conflict (adapter, id) do update set transaction_id = excluded.transaction_id`,
+     on conflict (adapter, id, kind) do update set transaction_id = excluded.transaction_id`,
     [adapter, authorizationId, cardRef, notAsked, transactionId, JSON.stringify(answer), at],
   );
-}
-
-/** It is asked now, and this is the answer for good. The authorization's place in the queue is taken. */
-export async function answerUnasked(
-  tx: Tx,
-  { adapter, message, requestHash }: Received<{ readonly id: string }>,
-  answer: AuthorizationAnswer,
-): Promise<void> {
-  await rows(tx, 'update network_messages set request_hash = $3, answer = $4::jsonb where adapter = $1 and id = $2', [
-    adapter,
-    message.id,
-    requestHash,
-    JSON.stringify(answer),
-  ]);
 }
 
 export type Kept = {
@@ -76,6 +112,8 @@ export type Kept = {
   readonly answer: Readonly<Record<string, unknown>>;
   /** It is about an authorization that has not come yet. */
   readonly isWaiting?: boolean;
+  /** It does not fit its authorization, and is not booked. */
+  readonly misfit?: Misfit;
 };
 
 export async function keepMessage(
@@ -87,9 +125,9 @@ export async function keepMessage(
   await rows(
     tx,
     `insert into network_messages
-       (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, is_waiting, body, received_at,
-        request_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, $11, $12)`,
+       (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, is_waiting, body,
+        unbooked_reason, received_at, request_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8::jsonb, $9, $10::jsonb, $11, $12, $13)`,
     [
       adapter,
       message.id,
@@ -100,20 +138,44 @@ export async function keepMessage(
       kept.transactionId,
       JSON.stringify(kept.answer),
       isWaiting,
-      isWaiting ? JSON.stringify(message) : null,
+      isWaiting || kept.misfit !== undefined ? JSON.stringify(message) : null,
+      kept.misfit ?? null,
       cause.at,
       cause.requestId,
     ],
   );
 }
 
+type Waiting = { readonly adapter: string; readonly id: string; readonly kind: MessageKind };
+
 /** It has been booked: nothing waits any more, and its body is not needed. */
-export async function messageBooked(tx: Tx, adapter: string, id: string, transactionId: string): Promise<void> {
+export async function messageBooked(tx: Tx, { adapter, id, kind }: Waiting, transactionId: string): Promise<void> {
   await rows(
     tx,
-    'update network_messages set is_waiting = false, body = null, transaction_id = $3 where adapter = $1 and id = $2',
-    [adapter, id, transactionId],
+    `update network_messages set is_waiting = false, body = null, transaction_id = $4
+     where adapter = $1 and id = $2 and kind = $3`,
+    [adapter, id, kind, transactionId],
   );
+}
+
+/** It waited for an authorization that has come for another card: it is not booked, and waits for an operator. */
+export async function messageMisfits(tx: Tx, { adapter, id, kind }: Waiting, misfit: Misfit): Promise<void> {
+  await rows(
+    tx,
+    `update network_messages set is_waiting = false, unbooked_reason = $4
+     where adapter = $1 and id = $2 and kind = $3`,
+    [adapter, id, kind, misfit],
+  );
+}
+
+/** The card that an authorization names; undefined where none has come. */
+export async function cardRefOfAuthorization(tx: Tx, adapter: string, id: string): Promise<string | undefined> {
+  const [found] = await rows<{ cardRef: string }>(
+    tx,
+    `select card_ref as "cardRef" from network_messages where adapter = $1 and id = $2 and kind = 'authorization'`,
+    [adapter, id],
+  );
+  return found?.cardRef;
 }
 
 export async function isCardKnown(tx: Tx, cardRef: string): Promise<boolean> {

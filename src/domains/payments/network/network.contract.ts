@@ -9,6 +9,12 @@ import { mcc, text } from '../../../http/schemas.ts';
 
 const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
 const amountCents = z.int().min(0).max(99_999_999_999);
+/** Absent: EUR. A message in another currency is kept and not booked. */
+const currency = z
+  .string()
+  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code of three capital letters')
+  .optional()
+  .meta({ description: 'absent: EUR; in any other currency the message is kept, not booked, and answered 409' });
 const at = z.iso.datetime({ offset: true });
 const merchant = z.object({
   id: text(128),
@@ -48,6 +54,7 @@ export const clearingMessage = z.object({
   authorizationId: reference,
   cardRef: reference,
   amountCents,
+  currency,
   final: z.boolean(),
   merchant: merchant.optional(),
   clearedAt: at.optional(),
@@ -58,6 +65,7 @@ export const reversalMessage = z.object({
   authorizationId: reference,
   cardRef: reference,
   amountCents: z.int().min(1).max(99_999_999_999).optional().meta({ description: 'absent: all that is left' }),
+  currency,
 });
 
 export type AuthorizationMessage = z.output<typeof authorizationMessage>;
@@ -91,7 +99,7 @@ export const networkArea = defineArea({
   base: '/network',
   aliases: [],
   description:
-    'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, "<t>.<METHOD> <request target as sent, query included>.<raw body>")>`, so that a message signed for one endpoint is valid at no other; `t` may be 5 minutes off. The same `id` gives the same answer.',
+    'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, "<t>.<METHOD> <request target as sent, query included>.<raw body>")>`, so that a message signed for one endpoint is valid at no other; `t` may be 5 minutes off. The same `id` gives the same answer; ids are unique per kind of message.',
   operations: {
     authorize: {
       ...signed,
@@ -99,7 +107,7 @@ export const networkArea = defineArea({
       path: '/authorizations',
       summary: 'May this card pay? Decides, and holds the money',
       description:
-        'A decline is 200 as well, with rule and reason. A charge that only wants a person is declined, and asked about by an intent that waits.',
+        'A decline is 200 as well, with rule and reason. A charge that only wants a person is declined, and asked about by an intent that waits. What the network collected before it asked stays booked, and the rules decide on the amount: refused, the answer is `partial` with the collected amount where `partialSupported`, else `declined`.',
       body: authorizationMessage,
       success: { status: 200, body: authorizationAnswer },
       fires: [
@@ -118,7 +126,7 @@ export const networkArea = defineArea({
       path: '/clearings',
       summary: 'The network collects; `final` gives the rest of the hold back',
       description:
-        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it, a day at most.',
+        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it, a day at most. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
       body: clearingMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
@@ -129,7 +137,7 @@ export const networkArea = defineArea({
       path: '/reversals',
       summary: 'The network gives back a part of the hold, or all of it',
       description:
-        'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it.',
+        'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.updated'],

@@ -23,8 +23,9 @@ import {
   reversalMessage,
 } from './network.contract.ts';
 import { type NetworkKeys, signerOf } from './network.signature.ts';
+import type { MessageKind } from './network-message.service.ts';
 
-/** One message with where it came from. `cause.causeId` is the network's id for it. */
+/** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */
 export type Received<Message> = {
   readonly adapter: string;
   readonly message: Message;
@@ -48,7 +49,7 @@ type Input = {
 
 export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea> {
   const received = <S extends z.ZodType<{ id: string }>>(
-    kind: string,
+    kind: MessageKind,
     schema: S,
     { requestLine, rawBody, headers }: Input,
     call: Call,
@@ -59,7 +60,8 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     if (adapter === undefined) throw new DomainError('unauthenticated', wrongSignature);
     validatedQuery(undefined, requestLine);
     const message = validated(schema, 'body', parseJson(rawBody, 'application/json'));
-    const cause: Cause = { ...call.cause, causeId: `network:${adapter}:${message.id}`, actor: { kind: 'network' } };
+    const causeId = networkCauseId(adapter, kind, message.id);
+    const cause: Cause = { ...call.cause, causeId, actor: { kind: 'network' } };
     const requestHash = hashOf(kind, message);
     return { adapter, message, requestHash, cause };
   };
@@ -70,6 +72,10 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     reverse: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
   };
 }
+
+/** Ids are unique per kind of message, and causes with them. */
+export const networkCauseId = (adapter: string, kind: MessageKind, id: string): string =>
+  `network:${adapter}:${kind}:${id}`;
 
 /** The schema's own field order makes it canonical. A network that sends again may stamp the message anew. */
 const hashOf = (kind: string, message: object): string => {

@@ -7,7 +7,13 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
-import { applyToIntent, lockIntent, settleWindow } from '../../spending/intents/index.ts';
+import {
+  applyToIntent,
+  type IntentRow,
+  lockIntent,
+  payWindowAgain,
+  settleWindow,
+} from '../../spending/intents/index.ts';
 import { clearing, release } from '../../treasury/index.ts';
 import { alerts, changeOf, completion } from './booking.changes.ts';
 import { isAgentClosed, post, restOf, type Source } from './booking.posting.service.ts';
@@ -28,11 +34,12 @@ export async function bookClearing(
   const cause = causedBy(message, row);
   const before = { heldCents: row.heldCents, approvedCents: row.approvedCents };
   const change = clear(row, { amountCents, isFinal });
+  await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, message);
+  if (isNothing(change, row)) return; // Of 0, and there is nothing that it ends.
   row.issuerSettlementId = source.id;
   if (change.next.status === 'pending') row.holdExpiresAt = nextExpiry(row, cause);
   row.authorizedAt ??= cause.at; // A charge that was never approved is spent when it is collected.
   await save(tx, row, change, cause);
-  await insertEvent(tx, row, { kind: 'clearing', source, amountCents, isFinal }, message);
   await tellOthers(tx, row, change, cause, closeUsedCard);
 
   const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
@@ -45,6 +52,24 @@ export async function bookClearing(
     ...completion(row, change),
     ...alerts(row, { change, before, owedCents }),
   ]);
+}
+
+const isNothing = ({ next }: TransactionChange, row: TransactionRow): boolean =>
+  next.status === row.status &&
+  next.clearedCents === row.clearedCents &&
+  next.heldCents === row.heldCents &&
+  next.isFinal === row.isFinal;
+
+/** An authorization has come for what was collected before: the intent that it is for is paid for, by this row. */
+export async function bookCollected(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  const completes = row.isFinal && row.heldCents === 0;
+  await tellIntent(tx, row, { completes, isFullyReversed: false }, { ...cause, causeId: `${cause.causeId}:collected` });
+}
+
+/** A transaction that the network did not ask for first: a confirm wrote it, or a clearing. */
+export async function recordCreated(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  await recordTransition(tx, 'transaction', row.id, { from: null, to: row.status }, cause);
+  await recordChanges(tx, cause, [changeOf(row, 'transaction.created')]);
 }
 
 /** `amountCents` undefined: all that is left. Returns what was given back. */
@@ -143,22 +168,64 @@ async function tellOthers(
   if (change.completes && row.cardId != null) await closeUsedCard(tx, row.cardId, cause);
 }
 
+type Ending = Pick<TransactionChange, 'completes' | 'isFullyReversed'>;
+
 /**
- * Completed at the final clearing, open again once nothing of the authorization is left; a final intent stays. Of a
- * recurring one it is the window, also when the intent has ended since.
+ * The intent of a payment: completed with it, open again once nothing of it is left, and matched again where money is
+ * collected after that. A final intent stays. Of a recurring one it is the window, also when the intent has ended.
  */
-async function tellIntent(tx: Tx, row: TransactionRow, change: TransactionChange, cause: Cause): Promise<void> {
-  if (row.intentId == null || !(change.completes || change.isFullyReversed)) return;
-  const intent = await lockIntent(tx, row.intentId);
-  if (intent.recurring != null) {
-    return settleWindow(tx, intent.id, row.id, change.completes ? 'complete' : 'reopen', cause);
+async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Cause): Promise<void> {
+  const isCollected = row.clearedCents > 0;
+  const isDeclined = row.approvedCents === 0;
+  const intentId = row.intentId ?? (isCollected && isDeclined ? await intentMeant(tx, row.id) : null);
+  if (intentId == null || !(isCollected || ending.isFullyReversed)) return;
+  const intent = await lockIntent(tx, intentId);
+  if (intent.recurring != null) return tellWindow(tx, row, intent, ending, cause);
+  if (intent.status !== 'approved') return;
+  if (isCollected && intent.matchedTransactionId == null && intent.expiresAt > cause.at) {
+    await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
   }
-  if (intent.status !== 'approved' || intent.matchedTransactionId !== row.id) return;
-  const command = change.completes
-    ? ({ kind: 'complete', transactionId: row.id } as const)
-    : ({ kind: 'unmatch' } as const);
-  await applyToIntent(tx, intent.id, command, cause);
-  if (command.kind !== 'unmatch' || !(await isAgentClosed(tx, row))) return;
+  if (intent.matchedTransactionId !== row.id) return;
+  await paysFor(tx, row, intent.id);
+  if (ending.completes) await applyToIntent(tx, intent.id, { kind: 'complete', transactionId: row.id }, cause);
+  if (!ending.isFullyReversed) return;
+  await applyToIntent(tx, intent.id, { kind: 'unmatch' }, cause);
+  if (!(await isAgentClosed(tx, row))) return;
   // What the agent's close left to the payment: nothing pays for it any more.
   await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
+}
+
+async function tellWindow(
+  tx: Tx,
+  row: TransactionRow,
+  intent: IntentRow,
+  { completes, isFullyReversed }: Ending,
+  cause: Cause,
+): Promise<void> {
+  const isCollected = row.clearedCents > 0;
+  if (isCollected && (await payWindowAgain(tx, intent.id, { id: row.id, at: row.authorizedAt ?? cause.at }, cause))) {
+    await paysFor(tx, row, intent.id);
+  }
+  if (completes) await settleWindow(tx, intent.id, row.id, 'complete', cause);
+  else if (isFullyReversed) await settleWindow(tx, intent.id, row.id, 'reopen', cause);
+}
+
+/** A transition of its own, before the completion that may follow from the same message. */
+const matchedBy = (cause: Cause): Cause => ({ ...cause, causeId: `${cause.causeId}:match` });
+
+/** A declined charge belongs to no intent until it is collected all the same. */
+async function paysFor(tx: Tx, row: TransactionRow, intentId: string): Promise<void> {
+  if (row.intentId === intentId) return;
+  row.intentId = intentId;
+  await tx.flush();
+}
+
+/** The intent that a declined charge was for, as its decision says. */
+async function intentMeant(tx: Tx, transactionId: string): Promise<string | null> {
+  const [found] = await rows<{ intentId: string }>(
+    tx,
+    'select intent_id as "intentId" from decisions where transaction_id = $1 and intent_id is not null limit 1',
+    [transactionId],
+  );
+  return found?.intentId ?? null;
 }

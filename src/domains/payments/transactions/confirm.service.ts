@@ -11,6 +11,7 @@ import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { blankTransaction } from './blank-transaction.ts';
+import { recordCreated } from './booking.service.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import { adoptionMs } from './transaction.rules.ts';
 import { transactionData } from './transaction.wire.ts';
@@ -43,8 +44,7 @@ export async function insertConfirmed(
     }),
   );
   await tx.flush();
-  await recordTransition(tx, 'transaction', id, { from: null, to: 'pending' }, cause);
-  await recordChanges(tx, cause, [changeOf(row, 'transaction.created')]);
+  await recordCreated(tx, row, cause);
   return row;
 }
 
@@ -89,7 +89,7 @@ export async function handConfirmedOver(
   );
 }
 
-const changeOf = (row: TransactionRow, event: 'transaction.created' | 'transaction.updated'): Change => ({
+const changeOf = (row: TransactionRow, event: 'transaction.updated'): Change => ({
   event,
   ownerId: row.ownerId,
   agentId: row.agentId,

@@ -38,7 +38,10 @@ export type TransactionChange = {
   readonly isFullyReversed: boolean;
 };
 
-/** The network collects. Never refused: the money has moved. */
+/**
+ * The network collects. Never refused: the money has moved. A clearing of 0 moves nothing: it ends the payment where it
+ * is final, and is only recorded otherwise.
+ */
 export function clear(
   state: TransactionState,
   { amountCents, isFinal }: { amountCents: number; isFinal: boolean },
@@ -46,6 +49,7 @@ export function clear(
   const fromHold = least(amountCents, state.heldCents);
   const left = subtract(state.heldCents, fromHold);
   const clearedCents = add(state.clearedCents, amountCents);
+  if (amountCents === 0 && !isFinal) return { ...nothingGiven(), next: state };
   if (isFinal && clearedCents === 0) return giveBack(state, left);
   const ends = isFinal || state.isFinal;
   return {

@@ -42,4 +42,4 @@ export {
   windowOfNow,
 } from './windows/window.now.service.ts';
 export { latestCompletedWindow, latestMatchedWindow } from './windows/window.queries.ts';
-export { completeWindowNow, endWindows, settleWindow } from './windows/window.service.ts';
+export { completeWindowNow, endWindows, payWindowAgain, settleWindow } from './windows/window.service.ts';

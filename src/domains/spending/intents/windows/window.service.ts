@@ -50,6 +50,26 @@ export async function settleWindow(
   await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
 }
 
+type Charge = { readonly id: string; readonly at: Date };
+
+/**
+ * A charge is collected after its window was given back, or although it was declined: the window that the charge fell
+ * in is matched to it. False where that window is over, or paid for by another transaction.
+ */
+export async function payWindowAgain(tx: Tx, intentId: string, charge: Charge, cause: Cause): Promise<boolean> {
+  const intent = await lockIntent(tx, intentId);
+  if ((await windowOfTransaction(tx, intentId, charge.id)) !== null) return true;
+  const schedule = scheduleOf(intent);
+  const window = schedule === undefined ? undefined : windowAt(schedule, charge.at);
+  if (window === undefined || window.toAt <= cause.at || isFinalIntent(intent.status)) return false;
+  const known = await findWindow(tx, intent.id, window.number);
+  if (known !== null && known.status !== 'open') return false;
+  await move(tx, intent, known ?? fresh(intent, window), { command: 'match', transactionId: charge.id }, cause);
+  if (intent.windowNumber === window.number) await showFrom(tx, intent, window.number + 1, cause);
+  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  return true;
+}
+
 /** At once, and asked again for the rest: nobody keeps the intent for long. */
 const endedAtOnce = 400;
 
