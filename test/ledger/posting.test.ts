@@ -189,7 +189,7 @@ test('amounts up to 2^53 - 1 cents are exact, and beyond that a posting is refus
   await book.post(ownerId, 'fund', fundLines(ownerId, walletId, most));
   expect(await balance(name)).toBe(most);
   const onemore = book.post(ownerId, 'fund', fundLines(ownerId, walletId, 1));
-  await expect(onemore).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringContaining(name) });
+  await expect(onemore).rejects.toMatchObject({ code: 'invalid_request', message: expect.stringMatching(/larger/) });
   const raw = (amount: string, count = 1) => {
     const credit = `{"account": "${available(wallet(other))}", "amountCents": ${amount}}`;
     const debit = `{"account": "${external('cards', ownerId)}", "amountCents": -${amount}}`;
@@ -200,8 +200,9 @@ test('amounts up to 2^53 - 1 cents are exact, and beyond that a posting is refus
   };
   for (const amount of ['9007199254740992', '1e18', '9223372036854775807', '1e30', '0.5'])
     await expect(raw(amount)).rejects.toMatchObject({ code: 'BL005' });
-  await expect(raw(String(most), 2)).rejects.toMatchObject({ code: 'BL005' });
-  await expect(raw(String(most), 40)).rejects.toMatchObject({ code: 'BL005' });
+  const range = { constraint: 'ledger_accounts_within_range' };
+  await expect(raw(String(most), 2)).rejects.toMatchObject(range);
+  await expect(raw(String(most), 40)).rejects.toMatchObject(range);
   await book.post(ownerId, 'internal_transfer', transfer(walletId, other, most));
   expect(await balance(available(wallet(other)))).toBe(most);
 });

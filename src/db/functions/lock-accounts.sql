@@ -4,8 +4,6 @@
    be a second order and raises BL004. BL003 = an account of another owner; `p_owners` says whose each account is. */
 create or replace function hold_accounts(p_names text[], p_owners text[], p_at timestamptz) returns void
   language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off set jit = off
 as $$
 declare
   v_held text[] := string_to_array(nullif(current_setting('bursar.locked_accounts', true), ''), ',');
@@ -13,14 +11,14 @@ declare
   v_bad text;
   v_is_receivable boolean;
 begin
-  if cardinality(p_names) is null or cardinality(p_names) = 0 then return; end if;
+  if cardinality(v_new) = 0 then return; end if;
   if v_held is not null and exists (select from unnest(v_new) n
       where n not like 'owner:%' or array_to_string(v_held, ',') like '%owner:%') then
     raise exception 'the transaction holds % and may not lock % as well: one lock call names all accounts', v_held, v_new
       using errcode = 'BL004';
   end if;
-  foreach v_is_receivable in array array[false, true] loop
-    continue when not exists (select from unnest(v_new) n where (n like 'owner:%') = v_is_receivable);
+  foreach v_is_receivable in array
+      case when array_to_string(v_new, ',') like '%owner:%' then array[false, true] else array[false] end loop
     insert into ledger_accounts (name, owner_id, created_at)
       select n.name collate "C", min(n.owner_id), p_at from unnest(p_names, p_owners) n (name, owner_id)
       where n.name = any(v_new) and (n.name like 'owner:%') = v_is_receivable
@@ -35,16 +33,15 @@ begin
   if found then
     raise exception 'account % is of another owner', v_bad using errcode = 'BL003';
   end if;
-  if cardinality(v_new) > 0 then
-    perform set_config('bursar.locked_accounts', array_to_string(v_held || v_new, ','), true);
-  end if;
+  perform set_config('bursar.locked_accounts', array_to_string(v_held || v_new, ','), true);
 end $$;
 
 /* For a transaction that decides by balances: locks every account that it will touch, those of its later postings
    included, and returns their balances in name order. */
 create or replace function lock_accounts(p_owner text, p_names text[], p_at timestamptz)
   returns table (name text, balance_cents bigint) language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set jit = off
+  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
+  set enable_mergejoin = off set jit = off
 as $$
 #variable_conflict use_column
 begin

@@ -6,10 +6,8 @@ $$;
 
 /* Applies the rule "take what is available, the rest is owed; what comes in settles what is owed first" to the lines
    that name a receivable. The lines' other accounts are locked; a receivable is locked here, and only when something
-   is or becomes owed. */
+   is or becomes owed. Called by post_journals only, under its settings. */
 create or replace function settle_lines(p_lines journal_line[]) returns journal_line[] language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off set jit = off
 as $$
 declare
   v_owed text[];
@@ -20,16 +18,16 @@ declare
   v_rest bigint;
 begin
   v_owed := array(
-    select l.receivable from unnest(p_lines) l where l.receivable is not null
-    group by l.receivable
-    having (max(l.amount_cents) > 0 and exists (
-        select from ledger_accounts a where a.name = l.receivable and a.balance_cents > 0))
-      or exists (
-        select from unnest(p_lines) d join ledger_accounts a on a.name = d.account
-        where d.amount_cents < 0 and d.account in (
-          select o.account from unnest(p_lines) o where o.receivable = l.receivable and o.amount_cents < 0)
-        group by a.name, a.balance_cents having a.balance_cents + sum(d.amount_cents) < 0)
-  );
+    select distinct l.receivable from unnest(p_lines) l join ledger_accounts a on a.name = l.receivable
+    where l.amount_cents > 0 and a.balance_cents > 0);
+  if exists (select from unnest(p_lines) l where l.receivable is not null and l.amount_cents < 0) then
+    v_owed := array(
+      select unnest(v_owed) union
+      select max(l.receivable) from unnest(p_lines) l join ledger_accounts a on a.name = l.account
+      where l.amount_cents < 0 group by a.name, a.balance_cents having a.balance_cents + sum(l.amount_cents) < 0);
+    v_owed := array_remove(v_owed, null);
+  end if;
+  if cardinality(v_owed) = 0 then return p_lines; end if;
   perform hold_accounts(v_owed, array(select split_part(o, ':', 2) from unnest(v_owed) o), p_lines[1].created_at);
   select coalesce(jsonb_object_agg(a.name, a.balance_cents), '{}') into v_now from ledger_accounts a
     where a.name = any(v_owed)
@@ -74,12 +72,38 @@ begin
   );
 end $$;
 
+-- Null unless it is a whole number of cents that every language with 64-bit floating point holds exactly.
+create or replace function whole_cents(p_amount jsonb) returns bigint language sql immutable parallel safe as $$
+  select case when jsonb_typeof(p_amount) = 'number' and p_amount::numeric between -9007199254740991 and 9007199254740991
+    and p_amount::numeric = trunc(p_amount::numeric) then p_amount::bigint end
+$$;
+
+-- Raises what is wrong with lines of which something is.
+create or replace function refuse_lines(p_journals jsonb, p_ordinals bigint[], p_lines journal_line[]) returns void
+  language plpgsql as $$
+declare
+  v_bad record;
+begin
+  select l.journal_id, l.account into v_bad from unnest(p_lines) l where l.amount_cents is null limit 1;
+  if found then
+    raise exception 'journal % has a line on % that is not of whole cents up to 2^53 - 1', v_bad.journal_id, v_bad.account
+      using errcode = 'BL005';
+  end if;
+  select p_journals -> (n::int - 1) ->> 'id' as journal_id, sum(l.amount_cents) as off, count(l.line) as lines into v_bad
+    from unnest(p_ordinals) n left join unnest(p_lines) l on l.ordinal = n
+    group by n having count(l.line) < 2 or sum(l.amount_cents) <> 0 or bool_or(l.amount_cents = 0) limit 1;
+  if found then
+    raise exception 'journal % has % lines, none of which may be 0, and is off by % cents', v_bad.journal_id,
+      v_bad.lines, v_bad.off using errcode = 'BL002';
+  end if;
+  raise exception 'not all accounts are accounts of the owner: %',
+    array(select l.account from unnest(p_lines) l) using errcode = 'BL003';
+end $$;
+
 /* When each journal (index: its ordinal) is entered: the latest of the time given, of the last entries of its accounts,
    and of the journals before it in the same call that touch one of them. */
 create or replace function entry_times(p_journals jsonb, p_ordinals bigint[], p_lines journal_line[])
   returns timestamptz[] language plpgsql stable
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off set jit = off
 as $$
 declare
   v_times timestamptz[];
@@ -106,8 +130,8 @@ end $$;
    (hold_accounts), then journals are written. A journal's time is the latest of the time given and of the last entries
    of its accounts, so that on one account time never contradicts order.
    BL001 = an account would fall below zero (detail says which), BL002 = a malformed journal, BL003 = not the owner's,
-   BL004 = a second lock call, BL005 = an amount or sum beyond 2^53 - 1 cents, BL006 = the cause was posted with other
-   content. */
+   BL004 = a second lock call, BL005 = an amount that is not whole cents up to 2^53 - 1 (for sums, the constraint
+   ledger_accounts_within_range), BL006 = the cause was posted with other content. */
 create or replace function post_journals(p_journals jsonb)
   returns table (ordinal int, journal_id text, posted boolean, balances jsonb, owed_cents bigint) language plpgsql
   -- One plan per statement, by index, from the first row to the hundred-millionth: no replanning, no seq scan that
@@ -117,8 +141,8 @@ create or replace function post_journals(p_journals jsonb)
 as $$
 #variable_conflict use_column
 declare
-  most constant bigint := 9007199254740991;
   v_fresh bigint[];
+  v_count int;
   v_new text[] := '{}';
   v_times timestamptz[];
   v_lines journal_line[];
@@ -133,58 +157,43 @@ begin
   );
 
   if cardinality(v_fresh) > 0 then
-    select j.value ->> 'id' as id, e.value ->> 'amountCents' as amount into v_bad
-      from jsonb_array_elements(p_journals) with ordinality j (value, ordinal)
-      cross join lateral jsonb_array_elements(j.value -> 'postings') e
-      where j.ordinal = any(v_fresh) and not (
-        jsonb_typeof(e.value -> 'amountCents') = 'number'
-        and (e.value ->> 'amountCents')::numeric between -most and most
-        and (e.value ->> 'amountCents')::numeric = trunc((e.value ->> 'amountCents')::numeric))
-      limit 1;
-    if found then
-      raise exception 'journal % has a line of % cents: whole cents up to % are possible', v_bad.id, v_bad.amount, most
-        using errcode = 'BL005';
-    end if;
-
     v_lines := array(
       select row (j.ordinal, j.value ->> 'id', j.value ->> 'ownerId', p.line - 1, p.account, p.amount_cents, p.is_running,
         case when p.account like 'owner:%' then -p.amount_cents else p.amount_cents end, p.receivable,
         (j.value ->> 'createdAt')::timestamptz)::journal_line
       from jsonb_array_elements(p_journals) with ordinality j (value, ordinal)
       cross join lateral (
-        select e.line, e.value ->> 'account' as account, (e.value ->> 'amountCents')::bigint as amount_cents,
+        select e.line, e.value ->> 'account' as account, whole_cents(e.value -> 'amountCents') as amount_cents,
           has_running_balance(e.value ->> 'account') as is_running, e.value ->> 'receivable' as receivable
         from jsonb_array_elements(j.value -> 'postings') with ordinality e (value, line)
       ) p
       where j.ordinal = any(v_fresh)
     );
 
-    select p_journals -> (n::int - 1) ->> 'id' as journal_id, sum(l.amount_cents) as off, count(l.line) as lines into v_bad
-      from unnest(v_fresh) n left join unnest(v_lines) l on l.ordinal = n
-      group by n having count(l.line) < 2 or sum(l.amount_cents) <> 0 or bool_or(l.amount_cents = 0) limit 1;
-    if found then
-      raise exception 'journal % has % lines, none of which may be 0, and is off by % cents', v_bad.journal_id,
-        v_bad.lines, v_bad.off using errcode = 'BL002';
-    end if;
-    select l.account, l.owner_id into v_bad from unnest(v_lines) l
-      where l.is_running is null or (not l.is_running and right(l.account, length(l.owner_id) + 1) <> ':' || l.owner_id)
-        or (l.receivable is not null
-          and (l.receivable <> 'owner:' || l.owner_id || ':receivable' or l.account not like '%:available'))
-      limit 1;
-    if found then
-      raise exception 'account % is not an account of %', v_bad.account, v_bad.owner_id using errcode = 'BL003';
+    if cardinality(v_fresh) is distinct from (
+      select count(*) filter (where j.is_whole) from (
+        select count(*) > 1 and sum(l.amount_cents) = 0 and bool_and(l.amount_cents <> 0 and l.is_running is not null
+          and (l.is_running or right(l.account, length(l.owner_id) + 1) = ':' || l.owner_id)
+          and (l.receivable is null
+            or l.receivable = 'owner:' || l.owner_id || ':receivable' and l.account like '%:available')) as is_whole
+        from unnest(v_lines) l group by l.ordinal) j
+    ) then
+      perform refuse_lines(p_journals, v_fresh, v_lines);
     end if;
 
     perform hold_accounts(array_agg(l.account), array_agg(l.owner_id), min(l.created_at))
       from unnest(v_lines) l where l.is_running;
     -- Who posts the same cause at the same time has locked the same accounts, and is done now.
+    v_count := cardinality(v_fresh);
     v_fresh := array(
       select n from unnest(v_fresh) n where not exists (
         select from journals k where k.owner_id = p_journals -> (n::int - 1) ->> 'ownerId'
           and k.cause = p_journals -> (n::int - 1) ->> 'cause')
       order by n
     );
-    v_lines := array(select l from unnest(v_lines) l where l.ordinal = any(v_fresh));
+    if cardinality(v_fresh) < v_count then
+      v_lines := array(select l from unnest(v_lines) l where l.ordinal = any(v_fresh));
+    end if;
   end if;
 
   if cardinality(v_fresh) > 0 then
@@ -211,19 +220,13 @@ begin
 
     select s.account, s.before, s.change into v_bad from (
       select l.account, l.ordinal, l.line, l.change_cents as change,
-        a.balance_cents + sum(l.change_cents) over running - l.change_cents as before,
-        a.debited_cents - sum(least(l.amount_cents, 0)) over running as debited,
-        a.credited_cents + sum(greatest(l.amount_cents, 0)) over running as credited
+        a.balance_cents + sum(l.change_cents) over running - l.change_cents as before
       from unnest(v_lines) l join ledger_accounts a on a.name = l.account
       window running as (partition by l.account order by l.ordinal, l.line)
-    ) s
-    where s.before + s.change < 0 or greatest(s.debited, s.credited) > most
-    order by s.ordinal, s.line limit 1;
-    if found and v_bad.before + v_bad.change < 0 then
+    ) s where s.before + s.change < 0 order by s.ordinal, s.line limit 1;
+    if found then
       raise exception 'account % would fall below zero', v_bad.account using errcode = 'BL001',
         detail = jsonb_build_object('account', v_bad.account, 'balanceCents', v_bad.before, 'askedCents', -v_bad.change)::text;
-    elsif found then
-      raise exception 'account % would have debits or credits of more than % cents', v_bad.account, most using errcode = 'BL005';
     end if;
 
     with running as (
@@ -260,18 +263,20 @@ begin
       select l.journal_id, min(l.owner_id) from unnest(v_lines) l group by l.journal_id, l.ordinal order by l.ordinal;
   end if;
 
-  select a.value ->> 'cause' as cause, j.id into v_bad
-    from jsonb_array_elements(p_journals) a (value)
-    join journals j on j.owner_id = a.value ->> 'ownerId' and j.cause = a.value ->> 'cause'
-    left join journal_texts t on t.journal_id = j.id
-    where not (j.id = any(v_new) and j.id = a.value ->> 'id') and j.content_hash is not null and (
-      j.content_hash <> journal_content_hash(a.value)
-      or (j.memo_commitment is null) <> (a.value ->> 'memo' is null)
-      or encode(sha256(convert_to(t.salt || ':' || (a.value ->> 'memo'), 'UTF8')), 'hex') <> j.memo_commitment)
-    limit 1;
-  if found then
-    raise exception 'the cause % was posted with other content, as journal %', v_bad.cause, v_bad.id
-      using errcode = 'BL006';
+  if cardinality(v_new) < jsonb_array_length(p_journals) then
+    select a.value ->> 'cause' as cause, j.id into v_bad
+      from jsonb_array_elements(p_journals) a (value)
+      join journals j on j.owner_id = a.value ->> 'ownerId' and j.cause = a.value ->> 'cause'
+      left join journal_texts t on t.journal_id = j.id
+      where not (j.id = any(v_new) and j.id = a.value ->> 'id') and j.content_hash is not null and (
+        j.content_hash <> journal_content_hash(a.value)
+        or (j.memo_commitment is null) <> (a.value ->> 'memo' is null)
+        or encode(sha256(convert_to(t.salt || ':' || (a.value ->> 'memo'), 'UTF8')), 'hex') <> j.memo_commitment)
+      limit 1;
+    if found then
+      raise exception 'the cause % was posted with other content, as journal %', v_bad.cause, v_bad.id
+        using errcode = 'BL006';
+    end if;
   end if;
 
   return query

@@ -7,6 +7,10 @@ alter table ledger_accounts add column last_entry_at timestamptz;
 update ledger_accounts a set last_entry_at =
   (select max(e.created_at) from ledger_entries e where e.account = a.name);
 
+-- Beyond 2^53 - 1 a number is no longer exact in the processes. Each balance is a difference of these two sums.
+alter table ledger_accounts add constraint ledger_accounts_within_range
+  check (greatest(debited_cents, credited_cents) <= 9007199254740991);
+
 -- The order of an account's entries.
 create unique index ledger_entries_version on ledger_entries (account, account_version desc)
   where account_version is not null;

@@ -143,6 +143,7 @@ function recordOf(draft: JournalDraft, cause: Cause): object {
 
 const shortage = 'BL001';
 const outOfRange = 'BL005';
+const sumOutOfRange = 'ledger_accounts_within_range';
 type Shortage = { account: string; balanceCents: number; askedCents: number };
 
 /** What a caller can do something about becomes the refusal that callers see; anything else is a bug and goes on. */
@@ -150,9 +151,10 @@ async function orRefused<T>(posting: Promise<T>): Promise<T> {
   try {
     return await posting;
   } catch (error) {
-    const { code, detail, message } = error as { code?: unknown; detail?: unknown; message?: string };
-    if (code === outOfRange)
-      throw new DomainError('invalid_request', `the amount is too large: ${message}`, { cause: error });
+    const { code, detail, constraint } = error as { code?: unknown; detail?: unknown; constraint?: unknown };
+    if (code === outOfRange || constraint === sumOutOfRange) {
+      throw new DomainError('invalid_request', 'the amount is larger than an account can hold', { cause: error });
+    }
     if (code !== shortage || typeof detail !== 'string') throw error;
     const { account, balanceCents, askedCents } = JSON.parse(detail) as Shortage;
     if (!account.endsWith(':available')) throw error;
