@@ -1,6 +1,7 @@
 /** Goal: what is published follows from the declarations and keeps their rules. Method: reading the declarations. @module */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import { codesInWords, mccCategories } from '../../src/domains/spending/policies/mcc-groups.rules.ts';
 import { eventNames, isReserved } from '../../src/events/catalog.ts';
 import { canonicalPath, refusalsOfTheEdge } from '../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
@@ -143,3 +144,24 @@ test.each([
 test('src/README.md is as committed; after a change: npm run snapshot', async () => {
   expect(await readFile(new URL('../../src/README.md', import.meta.url), 'utf8')).toBe(await sourceMap());
 });
+
+test('merchant categories are an enum with a description of each, and the time of token expiry is named', () => {
+  const document: unknown = JSON.parse(JSON.stringify(openApiDocument()));
+  expect(document).toMatchObject({
+    components: {
+      schemas: {
+        MccCategory: {
+          enum: mccCategories,
+          'x-enum-descriptions': Object.fromEntries(mccCategories.map((name) => [name, codesInWords(name)])),
+          description: expect.stringContaining('`airlines`: 3000 to 3350, 4511;'),
+        },
+        Policy: { properties: { mccCategories: { description: expect.stringContaining('MccCategory') } } },
+        AgentToken: { properties: { expiresAt: { description: expect.stringContaining('real time') } } },
+      },
+    },
+    paths: {
+      '/policies': { post: { requestBody: { content: { 'application/json': { schema: namesCategories } } } } },
+    },
+  });
+});
+const namesCategories = { properties: { mccCategories: { items: { $ref: '#/components/schemas/MccCategory' } } } };

@@ -135,7 +135,7 @@ function valuesOf({ name, type = '', nullable, constraint = '' }: Shape): unknow
 const sampleWord = (name: string): string => {
   if (/Mccs$/.test(name)) return '5942';
   if (/Countries$/.test(name)) return 'DE';
-  return /^mccCategories$/.test(name) ? 'travel' : 'example.com';
+  return /^mccCategories$/.test(name) ? 'airlines' : 'example.com';
 };
 
 function strangersTo({ type = '', constraint = '' }: Shape): unknown[] {

@@ -195,6 +195,38 @@ describe('changing', () => {
     expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|1980/);
   });
 
+  test('birth date and address are shown to the owner alone: no agent and no dashboard reads them', async () => {
+    const { owner, token } = await aPayer(world);
+    const customers = owner.client(customersArea);
+    const { id } = await customers.readOwnCustomer();
+    const personal = {
+      dateOfBirth: '1980-02-29',
+      addressLine1: 'Am Kanal 7',
+      addressCity: 'Berlin',
+      addressPostcode: '10999',
+      addressCountry: 'DE',
+    };
+    const nothing = Object.fromEntries(Object.keys(personal).map((field) => [field, null]));
+    expect(await customers.readOwnCustomer()).toMatchObject(nothing);
+    expect(await customers.updateCustomer({ params: { id }, body: personal })).toMatchObject(personal);
+    expect(await customers.readOwnCustomer()).toMatchObject(personal);
+    expect(await customers.readCustomer({ params: { id } })).toMatchObject(personal);
+    const agent = createClient(customersArea, sendTo(world.apiUrl, token));
+    expect(await agent.readOwnCustomer()).toMatchObject(nothing);
+    const dashboard = createClient(customersArea, (request) =>
+      sendTo(world.apiUrl)({
+        ...request,
+        headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId },
+      }),
+    );
+    expect(await dashboard.updateCustomer({ params: { id }, body: { plan: 'free' } })).toMatchObject(nothing);
+    const told = await world.sql(
+      'select data::text as t from events where owner_id = $1 union all select details::text from audit where owner_id = $1',
+      [owner.ownerId],
+    );
+    expect(JSON.stringify(told)).not.toMatch(/1980|Kanal|Berlin|10999/);
+  });
+
   test('takes a country in any case and keeps it in capitals', async () => {
     const owner = await world.owner();
     const { id } = await owner.client(customersArea).readOwnCustomer();

@@ -20,7 +20,7 @@ afterAll(async () => {
 test.each([
   ['within_rules', {}, {}, {}],
   ['mcc_blocklist', { blocked_mccs: ['5734'] }, {}, {}],
-  ['mcc_allowlist', { mcc_categories: ['travel'] }, {}, {}],
+  ['mcc_allowlist', { mcc_categories: ['airlines'] }, {}, {}],
   ['country', { allowed_countries: ['FR'] }, {}, {}],
   ['merchant_blocklist', { merchant_blocklist: ['Sandbox Shop'] }, {}, {}],
   ['merchant_allowlist', { merchant_allowlist: ['Bakery'] }, {}, {}],

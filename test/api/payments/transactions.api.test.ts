@@ -39,6 +39,23 @@ afterAll(async () => {
 });
 
 describe('one transaction', () => {
+  test('shows what the merchant charged in its own currency, where the network says so', async () => {
+    const abroad = await aPayer(world);
+    const { body } = await network.authorize(abroad, {
+      merchantAmount: 13.37,
+      merchantCurrency: 'USD',
+    });
+    const params = { id: body.transactionId as never };
+    const charged = { merchantAmount: 13.37, merchantCurrency: 'USD' };
+    expect(await as(abroad.owner.key).getTransaction({ params })).toMatchObject({ amountEuros: 12.5, ...charged });
+    const told = await world.sql('select data from events where subject_id = $1', [body.transactionId]);
+    expect(told).toEqual(told.map(() => ({ data: expect.objectContaining(charged) })));
+    expect(await as(payer.owner.key).getTransaction({ params: { id: ids.cleared } })).toMatchObject({
+      merchantAmount: null,
+      merchantCurrency: null,
+    });
+  });
+
   test('shows its record and what the network said', async () => {
     const record = await as(payer.owner.key).getTransaction({ params: { id: ids.cleared } });
     expect(record).toMatchObject({

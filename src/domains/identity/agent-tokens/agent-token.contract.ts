@@ -12,7 +12,9 @@ const known = {
   agentId: idOut('agent'),
   label: z.string().nullable(),
   scopes: z.array(z.string()),
-  expiresAt: instantOut.nullable(),
+  expiresAt: instantOut.nullable().meta({
+    description: 'in real time, which the sandbox clock does not move; null = never',
+  }),
   hint: z.string(),
 };
 
@@ -40,7 +42,9 @@ export const agentTokensArea = defineArea({
       body: z.strictObject({
         label: text(100).optional(),
         scopes: z.array(scope).min(1).max(scopes.length).default(['*']),
-        expiresInDays: z.int().min(1).max(longestTokenDays).optional(),
+        expiresInDays: z.int().min(1).max(longestTokenDays).optional().meta({
+          description: 'counted in real time, which the sandbox clock does not move; absent = never expires',
+        }),
       }),
       success: { status: 201, body: NewToken },
       refusals: [404],

@@ -7,6 +7,13 @@ import { plans } from './plan.rules.ts';
 
 const ceiling = z.number().nullable().meta({ description: 'null: none' });
 
+/** Personal data that agents have no use for. */
+const personal = (description: string) =>
+  z
+    .string()
+    .nullable()
+    .meta({ description: `${description}; shown to the owner's key alone, null for every other caller` });
+
 const Customer = z
   .object({
     id: idOut('customer'),
@@ -27,6 +34,11 @@ const Customer = z
     firstName: z.string().nullable(),
     lastName: z.string().nullable(),
     companyName: z.string().nullable(),
+    dateOfBirth: personal('such as 1990-12-31'),
+    addressLine1: personal('street and number'),
+    addressCity: personal('city'),
+    addressPostcode: personal('postcode'),
+    addressCountry: personal('ISO 3166-1 alpha-2'),
     createdAt: instantOut,
   })
   .meta({ id: 'Customer' });

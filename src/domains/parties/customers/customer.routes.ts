@@ -31,8 +31,10 @@ export type CustomerDeps = {
 
 export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersArea> => {
   const { database, ensureCustomer, walletTotalCents } = deps;
-  const wireOf = async (row: CustomerRow): Promise<CustomerRecord> =>
-    recordOf(row, await walletTotalCents(database.read(), row.ownerId));
+  const wireOf = async (row: CustomerRow, { caller }: Call): Promise<CustomerRecord> => ({
+    ...recordOf(row, await walletTotalCents(database.read(), row.ownerId)),
+    ...personalDataOf(row, caller.kind === 'key'),
+  });
 
   return {
     createCustomer: async ({ body }, call) => {
@@ -47,19 +49,19 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
     readOwnCustomer: async (_input, call) => {
       const ownerId = ownerOf(call);
       const known = await database.read().findOne(CustomerRow, { ownerId });
-      if (known !== null) return wireOf(known);
+      if (known !== null) return wireOf(known, call);
       if (call.caller.kind === 'agent') throw notFound('customer', `of ${ownerId}`);
       const cause = { ...call.cause, at: await call.now() };
       await database.write((tx) => ensureCustomer(tx, cause, newCustomer(call)));
-      return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }));
+      return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }), call);
     },
     readCustomer: async ({ params: { id } }, call) => {
       const row = await database.read().findOne(CustomerRow, { id, ownerId: ownerOf(call) });
       if (row === null) throw notFound('customer', id);
-      return wireOf(row);
+      return wireOf(row, call);
     },
     updateCustomer: async ({ params: { id }, body }, call) =>
-      wireOf(await updateCustomer(deps, { id, ownerId: ownerOf(call) }, body, call.cause)),
+      wireOf(await updateCustomer(deps, { id, ownerId: ownerOf(call) }, body, call.cause), call),
   };
 };
 
@@ -88,7 +90,20 @@ const defaultPolicyOf = (policy: NonNullable<Body['policy']>): DefaultPolicy => 
   autoApproveLimitCents: policy.autoApproveLimitEuros ?? null,
 });
 
-const recordOf = (row: CustomerRow, walletTotal: number): CustomerRecord => ({
+const personalFields = [
+  'dateOfBirth',
+  'addressLine1',
+  'addressCity',
+  'addressPostcode',
+  'addressCountry',
+] as const satisfies readonly (keyof CustomerRow & keyof CustomerRecord)[];
+type PersonalData = Pick<CustomerRecord, (typeof personalFields)[number]>;
+
+/** For the owner alone: an agent, or the operator's dashboard, has no use for it. */
+const personalDataOf = (row: CustomerRow, isOwner: boolean): PersonalData =>
+  Object.fromEntries(personalFields.map((field) => [field, isOwner ? (row[field] ?? null) : null])) as PersonalData;
+
+const recordOf = (row: CustomerRow, walletTotal: number): Omit<CustomerRecord, keyof PersonalData> => ({
   id: row.id,
   ownerId: row.ownerId,
   type: row.type,

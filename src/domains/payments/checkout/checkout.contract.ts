@@ -36,7 +36,7 @@ export const checkoutArea = defineArea({
       scope: 'checkout.write',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
-      refusals: [403, 404],
+      refusals: [404],
       fires: [
         'transaction.created',
         'transaction.authorization',

@@ -46,6 +46,14 @@ export const transactionOut = z
     merchantId: z.string().nullable(),
     merchantMcc: z.string().nullable(),
     merchantCountry: z.string().nullable(),
+    merchantAmount: z.number().nullable().meta({
+      description:
+        'what the merchant charged, in units of `merchantCurrency`, as the network sent it; null where it named none',
+    }),
+    merchantCurrency: z
+      .string()
+      .nullable()
+      .meta({ description: 'ISO 4217; the currency that the merchant charged in' }),
     rail: z.enum(rails).meta({
       description: '`simulate`: asked for by `POST /transactions/simulate`; every other charge so far is `card`',
     }),

@@ -92,6 +92,13 @@ const groups = {
 export type MccCategory = keyof typeof groups;
 export const mccCategories = Object.keys(groups) as MccCategory[];
 
+/** Its codes, as documentation shows them: `3000 to 3350, 4511`. */
+export const codesInWords = (category: MccCategory): string =>
+  (groups[category] as readonly Span[])
+    .map((span) => span.map((code) => String(code).padStart(4, '0')))
+    .map(([first, last]) => (first === last ? first : `${first} to ${last}`))
+    .join(', ');
+
 export const isMccCategory = (name: string): name is MccCategory => Object.hasOwn(groups, name);
 
 export function isInCategory(mcc: string, category: string): boolean {

@@ -12,7 +12,10 @@ const termsOut = {
   autoApproveLimitEuros: eurosOut.nullable(),
   merchantAllowlist: z.array(z.string()),
   merchantBlocklist: z.array(z.string()),
-  mccCategories: z.array(z.string()),
+  mccCategories: z.array(z.string()).meta({
+    description:
+      'of the schema `MccCategory`; a name that an older version stored and that is none of these allows no charge',
+  }),
   allowedCountries: z.array(z.string()),
   lockToFirstMerchant: z.boolean(),
   cooldownMinutes: z.int().nullable(),

@@ -1,10 +1,24 @@
 /** What an owner says of a policy: its rules, field by field. Wire shapes only. @module */
 import * as z from 'zod';
 import { country, euros, mcc, text } from '../../../http/schemas.ts';
+import { codesInWords, mccCategories } from './mcc-groups.rules.ts';
 import { expirationActions } from './policy.rules.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(500);
-const category = text(60).transform((name) => name.toLowerCase().replaceAll(/[ -]+/g, '_'));
+const codesOf = Object.fromEntries(mccCategories.map((category) => [category, codesInWords(category)]));
+const category = text(60)
+  .transform((name) => name.toLowerCase().replaceAll(/[ -]+/g, '_'))
+  .pipe(z.enum(mccCategories, { error: `must be one of ${mccCategories.join(', ')}` }))
+  .meta({
+    id: 'MccCategory',
+    enum: mccCategories,
+    description: `A named group of merchant category codes (ISO 18245); capitals, spaces and hyphens are accepted. ${Object.entries(
+      codesOf,
+    )
+      .map(([name, codes]) => `\`${name}\`: ${codes}`)
+      .join('; ')}.`,
+    'x-enum-descriptions': codesOf,
+  });
 const tenYears = 5_256_000;
 const minutes = (least: number) => z.int().min(least).max(tenYears).nullable();
 const hour = z.int().min(0).max(23).nullable();

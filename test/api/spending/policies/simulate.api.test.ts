@@ -36,7 +36,7 @@ const terms = fc.record({
   autoApproveLimitEuros: fc.option(fc.constantFrom(0, 5, 10)),
   merchantAllowlist: some(names),
   merchantBlocklist: some(['sandbox casino', 'EXAMPLE.com', 'cafe muller']),
-  mccCategories: some(['gambling', 'nonsense']),
+  mccCategories: some(['gambling', 'utilities']),
   allowedMccs: some(mccs),
   blockedMccs: some(['7995']),
   allowedCountries: some(countries),
