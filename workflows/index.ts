@@ -1,6 +1,6 @@
 /** Every workflow: the bundle's only entry. @module */
 export { cardLifecycle } from './cards/card-lifecycle.workflow.ts';
-export { webhookDelivery } from './delivery/webhook-delivery.workflow.ts';
+export { webhookEndpoint } from './delivery/webhook-endpoint.workflow.ts';
 export { checkout } from './payments/checkout.workflow.ts';
 export { simulation } from './payments/simulation.workflow.ts';
 export { agentPolicy } from './spending/agent-policy.workflow.ts';

@@ -1,6 +1,6 @@
 /** Every activity that the worker registers, with the ports it dials through. @module */
 import { cardActivities } from '../../activities/cards/card.activities.ts';
-import { webhookDeliveryActivities } from '../../activities/delivery/webhook-delivery.activities.ts';
+import { webhookEndpointActivities } from '../../activities/delivery/webhook-endpoint.activities.ts';
 import { checkoutActivities } from '../../activities/payments/checkout.activities.ts';
 import { simulationActivities } from '../../activities/payments/simulation.activities.ts';
 import { agentPolicyActivities } from '../../activities/spending/agent-policy.activities.ts';
@@ -9,20 +9,20 @@ import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.t
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
 import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
 import type { CardProcessor } from '../domains/cards/index.ts';
-import type { SendDelivery } from '../domains/delivery/index.ts';
 import { agentBecomesVisible } from '../domains/parties/index.ts';
 import type { NetworkSimulator } from '../domains/payments/index.ts';
 import type { Id } from '../kernel/ids.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { claimLimits } from '../relay/deliveries.ts';
+import type { RetrySender } from '../relay/retries.ts';
 import { evaluateCharge } from '../usecases/evaluate-charge.ts';
 import { handPaymentsOver } from '../usecases/rotate-card.ts';
 import { riskOf } from '../usecases/spending-facts.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
-export type WorkerPorts = { readonly outbound: Outbound; readonly send: SendDelivery };
+export type WorkerPorts = { readonly outbound: Outbound; readonly retries: RetrySender };
 
-export function workerActivities(infrastructure: Infrastructure, { outbound, send }: WorkerPorts) {
+export function workerActivities(infrastructure: Infrastructure, { outbound, retries }: WorkerPorts) {
   const { database, clock, config, vault, links } = infrastructure;
   const { processor, simulator } = sandboxOf(infrastructure, outbound);
   return {
@@ -51,7 +51,12 @@ export function workerActivities(infrastructure: Infrastructure, { outbound, sen
       merchantCheckout: createBursarCheckout({ outbound }),
     }),
     ...simulationActivities({ database, clock, simulator }),
-    ...webhookDeliveryActivities({ database, clock, send, claimLimits }),
+    ...webhookEndpointActivities({
+      database,
+      clock,
+      attemptDue: retries.attemptDue,
+      perReceiver: claimLimits.perReceiver,
+    }),
   };
 }
 

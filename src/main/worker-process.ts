@@ -9,10 +9,11 @@ import { createIdempotency } from '../http/idempotency.ts';
 import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
-import { deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
+import { claimLimits, deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
 import { startEndedRunsLoop } from '../relay/ended-runs.ts';
 import { type Loop, startLoop } from '../relay/loop.ts';
 import { createRelay } from '../relay/processes.ts';
+import { createRetrySender } from '../relay/retries.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
@@ -35,6 +36,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
 
   const relay = relayLoop(infrastructure);
   const deliveries = startDeliveryRelay({ database, clock, send, log });
+  const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
   const ageing = ageingLoop(infrastructure);
   const forgetting = forgettingLoop(infrastructure);
   const listener = startListener({
@@ -57,7 +59,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   });
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
-  const activities = workerActivities(infrastructure, { outbound, send });
+  const activities = workerActivities(infrastructure, { outbound, retries });
   const workers = Object.values(taskQueues(config.BURSAR_TASK_QUEUE_PREFIX)).map((taskQueue) =>
     startWorker({
       address: config.TEMPORAL_ADDRESS,
@@ -76,6 +78,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       await Promise.all([
         relay.stop(),
         deliveries.stop(),
+        retries.stop(),
         ageing.stop(),
         forgetting.stop(),
         sealer.stop(),

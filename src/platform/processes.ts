@@ -28,16 +28,26 @@ export async function openProcess(tx: Tx, process: NewProcess): Promise<void> {
   );
 }
 
-/** Many at once; of one that is there already only the deadline moves. */
-export async function openProcesses(tx: Tx, processes: readonly NewProcess[]): Promise<void> {
+/**
+ * Many at once, each open afterwards and due no later than asked: a missing one is inserted, a closed one opened again.
+ * An open one is woken where it becomes due earlier, and left alone otherwise. Rows are locked in the order of their ids.
+ */
+export async function ensureProcesses(
+  tx: Tx,
+  processes: readonly (NewProcess & { readonly dueAt: Date })[],
+): Promise<void> {
   if (processes.length === 0) return;
   await rows(
     tx,
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+    `insert into processes as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      select id, workflow, "subjectId", "ownerId", "agentId", stage, "dueAt", at
-     from jsonb_to_recordset($1::jsonb) as p(id text, workflow text, "subjectId" text, "ownerId" text, "agentId" text,
+     from jsonb_to_recordset($1::jsonb) as n(id text, workflow text, "subjectId" text, "ownerId" text, "agentId" text,
        stage text, "dueAt" timestamptz, at timestamptz)
-     on conflict (id) do update set due_at = excluded.due_at`,
+     order by id
+     on conflict (id) do update set is_open = true, due_at = excluded.due_at, wanted_wake = true,
+       stage = case when p.is_open then p.stage else excluded.stage end,
+       started_epoch = case when p.is_open then p.started_epoch end
+     where not p.is_open or p.due_at is null or p.due_at > excluded.due_at`,
     [JSON.stringify(processes)],
   );
 }
@@ -70,6 +80,14 @@ export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt?: Date
      where id = any($1::text[]) and is_open`,
     [[...ids], dueAt !== undefined, dueAt ?? null],
   );
+}
+
+/**
+ * For the process's own look at its rows: locks it until the transaction ends, so that nobody opens, closes or moves it
+ * meanwhile. A wake that was wanted is fulfilled by this look.
+ */
+export async function lockProcess(tx: Tx, id: string): Promise<void> {
+  await rows(tx, 'update processes set wanted_wake = false where id = $1', [id]);
 }
 
 /** Moves only the deadline; for the process's own steps, which need no wake. */

@@ -20,5 +20,5 @@ const sentences: Readonly<Record<string, (subjectId: string, ofAgent: string) =>
   agentPolicy: (agentId) => `Policy of agent ${agentId}: when it expires, acted upon once`,
   simulation: (simulationId, ofAgent) =>
     `Simulation ${simulationId}${ofAgent}: a card charged by the simulated network`,
-  webhookDelivery: (deliveryId) => `Delivery ${deliveryId}: attempted again until it is taken or given up`,
+  webhookEndpoint: (webhookId) => `Subscription ${webhookId}: failed deliveries, attempted again until none waits`,
 };

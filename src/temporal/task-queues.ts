@@ -7,4 +7,4 @@ export const taskQueues = (prefix = 'bursar'): TaskQueues => ({
 });
 
 export const queueOf = (queues: TaskQueues, workflow: string): string =>
-  workflow === 'webhookDelivery' ? queues.webhooks : queues.main;
+  workflow === 'webhookEndpoint' ? queues.webhooks : queues.main;

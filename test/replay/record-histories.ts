@@ -59,8 +59,8 @@ async function record(ready: Ready): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     },
     runOf: runOf(client),
-    signal: async (workflowId, input) => {
-      await client.workflow.getHandle(workflowId).signal('decide', ...(input === undefined ? [] : [input]));
+    signal: async (workflowId, input, name = 'decide') => {
+      await client.workflow.getHandle(workflowId).signal(name, ...(input === undefined ? [] : [input]));
     },
   });
   await removeOld();

@@ -33,7 +33,7 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
   agentPolicy: ['frozen-told-ended', 'closed-with-its-agent'],
   simulation: ['approved', 'declined'],
   checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
-  webhookDelivery: ['second-attempt', 'dead-letter'],
+  webhookEndpoint: ['second-attempt', 'dead-letter', 'retried-then-given-up'],
 };
 const largestBytes = 100_000;
 

@@ -1,11 +1,13 @@
 /**
- * A world with real receivers, and relays on demand; with `retries` its worker runs too, on the real dev server.
+ * A world with real receivers, and relays on demand; with `retries` its worker runs too, on the real dev server. Tests
+ * that need other limits run workers for retries alone.
  * Everything that it starts, `close` stops.
  * @module
  */
+import { webhookEndpointActivities } from '../../activities/delivery/webhook-endpoint.activities.ts';
 import type { Client } from '../../src/client/client.ts';
 import { startListener } from '../../src/db/listener.ts';
-import { createSender, webhooksArea } from '../../src/domains/delivery/index.ts';
+import { createSender, type SendDelivery, webhooksArea } from '../../src/domains/delivery/index.ts';
 import type { EventName } from '../../src/events/catalog.ts';
 import { recordChanges } from '../../src/events/record.ts';
 import { uuidv7 } from '../../src/kernel/ids.ts';
@@ -13,8 +15,17 @@ import { entities } from '../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../src/main/infrastructure.ts';
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts';
 import type { Cause } from '../../src/platform/cause.ts';
-import { type DeliveryRelayOptions, deliveriesChannel, startDeliveryRelay } from '../../src/relay/deliveries.ts';
-import type { Loop } from '../../src/relay/loop.ts';
+import {
+  claimLimits,
+  type DeliveryRelayOptions,
+  deliveriesChannel,
+  startDeliveryRelay,
+} from '../../src/relay/deliveries.ts';
+import { type Loop, startLoop } from '../../src/relay/loop.ts';
+import { reconcileProcesses } from '../../src/relay/processes.ts';
+import { createRetrySender, type RetryOptions } from '../../src/relay/retries.ts';
+import { taskQueues } from '../../src/temporal/task-queues.ts';
+import { startWorker } from '../../src/temporal/worker.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -36,8 +47,15 @@ export type DeliveryWorld = {
   relay(
     options?: Partial<DeliveryRelayOptions> & { timeoutMs?: number; isDeaf?: boolean; httpsOnly?: boolean },
   ): Promise<Loop>;
+  /** A worker for retries alone, with its own process relay. `wrapSend` sees every attempt that it makes. */
+  retryWorker(options?: RetryWorkerOptions): Promise<{ stop(): Promise<void> }>;
   stopRelays(): Promise<void>;
   close(): Promise<void>;
+};
+
+type RetryWorkerOptions = Partial<RetryOptions> & {
+  readonly timeoutMs?: number;
+  readonly wrapSend?: (send: SendDelivery) => SendDelivery;
 };
 
 export async function startDeliveryWorld({ retries = false } = {}): Promise<DeliveryWorld> {
@@ -100,6 +118,33 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
       };
       relays.push(stop);
       return { ...loop, stop };
+    },
+    retryWorker: async ({ timeoutMs = 30_000, wrapSend = (send: SendDelivery) => send, ...options } = {}) => {
+      const retries = createRetrySender({
+        database,
+        clock,
+        log,
+        limits: claimLimits,
+        send: wrapSend(createSender({ outbound, vault, timeoutMs })),
+        ...options,
+      });
+      const { perReceiver } = options.limits ?? claimLimits;
+      const worker = startWorker({
+        address: world.config.TEMPORAL_ADDRESS,
+        namespace: world.config.TEMPORAL_NAMESPACE,
+        security: world.config.temporalSecurity,
+        taskQueue: taskQueues(world.config.BURSAR_TASK_QUEUE_PREFIX).webhooks,
+        activities: webhookEndpointActivities({ database, clock, attemptDue: retries.attemptDue, perReceiver }),
+        workflowBundle: { codePath: process.env.TEST_BUNDLE ?? '' },
+        log,
+      });
+      const relay = startLoop({ name: 'relay', everyMs: 200, log, pass: () => reconcileProcesses(infrastructure) });
+      const stop = async (): Promise<void> => {
+        await Promise.all([relay.stop(), retries.stop()]);
+        await worker.stop();
+      };
+      relays.push(stop);
+      return { stop };
     },
     stopRelays,
     close: async () => {

@@ -15,5 +15,5 @@ export const databaseStepAtOnce: LocalActivityOptions = {
 /** A call to the outside world that is safe to repeat. */
 export const outboundStep: ActivityOptions = { startToCloseTimeout: '15 seconds', retry: forever };
 
-/** One delivery attempt: the receiver has 30 s. */
-export const deliveryStep: ActivityOptions = { startToCloseTimeout: '45 seconds', retry: forever };
+/** A batch of webhook attempts: it leaves those that hang after some seconds, so that it does not hold its slot. */
+export const deliveryStep: ActivityOptions = { startToCloseTimeout: '30 seconds', retry: forever };

@@ -5,15 +5,21 @@ export {
   type Claimed,
   type ClaimLimits,
   claimFirstAttempts,
-  claimRetry,
+  claimRetries,
   closedReceiversWithWork,
   releaseExpired,
 } from './webhooks/delivery.claim.service.ts';
 export { endPendingOf } from './webhooks/delivery.end.service.ts';
-export type { DeliveryNext, DeliveryView } from './webhooks/delivery.messages.ts';
 export { recordResults } from './webhooks/delivery.result.service.ts';
-export { nextDeliveryStep } from './webhooks/delivery.retry.service.ts';
 export { attemptTimeoutMs, createSender, type Result, type SendDelivery } from './webhooks/delivery.send.service.ts';
+export {
+  type BatchOutcome,
+  type EndpointChange,
+  type EndpointNext,
+  type EndpointView,
+  endpointProcessId,
+} from './webhooks/endpoint.messages.ts';
+export { giveUpEndpoint, readEndpoint, retryEndpointNow } from './webhooks/endpoint.service.ts';
 export { webhooksArea } from './webhooks/webhook.contract.ts';
 export { webhookHandlers } from './webhooks/webhook.routes.ts';
 

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { hour, minute } from '../../../src/kernel/instant.ts';
-import { actorsAt, someone } from './actors.ts';
+import { type Actors, actorsAt, someone } from './actors.ts';
 import { checkoutJourneys } from './checkout-journeys.ts';
 import { intentJourneys } from './intent-journeys.ts';
 import { policyJourneys } from './policy-journeys.ts';
@@ -24,6 +24,7 @@ export async function playJourneys(stage: Stage): Promise<Played[]> {
     cardRotated,
     secondAttempt,
     deadLetter,
+    givenUp,
   ]) {
     played.push(...(await journey(stage, actors)));
   }
@@ -55,40 +56,67 @@ const cardRotated: Journey = async (stage, { agent, cards }) => {
   return [{ workflow: 'cardLifecycle', journey: 'rotated', workflowId: `card/${cardId}` }];
 };
 
-/** Fails `failures` times; business time moves by `gaps` after each look at the stage. */
-const delivery =
-  (journey: string, failures: number, gapsMs: readonly number[], end: string): Journey =>
-  async (stage, { webhooks, policies, clock }) => {
-    const box = `journey-${randomUUID().slice(0, 8)}`;
-    await fetch(`${stage.sandboxUrl}/receiver/${box}/failures`, {
-      method: 'PUT',
-      headers: { 'Content-Type': 'application/json' },
-      body: JSON.stringify({ count: failures, status: 503 }),
-    });
-    const url = `${stage.sandboxUrl}/receiver/${box}`;
-    const webhook = await webhooks.createWebhook({ body: { url, events: ['policy.created'] } });
+type Failing = { readonly failures: number; readonly deliveries: number; readonly label: string };
+
+/** A subscription whose receiver fails `failures` times, with deliveries that were each attempted once. */
+async function failing(stage: Stage, { webhooks, policies }: Actors, { failures, deliveries, label }: Failing) {
+  const box = `journey-${randomUUID().slice(0, 8)}`;
+  await fetch(`${stage.sandboxUrl}/receiver/${box}/failures`, {
+    method: 'PUT',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ count: failures, status: 503 }),
+  });
+  const url = `${stage.sandboxUrl}/receiver/${box}`;
+  const webhook = await webhooks.createWebhook({ body: { url, events: ['policy.created'] } });
+  for (let made = 0; made < deliveries; made++) {
     await policies.createPolicy({ body: { name: `rules of ${someone}` } });
-    const params = { id: webhook.id };
-    const first = await until(
-      async () => (await webhooks.listWebhookDeliveries({ params, query: {} })).data[0],
-      (found) => found?.attempt === 1,
-      'the first attempt',
-    );
-    const deliveryId = first?.id ?? '';
-    const [id, names] = [`webhook-delivery/${deliveryId}`, { subject: deliveryId, webhook: webhook.id }];
+  }
+  const params = { id: webhook.id };
+  const attempts = async () =>
+    (await webhooks.listWebhookDeliveries({ params, query: {} })).data.map(({ attempt }) => attempt);
+  const reach = (attempt: number) =>
+    until(attempts, (all) => all.length === deliveries && all.every((made) => made === attempt), `attempt ${attempt}`);
+  await reach(1);
+  const workflowId = `webhook-endpoint/${webhook.id}`;
+  const observe = (state: string) =>
+    stage.observe(`webhookEndpoint: ${state}`, workflowId, { subject: webhook.id, webhook: webhook.id });
+  await observe(label);
+  return { params, workflowId, reach, observe };
+}
+
+/** Business time moves by `gaps`, one attempt each. */
+const retried =
+  (journey: string, failures: number, gapsMs: readonly number[]): Journey =>
+  async (stage, actors) => {
+    const { params, workflowId, reach, observe } = await failing(stage, actors, {
+      failures,
+      deliveries: 1,
+      label: 'waiting',
+    });
     for (const [index, ms] of gapsMs.entries()) {
-      if (index === 0) await stage.observe('webhookDelivery: waiting', id, names);
-      await clock.advanceSandboxClock({ body: { ms: ms + 1_000 } });
-      await until(
-        () => webhooks.getWebhookDelivery({ params: { deliveryId } }),
-        ({ attempt }) => attempt === index + 2,
-        `attempt ${index + 2}`,
-      );
+      await actors.clock.advanceSandboxClock({ body: { ms: ms + 1_000 } });
+      await reach(index + 2);
     }
-    await stage.observe(`webhookDelivery: ${end}`, id, names);
-    await webhooks.deleteWebhook({ params });
-    return [{ workflow: 'webhookDelivery', journey, workflowId: id }];
+    await observe('ended');
+    await actors.webhooks.deleteWebhook({ params });
+    return [{ workflow: 'webhookEndpoint', journey, workflowId }];
   };
 
-const secondAttempt = delivery('second-attempt', 1, [minute], 'delivered');
-const deadLetter = delivery('dead-letter', 5, [minute, 5 * minute, 15 * minute, hour], 'dead');
+const secondAttempt = retried('second-attempt', 1, [minute]);
+const deadLetter = retried('dead-letter', 5, [minute, 5 * minute, 15 * minute, hour]);
+
+/** What an operator sends is ignored when it names nothing, tries all again, and ends what still fails. */
+const givenUp: Journey = async (stage, actors) => {
+  const { params, workflowId, reach, observe } = await failing(stage, actors, {
+    failures: 6,
+    deliveries: 3,
+    label: 'several waiting',
+  });
+  await stage.signal(workflowId, { delivrey: 'whd_1' }, 'give-up');
+  await stage.signal(workflowId, undefined, 'retry-now');
+  await reach(2);
+  await stage.signal(workflowId, { delivery: 'all' }, 'give-up');
+  await observe('given up');
+  await actors.webhooks.deleteWebhook({ params });
+  return [{ workflow: 'webhookEndpoint', journey: 'retried-then-given-up', workflowId }];
+};

@@ -10,7 +10,7 @@ export type Stage = Where & {
   /** Shown every stage, as an operator sees it. */
   readonly observe: Observe;
   /** As an approver sends it from the Web UI or the CLI; `undefined` is a signal without input. */
-  signal(workflowId: string, input: unknown): Promise<void>;
+  signal(workflowId: string, input: unknown, name?: string): Promise<void>;
   /** The newest run of that workflow for the agent. */
   runOf(workflow: string, agentId: string): Promise<string>;
 };

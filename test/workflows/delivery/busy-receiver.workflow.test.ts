@@ -6,33 +6,35 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { DeliveryNext, DeliveryView } from '../../../src/domains/delivery/index.ts';
+import type { BatchOutcome, EndpointNext, EndpointView } from '../../../src/domains/delivery/index.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
-const view: DeliveryView = {
-  deliveryId: 'whd_1',
+const view: EndpointView = {
   webhookId: 'wh_1',
-  event: 'policy.created',
-  status: 'pending',
-  attemptsMade: 1,
-  maxAttempts: 5,
-  lastStatus: null,
+  stage: 'retrying',
+  waiting: 3,
+  underWay: 0,
+  oldestAt: '2026-11-20T08:00:00.000Z',
+  nextAttemptAt: '2026-11-20T08:01:00.000Z',
+  lastStatus: 503,
+  lastOutcome: 'failure',
+  timeoutsInRow: 0,
 };
-const due: DeliveryNext = { kind: 'attempt', waitMs: 0, until: null, view };
-/** Whether an attempt finds a place; none when there is no more. */
-let outcomes: boolean[];
+const due: EndpointNext = { kind: 'attempt', waitMs: 0, view };
+/** How many deliveries a batch attempts; none when there is no more. */
+let outcomes: number[];
 
 let world: WorkflowWorld;
 beforeAll(async () => {
   world = await startWorkflowWorld({
-    nextWebhookDeliveryStep: async () => due,
-    attemptWebhookDelivery: async () => outcomes.shift() ?? false,
+    readWebhookEndpoint: async () => due,
+    attemptDueDeliveries: async (): Promise<BatchOutcome> => ({ attempted: outcomes.shift() ?? 0, underWay: 0 }),
   });
 });
 afterAll(() => world.close());
 
-const begin = () => world.start('webhookDelivery', `webhook-delivery/${randomUUID()}`, 'whd_1');
+const begin = () => world.start('webhookEndpoint', `webhook-endpoint/${randomUUID()}`, 'wh_1');
 const waitsOf = async (handle: WorkflowHandle): Promise<number[]> => {
   const { events } = await handle.fetchHistory();
   return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) =>
@@ -62,8 +64,8 @@ test('each vain look doubles the wait, up to a minute', async () => {
   await handle.terminate('test');
 }, 120_000);
 
-test('an attempt that was made begins the waits anew', async () => {
-  outcomes = [false, false, true, false];
+test('a batch that attempted something begins the waits anew', async () => {
+  outcomes = [0, 0, 5, 0];
   const handle = await begin();
   expect((await wait(handle, 3)).slice(0, 3)).toEqual([2, 4, 2]);
   await handle.terminate('test');

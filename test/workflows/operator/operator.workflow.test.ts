@@ -57,7 +57,7 @@ beforeAll(async () => {
   // With an address where nobody listens, so that cards wait for their processor.
   withoutProcessor = await startWorld({ worker: true, env: { BURSAR_SANDBOX_URL: 'http://127.0.0.1:9' } });
   temporal = await openTemporal();
-  const signal = (workflowId: string, input: unknown) => temporal.signal(workflowId, 'decide', input);
+  const signal = (workflowId: string, input: unknown, name = 'decide') => temporal.signal(workflowId, name, input);
   played = await playJourneys({ ...world, shop, observe, signal, runOf: runOf(temporal.client) });
   await cardsThatWait();
   await simulationsWithoutCharge();
@@ -178,13 +178,13 @@ describe('what histories hold', () => {
       /^[a-z_]+\.[a-z_.]+$/, // an event
       /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
-      /^(Intent|Card|Policy|Checkout|Simulation|Delivery) .{1,120}$/, // the summary, in the table
+      /^(Intent|Card|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
       /^\d{1,4}$/, // which of the run's steps it is
       new RegExp(`^${approversLink.source}$`),
       /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{91}\.[\w-]{22}$/, // the API's seal: over a moment and the 43 characters of a hash, no more
     ];
-    const typed = ['anna', 'signal:anna'];
+    const typed = ['anna', 'signal:anna', 'whd_1'];
     const unfit = [...histories.values()]
       .flatMap(payloadStringsOf)
       .filter((text) => !typed.includes(text) && !fit.some((form) => form.test(text)));

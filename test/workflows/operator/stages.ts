@@ -48,11 +48,11 @@ export const runs: Readonly<Record<string, Shown>> = {
     summary: 'Simulation {subject} of agent {agent}: a card charged by the simulated network',
     hasAgent: true,
   },
-  webhookDelivery: {
-    type: 'webhookDelivery',
+  webhookEndpoint: {
+    type: 'webhookEndpoint',
     queue: 'webhooks',
-    id: 'webhook-delivery/{subject}',
-    summary: 'Delivery {subject}: attempted again until it is taken or given up',
+    id: 'webhook-endpoint/{subject}',
+    summary: 'Subscription {subject}: failed deliveries, attempted again until none waits',
     hasAgent: false,
   },
 };
@@ -273,20 +273,34 @@ export const stages: Readonly<Record<string, Row>> = {
     status: 'COMPLETED',
     details: ['Done: refused (unknown_card), 12.50 EUR for {agent}.'],
   },
-  'webhookDelivery: waiting': {
+  'webhookEndpoint: waiting': {
     stage: 'retrying',
     status: 'RUNNING',
-    details: ['Waiting until {time} of business time for attempt 2 of 5. policy.created to {webhook}; last: HTTP 503.'],
+    details: [
+      '1 delivery to {webhook} waits, the oldest since {time}. Last failure: HTTP 503. Next attempt at {time} of business time.',
+    ],
   },
-  'webhookDelivery: delivered': {
-    stage: 'delivered',
-    status: 'COMPLETED',
-    details: ['Done: delivered after 2 attempts. policy.created to {webhook}.'],
+  'webhookEndpoint: several waiting': {
+    stage: 'retrying',
+    status: 'RUNNING',
+    details: [
+      '3 deliveries to {webhook} wait, the oldest since {time}. Last failure: HTTP 503. Next attempt at {time} of business time.',
+    ],
   },
-  'webhookDelivery: dead': {
-    stage: 'dead-lettered',
+  'webhookEndpoint: ended': {
+    stage: 'ended',
     status: 'COMPLETED',
-    details: ['Done: dead-lettered after 5 attempts. policy.created to {webhook}.'],
+    details: ['Done: no delivery to {webhook} waits for another attempt.'],
+  },
+  'webhookEndpoint: given up': {
+    stage: 'ended',
+    status: 'COMPLETED',
+    details: [
+      'Done: no delivery to {webhook} waits for another attempt.',
+      '- give-up was ignored: send {"delivery":"whd_…"} for one delivery, or "all" or nothing for all',
+      '- retry-now: 3 deliveries',
+      '- give-up: 3 deliveries',
+    ],
   },
 };
 

@@ -48,34 +48,43 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
   ]);
 }
 
-/** A delivery that was attempted before and is due at business time `now`; undefined when somebody else has it, its
- * receiver has no free place or takes nothing, or it is not due. */
-export async function claimRetry(
+/**
+ * Up to `most` deliveries of one subscription that were attempted before and are due at business time `now`, oldest
+ * first. None where the receiver has no free place or takes nothing. Waits for other claims on the same receiver.
+ */
+export async function claimRetries(
   tx: Tx,
-  id: Id<'delivery'>,
+  webhookId: Id<'webhook'>,
   now: Date,
+  most: number,
   limits: ClaimLimits,
-): Promise<Claimed | undefined> {
-  const receivers = await rows<{ id: string }>(
-    tx,
-    `select h.webhook_id as id from webhook_health h
-     where h.webhook_id = (select webhook_id from webhook_deliveries where id = $1) for update of h`,
-    [id],
-  );
-  const claimed = await rows<Claimed>(tx, claimOf(due), [
-    receivers.map((receiver) => receiver.id),
+): Promise<Claimed[]> {
+  await throughIndexes(tx);
+  await rows(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
+  await releaseExpiredRetries(tx, webhookId);
+  return rows<Claimed>(tx, claimOf(due), [
+    [webhookId],
     limits.perReceiver,
     timeoutsUntilProbing,
     limits.perReceiver,
-    1,
+    most,
     limits.leaseMs,
-    id,
     now,
   ]);
-  return claimed[0];
 }
 
-/** Claims whose holder died: first attempts become claimable again. Retries are taken over where they are due. */
+/** Retries whose holder died can be claimed again. Skips a row that a late result is being written to. */
+const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<unknown[]> =>
+  rows(
+    tx,
+    `update webhook_deliveries set status = 'pending', lease_until = null where id in (
+       select id from webhook_deliveries
+       where webhook_id = $1 and status = 'delivering' and attempts_made > 0 and lease_until < now()
+       for update skip locked)`,
+    [webhookId],
+  );
+
+/** First attempts whose holder died become claimable again; retries do when the next ones are claimed. */
 export async function releaseExpired(tx: Tx): Promise<number> {
   await throughIndexes(tx);
   const released = await rows(
@@ -124,8 +133,7 @@ export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
   );
 
 const waiting = `d.status = 'pending' and d.attempts_made = 0`;
-const due = `d.id = $7 and d.next_attempt_at <= $8 and d.attempts_made > 0
-  and (d.status = 'pending' or (d.status = 'delivering' and d.lease_until < now()))`;
+const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $7`;
 
 const claimOf = (condition: string): string => `
   with receiver as (

@@ -1,45 +1,60 @@
 /**
- * Ends deliveries that nobody will try again because their subscription takes none: as dead letters where the plan
- * has them. What is under way is left to its result.
+ * Ends deliveries that get no further attempt: their subscription takes none, or an operator gave them up. They become
+ * dead letters where their plan has these. An attempt under way is left to its result.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
-import { closeProcess, closeProcesses } from '../../../platform/processes.ts';
-import { deliveryProcessId } from './delivery.messages.ts';
+import { wakeProcesses } from '../../../platform/processes.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
+import { endpointProcessId } from './endpoint.messages.ts';
 
-/** Returns how many ended. Their retry processes are woken one last time and end by themselves. */
+/** Ends what waits at these subscriptions, however much, and wakes the runs of their retries. Returns how many ended. */
 export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
-  const ended = await rows<{ id: string; attempts_made: number }>(
-    tx,
-    // In two halves, each with an index of its own: what is over is never read.
-    `update webhook_deliveries set ${ending} where status = 'pending' and id in (
-       select id from webhook_deliveries where webhook_id = any($1::text[]) and status = 'pending' and attempts_made = 0
-       union all
-       select id from webhook_deliveries where webhook_id = any($1::text[]) and status = 'pending' and attempts_made > 0)
-     returning id, attempts_made`,
-    [webhookIds, reason, deadLetterPlans],
-  );
-  const retried = ended.filter((row) => row.attempts_made > 0);
-  await closeProcesses(
-    tx,
-    retried.map(({ id }) => deliveryProcessId(id as `whd_${string}`)),
-  );
-  return ended.length;
+  const ended = await endWaitingOf(tx, webhookIds, reason);
+  await wakeProcesses(tx, webhookIds.map(endpointProcessId));
+  return ended;
 }
 
-/** One delivery whose subscription was found closed when it was due; also one whose holder died. */
-export async function endDelivery(tx: Tx, id: string, reason: string): Promise<void> {
-  const ended = await rows(
+/** The same without a wake; also ends retries whose holder died. */
+export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
+  return end(
     tx,
-    `update webhook_deliveries set ${ending}
-     where id = $1 and (status = 'pending' or (status = 'delivering' and lease_until < now())) returning 1`,
-    [id, reason, deadLetterPlans],
+    // One part for each index: finished deliveries are never read.
+    `select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made = 0
+     union all
+     select id from webhook_deliveries where webhook_id = any($3::text[]) and status = 'pending' and attempts_made > 0
+     union all
+     select id from webhook_deliveries
+     where webhook_id = any($3::text[]) and status = 'delivering' and attempts_made > 0 and lease_until < now()`,
+    reason,
+    [webhookIds],
   );
-  if (ended.length === 0) return;
-  await closeProcess(tx, deliveryProcessId(id as `whd_${string}`), { isOwnStep: true });
+}
+
+/** Ends the deliveries of one subscription that wait for another attempt. `deliveryId` null: all of them. */
+export function endRetriesOf(tx: Tx, webhookId: string, deliveryId: string | null, reason: string): Promise<number> {
+  return end(
+    tx,
+    `select id from webhook_deliveries
+     where webhook_id = $3 and ($4::text is null or id = $4) and status = 'pending' and attempts_made > 0`,
+    reason,
+    [webhookId, deliveryId],
+  );
+}
+
+async function end(tx: Tx, which: string, reason: string, params: readonly unknown[]): Promise<number> {
+  const [row] = await rows<{ ended: number }>(
+    tx,
+    `with ended as (
+       update webhook_deliveries
+       set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
+         next_attempt_at = null, lease_until = null
+       where id in (${which}) and (status = 'pending' or (status = 'delivering' and lease_until < now()))
+       returning 1)
+     select count(*)::int as ended from ended`,
+    [deadLetterPlans, reason, ...params],
+  );
+  return row?.ended ?? 0;
 }
 
 const deadLetterPlans = plans.filter((plan) => lostStatus(plan) === 'dead');
-const ending = `status = case when plan = any($3::text[]) then 'dead' else 'failed' end, lost_reason = $2,
-  next_attempt_at = null, lease_until = null`;

@@ -1,15 +1,15 @@
 /**
- * Records what came of attempts, many in one transaction: the delivery's next state, the receiver's health, the retry
- * process. A result whose claim was lost meanwhile changes nothing.
+ * Records what came of attempts, many in one transaction: the delivery's next state, the receiver's health, and the
+ * process of the subscription's retries. A result whose claim was lost meanwhile changes nothing.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcesses, openProcesses } from '../../../platform/processes.ts';
+import { ensureProcesses } from '../../../platform/processes.ts';
 import type { Claimed } from './delivery.claim.service.ts';
-import { deliveryProcessId, deliveryWorkflow, stageOf } from './delivery.messages.ts';
 import { type AfterAttempt, afterAttempt, type Judged, judgeAttempt } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
+import { type EndpointStage, endpointProcessId, endpointWorkflow } from './endpoint.messages.ts';
 import { type Health, healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
 import { disableWebhook } from './webhook.service.ts';
 
@@ -20,8 +20,13 @@ export async function recordResults(tx: Tx, results: readonly Result[], now: Dat
   const settled = results.map((result) => settle(result, open.has(result.claimed.webhookId), now));
   const counted = await save(tx, settled, now);
   const applied = settled.filter(({ result }) => counted.has(result.claimed.id));
-  await saveProcesses(tx, applied, now);
-  await saveHealth(tx, applied, now);
+  const disabled = await saveHealth(tx, applied, now);
+  // Last, after the locks on subscriptions: a deletion takes the locks in this order too.
+  await ensureRetried(
+    tx,
+    applied.filter(({ result }) => !disabled.has(result.claimed.webhookId)),
+    now,
+  );
   return applied.map(({ result }) => result.claimed.id);
 }
 
@@ -75,31 +80,36 @@ const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { e
   responseBody: error === null ? null : responseBody,
 });
 
-/** A delivery that is to be tried again has a process from its first failure to its end. */
-async function saveProcesses(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
-  const retried = applied.flatMap(({ result: { claimed }, after }) =>
-    'nextAttemptAt' in after ? [processOf(claimed, after.nextAttemptAt, now)] : [],
+/** A subscription whose deliveries are to be attempted again has an open process, due when the first of them is. */
+async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
+  const firstDue = new Map<string, { claimed: Claimed; dueAt: Date }>();
+  for (const { result, after } of applied) {
+    if (!('nextAttemptAt' in after)) continue;
+    const { claimed } = result;
+    const known = firstDue.get(claimed.webhookId);
+    if (known === undefined || after.nextAttemptAt < known.dueAt) {
+      firstDue.set(claimed.webhookId, { claimed, dueAt: after.nextAttemptAt });
+    }
+  }
+  const stage: EndpointStage = 'retrying';
+  await ensureProcesses(
+    tx,
+    [...firstDue.values()].map(({ claimed: { webhookId, ownerId }, dueAt }) => ({
+      id: endpointProcessId(webhookId),
+      workflow: endpointWorkflow,
+      subjectId: webhookId,
+      ownerId,
+      agentId: null,
+      stage,
+      dueAt,
+      at: now,
+    })),
   );
-  await openProcesses(tx, retried);
-  const ended = applied
-    .filter(({ result, after }) => result.claimed.attempt > 1 && !('nextAttemptAt' in after))
-    .map(({ result }) => deliveryProcessId(result.claimed.id));
-  // The process itself made this attempt and sees the end next.
-  await closeProcesses(tx, ended, { isOwnStep: true });
 }
 
-const processOf = ({ id, ownerId }: Claimed, dueAt: Date, at: Date) => ({
-  id: deliveryProcessId(id),
-  workflow: deliveryWorkflow,
-  subjectId: id,
-  ownerId,
-  agentId: null,
-  stage: stageOf.pending,
-  dueAt,
-  at,
-});
-
-async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
+/** Returns the subscriptions that it disabled. */
+async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promise<Set<string>> {
+  const disabled = new Set<string>();
   const outcomes = Map.groupBy(applied, ({ result }) => result.claimed.webhookId);
   const troubled = [...outcomes.keys()].filter((id) =>
     outcomes.get(id)?.some(({ judged }) => judged.outcome !== 'success'),
@@ -113,31 +123,41 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
      order by webhook_id for update`,
     [[...outcomes.keys()], troubled],
   );
-  if (before.length === 0) return;
+  if (before.length === 0) return disabled;
   const after = before.map((row) => {
-    const seen = (outcomes.get(row.id) ?? []).map(({ judged }): Outcome => judged.outcome);
-    return { id: row.id, seen, health: healthAfter({ ...healthy, ...row }, seen, now) };
+    const here = outcomes.get(row.id) ?? [];
+    const seen = here.map(({ judged }): Outcome => judged.outcome);
+    const failed = here.findLast(({ judged }) => judged.outcome !== 'success');
+    return { id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) };
   });
   await rows(
     tx,
-    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.timeouts, failing_since = r.since
-     from jsonb_to_recordset($1::jsonb) as r(id text, failures int, timeouts int, since timestamptz)
+    `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.timeouts, failing_since = r.since,
+       last_outcome = coalesce(r.outcome, h.last_outcome),
+       last_status = case when r.outcome is null then h.last_status else r.status end
+     from jsonb_to_recordset($1::jsonb)
+       as r(id text, failures int, timeouts int, since timestamptz, outcome text, status int)
      where h.webhook_id = r.id`,
     [
       JSON.stringify(
-        after.map(({ id, health }) => ({
+        after.map(({ id, failed, health }) => ({
           id,
           failures: health.failuresInRow,
           timeouts: health.timeoutsInRow,
           since: health.failingSince,
+          outcome: failed?.judged.outcome ?? null,
+          status: failed?.result.attempted.status ?? null,
         })),
       ),
     ],
   );
   for (const { id, seen, health } of after) {
     const why = whyDisabled(health, seen, now);
-    if (why !== undefined) await disableWebhook(tx, id, why, disabling(id, now));
+    if (why === undefined) continue;
+    await disableWebhook(tx, id, why, disabling(id, now));
+    disabled.add(id);
   }
+  return disabled;
 }
 
 const disabling = (id: string, at: Date): Cause => ({

@@ -3,7 +3,7 @@
  * ends. Pure; `now` is business time.
  * @module
  */
-import { day, hour, later, minute, second } from '../../../kernel/instant.ts';
+import { day, hour, later, minute } from '../../../kernel/instant.ts';
 import type { Outcome } from './webhook.rules.ts';
 
 export const deliveryStatuses = ['pending', 'delivering', 'succeeded', 'failed', 'dead'] as const;
@@ -36,9 +36,6 @@ export function gapAfter(attempt: number, retryAfterMs = 0): number {
   const gapMs = gapsMs[Math.min(attempt, gapsMs.length) - 1] ?? gapsMs[0];
   return Math.max(gapMs, Math.min(retryAfterMs, longestRetryAfterMs));
 }
-
-/** Until a retry looks again for a free place at its receiver, after so many looks in vain: many may be waiting. */
-export const waitForPlaceMs = (vainLooks: number): number => Math.min(2 * second * 2 ** Math.min(vainLooks, 5), minute);
 
 /** `Retry-After` in seconds or as a date, seen at real time `now`; 0 when absent, past or unreadable. */
 export function retryAfterMs(header: string | undefined, now: Date): number {

@@ -1,10 +1,10 @@
 /**
- * Retries on the real dev server, moved by the business clock: attempts at their gaps, dead letters, wakes, and runs
- * that are lost and started again.
+ * Retries on the real dev server, moved by the business clock: one run per subscription, attempts at their gaps, dead
+ * letters, an operator's messages, wakes, and runs that are lost and started again.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { claimRetry } from '../../../src/domains/delivery/index.ts';
+import { claimRetries, endpointProcessId } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
@@ -31,25 +31,26 @@ const failedOnce = async (box: string) => {
   };
   const first = await eventually(delivery, ({ attempt }) => attempt === 1);
   await eventually(
-    () => stageOf(first.id),
+    () => stageOf(webhook.id),
     (stage) => stage === 'retrying',
     20_000,
   );
-  return { ...owner, webhook, id: first.id as Id<'delivery'>, delivery };
+  return { ...owner, webhook, webhookId: webhook.id as Id<'webhook'>, id: first.id as Id<'delivery'>, delivery };
 };
 
-const description = async (id: string) => {
+const handleOf = async (webhookId: string) => {
   const client = await bursar.infrastructure.temporal.client();
-  return client.workflow.getHandle(`webhook-delivery/${id}`).describe();
+  return client.workflow.getHandle(endpointProcessId(webhookId));
 };
-const stageOf = async (id: string): Promise<string> => {
+const description = async (webhookId: string) => (await handleOf(webhookId)).describe();
+const stageOf = async (webhookId: string): Promise<string> => {
   try {
-    return String((await description(id)).searchAttributes.BursarStage?.[0]);
+    return String((await description(webhookId)).searchAttributes.BursarStage?.[0]);
   } catch (_notStarted) {
     return 'not started'; // The relay starts it soon.
   }
 };
-const runStatus = async (id: string): Promise<string> => (await description(id)).status.name;
+const runStatus = async (webhookId: string): Promise<string> => (await description(webhookId)).status.name;
 
 const attempted = (box: string) => bursar.receiver.received(box).length;
 const reaches = (box: string, count: number) =>
@@ -61,7 +62,7 @@ const reaches = (box: string, count: number) =>
 describe('retries', () => {
   test('a failed delivery is tried again after a minute of business time, and ends when it arrives', async () => {
     bursar.receiver.answers('once-down', inTurn(status(500), status(200)));
-    const { id, delivery } = await failedOnce('once-down');
+    const { id, webhookId, delivery } = await failedOnce('once-down');
     expect(await bursar.world.advance(30 * second)).toBe(0);
     expect(attempted('once-down')).toBe(1);
     await bursar.world.advance(31 * second);
@@ -72,11 +73,11 @@ describe('retries', () => {
       [`${id}.2`, 200],
     ]);
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
-    expect(await stageOf(id)).toBe('delivered');
-    expect(await openProcesses(id)).toBe(0);
+    expect(await stageOf(webhookId)).toBe('ended');
+    expect(await openProcesses(webhookId)).toBe(0);
 
     const [first, second_] = bursar.receiver.received('once-down');
     expect(second_?.body).toBe(first?.body);
@@ -87,7 +88,7 @@ describe('retries', () => {
 
   test('five attempts at 1, 5, 15 and 60 minutes, then a dead letter', async () => {
     bursar.receiver.answers('down', status(500));
-    const { id, delivery } = await failedOnce('down');
+    const { webhookId, delivery } = await failedOnce('down');
     const gaps = [minute, 5 * minute, 15 * minute, hour];
     for (const [index, gap] of gaps.entries()) {
       const before = await delivery();
@@ -98,10 +99,10 @@ describe('retries', () => {
     }
     expect(await delivery()).toMatchObject({ status: 'dead', attempt: 5, maxAttempts: 5, nextAttemptAt: null });
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
-    expect(await stageOf(id)).toBe('dead-lettered');
+    expect(await stageOf(webhookId)).toBe('ended');
     await bursar.world.advance(10 * hour);
     expect(attempted('down')).toBe(5);
   });
@@ -117,28 +118,27 @@ describe('retries', () => {
 
   test('410 on a retry disables the subscription and ends the delivery', async () => {
     bursar.receiver.answers('gone-later', inTurn(status(500), status(410)));
-    const { id, webhooks, webhook, delivery } = await failedOnce('gone-later');
+    const { webhookId, webhooks, webhook, delivery } = await failedOnce('gone-later');
     await bursar.world.advance(minute);
     await eventually(delivery, (shown) => shown.status === 'dead');
     expect(await webhooks.getWebhook({ params: { id: webhook.id } })).toMatchObject({ status: 'disabled' });
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
   });
 
   test('an operator reads what a run waits for, and no address and no secret', async () => {
     bursar.receiver.answers('read', status(500));
-    const { id, ownerId, webhook } = await failedOnce('read');
-    const client = await bursar.infrastructure.temporal.client();
-    const handle = client.workflow.getHandle(`webhook-delivery/${id}`);
+    const { webhookId, ownerId, webhook } = await failedOnce('read');
+    const handle = await handleOf(webhookId);
     const waiting =
-      /Waiting until \S+Z of business time for attempt 2 of 5\. policy\.created to wh_[0-9a-z]+; last: HTTP 500\./;
+      /1 delivery to wh_[0-9a-z]+ waits, the oldest since \S+Z\. Last failure: HTTP 500\. Next attempt at \S+Z of business time\./;
     const details = async () => JSON.stringify(await handle.query('__temporal_workflow_metadata'));
     await eventually(details, (text) => waiting.test(text));
     expect((await handle.describe()).searchAttributes).toMatchObject({
       BursarOwnerId: [ownerId],
-      BursarSubjectId: [id],
+      BursarSubjectId: [webhookId],
     });
     const history = JSON.stringify(await handle.fetchHistory());
     expect(history).not.toContain(webhook.secret);
@@ -149,22 +149,21 @@ describe('retries', () => {
 describe('brakes and losses', () => {
   test('deleting the subscription ends the run without another attempt', async () => {
     bursar.receiver.answers('removed', status(500));
-    const { id, webhooks, webhook } = await failedOnce('removed');
+    const { webhookId, webhooks, webhook } = await failedOnce('removed');
     await webhooks.deleteWebhook({ params: { id: webhook.id } });
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
-    expect(await stageOf(id)).toBe('dead-lettered');
+    expect(await stageOf(webhookId)).toBe('ended');
     await bursar.world.advance(2 * hour);
     expect(attempted('removed')).toBe(1);
   });
 
   test('a run that was killed is started again by the next wake, and makes no attempt too many', async () => {
     bursar.receiver.answers('killed', inTurn(status(500), status(200)));
-    const { id, delivery } = await failedOnce('killed');
-    const client = await bursar.infrastructure.temporal.client();
-    await client.workflow.getHandle(`webhook-delivery/${id}`).terminate('test');
+    const { webhookId, delivery } = await failedOnce('killed');
+    await (await handleOf(webhookId)).terminate('test');
     await bursar.world.advance(minute);
     await eventually(delivery, (shown) => shown.status === 'succeeded');
     expect(attempted('killed')).toBe(2);
@@ -172,31 +171,31 @@ describe('brakes and losses', () => {
 
   test('a hundred wakes before time bring no attempt', async () => {
     bursar.receiver.answers('woken', status(500));
-    const { id } = await failedOnce('woken');
-    const client = await bursar.infrastructure.temporal.client();
-    const handle = client.workflow.getHandle(`webhook-delivery/${id}`);
+    const { webhookId } = await failedOnce('woken');
+    const handle = await handleOf(webhookId);
     await Promise.all(Array.from({ length: 100 }, (_, i) => handle.signal('wake', { anything: i })));
     await new Promise((done) => setTimeout(done, 500));
     expect(attempted('woken')).toBe(1);
-    expect(await runStatus(id)).toBe('RUNNING');
+    expect(await runStatus(webhookId)).toBe('RUNNING');
   });
 });
 
 describe('the one claim', () => {
   const dueNow = (id: string) =>
     bursar.world.sql(`update webhook_deliveries set next_attempt_at = created_at where id = $1`, [id]);
-  const claim = async (id: Id<'delivery'>, limits = claimLimits) => {
+  const claim = async (webhookId: Id<'webhook'>, limits = claimLimits) => {
     const { database, clock } = bursar.infrastructure;
     const now = await clock.now();
-    return database.write((tx) => claimRetry(tx, id, now, limits));
+    const [claimed] = await database.write((tx) => claimRetries(tx, webhookId, now, 10, limits));
+    return claimed;
   };
 
   test('of many at once exactly one gets a retry, and nobody before it is due', async () => {
     bursar.receiver.answers('contended', status(500));
-    const { id } = await failedOnce('contended');
-    expect(await claim(id)).toBeUndefined();
+    const { id, webhookId } = await failedOnce('contended');
+    expect(await claim(webhookId)).toBeUndefined();
     await dueNow(id);
-    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(id)));
+    const claims = await Promise.all(Array.from({ length: 6 }, () => claim(webhookId)));
     expect(claims.filter((claimed) => claimed !== undefined)).toHaveLength(1);
     expect(claims.find((claimed) => claimed !== undefined)).toMatchObject({ attempt: 2, fence: 2 });
     await giveBack(id);
@@ -204,13 +203,13 @@ describe('the one claim', () => {
 
   test('a retry whose holder died is taken over once its lease has run out', async () => {
     bursar.receiver.answers('taken-over', status(500));
-    const { id } = await failedOnce('taken-over');
+    const { id, webhookId } = await failedOnce('taken-over');
     await dueNow(id);
-    const first = await claim(id, { perReceiver: 100, leaseMs: 2_000 });
+    const first = await claim(webhookId, { perReceiver: 100, leaseMs: 2_000 });
     expect(first).toMatchObject({ attempt: 2, fence: 2 });
-    expect(await claim(id)).toBeUndefined();
+    expect(await claim(webhookId)).toBeUndefined();
     const second = await eventually(
-      () => claim(id),
+      () => claim(webhookId),
       (claimed) => claimed !== undefined,
     );
     expect(second).toMatchObject({ attempt: 2, fence: 3 });
@@ -219,28 +218,28 @@ describe('the one claim', () => {
 
   test('a run goes on with a retry whose holder died', async () => {
     bursar.receiver.answers('died', inTurn(status(500), status(200)));
-    const { id, delivery } = await failedOnce('died');
+    const { id, webhookId, delivery } = await failedOnce('died');
     await dueNow(id);
-    expect(await claim(id, { perReceiver: 100, leaseMs: 300 })).toMatchObject({ attempt: 2, fence: 2 });
+    expect(await claim(webhookId, { perReceiver: 100, leaseMs: 300 })).toMatchObject({ attempt: 2, fence: 2 });
     await bursar.world.advance(minute);
     const done = await eventually(delivery, (shown) => shown.status === 'succeeded');
     expect(done).toMatchObject({ attempt: 2, responseStatus: 200 });
     expect(done.attempts.map(({ deliveryId }) => deliveryId)).toEqual([`${id}.1`, `${id}.3`]);
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
   });
 
   test('a run ends a retry whose holder died when its subscription was deleted meanwhile', async () => {
     bursar.receiver.answers('died-deleted', status(500));
-    const { id, webhooks, webhook } = await failedOnce('died-deleted');
+    const { id, webhookId, webhooks, webhook } = await failedOnce('died-deleted');
     await dueNow(id);
-    expect(await claim(id, { perReceiver: 100, leaseMs: 300 })).toBeDefined();
+    expect(await claim(webhookId, { perReceiver: 100, leaseMs: 300 })).toBeDefined();
     await webhooks.deleteWebhook({ params: { id: webhook.id } });
     await bursar.world.advance(minute);
     await eventually(
-      () => runStatus(id),
+      () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
     expect(await whole(id)).toMatchObject({
@@ -249,17 +248,17 @@ describe('the one claim', () => {
       lease_until: null,
     });
     expect(attempted('died-deleted')).toBe(1);
-    expect(await openProcesses(id)).toBe(0);
+    expect(await openProcesses(webhookId)).toBe(0);
   });
 
   test('a retry finds no place while the receiver has all it may have', async () => {
     bursar.receiver.answers('full', inTurn(status(500), after(400)));
-    const { id, ownerId } = await failedOnce('full');
+    const { id, webhookId, ownerId } = await failedOnce('full');
     await bursar.emit(ownerId, 3);
     await reaches('full', 4);
     await dueNow(id);
-    expect(await claim(id, { perReceiver: 3, leaseMs: 1_000 })).toBeUndefined();
-    expect(await claim(id, { perReceiver: 4, leaseMs: 1_000 })).toMatchObject({ fence: 2 });
+    expect(await claim(webhookId, { perReceiver: 3, leaseMs: 1_000 })).toBeUndefined();
+    expect(await claim(webhookId, { perReceiver: 4, leaseMs: 1_000 })).toMatchObject({ fence: 2 });
     await giveBack(id);
   });
 
@@ -274,10 +273,10 @@ describe('the one claim', () => {
 const whole = async (id: string) =>
   (await bursar.world.sql('select status, lost_reason, lease_until from webhook_deliveries where id = $1', [id]))[0];
 
-const openProcesses = async (id: string): Promise<number> => {
+const openProcesses = async (webhookId: string): Promise<number> => {
   const [row] = await bursar.world.sql<{ count: string }>(
     'select count(*) from processes where is_open and subject_id = $1',
-    [id],
+    [webhookId],
   );
   return Number(row?.count);
 };

@@ -1,0 +1,44 @@
+/** Steps of a subscription's retries: read what waits, attempt what is due, and carry out an operator's messages. @module */
+import type { Database } from '../../src/db/database.ts';
+import {
+  type BatchOutcome,
+  type EndpointChange,
+  type EndpointNext,
+  giveUpEndpoint,
+  readEndpoint,
+  retryEndpointNow,
+} from '../../src/domains/delivery/index.ts';
+import type { Id } from '../../src/kernel/ids.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { refusing } from '../lib/refusals.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** Claims and attempts what is due at one subscription, within the limits of this process. */
+  readonly attemptDue: (id: Id<'webhook'>) => Promise<BatchOutcome>;
+  /** Requests that may be open to one receiver. */
+  readonly perReceiver: number;
+};
+
+export const webhookEndpointActivities = ({ database, clock, attemptDue, perReceiver }: Deps) => ({
+  readWebhookEndpoint: refusing(
+    async (id: Id<'webhook'>): Promise<EndpointNext> => readEndpoint(database, id, perReceiver, await clock.now()),
+  ),
+
+  attemptDueDeliveries: refusing(attemptDue),
+
+  retryDeliveriesNow: refusing(
+    async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> => {
+      const now = await clock.now();
+      return database.write((tx) => retryEndpointNow(tx, id, deliveryId, now));
+    },
+  ),
+
+  giveUpDeliveries: refusing(
+    async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> =>
+      database.write((tx) => giveUpEndpoint(tx, id, deliveryId)),
+  ),
+});
+
+export type WebhookEndpointActivities = ReturnType<typeof webhookEndpointActivities>;

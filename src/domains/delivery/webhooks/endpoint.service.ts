@@ -1,0 +1,129 @@
+/**
+ * The retries of one subscription as its workflow run sees them: what waits and what to do next; and what an operator
+ * asks of them. The row in `processes` is locked while the end is decided, so that a delivery that fails meanwhile
+ * either is seen or opens it again.
+ * @module
+ */
+import type { Database } from '../../../db/database.ts';
+import { rows, type Tx } from '../../../db/tx.ts';
+import { notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { isoOrNull, later } from '../../../kernel/instant.ts';
+import { closeProcess, dueProcess, lockProcess } from '../../../platform/processes.ts';
+import { endRetriesOf, endWaitingOf } from './delivery.end.service.ts';
+import { type EndpointChange, type EndpointNext, type EndpointView, endpointProcessId } from './endpoint.messages.ts';
+import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
+import type { WebhookStatus } from './webhook.rules.ts';
+
+/** What the run does now. Ends what waits where the subscription is closed; closes the process where nothing waits. */
+export async function readEndpoint(
+  database: Database,
+  webhookId: Id<'webhook'>,
+  perReceiver: number,
+  now: Date,
+): Promise<EndpointNext> {
+  const why = whyClosed(await subscriptionOf(database, webhookId));
+  // In a transaction of its own: results lock deliveries before the process, and this must not lock them after it.
+  if (why !== undefined) await database.write((tx) => endWaitingOf(tx, [webhookId], `the subscription was ${why}`));
+  return database.write((tx) => decideNext(tx, webhookId, perReceiver, now));
+}
+
+async function decideNext(tx: Tx, webhookId: string, perReceiver: number, now: Date): Promise<EndpointNext> {
+  const processId = endpointProcessId(webhookId);
+  await lockProcess(tx, processId);
+  const standing = await standingOf(tx, webhookId); // A statement after the lock sees what its last holder did.
+  const step = nextEndpointStep(standing, perReceiver, now);
+  if (step.kind === 'final') await closeProcess(tx, processId, { isOwnStep: true });
+  else await dueProcess(tx, processId, step.kind === 'wait' ? later(now, step.waitMs) : now);
+  return { kind: step.kind, waitMs: step.waitMs, view: viewOf(webhookId, standing, step.kind === 'final') };
+}
+
+/** Makes waiting deliveries due now. `deliveryId` null: all of them. */
+export async function retryEndpointNow(
+  tx: Tx,
+  webhookId: Id<'webhook'>,
+  deliveryId: Id<'delivery'> | null,
+  now: Date,
+): Promise<EndpointChange> {
+  const [changed] = await rows<EndpointChange>(
+    tx,
+    `with changed as (
+       update webhook_deliveries set next_attempt_at = least(next_attempt_at, $3)
+       where webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0
+       returning 1)
+     select count(*)::int as deliveries from changed`,
+    [webhookId, deliveryId, now],
+  );
+  return changed ?? { deliveries: 0 };
+}
+
+/** Ends waiting deliveries as lost; what is under way is left to its result. `deliveryId` null: all of them. */
+export const giveUpEndpoint = async (
+  tx: Tx,
+  webhookId: Id<'webhook'>,
+  deliveryId: Id<'delivery'> | null,
+): Promise<EndpointChange> => ({
+  deliveries: await endRetriesOf(tx, webhookId, deliveryId, 'given up by an operator'),
+});
+
+type Subscription = { status: WebhookStatus; isDeleted: boolean };
+
+async function subscriptionOf(database: Database, id: Id<'webhook'>): Promise<Subscription> {
+  const [row] = await rows<Subscription>(
+    database.read(),
+    `select status, deleted_at is not null as "isDeleted" from webhooks where id = $1`,
+    [id],
+  );
+  if (row === undefined) throw notFound('webhook', id);
+  return row;
+}
+
+function whyClosed({ status, isDeleted }: Subscription): 'deleted' | 'disabled' | undefined {
+  if (isDeleted) return 'deleted';
+  return status === 'disabled' ? 'disabled' : undefined;
+}
+
+type Standing = EndpointFacts & Pick<EndpointView, 'lastStatus' | 'lastOutcome'> & { readonly oldestAt: Date | null };
+
+async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
+  const [row] = await rows<Standing>(
+    tx,
+    `select w.status = 'paused' as "isPaused", h.timeouts_in_row as "timeoutsInRow", h.last_status as "lastStatus",
+       h.last_outcome as "lastOutcome", waits.*, held.*,
+       (select created_at from webhook_deliveries d
+        where d.webhook_id = w.id and d.status = 'pending' and d.attempts_made > 0 order by d.seq limit 1) as "oldestAt"
+     from webhooks w join webhook_health h on h.webhook_id = w.id
+     cross join lateral (
+       select count(*)::int as waiting, min(next_attempt_at) as "nextAttemptAt" from webhook_deliveries d
+       where d.webhook_id = w.id and d.status = 'pending' and d.attempts_made > 0) waits
+     cross join lateral (
+       select count(*) filter (where attempts_made > 0 and lease_until > now())::int as "underWay",
+         count(*) filter (where attempts_made > 0 and lease_until <= now())::int as orphaned,
+         count(*) filter (where lease_until > now())::int as "openRequests",
+         coalesce(ceil(extract(epoch from min(lease_until) filter (where attempts_made > 0 and lease_until > now()) - now())
+           * 1000), 0)::int as "leaseLeftMs"
+       from webhook_deliveries d where d.webhook_id = w.id and d.status = 'delivering') held
+     where w.id = $1`,
+    [webhookId],
+  );
+  if (row === undefined) throw notFound('webhook', webhookId);
+  return row;
+}
+
+const viewOf = (webhookId: string, standing: Standing, isFinal: boolean): EndpointView => ({
+  webhookId,
+  stage: stageOf(standing, isFinal),
+  waiting: standing.waiting,
+  underWay: standing.underWay,
+  oldestAt: isoOrNull(standing.oldestAt),
+  nextAttemptAt: isoOrNull(standing.nextAttemptAt),
+  lastStatus: standing.lastStatus,
+  lastOutcome: standing.lastOutcome,
+  timeoutsInRow: standing.timeoutsInRow,
+});
+
+function stageOf({ isPaused, timeoutsInRow }: Standing, isFinal: boolean): EndpointView['stage'] {
+  if (isFinal) return 'ended';
+  if (isPaused) return 'paused';
+  return isProbed(timeoutsInRow) ? 'probing' : 'retrying';
+}

@@ -1,0 +1,199 @@
+/**
+ * Goal: hanging receivers take neither the places of others nor the attempts of what waits, and no delivery is sent by
+ * two workers at once. Method: real receivers that hang, workers for retries alone with short timeouts, the real dev
+ * server, and what arrived.
+ * @module
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { endpointProcessId, type SendDelivery } from '../../../src/domains/delivery/index.ts';
+import { minute, second } from '../../../src/kernel/instant.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { type Answer, after, hanging, inTurn, status } from '../../support/receiver.ts';
+import { eventually } from '../../support/world.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+}, 60_000);
+afterEach(() => bursar.stopRelays());
+afterAll(() => bursar.close());
+
+/** Deliveries that failed once, `count` of them, at a receiver that then answers with `then`. */
+const failedOnce = async (box: string, count: number, then: Answer) => {
+  bursar.receiver.answers(box, (response, n) => (n <= count ? status(500)(response, n) : then(response, n - count)));
+  const owner = await bursar.subscriber();
+  const { id: webhookId } = await owner.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
+  });
+  await bursar.emit(owner.ownerId, count);
+  const relay = await bursar.relay();
+  await eventually(
+    () => standing(webhookId),
+    ({ attempted }) => attempted === count,
+  );
+  await relay.stop();
+  return { ...owner, webhookId };
+};
+
+/** Deliveries of a subscription, by what became of them. */
+const standing = async (webhookId: string) => {
+  const [row] = await bursar.world.sql<{ attempted: number; succeeded: number; most: number; dead: number }>(
+    `select count(*) filter (where attempts_made > 0)::int as attempted,
+       count(*) filter (where status = 'succeeded')::int as succeeded,
+       count(*) filter (where status in ('failed', 'dead'))::int as dead, max(attempts_made)::int as most
+     from webhook_deliveries where webhook_id = $1`,
+    [webhookId],
+  );
+  if (row === undefined) throw new Error('no row');
+  return row;
+};
+
+const runOf = async (webhookId: string) => {
+  const client = await bursar.infrastructure.temporal.client();
+  return client.workflow.getHandle(endpointProcessId(webhookId));
+};
+const endOf = (webhookId: string) =>
+  eventually(
+    async () => (await (await runOf(webhookId)).describe()).status.name,
+    (name) => name === 'COMPLETED',
+    20_000,
+  );
+
+const sequenceOf = async (webhookId: string): Promise<string[]> =>
+  (
+    await bursar.world.sql<{ id: string }>('select id from webhook_deliveries where webhook_id = $1 order by seq', [
+      webhookId,
+    ])
+  ).map(({ id }) => id);
+
+const idsAt = (box: string): string[] =>
+  bursar.receiver.received(box).map(({ headers }) => String(headers['webhook-id']));
+
+describe('probing', () => {
+  test('after five timeouts in a row one request goes at a time, the others keep their attempts, and a success releases them, oldest first', async () => {
+    const [count, probes] = [30, 4];
+    const then = inTurn(...Array.from({ length: 5 + probes }, () => hanging), after(20));
+    const { webhookId } = await failedOnce('probed', count, then);
+    await bursar.retryWorker({ timeoutMs: 1_200, patienceMs: 100, limits: { perReceiver: 5, leaseMs: 45_000 } });
+    await bursar.world.advance(minute + second);
+    const handle = await runOf(webhookId);
+    await eventually(
+      async () => JSON.stringify(await handle.query('__temporal_workflow_metadata')),
+      (details) => /After \d+ timeouts in a row the receiver gets one request at a time/.test(details),
+      20_000,
+    );
+    expect((await handle.describe()).searchAttributes.BursarStage).toEqual(['probing']);
+    // Five went together, and lost an attempt each; then each probe alone.
+    await eventually(
+      async () => idsAt('probed').length,
+      (arrived) => arrived >= count + 5 + probes,
+      20_000,
+    );
+    const at = bursar.receiver.received('probed').map((received) => received.at);
+    const retries = at.slice(count, count + 5 + probes);
+    const alone = retries.slice(5).map((time, index) => time - (retries[4 + index] ?? 0));
+    expect(alone.every((gap) => gap >= 1_100)).toBe(true);
+    // The first that is answered releases the rest at its first repeated attempt.
+    await eventually(
+      () => standing(webhookId),
+      ({ succeeded }) => succeeded >= count - 5 - probes,
+      20_000,
+    );
+    const attempts = await bursar.world.sql<{ attempts_made: number }>(
+      'select attempts_made from webhook_deliveries where webhook_id = $1 order by seq',
+      [webhookId],
+    );
+    const lost = attempts.map(({ attempts_made }) => attempts_made);
+    expect(lost).toEqual(Array.from({ length: count }, () => 2));
+    const sequence = await sequenceOf(webhookId);
+    const released = idsAt('probed').slice(count + 5 + probes);
+    expect(new Set(released).size).toBe(count - 5 - probes);
+    released.forEach((id, index) => {
+      const expected = sequence.indexOf(id) - (5 + probes);
+      expect(Math.abs(expected - index)).toBeLessThanOrEqual(5); // Five go together.
+    });
+    // What was probed with is due by its own schedule.
+    await bursar.world.advance(5 * minute + second);
+    await eventually(
+      () => standing(webhookId),
+      ({ succeeded }) => succeeded === count,
+      20_000,
+    );
+    await endOf(webhookId);
+  }, 90_000);
+});
+
+describe('several workers', () => {
+  test('two never send one delivery at once, and each delivery arrives once', async () => {
+    const count = 150;
+    const { webhookId } = await failedOnce('shared', count, after(20));
+    const sending = new Set<string>();
+    const together: string[] = [];
+    let sent = 0;
+    const wrapSend =
+      (send: SendDelivery): SendDelivery =>
+      async (claimed) => {
+        if (sending.has(claimed.id)) together.push(claimed.id);
+        sending.add(claimed.id);
+        sent += 1;
+        try {
+          return await send(claimed);
+        } finally {
+          sending.delete(claimed.id);
+        }
+      };
+    await Promise.all([1, 2].map(() => bursar.retryWorker({ wrapSend, mostOfBatch: 10 })));
+    await bursar.world.advance(minute + second);
+    const handle = await runOf(webhookId);
+    // A run that is lost in the middle leaves attempts under way; its successor must not repeat them.
+    await eventually(
+      async () => sent,
+      (now) => now > 20,
+      20_000,
+    );
+    await handle.terminate('test');
+    await bursar.world.sql('update processes set started_epoch = null where id = $1', [endpointProcessId(webhookId)]);
+    await eventually(
+      () => standing(webhookId),
+      ({ succeeded }) => succeeded === count,
+      30_000,
+    );
+    expect(together).toEqual([]);
+    expect(sent).toBe(count);
+    expect(bursar.receiver.mostAtOnce('shared')).toBeLessThanOrEqual(100);
+    await endOf(webhookId);
+  }, 90_000);
+
+  test('together with first attempts they keep within the places of the receiver', async () => {
+    const { webhookId, ownerId } = await failedOnce('places', 20, after(30));
+    const limits = { perReceiver: 4, leaseMs: 45_000 };
+    await bursar.retryWorker({ limits });
+    await bursar.relay({ perReceiver: 4 });
+    await bursar.emit(ownerId, 40);
+    await bursar.world.advance(minute + second);
+    await eventually(
+      () => standing(webhookId),
+      ({ succeeded }) => succeeded === 60,
+      40_000,
+    );
+    expect(bursar.receiver.mostAtOnce('places')).toBeLessThanOrEqual(4);
+    await endOf(webhookId);
+  }, 90_000);
+});
+
+describe('hanging receivers', () => {
+  test('a batch leaves attempts that hang after its patience, and their results wake the run', async () => {
+    const { webhookId } = await failedOnce('left', 2, inTurn(hanging, status(200), status(200)));
+    await bursar.retryWorker({ timeoutMs: 4_000, patienceMs: 500 });
+    await bursar.world.advance(minute + second);
+    const handle = await runOf(webhookId);
+    const details = async () => JSON.stringify(await handle.query('__temporal_workflow_metadata'));
+    await eventually(details, (text) => /1 under way to wh_\w+\..*Waiting for the results\./.test(text), 20_000);
+    const pending = (await handle.describe()).raw.pendingActivities ?? [];
+    expect(pending).toEqual([]); // No slot is taken while it hangs.
+    await eventually(details, (text) => /Last failure: no answer in time\. Next attempt at/.test(text), 20_000);
+    await bursar.world.advance(5 * minute + second);
+    await endOf(webhookId);
+    expect(await standing(webhookId)).toMatchObject({ succeeded: 2, most: 3 });
+  }, 60_000);
+});
