@@ -22,7 +22,7 @@ import {
   startDeliveryRelay,
 } from '../../src/relay/deliveries.ts';
 import { type Loop, startLoop } from '../../src/relay/loop.ts';
-import { reconcileProcesses } from '../../src/relay/processes.ts';
+import { createRelay } from '../../src/relay/processes.ts';
 import { createRetrySender, type RetryOptions } from '../../src/relay/retries.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
@@ -138,7 +138,7 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
         workflowBundle: { codePath: process.env.TEST_BUNDLE ?? '' },
         log,
       });
-      const relay = startLoop({ name: 'relay', everyMs: 200, log, pass: () => reconcileProcesses(infrastructure) });
+      const relay = startLoop({ name: 'relay', everyMs: 200, log, pass: createRelay(infrastructure).pass });
       const stop = async (): Promise<void> => {
         await Promise.all([relay.stop(), retries.stop()]);
         await worker.stop();

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { endpointProcessId, type SendDelivery } from '../../../src/domains/delivery/index.ts';
 import { minute, second } from '../../../src/kernel/instant.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { type Answer, after, hanging, inTurn, status } from '../../support/receiver.ts';
+import { type Answer, after as answerAfter, hanging, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -72,7 +72,7 @@ const idsAt = (box: string): string[] =>
 describe('probing', () => {
   test('after five timeouts in a row one request goes at a time, the others keep their attempts, and a success releases them, oldest first', async () => {
     const [count, probes] = [30, 4];
-    const then = inTurn(...Array.from({ length: 5 + probes }, () => hanging), after(20));
+    const then = inTurn(...Array.from({ length: 5 + probes }, () => hanging), answerAfter(20));
     const { webhookId } = await failedOnce('probed', count, then);
     await bursar.retryWorker({ timeoutMs: 1_200, patienceMs: 100, limits: { perReceiver: 5, leaseMs: 45_000 } });
     await bursar.world.advance(minute + second);
@@ -126,7 +126,7 @@ describe('probing', () => {
 describe('several workers', () => {
   test('two never send one delivery at once, and each delivery arrives once', async () => {
     const count = 150;
-    const { webhookId } = await failedOnce('shared', count, after(20));
+    const { webhookId } = await failedOnce('shared', count, answerAfter(20));
     const sending = new Set<string>();
     const together: string[] = [];
     let sent = 0;
@@ -165,7 +165,7 @@ describe('several workers', () => {
   }, 90_000);
 
   test('together with first attempts they keep within the places of the receiver', async () => {
-    const { webhookId, ownerId } = await failedOnce('places', 20, after(30));
+    const { webhookId, ownerId } = await failedOnce('places', 20, answerAfter(30));
     const limits = { perReceiver: 4, leaseMs: 45_000 };
     await bursar.retryWorker({ limits });
     await bursar.relay({ perReceiver: 4 });

@@ -1,0 +1,146 @@
+/**
+ * Goal: a delivery that fails while the run of its subscription ends is never left without a run. Method: the end and
+ * the failure raced in PostgreSQL alone, many times; then on the real dev server, with failures sent as a run ends.
+ * @module
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import {
+  claimFirstAttempts,
+  claimRetries,
+  endpointProcessId,
+  type Result,
+  readEndpoint,
+  recordResults,
+} from '../../../src/domains/delivery/index.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
+import { minute, second } from '../../../src/kernel/instant.ts';
+import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { status } from '../../support/receiver.ts';
+import { businessNow, eventually } from '../../support/world.ts';
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld();
+}, 60_000);
+afterEach(() => bursar.stopRelays());
+afterAll(() => bursar.close());
+
+const subscribed = async (box: string) => {
+  const { ownerId, webhooks } = await bursar.subscriber();
+  const { id } = await webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
+  });
+  return { ownerId, webhookId: id as Id<'webhook'> };
+};
+
+const open = async (webhookId: string) => {
+  const [row] = await bursar.world.sql<{ waiting: number; is_open: boolean; wanted_wake: boolean; due: boolean }>(
+    `select p.is_open, p.wanted_wake, p.due_at <= (select min(next_attempt_at) from webhook_deliveries
+        where webhook_id = $1 and status = 'pending') as due,
+       (select count(*)::int from webhook_deliveries where webhook_id = $1 and status = 'pending') as waiting
+     from processes p where p.id = $2`,
+    [webhookId, endpointProcessId(webhookId)],
+  );
+  if (row === undefined) throw new Error('no process');
+  return row;
+};
+
+test('the end of a run and a failure at the same moment: what waits always has an open process', async () => {
+  const { ownerId, webhookId } = await subscribed('raced-end');
+  const { database } = bursar.infrastructure;
+  const answered = (claimed: Result['claimed'], code: number): Result => ({
+    claimed,
+    attempted: { status: code, timedOut: false, failure: null },
+    tookMs: 1,
+    retryAfterMs: 0,
+    responseBody: null,
+  });
+  const seen = { reopened: 0, keptOpen: 0 };
+  for (let round = 0; round < 60; round++) {
+    // One delivery failed, and its retry has arrived: the run's next look ends it. Another one fails meanwhile.
+    const now = await businessNow(bursar.world);
+    await bursar.emit(ownerId);
+    const [first] = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
+    if (first === undefined) throw new Error('no claim');
+    await database.write((tx) => recordResults(tx, [answered(first, 500)], now));
+    const later = new Date(now.getTime() + minute);
+    const [retry] = await database.write((tx) => claimRetries(tx, webhookId, later, 1, claimLimits));
+    if (retry === undefined) throw new Error('no retry');
+    await database.write((tx) => recordResults(tx, [answered(retry, 200)], later));
+    await bursar.emit(ownerId);
+    const [second_] = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
+    if (second_ === undefined) throw new Error('no second claim');
+    const [step] = await Promise.all([
+      sleep(Math.random() * 4).then(() => readEndpoint(database, webhookId, 100, later)),
+      sleep(Math.random() * 4).then(() => database.write((tx) => recordResults(tx, [answered(second_, 500)], later))),
+    ]);
+    const after = await open(webhookId);
+    expect(after).toMatchObject({ waiting: 1, is_open: true, due: true });
+    // A run that was told to end is woken, or another one started, by the wake that the failure wanted.
+    if (step.kind === 'final') expect(after.wanted_wake).toBe(true);
+    seen[step.kind === 'final' ? 'reopened' : 'keptOpen'] += 1;
+    // Arrives, so that the next round begins with nothing.
+    const end = new Date(later.getTime() + minute);
+    const [last] = await database.write((tx) => claimRetries(tx, webhookId, end, 1, claimLimits));
+    if (last === undefined) throw new Error('no last claim');
+    await database.write((tx) => recordResults(tx, [answered(last, 200)], end));
+    expect(await readEndpoint(database, webhookId, 100, end)).toMatchObject({ kind: 'final' });
+  }
+  process.stderr.write(`ends raced: ${JSON.stringify(seen)}\n`);
+  expect(seen.reopened).toBeGreaterThan(0);
+  expect(seen.keptOpen).toBeGreaterThan(0);
+}, 60_000);
+
+test('on the dev server: each delivery that fails as the run ends is retried, without a wait for the rescue', async () => {
+  const box = 'raced-run';
+  const { ownerId, webhookId } = await subscribed(box);
+  const known = new Set<unknown>();
+  bursar.receiver.answers(box, (response, n) => {
+    const id = bursar.receiver.received(box)[n - 1]?.headers['webhook-id'];
+    const isFirst = !known.has(id);
+    known.add(id);
+    status(isFirst ? 500 : 200)(response, n);
+  });
+  await bursar.relay({ pollMs: 100 });
+  await bursar.retryWorker();
+  const count = async (condition: string): Promise<number> => {
+    const [row] = await bursar.world.sql<{ count: number }>(
+      `select count(*)::int as count from webhook_deliveries where webhook_id = $1 and ${condition}`,
+      [webhookId],
+    );
+    return row?.count ?? 0;
+  };
+  const rounds = 25;
+  await bursar.emit(ownerId);
+  for (let round = 1; round <= rounds; round++) {
+    await eventually(
+      () => count(`status = 'pending' and attempts_made = 1`),
+      (waiting) => waiting > 0,
+    );
+    await bursar.world.sql(
+      `update webhook_deliveries set next_attempt_at = created_at where webhook_id = $1 and status = 'pending' and attempts_made = 1`,
+      [webhookId],
+    );
+    await bursar.world.sql('update processes set wanted_wake = true where id = $1', [endpointProcessId(webhookId)]);
+    await eventually(
+      () => count(`status = 'succeeded'`),
+      (succeeded) => succeeded >= round,
+      20_000,
+    );
+    await sleep(Math.random() * 60);
+    if (round < rounds) await bursar.emit(ownerId);
+  }
+  const client = await bursar.infrastructure.temporal.client();
+  await eventually(
+    async () => (await client.workflow.getHandle(endpointProcessId(webhookId)).describe()).status.name,
+    (name) => name === 'COMPLETED',
+  );
+  expect(await count(`status = 'succeeded' and attempts_made = 2`)).toBe(rounds);
+  const [row] = await bursar.world.sql<{ is_open: boolean }>('select is_open from processes where id = $1', [
+    endpointProcessId(webhookId),
+  ]);
+  expect(row).toEqual({ is_open: false });
+  await bursar.world.advance(second);
+}, 120_000);

@@ -1,0 +1,83 @@
+/**
+ * Goal: however many receivers hang, the failed delivery of another one is retried in time, and the API's own runs go
+ * on. Method: more hanging receivers than the worker has activity slots, the real worker, and the time until the
+ * healthy receiver is called again.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { minute, second } from '../../../src/kernel/instant.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { hanging, inTurn, status } from '../../support/receiver.ts';
+import { eventually } from '../../support/world.ts';
+
+const owners = 3;
+const hangingPerOwner = 15;
+const eventsPerOwner = 2;
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld({ retries: true });
+}, 60_000);
+afterAll(() => bursar.close());
+
+const attemptedOnce = async (): Promise<number> => {
+  const [row] = await bursar.world.sql<{ count: number }>(
+    'select count(*)::int as count from webhook_deliveries where attempts_made = 1',
+  );
+  return row?.count ?? 0;
+};
+
+test('45 hanging receivers with 90 deliveries do not delay the retry of a healthy one', async () => {
+  const failingOnce = Array.from({ length: eventsPerOwner }, () => status(500));
+  for (let owner = 0; owner < owners; owner++) {
+    const { ownerId, webhooks } = await bursar.subscriber();
+    for (let index = 0; index < hangingPerOwner; index++) {
+      const box = `hanging-${owner}-${index}`;
+      bursar.receiver.answers(box, inTurn(...failingOnce, hanging));
+      await webhooks.createWebhook({ body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] } });
+    }
+    await bursar.emit(ownerId, eventsPerOwner);
+  }
+  bursar.receiver.answers('healthy', inTurn(status(500), status(200)));
+  const healthy = await bursar.subscriber();
+  await healthy.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf('healthy'), events: ['policy.created'] },
+  });
+  const hangingDeliveries = owners * hangingPerOwner * eventsPerOwner;
+  await eventually(attemptedOnce, (count) => count === hangingDeliveries, 60_000);
+
+  // All that hang are due at once, and are being attempted, before the healthy one is.
+  await bursar.world.advance(minute + second);
+  const called = () =>
+    Array.from({ length: owners * hangingPerOwner }, (_, index) =>
+      bursar.receiver.received(`hanging-${Math.floor(index / hangingPerOwner)}-${index % hangingPerOwner}`),
+    ).filter((received) => received.length > eventsPerOwner).length;
+  await eventually(
+    async () => called(),
+    (count) => count >= 40,
+    25_000,
+  );
+  await bursar.emit(healthy.ownerId);
+  await eventually(attemptedOnce, (count) => count >= 1);
+  await eventually(
+    async () => bursar.receiver.received('healthy').length,
+    (count) => count === 1,
+  );
+  await bursar.world.sql(
+    `update webhook_deliveries set next_attempt_at = created_at where owner_id = $1 and attempts_made = 1`,
+    [healthy.ownerId],
+  );
+  const startedAt = performance.now();
+  await bursar.world.sql(
+    `update processes set wanted_wake = true, due_at = created_at where owner_id = $1 and is_open`,
+    [healthy.ownerId],
+  );
+  await eventually(
+    async () => bursar.receiver.received('healthy').length,
+    (count) => count === 2,
+    60_000,
+  );
+  const tookMs = Math.round(performance.now() - startedAt);
+  process.stderr.write(`healthy receiver retried after ${tookMs} ms beside ${called()} hanging receivers\n`);
+  expect(tookMs).toBeLessThan(10_000);
+}, 180_000);
