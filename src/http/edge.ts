@@ -33,9 +33,15 @@ export type EdgeDeps = AdmitDeps & {
 
 type Handler = Mounted['handlers'][string];
 
-type Answering = { readonly handler: Handler; readonly page: Page | undefined };
+type Answering = {
+  readonly handler: Handler;
+  readonly page: Page | undefined;
+  /** Every path of the operation, parameters in braces. */
+  readonly paths: readonly string[];
+};
 
-export function edge(name: string, operation: Operation, { handler, page }: Answering, deps: EdgeDeps): RequestHandler {
+export function edge(name: string, operation: Operation, answering: Answering, deps: EdgeDeps): RequestHandler {
+  const { page } = answering;
   return async (request, response) => {
     if (page !== undefined) negotiatePage(page, request, response);
     let caller: Caller | undefined;
@@ -45,7 +51,7 @@ export function edge(name: string, operation: Operation, { handler, page }: Answ
     try {
       await limit(operation, request, response, deps);
       const admitted = await admit({ name, operation, request, requestId: requestIdOf(request), onIdentified }, deps);
-      await serve(operation, handler, deps, request, response, admitted);
+      await serve(operation, answering, deps, request, response, admitted);
     } catch (error) {
       const client = deps.clientOf(request);
       void deps.refusedAccess.trace({ name, operation, request, caller, client, error });
@@ -63,7 +69,7 @@ async function limit(operation: Operation, request: Request, response: Response,
 
 async function serve(
   operation: Operation,
-  handler: Handler,
+  { handler, paths }: Answering,
   deps: EdgeDeps,
   request: Request,
   response: Response,
@@ -71,7 +77,7 @@ async function serve(
 ) {
   const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
-  const key = requestKey(operation, request, caller, rawBody);
+  const key = requestKey(operation, request, caller, { paths, rawBody });
   const known = key === undefined ? undefined : await deps.idempotency.find(key);
   if (known !== undefined) return replay(response, known);
 
@@ -172,7 +178,7 @@ function requestKey(
   operation: Operation,
   request: Request,
   caller: Caller,
-  rawBody: Uint8Array,
+  { paths, rawBody }: { readonly paths: readonly string[]; readonly rawBody: Uint8Array },
 ): RequestKey | undefined {
   if (operation.method !== 'post' || !('ownerId' in caller)) return undefined;
   const key = request.headers['idempotency-key'];
@@ -184,8 +190,13 @@ function requestKey(
     throw new DomainError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters without spaces');
   }
   const agentId = caller.kind === 'agent' ? caller.agentId : '';
-  return { ownerId: caller.ownerId ?? '', agentId, key, method: request.method, path: request.path, rawBody };
+  const [first = request.path, ...others] = paths.map((path) => filled(path, request.params));
+  const scope = { ownerId: caller.ownerId ?? '', callerKind: caller.kind, agentId, key };
+  return { ...scope, method: request.method, paths: [first, ...others], rawBody };
 }
+
+const filled = (path: string, params: Request['params']): string =>
+  path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 
 function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
   const { params: wantedParams, query: wantedQuery, body: wantedBody } = operation;

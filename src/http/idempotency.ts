@@ -11,11 +11,14 @@ import type { Vault } from '../vault/vault.ts';
 
 export type RequestKey = {
   readonly ownerId: string;
-  /** Empty for the owner's own calls. */
+  /** An owner's key, its agents and the dashboard never meet each other's requests. */
+  readonly callerKind: 'key' | 'agent' | 'dashboard';
+  /** Empty where no agent calls. */
   readonly agentId: string;
   readonly key: string;
   readonly method: string;
-  readonly path: string;
+  /** Every path that this request could have been sent to: aliases, with and without `/v1`. The first is stored. */
+  readonly paths: readonly [string, ...string[]];
   readonly rawBody: Uint8Array;
 };
 
@@ -56,6 +59,7 @@ export const retentionHours = 24;
 const secretMinutes = 10;
 
 type Row = {
+  caller_kind: string;
   method: string;
   path: string;
   request_hash: string;
@@ -68,23 +72,29 @@ type Row = {
   may_reveal: boolean;
 };
 
-const selectRow = `select method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
+/** A row from before kinds of caller were told apart has none, and is found by both kinds that it may be of. */
+const selectRow = `select caller_kind, method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
     coalesce(lease_until > now(), false) as is_leased, coalesce(reveal_until > now(), true) as may_reveal
-  from idempotency where owner_id = $1 and agent_id = $2 and key = $3
-    and reserved_at > now() - interval '${retentionHours} hours'`;
+  from idempotency where owner_id = $1 and caller_kind in ($2, '') and agent_id = $3 and key = $4
+    and reserved_at > now() - interval '${retentionHours} hours'
+  order by caller_kind desc limit 1`;
+
+const adoptRow = `update idempotency set caller_kind = $2
+  where owner_id = $1 and caller_kind = '' and agent_id = $3 and key = $4`;
 
 export function createIdempotency(database: Database, vault: Vault): Idempotency {
-  const keyOf = (request: RequestKey) => [request.ownerId, request.agentId, request.key];
+  const keyOf = ({ ownerId, callerKind, agentId, key }: RequestKey) => [ownerId, callerKind, agentId, key];
 
   const find = async (request: RequestKey) => {
     const [row] = await rows<Row>(database.read(), selectRow, keyOf(request));
-    return row === undefined ? undefined : replayOf(row, request);
+    if (row === undefined) return undefined;
+    if (!isOf(row, request))
+      throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
+    if (row.caller_kind === '') await rows(database.read(), adoptRow, keyOf(request));
+    return replayOf(row, request);
   };
 
   const replayOf = async (row: Row, request: RequestKey) => {
-    if (row.method !== request.method || row.path !== request.path || row.request_hash !== hashOf(request.rawBody)) {
-      throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
-    }
     if (row.status === null || row.body === null) {
       if (row.is_leased) throw running();
       return undefined;
@@ -109,11 +119,12 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     const [mine] = await rows<{ seed: string; seed_ms: number }>(database.read(), reserveRow, [
       ...keyOf(request),
       request.method,
-      request.path,
+      request.paths[0],
       hashOf(request.rawBody),
       seed,
       seedMs,
       leaseToken,
+      request.paths,
     ]).catch(async (error: unknown) => {
       if (isDatabaseAway(error)) await release(request, { leaseToken }); // It may have been made all the same.
       throw error;
@@ -131,8 +142,8 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       const stored = isSealed || isSecret ? await vault.seal(body, sealContext(request)) : body;
       await rows(
         database.read(),
-        `update idempotency set status = $5, body = $6, body_is_sealed = $7, lease_until = null,
-           reveal_until = case when $8 then now() + interval '${secretMinutes} minutes' end
+        `update idempotency set status = $6, body = $7, body_is_sealed = $8, lease_until = null,
+           reveal_until = case when $9 then now() + interval '${secretMinutes} minutes' end
          where ${leased}`,
         [...keyOf(request), leaseToken, status, stored, isSealed || isSecret, isSecret],
       );
@@ -172,13 +183,13 @@ async function patiently(end: () => Promise<unknown>, until = Date.now() + lease
   }
 }
 
-const leased = 'owner_id = $1 and agent_id = $2 and key = $3 and lease_token = $4';
+const leased = 'owner_id = $1 and caller_kind = $2 and agent_id = $3 and key = $4 and lease_token = $5';
 
 /** Inserts, or takes over a row that is past its retention or whose lease lapsed without an answer. */
 const reserveRow = `insert into idempotency as i
-    (owner_id, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + interval '${leaseMs} milliseconds')
-  on conflict (owner_id, agent_id, key) do update set
+    (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + interval '${leaseMs} milliseconds')
+  on conflict (owner_id, caller_kind, agent_id, key) do update set
     lease_until = excluded.lease_until, lease_token = excluded.lease_token,
     reserved_at = case when i.reserved_at < now() - interval '${retentionHours} hours' then now() else i.reserved_at end,
     seed = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
@@ -187,8 +198,11 @@ const reserveRow = `insert into idempotency as i
     status = null, body = null, body_is_sealed = false, reveal_until = null
   where i.reserved_at < now() - interval '${retentionHours} hours'
     or (i.status is null and coalesce(i.lease_until, '-infinity') < now()
-        and i.method = excluded.method and i.path = excluded.path and i.request_hash = excluded.request_hash)
+        and i.method = excluded.method and i.path = any($11::text[]) and i.request_hash = excluded.request_hash)
   returning seed, seed_ms`;
+
+const isOf = (row: Row, { method, paths, rawBody }: RequestKey): boolean =>
+  row.method === method && paths.includes(row.path) && row.request_hash === hashOf(rawBody);
 
 const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
 const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;

@@ -15,8 +15,9 @@ export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps)
     Object.entries(area.operations).flatMap(([name, operation]) => {
       const handler = handlers[name];
       if (handler === undefined) throw new Error(`no handler for ${name}`);
-      const run = edge(name, operation, { handler, page: pages[name] }, deps);
-      return pathsOf(area, operation).map((path) => ({ path, method: operation.method.toUpperCase(), run }));
+      const paths = pathsOf(area, operation);
+      const run = edge(name, operation, { handler, page: pages[name], paths }, deps);
+      return paths.map((path) => ({ path, method: operation.method.toUpperCase(), run }));
     }),
   );
   const places = new Places<ReadonlyMap<string, Route>>();

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { createIdempotency } from '../../../src/http/idempotency.ts';
+import { createIdempotency, type RequestKey } from '../../../src/http/idempotency.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
@@ -250,12 +250,13 @@ test('whoever lost the lease changes nothing any more', async () => {
   try {
     const vault = createVault({ keys: readVaultKeys(world.config.BURSAR_VAULT_KEY) });
     const idempotency = createIdempotency(databaseOf(orm), vault);
-    const request = {
+    const request: RequestKey = {
       ownerId: owner.ownerId,
+      callerKind: 'key',
       agentId: '',
       key: 'k',
       method: 'POST',
-      path: '/x',
+      paths: ['/x'],
       rawBody: new Uint8Array(),
     };
     const slow = await idempotency.reserve(request);

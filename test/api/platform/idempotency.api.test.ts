@@ -1,0 +1,132 @@
+/**
+ * Goal: one key means one request of one kind of caller, by whatever path it is sent, also when the first answer was
+ * kept by a version that knew no kinds. Method: real HTTP and the table that keeps the answers.
+ * @module
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { agentTokensArea } from '../../../src/domains/identity/index.ts';
+import { aPayer, type Payer } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let payer: Payer;
+let agentToken: string;
+beforeAll(async () => {
+  world = await startWorld();
+  payer = await aPayer(world);
+  const tokens = payer.owner.client(agentTokensArea);
+  agentToken = (await tokens.createAgentToken({ params: { id: payer.agentId }, body: {} })).token;
+});
+afterAll(() => world.close());
+
+type Answered = { readonly status: number; readonly isReplay: boolean; readonly body: { id: string; key?: string } };
+
+async function post(
+  path: string,
+  { key, body, headers }: { key: string; body: object; headers?: Record<string, string> },
+): Promise<Answered> {
+  const answer = await fetch(`${world.apiUrl}${path}`, {
+    method: 'POST',
+    headers: {
+      ...(headers ?? { Authorization: `Bearer ${payer.owner.key}` }),
+      'Content-Type': 'application/json',
+      'Idempotency-Key': key,
+    },
+    body: JSON.stringify(body),
+  });
+  const isReplay = answer.headers.get('idempotent-replayed') === 'true';
+  return { status: answer.status, isReplay, body: (await answer.json()) as Answered['body'] };
+}
+
+const dashboard = () => ({ 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': payer.owner.ownerId });
+
+test('the dashboard and an owner’s key with the same key string get keys of their own, and each its own again', async () => {
+  const asked = { key: randomUUID(), body: { label: 'same' } };
+  const byKey = await post('/keys/create', asked);
+  const byDashboard = await post('/keys/create', { ...asked, headers: dashboard() });
+  expect([byKey.status, byDashboard.status, byDashboard.isReplay]).toEqual([201, 201, false]);
+  expect(byDashboard.body.key).not.toBe(byKey.body.key);
+  expect(await post('/keys/create', asked)).toEqual({ ...byKey, isReplay: true });
+  expect(await post('/keys/create', { ...asked, headers: dashboard() })).toEqual({ ...byDashboard, isReplay: true });
+  // Neither is refused for what the other one asked.
+  const other = { key: asked.key, body: { label: 'another' } };
+  expect((await post('/keys/create', other)).status).toBe(409);
+  const fresh = { key: randomUUID(), body: { label: 'a' } };
+  expect((await post('/keys/create', fresh)).status).toBe(201);
+  expect((await post('/keys/create', { ...fresh, body: { label: 'b' }, headers: dashboard() })).status).toBe(201);
+});
+
+test('an agent and its owner with the same key string get records of their own', async () => {
+  const body = { agentId: payer.agentId, purpose: 'the same', expectedAmountEuros: 1 };
+  const asked = { key: randomUUID(), body };
+  const byOwner = await post('/intents', asked);
+  const byAgent = await post('/intents', { ...asked, headers: { Authorization: `Bearer ${agentToken}` } });
+  expect([byOwner.status, byAgent.status, byAgent.isReplay]).toEqual([201, 201, false]);
+  expect(byAgent.body.id).not.toBe(byOwner.body.id);
+});
+
+test.each([
+  ['/wallets', ['/v1/wallets', '/accounts', '/v1/accounts', '/wallets/', '/WALLETS', '/V1/Accounts/']],
+  ['/v1/accounts', ['/wallets', '/accounts', '/v1/wallets']],
+] as const)('a retry of %s by another of its paths is the same request', async (first, others) => {
+  const asked = { key: randomUUID(), body: { name: 'the same wallet' } };
+  const made = await post(first, asked);
+  expect(made.status).toBe(201);
+  for (const path of others) expect([path, await post(path, asked)]).toEqual([path, { ...made, isReplay: true }]);
+  expect((await post('/policies', asked)).status).toBe(409);
+  const count = await world.sql(`select 1 from wallets where owner_id = $1 and name = 'the same wallet'`, [
+    payer.owner.ownerId,
+  ]);
+  expect(count).toHaveLength(first === '/wallets' ? 1 : 2);
+});
+
+test('with a parameter in the path: the same record is the same request, another one is not', async () => {
+  const asked = { key: randomUUID(), body: { label: 'one' } };
+  const made = await post(`/agents/${payer.agentId}/tokens`, asked);
+  expect(made.status).toBe(201);
+  expect(await post(`/v1/agents/${payer.agentId}/tokens/`, asked)).toEqual({ ...made, isReplay: true });
+  expect((await post('/agents/ag_aaaaaaaaaaaaaaaa/tokens', asked)).status).toBe(409);
+  expect(await world.sql('select caller_kind, path from idempotency where key = $1', [asked.key])).toEqual([
+    { caller_kind: 'key', path: `/agents/${payer.agentId}/tokens` },
+  ]);
+});
+
+const hashOf = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
+
+/** As the version before kinds of caller left it, after the migration. */
+async function formerRow(
+  key: string,
+  path: string,
+  body: object,
+  answer: { status: number; body: string } | undefined,
+) {
+  await world.sql(
+    `insert into idempotency (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, status, body)
+     values ($1, '', '', $2, 'POST', $3, $4, 'a former seed', $5, 'gone', $6, $7)`,
+    [payer.owner.ownerId, key, path, hashOf(body), Date.now(), answer?.status ?? null, answer?.body ?? null],
+  );
+}
+
+test('a row from before is replayed by any path, and belongs to whom repeats it from then on', async () => {
+  for (const path of ['/wallets', '/v1/accounts']) {
+    const asked = { key: randomUUID(), body: { name: 'from before' } };
+    await formerRow(asked.key, path, asked.body, { status: 201, body: '{"id":"wal_former"}' });
+    expect((await post('/wallets', { ...asked, body: { name: 'something else' } })).status).toBe(409);
+    for (const _ of [1, 2]) {
+      expect(await post('/v1/wallets', asked)).toEqual({ status: 201, isReplay: true, body: { id: 'wal_former' } });
+    }
+    expect(await world.sql('select caller_kind from idempotency where key = $1', [asked.key])).toEqual([
+      { caller_kind: 'key' },
+    ]);
+  }
+});
+
+test('a row from before whose work was cut off goes on with its own ids', async () => {
+  const asked = { key: randomUUID(), body: { name: 'cut off' } };
+  await formerRow(asked.key, '/v1/wallets', asked.body, undefined);
+  expect((await post('/wallets', asked)).status).toBe(201);
+  expect(await world.sql('select caller_kind, seed, status from idempotency where key = $1', [asked.key])).toEqual([
+    { caller_kind: 'key', seed: 'a former seed', status: 201 },
+  ]);
+});
