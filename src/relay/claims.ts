@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { rows } from '../db/tx.ts';
 import type { Process } from '../platform/processes.ts';
+import { rowsByIndex } from './by-index.ts';
 
 export type QueueName = 'wakes' | 'starts' | 'rescues';
 
@@ -85,7 +86,7 @@ export function createClaims(database: Database): Claims {
   const served: Record<QueueName, Record<string, string>> = { wakes: {}, starts: {}, rescues: {} };
   return {
     claim: async (queue, { most, taken, overdueBefore }) => {
-      const claimed = await rows<Claimed>(database.read(), claimStatements[queue], [
+      const claimed = await rowsByIndex<Claimed>(database, claimStatements[queue], [
         most,
         JSON.stringify(served[queue]),
         taken,
@@ -128,19 +129,22 @@ const inServingOrder = (claimed: readonly Claimed[], served: Readonly<Record<str
 
 /** Rows that were started in another Temporal, or in the same one before it lost its database, count as not started. */
 export async function forgetOtherEpochs(database: Database, epoch: string): Promise<void> {
-  await rows(
-    database.read(),
+  await rowsByIndex(
+    database,
     `update processes set started_epoch = null, retry_at = null where id = any(array(
-       select id from processes where is_open and (started_epoch < $1 or started_epoch > $1)
-       limit ${markedAtOnce} for update skip locked))`,
+       select id from (select id from processes
+         where is_open and started_epoch < $1 limit ${markedAtOnce} for update skip locked) earlier
+       union all
+       select id from (select id from processes
+         where is_open and started_epoch > $1 limit ${markedAtOnce} for update skip locked) later))`,
     [epoch],
   );
 }
 
 /** What has become overdue since the last look joins the queue of rescues. */
 export async function noteOverdue(database: Database, overdueBefore: Date): Promise<void> {
-  await rows(
-    database.read(),
+  await rowsByIndex(
+    database,
     `update processes set rescued_at = '-infinity' where id = any(array(
        select id from processes
        where is_open and due_at is not null and due_at < $1 and started_epoch is not null and rescued_at is null

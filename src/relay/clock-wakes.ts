@@ -5,6 +5,7 @@
  */
 import type { Database } from '../db/database.ts';
 import { oneRow, rows, type Tx } from '../db/tx.ts';
+import { rowsByIndex } from './by-index.ts';
 
 const markedAtOnce = 1_000;
 
@@ -43,8 +44,8 @@ export async function countClockWakes(database: Database): Promise<{ woken: numb
 
 /** True when there is more to mark. Waits for no lock: neither of the request nor of a row. */
 async function markSome(database: Database): Promise<boolean> {
-  const found = await rows<{ isMore: boolean }>(
-    database.read(),
+  const found = await rowsByIndex<{ isMore: boolean }>(
+    database,
     `with request as materialized (
        select until, after_due, after_id, skipped from clock_wakes where not is_done for update skip locked
      ), page as materialized (
@@ -71,6 +72,7 @@ async function markSome(database: Database): Promise<boolean> {
          and not exists (select id from open_rows except select id from marked)
      where exists (select from request)
      returning not is_done as "isMore"`,
+    [],
   );
   return found[0]?.isMore === true;
 }

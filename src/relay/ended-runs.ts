@@ -10,6 +10,7 @@ import { hour, minute, second } from '../kernel/instant.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Temporal } from '../temporal/connection.ts';
 import type { WorkflowGateway } from '../temporal/gateway.ts';
+import { rowsByIndex } from './by-index.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 export type EndedRunsOptions = {
@@ -68,8 +69,8 @@ export async function checkSome(options: EndedRunsOptions): Promise<number> {
 
 /** Whoever has the turn takes the rows that were not checked for longest. An idle installation writes nothing. */
 async function takeTurn(database: Database, everyMs: number): Promise<string[]> {
-  const taken = await rows<{ id: string }>(
-    database.read(),
+  const taken = await rowsByIndex<{ id: string }>(
+    database,
     `with turn as materialized (
        insert into relay_turns as t (name, next_at)
        select 'ended-runs', now() + interval '${turnMs} milliseconds'
