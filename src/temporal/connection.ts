@@ -4,7 +4,7 @@
  * @module
  */
 import { fileURLToPath } from 'node:url';
-import { Client, Connection } from '@temporalio/client';
+import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { TemporalSecurity } from './security.ts';
 
 export type TemporalOptions = {
@@ -27,13 +27,32 @@ const epochLivesMs = 5_000;
 /** Left to itself the channel dials ever more rarely, in the end every two minutes, and a server that is back is away. */
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
+/** Not when one run has too many updates in flight: to wait for it is the caller's own decision, after a 503. */
+const retries = defaultGrpcRetryOptions();
+const interceptors = [
+  makeGrpcRetryInterceptor({
+    ...retries,
+    retryableDecider: (attempt, status) => !isCrowded(status) && retries.retryableDecider(attempt, status),
+  }),
+];
+
+const isCrowded = ({ code, details }: { code: number; details: string }): boolean =>
+  code === resourceExhausted && /in-flight|Update-with-Start/i.test(details);
+const resourceExhausted = 8;
+
 export function createTemporal({ address, namespace, security }: TemporalOptions): Temporal {
   let opening: Promise<Connection> | undefined;
   let made: { connection: Connection; client: Client } | undefined;
   let known: { epoch: string; until: number } | undefined;
 
   const open = async (): Promise<Connection> => {
-    opening ??= Connection.connect({ address, ...security, connectTimeout: connectTimeoutMs, channelArgs });
+    opening ??= Connection.connect({
+      address,
+      ...security,
+      connectTimeout: connectTimeoutMs,
+      channelArgs,
+      interceptors,
+    });
     try {
       return await opening;
     } catch (error) {

@@ -3,16 +3,9 @@
  * none decides anything. Temporal away is `unavailable`, never a lost request.
  * @module
  */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Client, isGrpcServiceError, WithStartWorkflowOperation, WorkflowNotFoundError } from '@temporalio/client';
 import {
-  type Client,
-  isGrpcServiceError,
-  WithStartWorkflowOperation,
-  WorkflowNotFoundError,
-  WorkflowUpdateFailedError,
-  WorkflowUpdateRPCTimeoutOrCancelledError,
-} from '@temporalio/client';
-import {
-  ApplicationFailure,
   defineSearchAttributeKey,
   SearchAttributeType,
   TypedSearchAttributes,
@@ -20,10 +13,11 @@ import {
 } from '@temporalio/common';
 import type { Database } from '../db/database.ts';
 import { inBatches } from '../kernel/batches.ts';
-import { DomainError, type ErrorCode, errorCodes, unavailable } from '../kernel/errors.ts';
+import { DomainError } from '../kernel/errors.ts';
 import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Process } from '../platform/processes.ts';
+import { isCollision, messagesOf, noAnswer, refusalFrom } from './call-errors.ts';
 import type { Temporal } from './connection.ts';
 import { findProcesses, isUntouched, type KnownProcess, noteAllStarted, type Started } from './known-processes.ts';
 import { summaryOf } from './summaries.ts';
@@ -115,14 +109,14 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
       const [process] = await findProcesses(database, [processId]);
       if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
       try {
-        const answer = await answeredWithin(askTimeoutMs, async () => {
+        const answer = await answeredWithin(askTimeoutMs, async (leftMs) => {
           const client = await temporal.client();
           return withAttributes((options) => {
             const startWorkflowOperation = new WithStartWorkflowOperation(process.workflow, {
               ...options,
               workflowIdConflictPolicy: 'USE_EXISTING',
             });
-            return withinDeadline(client, askTimeoutMs, () =>
+            return withinDeadline(client, leftMs(), () =>
               client.workflow.executeUpdateWithStart<Workflow, Answer, [Payload]>(update.name, {
                 startWorkflowOperation,
                 args: [payload],
@@ -136,7 +130,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
         );
         return answer;
       } catch (error) {
-        throw refusalFrom(error) ?? error;
+        throw refusalFrom(error, askTimeoutMs) ?? error;
       }
     },
   };
@@ -202,50 +196,40 @@ const lacksAttributes = (error: unknown): boolean =>
   isGrpcServiceError(error instanceof Error && error.cause instanceof Error ? error.cause : error) &&
   /search attribute|no mapping defined/i.test(messagesOf(error));
 
-const messagesOf = (error: unknown): string =>
-  error instanceof Error ? `${error.message} ${messagesOf(error.cause)}` : '';
-
 const withinDeadline = <T>(client: Client, ms: number, call: () => Promise<T>): Promise<T> =>
   client.connection.withDeadline(Date.now() + ms, call);
 
-/** Connecting comes before the deadline, and the client sleeps past it between its own repeats: the caller does not. */
-async function answeredWithin<T>(ms: number, ask: () => Promise<T>): Promise<T> {
+/**
+ * Asks, and asks again with the same update id while the run ends or begins anew under it. Connecting comes before the
+ * deadline, and the client sleeps past it between its own repeats: the caller does not.
+ */
+async function answeredWithin<T>(ms: number, ask: (leftMs: () => number) => Promise<T>): Promise<T> {
+  const until = Date.now() + ms;
+  const leftMs = (): number => Math.max(1, until - Date.now());
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(noAnswer(ms)), ms + graceMs);
   });
   try {
-    return await Promise.race([ask(), late]);
+    return await Promise.race([repeated(() => ask(leftMs), leftMs), late]);
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** For the client's own, better error to come first. */
-const graceMs = 250;
-
-const noAnswer = (ms: number, cause?: unknown): DomainError =>
-  unavailable(`no answer within ${ms / 1_000} s: this may still take effect`, cause);
-
-/** What a workflow's refusal, or Temporal's absence, means to the caller. */
-function refusalFrom(error: unknown): DomainError | undefined {
-  if (error instanceof WorkflowUpdateFailedError) {
-    const failure = error.cause;
-    const code = failure instanceof ApplicationFailure ? failure.type : undefined;
-    if (code === 'unavailable') return unavailable(failure?.message ?? 'something is away', error);
-    if (isErrorCode(code)) return new DomainError(code, failure?.message ?? 'refused');
-    return unavailable('the workflow ended before it answered', error);
+async function repeated<T>(ask: () => Promise<T>, leftMs: () => number): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const pauseMs = Math.min(25 * 2 ** attempt, 400);
+      if (!isCollision(error) || attempt === mostAsks || leftMs() <= pauseMs) throw error;
+      await sleep(pauseMs);
+    }
   }
-  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) {
-    return noAnswer(askTimeoutMs, error);
-  }
-  if (isGrpcServiceError(error) || error instanceof WorkflowNotFoundError || isConnectFailure(error)) {
-    return unavailable('Temporal cannot be reached, and this needs it', error);
-  }
-  return undefined;
 }
 
-const isErrorCode = (code: unknown): code is ErrorCode => (errorCodes as readonly unknown[]).includes(code);
+const mostAsks = 12;
 
-const isConnectFailure = (error: unknown): boolean =>
-  error instanceof Error && (error.name === 'ServiceError' || /connect|deadline|UNAVAILABLE/i.test(error.message));
+/** For the client's own, better error to come first. */
+const graceMs = 250;
