@@ -13,7 +13,7 @@ import { grants } from './scopes.ts';
 export type Credentials = {
   /** The caller behind a bearer token of this deployment's mode; undefined when unknown, expired or revoked. */
   bearer(token: string): Promise<Extract<Caller, { kind: 'key' | 'agent' }> | undefined>;
-  /** True when the secret is the dashboard's. Throws `rate_limited` after too many wrong ones from a client. */
+  /** True when the secret is the dashboard's. Throws `rate_limited` for a wrong one after too many from a client. */
   dashboard(secret: string, client: string): boolean;
 };
 

@@ -1,6 +1,7 @@
 /**
- * Judges the dashboard's secret: constant time, one or two values (the second during a rotation), and no more than
- * ten wrong ones a minute from one address, on real time. Without a configured value every secret is wrong.
+ * Judges the dashboard's secret: constant time, one or two values (the second during a rotation). The right one is
+ * always accepted; after ten wrong ones in a minute (real time) from one address, further wrong ones of that address
+ * are refused as too many. Without a configured value every secret is wrong.
  * @module
  */
 import ipaddr from 'ipaddr.js';
@@ -8,6 +9,7 @@ import { DomainError } from '../../../kernel/errors.ts';
 import { minute, second } from '../../../kernel/instant.ts';
 import { sameSecret } from '../../../vault/secret-hash.ts';
 
+/** Whether it is the secret. Throws `rate_limited` for a wrong one that is one too many. */
 export type DashboardSecret = (secret: string, client: string) => boolean;
 
 /** `configured`: BURSAR_DASHBOARD_SECRET as it stands in the environment. Throws the sentence to stop the start with. */
@@ -18,13 +20,14 @@ export function createDashboardSecret(
   const accepted = readDashboardSecrets(configured);
   const failures = new Map<string, { count: number; until: number }>();
   return (secret, client) => {
+    // Compared before anything is counted: whoever guesses must not lock out the holder, who may share the address.
+    // Every value is compared, so that the time taken does not tell which one came close.
+    if (accepted.filter((value) => sameSecret(value, secret)).length > 0) return true;
     const address = placeOf(client);
     const now = realNow();
     const known = failures.get(address);
     const recent = known !== undefined && known.until > now ? known : undefined;
     if (recent !== undefined && recent.count >= failuresPerMinute) throw tooMany(recent.until - now);
-    // Every value is compared, so that the time taken does not tell which one came close.
-    if (accepted.filter((value) => sameSecret(value, secret)).length > 0) return true;
     if (failures.size >= rememberedAddresses) forgetPast(failures, now);
     failures.set(address, { count: (recent?.count ?? 0) + 1, until: recent?.until ?? now + minute });
     return false;
