@@ -31,6 +31,11 @@ export async function seedAgents(
   count: number,
   policy: Readonly<Record<string, unknown>> = {},
 ): Promise<void> {
+  await sql(
+    `insert into owner_limits (owner_id, name, most, updated_at)
+     select $1, unnest(array['open_intents', 'waiting_intents']), 1000000, now()`,
+    [ownerId],
+  );
   const origin = JSON.stringify({ requestId: 'bench', runId: null, actor: { kind: 'system' } });
   await sql(
     `insert into wallets (id, owner_id, name, created_at, updated_at)

@@ -82,6 +82,7 @@ export const eventCatalog = {
   ...group('Customer', record, ['customer.created', 'customer.updated'], ours),
   ...group('API key', record, ['api_key.created', 'api_key.revoked'], ours),
   ...group('Passkey', record, ['passkey.enrolled', 'passkey.revoked'], ours),
+  ...group('Limit', record, ['limit.updated'], ours),
   ...group('Policy', record, ['policy.created', 'policy.updated', 'policy.deleted', 'policy.expired'], ours),
   ...group('Webhook', record, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
 } as const satisfies Record<string, Entry>;

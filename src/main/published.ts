@@ -2,7 +2,7 @@
 import { cardsArea } from '../domains/cards/index.ts';
 import { webhooksArea } from '../domains/delivery/index.ts';
 import { agentTokensArea, keysArea, passkeysArea } from '../domains/identity/index.ts';
-import { agentsArea, customersArea } from '../domains/parties/index.ts';
+import { agentsArea, customersArea, limitsArea } from '../domains/parties/index.ts';
 import { checkoutArea, networkArea, transactionsArea } from '../domains/payments/index.ts';
 import { approvalsArea } from '../domains/spending/approvals/index.ts';
 import { evidenceArea } from '../domains/spending/evidence/index.ts';
@@ -16,6 +16,7 @@ import { sandboxClockArea } from '../http/sandbox-clock.ts';
 export const publishedAreas: readonly Area[] = [
   healthArea,
   customersArea,
+  limitsArea,
   keysArea,
   agentsArea,
   agentTokensArea,

@@ -13,6 +13,7 @@ import { recordChanges } from '../events/record.ts';
 import { newId } from '../kernel/ids.ts';
 import { day, later } from '../kernel/instant.ts';
 import { eurosFromCents } from '../kernel/money.ts';
+import { whyAtLimit } from '../platform/assert-limit.ts';
 
 const personDecidesMs = day;
 const retryPassesMinutes = 15;
@@ -31,8 +32,9 @@ export const askPersonWith =
   (links: Pick<ApprovalLinks, 'open'>): AskPerson =>
   async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
     const { amountCents, merchant } = message;
-    // Charges of one agent ask one after the other, so that two in parallel do not ask twice.
-    await rows(tx, 'select lock_asking($1)', [charged.agentId]);
+    // Charges and declarations of one agent come one after the other: two charges in parallel do not ask twice, and
+    // all intents of the agent are counted under one lock.
+    await rows(tx, 'select lock_spending($1)', [charged.agentId]);
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
     const asked = await rows(
@@ -42,6 +44,10 @@ export const askPersonWith =
       [card.agentId, card.id, amountCents, merchant.name, cause.at],
     );
     if (asked.length > 0) return;
+    // At the limit nothing is created; the decline stands.
+    const counted = { ownerId: card.ownerId, subject: card.agentId, at: cause.at };
+    const whyNot = await whyAtLimit(tx, ['open_intents', 'waiting_intents'], counted, { isLocked: true });
+    if (whyNot !== undefined) return;
     const intent = await insertIntent(
       tx,
       {

@@ -17,6 +17,7 @@ import {
 } from '../domains/parties/index.ts';
 import { DomainError, unavailable } from '../kernel/errors.ts';
 import type { Id } from '../kernel/ids.ts';
+import { assertBelowLimit } from '../platform/assert-limit.ts';
 import type { Cause } from '../platform/cause.ts';
 
 /**
@@ -83,6 +84,7 @@ async function reserve(tx: Tx, deps: CreateAgentDeps, order: AgentOrder, cause: 
     walletId: order.walletId,
   });
   await requireRoom(tx, ownerId);
+  await assertBelowLimit(tx, 'agents', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
   await insertAgent(tx, cause, { ...order, walletId });
   await deps.copyPolicyFor(tx, cause, { ownerId, agentId, policyId, newId });
   await deps.prepareCard(tx, cause, { cardId, ownerId, agentId, usage, name: firstCardName });

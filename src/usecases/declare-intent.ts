@@ -18,6 +18,7 @@ import { agentStanding, policyCheckOf, type RequestFacts, type Verdict } from '.
 import { agentOf, type Call, mayReach, ownerOf } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { later, minute } from '../kernel/instant.ts';
+import { assertBelowLimit } from '../platform/assert-limit.ts';
 import { type Card, holdCardOf } from './card-facts.ts';
 import { holdAgent, holdPolicy, judgePlan, type RiskOf } from './judge-plan.ts';
 
@@ -53,6 +54,10 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
   const { at } = call.cause;
   const request = requestOf(declaration);
   const verdict = await judgePlan(tx, deps.riskOf, { agent, card, policy, request, at });
+  const status = statusOf[verdict.outcome];
+  const counted = { ownerId: agent.ownerId, subject: agentId, at };
+  // The agent's spending is locked, so its declarations come one after the other.
+  if (status !== 'denied') await assertBelowLimit(tx, intentLimits[status], counted, { isLocked: true });
   const row = await insertIntent(
     tx,
     {
@@ -68,7 +73,7 @@ async function declare(tx: Tx, deps: Judging, { id, agentId, declaration }: Want
       recurring: declaration.recurring ?? null,
       policyCheck: policyCheckOf(verdict),
       policyVersion: policy?.version ?? null,
-      status: statusOf[verdict.outcome],
+      status,
     },
     call.cause,
     deps.links,
@@ -80,6 +85,12 @@ const statusOf = { allow: 'approved', needs_approval: 'pending_approval', deny: 
   Verdict['outcome'],
   NewIntent['status']
 >;
+
+/** A denied intent is not open. */
+const intentLimits = {
+  approved: 'open_intents',
+  pending_approval: ['open_intents', 'waiting_intents'],
+} as const;
 
 function namedAgent({ agentId }: DeclareBody, call: Call): string {
   const own = agentOf(call);

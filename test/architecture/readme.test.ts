@@ -60,6 +60,7 @@ test('the dashboard’s secret opens what docs/security.md names, and decides no
     opened.filter((one) => one.startsWith(`${tag} `)).map((one) => one.slice(tag.length + 1));
   expect([...new Set(opened.map((one) => one.split(' ')[0]))]).toEqual([
     'Customers',
+    'Limits',
     'Keys',
     'Passkeys',
     'Policies',

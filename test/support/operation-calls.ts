@@ -108,6 +108,13 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       return id(customer?.id ?? '');
     },
     updateCustomer: async () => ({ ...(await calls.readCustomer?.()), body: { companyName: 'Bursar tests' } }),
+    listLimits: () => ({}),
+    updateLimit: () => ({
+      as: 'dashboard',
+      path: { name: 'wallets' },
+      body: { limit: 150 },
+      headers: { 'X-Owner-Id': owner.ownerId },
+    }),
     createKey: () => ({ body: { label: 'second' } }),
     listKeys: () => ({}),
     deleteKey: async () => id((await freshKey()).id),

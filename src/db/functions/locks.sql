@@ -3,19 +3,9 @@ create or replace function lock_authorization(p_adapter text, p_authorization te
   select pg_advisory_xact_lock(hashtextextended(p_adapter || '/' || p_authorization, 140))
 $$;
 
--- One agent's charges ask a person one after the other.
-create or replace function lock_asking(p_agent text) returns void language sql volatile as $$
-  select pg_advisory_xact_lock(hashtextextended(p_agent, 141))
-$$;
-
 -- One change of an owner's passkeys at a time.
 create or replace function lock_passkeys(p_owner text) returns void language sql volatile as $$
   select pg_advisory_xact_lock(hashtextextended(p_owner, 310))
-$$;
-
--- One creation of an owner's webhooks at a time.
-create or replace function lock_webhooks(p_owner text) returns void language sql volatile as $$
-  select pg_advisory_xact_lock(hashtextextended('webhooks/' || p_owner, 0))
 $$;
 
 -- The agent's place in the queue of whatever changes its spending; returns the revision before.

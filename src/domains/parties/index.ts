@@ -11,6 +11,8 @@ export { customersArea } from './customers/customer.contract.ts';
 export { customerHandlers, type EnsureCustomer } from './customers/customer.routes.ts';
 export { insertCustomer, lockPlan } from './customers/customer.service.ts';
 export { planLimits, whyFull } from './customers/plan.rules.ts';
+export { limitsArea } from './limits/limit.contract.ts';
+export { limitHandlers } from './limits/limit.routes.ts';
 export { AgentRow };
 
 export const partiesEntities = [CustomerRow, AgentRow] as const;

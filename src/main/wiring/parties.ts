@@ -1,7 +1,14 @@
 /** Customers and agents, put together with everything an agent has. @module */
 import { cardProcessId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
-import { agentHandlers, agentsArea, customerHandlers, customersArea } from '../../domains/parties/index.ts';
+import {
+  agentHandlers,
+  agentsArea,
+  customerHandlers,
+  customersArea,
+  limitHandlers,
+  limitsArea,
+} from '../../domains/parties/index.ts';
 import { adoptRules, copyPolicyFor } from '../../domains/spending/policies/index.ts';
 import { walletTotalCents } from '../../domains/treasury/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
@@ -32,6 +39,7 @@ export function partiesAreas(infrastructure: Infrastructure, credentials: OpenCr
   });
   return [
     mounted(customersArea, customerHandlers({ database, mode, ensureCustomer, walletTotalCents })),
+    mounted(limitsArea, limitHandlers({ database })),
     mounted(
       agentsArea,
       agentHandlers({

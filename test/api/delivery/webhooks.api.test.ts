@@ -134,7 +134,7 @@ describe('creating', () => {
     const refused = answers.filter(({ status }) => status === 400);
     expect(refused).toHaveLength(10);
     expect(refused[0]?.body).toEqual({
-      error: 'you have 20 webhook subscriptions, and 20 is the most; delete one first',
+      error: 'you have 20 webhook subscriptions, and 20 is the limit; delete one first',
     });
     const [first] = (await owner.webhooks.listWebhooks()).data;
     await owner.webhooks.deleteWebhook({ params: { id: first!.id } });

@@ -156,5 +156,5 @@ test('an intent takes a hundred, also when two come for the last place', async (
   );
   const both = await Promise.allSettled([keep(), keep()]);
   expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-  await expect(keep()).rejects.toMatchObject({ status: 400, message: expect.stringContaining('100 are the most') });
+  await expect(keep()).rejects.toMatchObject({ status: 400, message: expect.stringContaining('100 is the limit') });
 });

@@ -5,11 +5,9 @@ import {
   healthAfter,
   healthy,
   hintOf,
-  mostWebhooksPerOwner,
   type Outcome,
   wantedEvents,
   whyDisabled,
-  whyNoMore,
 } from '../../../src/domains/delivery/webhooks/webhook.rules.ts';
 import { hour, later } from '../../../src/kernel/instant.ts';
 
@@ -46,13 +44,6 @@ describe('wanted events', () => {
     );
     expect('refused' in wanted && wanted.refused.length).toBeLessThan(420);
   });
-});
-
-test('twenty subscriptions have a place, the next one none', () => {
-  expect(whyNoMore(mostWebhooksPerOwner - 1)).toBeUndefined();
-  expect(whyNoMore(mostWebhooksPerOwner)).toBe(
-    'you have 20 webhook subscriptions, and 20 is the most; delete one first',
-  );
 });
 
 test('a hint shows the last four characters and nothing else of the secret', () => {

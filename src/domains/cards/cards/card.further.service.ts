@@ -1,6 +1,7 @@
 /** Whether an agent may have one more card, and its reservation: in one transaction, under the agent's lock. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { lockAgent, lockPlan, whyFull } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
@@ -14,6 +15,8 @@ export async function prepareFurtherCard(tx: Tx, cause: Cause, wish: FurtherCard
   if (known !== null) return prepareCard(tx, cause, { ...wish, name: known.name });
   await refuseAboveCeiling(tx, wish.ownerId);
   await refuseUnlessActive(tx, wish);
+  const counted = { ownerId: wish.ownerId, subject: wish.agentId, at: cause.at };
+  await assertBelowLimit(tx, 'cards', counted, { isLocked: true }); // By the customer's row.
   return prepareCard(tx, cause, { ...wish, name: wish.name ?? (await freeName(tx, wish.agentId)) });
 }
 

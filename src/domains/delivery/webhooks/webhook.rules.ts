@@ -7,7 +7,6 @@ import { hour } from '../../../kernel/instant.ts';
 export const webhookStatuses = ['active', 'paused', 'disabled'] as const;
 export type WebhookStatus = (typeof webhookStatuses)[number];
 
-export const mostWebhooksPerOwner = 20;
 const everyEvent = '*';
 
 export type WantedEvents = { readonly events: string[] } | { readonly refused: string };
@@ -32,12 +31,6 @@ export const whyNotHttps = (url: string, httpsOnly: boolean): string | undefined
   httpsOnly && !/^https:/i.test(url)
     ? "the URL's scheme is http, and this deployment delivers over https only (BURSAR_WEBHOOKS_HTTPS_ONLY=on)"
     : undefined;
-
-/** The sentence when the owner has no place for another one. */
-export function whyNoMore(existing: number): string | undefined {
-  if (existing < mostWebhooksPerOwner) return undefined;
-  return `you have ${existing} webhook subscriptions, and ${mostWebhooksPerOwner} is the most; delete one first`;
-}
 
 /** The secret's last four characters, so that an owner can tell two apart. */
 export const hintOf = (secret: string): string => `${secret.slice(0, 6)}…${secret.slice(-4)}`;

@@ -10,11 +10,12 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { judgeUrl, type UrlRules } from '../../../outbound/address-rules.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { endPendingOf } from './delivery.end.service.ts';
 import { WebhookRow } from './webhook.entity.ts';
-import { hintOf, wantedEvents, whyNoMore, whyNotHttps } from './webhook.rules.ts';
+import { hintOf, wantedEvents, whyNotHttps } from './webhook.rules.ts';
 import { webhookWire } from './webhook.wire.ts';
 
 export type NewWebhook = {
@@ -47,15 +48,7 @@ export function readSubscription(
 /** Inserts the subscription; its first event is its own. */
 export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Promise<WebhookRow> {
   const { secret, description, ...given } = fresh;
-  // Two creations of one owner come one after the other, so that together they keep the limit.
-  await rows(tx, 'select lock_webhooks($1)', [fresh.ownerId]);
-  const [count] = await rows<{ existing: number }>(
-    tx,
-    'select count(*) as existing from webhooks where owner_id = $1 and deleted_at is null',
-    [fresh.ownerId],
-  );
-  const whyNot = whyNoMore(count?.existing ?? 0);
-  if (whyNot !== undefined) throw new DomainError('invalid_state', whyNot);
+  await assertBelowLimit(tx, 'webhooks', { ownerId: fresh.ownerId, subject: fresh.ownerId, at: cause.at });
   const row = tx.create(WebhookRow, {
     ...given,
     events: [...fresh.events],

@@ -8,6 +8,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type Mode, newTokenPrefix } from '../../../platform/mode.ts';
 import { mintSecret } from '../credentials/secret.ts';
@@ -56,6 +57,7 @@ export const createAgentToken = (
       revokedAt: null,
       lastUsedAt: null,
     };
+    await assertBelowLimit(tx, 'agent_tokens', { ownerId, subject: agentId, at: cause.at });
     await tx.insert(AgentTokenRow, row);
     await recordChanges(tx, cause, [change('agent_token.created', row, 'active')]);
     return { row, secret };

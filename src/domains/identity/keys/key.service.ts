@@ -9,6 +9,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { credentialKind, type Mode, newKeyPrefix } from '../../../platform/mode.ts';
 import { hashSecret, hintOf } from '../../../vault/secret-hash.ts';
@@ -39,6 +40,7 @@ export const createKey = (database: Database, { keyId, ownerId, label, mode }: N
       createdAt: cause.at,
       revokedAt: null,
     };
+    await assertBelowLimit(tx, 'keys', { ownerId, subject: ownerId, at: cause.at });
     await insertKey(tx, row, cause);
     return { row, secret };
   });

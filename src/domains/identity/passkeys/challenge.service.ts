@@ -10,6 +10,7 @@ import { retentionHours } from '../../../http/idempotency.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { hour } from '../../../kernel/instant.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type ChallengePurpose, challengeMs } from './passkey.rules.ts';
 
@@ -56,6 +57,10 @@ export async function makeChallenge(
   }: Matter & { readonly name?: string | undefined },
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
+  const [known] = await rows<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
+  if (known !== undefined) return known;
+  const subject = `${purpose}/${subjectId ?? ''}`;
+  await assertBelowLimit(tx, 'challenges', { ownerId, subject, at: new Date() });
   await rows(
     tx,
     `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, most_cents, merchant, name, challenge, expires_at)

@@ -10,6 +10,7 @@ import type { AssertionEnvelope, WebauthnAnswer } from '../../../http/webauthn.t
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { later } from '../../../kernel/instant.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { holdAssertion, withAssertion } from './assertion.service.ts';
 import { ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
@@ -48,6 +49,7 @@ export function enrolPasskey(
     if (known !== undefined) return known; // This very request enrolled it.
     const enrolled = await enrolledPasskeys(tx, ownerId);
     refuseFurther(enrolled, cause.at);
+    await assertBelowLimit(tx, 'passkeys', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
     const voucher = enrolled.length === 0 ? undefined : (envelope ?? refuseUnvouched(challengeId));
     const registration: Matter = { ownerId, purpose: 'register', subjectId: null };
     const wanted = await useChallenge(tx, challengeId, registration, cause);

@@ -6,6 +6,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { closeProcess, dueProcess, reopenProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
@@ -17,6 +18,8 @@ import { type CheckoutCommand, isFinalCheckout, moveCheckout } from './checkout.
 export type NewCheckout = { readonly id: CheckoutRow['id']; readonly intent: IntentRow; readonly targetUrl: string };
 
 export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckout, cause: Cause): Promise<CheckoutRow> {
+  const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
+  await assertBelowLimit(tx, 'checkouts', counted, { isLocked: true }); // By the intent's row.
   const row = tx.create(CheckoutRow, {
     id,
     ownerId: intent.ownerId,

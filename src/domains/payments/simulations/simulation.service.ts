@@ -4,6 +4,7 @@
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { closeProcess, openProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
@@ -28,6 +29,7 @@ export type NewSimulation = {
 
 export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation): Promise<SimulationRow> {
   const { at, requestId, runId = null } = cause;
+  await assertBelowLimit(tx, 'simulations', { ownerId: wish.ownerId, subject: wish.ownerId, at });
   const row = tx.create(SimulationRow, {
     ...wish,
     status: 'open',

@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { euros, eurosOut, id, idOut, instantOut, prose, text } from '../../../http/schemas.ts';
-import { evidenceTypes, isWebAddress, mostOfAnIntent } from './evidence.rules.ts';
+import { limits } from '../../../platform/limits.ts';
+import { evidenceTypes, isWebAddress } from './evidence.rules.ts';
 
 const evidenceOut = z
   .object({
@@ -47,7 +48,7 @@ export const evidenceArea = defineArea({
       method: 'post',
       path: '',
       summary: 'Keep evidence of what was paid for an intent',
-      description: `An intent takes up to ${mostOfAnIntent} of them, whatever its state.`,
+      description: `An intent takes up to ${limits.evidence.most} of them, whatever its state.`,
       auth: ['key', 'agent'],
       scope: 'evidence.write',
       body: creation,

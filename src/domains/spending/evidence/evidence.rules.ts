@@ -3,9 +3,6 @@
 export const evidenceTypes = ['receipt', 'screenshot', 'invoice', 'confirmation', 'other'] as const;
 export type EvidenceType = (typeof evidenceTypes)[number];
 
-/** They are listed all at once. */
-export const mostOfAnIntent = 100;
-
 /** Only looked at: whoever opens it later is no part of Bursar, so it may lie anywhere. */
 export function isWebAddress(text: string): boolean {
   if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false;

@@ -1,13 +1,12 @@
 /** Evidence writes: kept beside its intent or deleted, with event and audit row in the caller's transaction. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
-import { DomainError } from '../../../kernel/errors.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type IntentRow, lockIntent } from '../intents/index.ts';
 import type { EvidenceBody } from './evidence.contract.ts';
 import { EvidenceRow } from './evidence.entity.ts';
 import { findEvidence } from './evidence.queries.ts';
-import { mostOfAnIntent } from './evidence.rules.ts';
 import { evidenceData } from './evidence.wire.ts';
 
 type NewEvidence = { readonly id: EvidenceRow['id']; readonly intent: IntentRow; readonly body: EvidenceBody };
@@ -17,11 +16,8 @@ export async function keepEvidence(tx: Tx, { id, intent, body }: NewEvidence, ca
   const known = await findEvidence(tx, id);
   if (known !== null) return known;
   await lockIntent(tx, intent.id); // So that two at once do not both find the last place.
-  const kept = await tx.count(EvidenceRow, { intentId: intent.id });
-  if (kept >= mostOfAnIntent) {
-    const why = `intent ${intent.id} has ${kept} pieces of evidence, and ${mostOfAnIntent} are the most: delete one first`;
-    throw new DomainError('invalid_state', why);
-  }
+  const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
+  await assertBelowLimit(tx, 'evidence', counted, { isLocked: true });
   const row = tx.create(EvidenceRow, {
     id,
     ownerId: intent.ownerId,

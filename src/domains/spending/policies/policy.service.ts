@@ -8,6 +8,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { PolicyRow } from './policy.entity.ts';
@@ -26,6 +27,7 @@ export type NewTemplate = {
 export async function createTemplate(tx: Tx, cause: Cause, { newId, ownerId, terms }: NewTemplate): Promise<PolicyRow> {
   const known = await tx.findOne(PolicyRow, { id: newId, ownerId });
   if (known !== null) return known;
+  await assertBelowLimit(tx, 'policies', { ownerId, subject: ownerId, at: cause.at });
   const row = insert(tx, cause, { id: newId, ownerId, agentId: null }, { ...defaultTerms, ...terms });
   await tx.flush();
   await recordChanges(tx, cause, [changeOf(row, 'policy.created')]);

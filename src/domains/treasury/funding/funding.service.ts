@@ -8,6 +8,7 @@ import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import { available, wallet } from '../ledger/account.rules.ts';
@@ -38,6 +39,7 @@ export async function fundFromOutside(tx: Tx, cause: Cause, mode: Mode, order: O
     );
   }
   await mustTakeMoney(tx, order.ownerId, order.walletId, 'walletId');
+  await assertBelowLimit(tx, 'fundings', { ownerId: order.ownerId, subject: order.ownerId, at: cause.at });
   return mode === 'sandbox' ? credit(tx, cause, order) : request(tx, cause, order);
 }
 
@@ -49,6 +51,7 @@ export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): 
   // Two transfers in opposite directions take both wallets in one order.
   for (const one of [walletId, fromWalletId].toSorted()) await heldOpen(tx, ownerId, one);
   await mustTakeMoney(tx, ownerId, walletId, 'id');
+  await assertBelowLimit(tx, 'fundings', { ownerId, subject: ownerId, at: cause.at });
   const source = await heldOpen(tx, ownerId, fromWalletId);
   if (source === undefined) throw new DomainError('invalid_request', 'body.fromWalletId: is no wallet of this owner');
   if (source !== 'active')

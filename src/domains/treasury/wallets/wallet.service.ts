@@ -8,6 +8,7 @@ import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import { available, held, wallet } from '../ledger/account.rules.ts';
@@ -52,8 +53,10 @@ export async function ensureDefaultWallet(
 
 /** The owner has a customer already. A wallet of that id means that this very request opened it before. */
 export async function createWallet(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet): Promise<void> {
-  const former = order.isDefault === true ? await takeDefault(tx, cause, order.ownerId) : [];
+  const { ownerId } = order;
+  const former = order.isDefault === true ? await takeDefault(tx, cause, ownerId) : [];
   if (order.parentWalletId !== undefined) await mayLieBelow(tx, order.ownerId, order.parentWalletId);
+  await assertBelowLimit(tx, 'wallets', { ownerId, subject: ownerId, at: cause.at });
   await insert(tx, cause, issue, order, '');
   await recordChanges(tx, cause, [...former, created(order)]);
 }

@@ -1,0 +1,50 @@
+/** The limits operations as published: how many records an owner may have. Wire shapes only. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { limitNames } from '../../../platform/limits.ts';
+
+const name = z.enum(limitNames);
+
+const Limit = z
+  .object({
+    name,
+    per: z.string().meta({ description: 'what the records are counted for: an owner, an agent, an intent …' }),
+    counted: z.string().meta({ description: 'what is counted' }),
+    limit: z.int().meta({ description: 'how many there may be' }),
+    defaultLimit: z.int().meta({ description: 'the same for an owner whose limit was not raised' }),
+  })
+  .meta({ id: 'Limit' });
+
+export type LimitRecord = z.infer<typeof Limit>;
+
+export const largestLimit = 1_000_000;
+
+export const limitsArea = defineArea({
+  tag: 'Limits',
+  base: '/limits',
+  aliases: [],
+  description: 'How many records of each kind an owner may have. One more is refused with 400 and the figure.',
+  operations: {
+    listLimits: {
+      method: 'get',
+      path: '',
+      summary: 'List the limits of this owner',
+      auth: ['key', 'dashboard'],
+      success: { status: 200, body: z.object({ data: z.array(Limit) }).meta({ id: 'Limits' }) },
+      refusals: [],
+    },
+    updateLimit: {
+      method: 'put',
+      path: '/{name}',
+      summary: 'Raise a limit of one owner',
+      description:
+        'With the dashboard secret, for the owner in `X-Owner-Id`. Never below the default; the default itself takes the raise back. Records above a limit that was lowered stay.',
+      auth: ['dashboard'],
+      params: z.strictObject({ name }),
+      body: z.strictObject({ limit: z.int().min(1).max(largestLimit) }),
+      success: { status: 200, body: Limit },
+      refusals: [],
+      fires: ['limit.updated'],
+    },
+  },
+});

@@ -1,0 +1,36 @@
+/** Reads and raises the limits of one owner. Counts nothing: that is done where records are created. @module */
+import { rows, type Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError } from '../../../kernel/errors.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { type LimitName, limitNames, limits } from '../../../platform/limits.ts';
+
+/** In the order of the table. */
+export async function limitsOf(tx: Tx, ownerId: string): Promise<ReadonlyMap<LimitName, number>> {
+  const raised = await rows<{ name: string; most: number }>(
+    tx,
+    'select name, most from owner_limits where owner_id = $1',
+    [ownerId],
+  );
+  const most = new Map(raised.map((row) => [row.name, row.most]));
+  return new Map(limitNames.map((name) => [name, most.get(name) ?? limits[name].most]));
+}
+
+export type Raise = { readonly ownerId: string; readonly name: LimitName; readonly limit: number };
+
+export async function updateLimit(tx: Tx, { ownerId, name, limit }: Raise, cause: Cause): Promise<void> {
+  const { most } = limits[name];
+  if (limit < most) throw new DomainError('invalid_request', `body.limit: must be at least ${most}, the default`);
+  await rows(tx, `select lock_limit('owner_limits', $1, $2)`, [ownerId, name]);
+  const previousLimit = (await limitsOf(tx, ownerId)).get(name) ?? most;
+  await rows(
+    tx,
+    `insert into owner_limits (owner_id, name, most, updated_at) values ($1, $2, $3, $4)
+     on conflict (owner_id, name) do update set most = excluded.most, updated_at = excluded.updated_at`,
+    [ownerId, name, limit, cause.at],
+  );
+  const data = { id: name, ownerId, limit, previousLimit };
+  await recordChanges(tx, cause, [
+    { event: 'limit.updated', ownerId, subjectId: name, data, details: { limit, previousLimit } },
+  ]);
+}

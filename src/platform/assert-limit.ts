@@ -1,0 +1,53 @@
+/** Refuses a creation that would exceed a limit of `limits.ts`, with the figure. Counts under lock. @module */
+import { rows, type Tx } from '../db/tx.ts';
+import { DomainError } from '../kernel/errors.ts';
+import { type LimitName, limits } from './limits.ts';
+
+export type Counted = {
+  readonly ownerId: string;
+  /** What the limit is per: an agent's or an intent's id, `<purpose>/<subject>`, or the owner again. */
+  readonly subject: string;
+  /** Business time. */
+  readonly at: Date;
+};
+
+/**
+ * Refuses one more where the limit is reached. Creations that are counted together are counted one after the other, in
+ * the transaction that creates: call it right before the insert, when the rows that the creation locks are locked.
+ * `isLocked`: the caller holds a lock already that lets only one of these creations through at a time.
+ */
+export async function assertBelowLimit(
+  tx: Tx,
+  names: LimitName | readonly [LimitName, ...LimitName[]],
+  counted: Counted,
+  { isLocked = false } = {},
+): Promise<void> {
+  const why = await whyAtLimit(tx, names, counted, { isLocked });
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+}
+
+/** The sentence of the refusal with its figures; undefined while there is room. */
+export async function whyAtLimit(
+  tx: Tx,
+  names: LimitName | readonly [LimitName, ...LimitName[]],
+  { ownerId, subject, at }: Counted,
+  { isLocked = false } = {},
+): Promise<string | undefined> {
+  const asked: readonly LimitName[] = typeof names === 'string' ? [names] : names;
+  if (!isLocked) await rows(tx, 'select lock_limit($1, $2, $3)', [asked[0], ownerId, subject]);
+  // A statement of its own: it sees what was committed while this one waited for the lock.
+  const states = await rows<{ name: LimitName; used: number; raised: number | null }>(
+    tx,
+    asked.map(stateSql).join(' union all '),
+    [ownerId, subject, at],
+  );
+  const full = states.find(({ name, used, raised }) => used >= (raised ?? limits[name].most));
+  if (full === undefined) return undefined;
+  const { counted, remedy } = limits[full.name];
+  return `you have ${full.used} ${counted}, and ${full.raised ?? limits[full.name].most} is the limit; ${remedy}`;
+}
+
+const stateSql = (name: LimitName): string =>
+  `select '${name}' as name, (select count(*) from ${limits[name].rows}) as used,
+     (select l.most from owner_limits l where l.owner_id = given.owner and l.name = '${name}') as raised
+   from (values ($1::text, $2::text, $3::timestamptz)) as given(owner, subject, at)`;

@@ -1,0 +1,164 @@
+/**
+ * How many records a caller may have: one table with what is counted, for whom and how many. `assertBelowLimit` counts
+ * and refuses. Plans limit agents and cards besides. A test compares docs/limits.md with it.
+ * @module
+ */
+
+type Limit = {
+  /** How many there may be unless the dashboard raised it for the owner. */
+  readonly most: number;
+  readonly per: 'owner' | 'agent' | 'intent' | 'purpose and subject' | 'owner and UTC day';
+  /** Reads on from a figure: `20 live tokens for this agent`. */
+  readonly counted: string;
+  readonly remedy: string;
+  /** The operations that create what is counted. */
+  readonly operations: readonly string[];
+  /** The rows that count, in SQL: `given.owner`, `given.subject` and `given.at` (business time) are the call's. */
+  readonly rows: string;
+};
+
+export const limits = {
+  keys: {
+    most: 20,
+    per: 'owner',
+    counted: 'live API keys',
+    remedy: 'revoke one first',
+    operations: ['createKey'],
+    rows: 'api_keys r where r.owner_id = given.owner and r.revoked_at is null',
+  },
+  agent_tokens: {
+    most: 20,
+    per: 'agent',
+    counted: 'live tokens for this agent',
+    remedy: 'revoke one first',
+    operations: ['createAgentToken'],
+    // Tokens expire in real time.
+    rows: `agent_tokens r where r.agent_id = given.subject and r.revoked_at is null
+      and (r.expires_at is null or r.expires_at > clock_timestamp())`,
+  },
+  passkeys: {
+    most: 20,
+    per: 'owner',
+    counted: 'enrolled passkeys',
+    remedy: 'remove one first',
+    operations: ['finishRegistration'],
+    rows: 'passkeys r where r.owner_id = given.owner and r.revoked_at is null',
+  },
+  challenges: {
+    most: 5,
+    per: 'purpose and subject',
+    counted: 'open challenges for this',
+    remedy: 'answer one, or wait five minutes until they expire',
+    operations: ['startRegistration', 'challengePasskey', 'challengeForIntent', 'challengeApproval'],
+    rows: `passkey_challenges r where r.owner_id = given.owner and r.used_at is null and r.expires_at > clock_timestamp()
+      and r.purpose || '/' || coalesce(r.subject_id, '') = given.subject`,
+  },
+  agents: {
+    most: 1_000,
+    per: 'owner',
+    counted: 'agents that are not closed',
+    remedy: 'close one first',
+    operations: ['createAgent'],
+    rows: `agents r where r.owner_id = given.owner and r.status <> 'closed'`,
+  },
+  cards: {
+    most: 50,
+    per: 'agent',
+    counted: 'cards of this agent that are not closed',
+    remedy: 'close one first',
+    operations: ['issueAgentCard'],
+    rows: `cards r where r.agent_id = given.subject and r.status <> 'closed'
+      and not (r.is_provisioning and r.replaces_card_id is not null)`,
+  },
+  wallets: {
+    most: 100,
+    per: 'owner',
+    counted: 'wallets that are not closed',
+    remedy: 'close one first',
+    operations: ['createWallet'],
+    rows: `wallets r where r.owner_id = given.owner and r.status <> 'closed'`,
+  },
+  fundings: {
+    most: 1_000,
+    per: 'owner and UTC day',
+    counted: 'top-ups today',
+    remedy: 'go on tomorrow (UTC)',
+    operations: ['fundWallet', 'fundOneWallet'],
+    rows: `fundings r where r.owner_id = given.owner
+      and r.created_at >= date_trunc('day', given.at, 'UTC')`,
+  },
+  policies: {
+    most: 100,
+    per: 'owner',
+    counted: 'policies of your own that belong to no agent',
+    remedy: 'delete one first',
+    operations: ['createPolicy'],
+    rows: 'policies r where r.owner_id = given.owner and r.agent_id is null and r.removed_at is null',
+  },
+  open_intents: {
+    most: 100,
+    per: 'agent',
+    counted: 'open intents of this agent',
+    remedy: 'cancel one first, or wait until one is paid or expires',
+    operations: ['declareIntent', 'authorize'],
+    rows: `intents r where r.agent_id = given.subject and r.status in ('pending_approval', 'approved')
+      and (r.expires_at > given.at or r.matched_transaction_id is not null)`,
+  },
+  waiting_intents: {
+    most: 20,
+    per: 'agent',
+    counted: 'intents of this agent that wait for a person',
+    remedy: 'have one decided, or cancel one first',
+    operations: ['declareIntent', 'authorize'],
+    rows: `intents r where r.agent_id = given.subject and r.status = 'pending_approval' and r.expires_at > given.at`,
+  },
+  evidence: {
+    most: 100,
+    per: 'intent',
+    counted: 'pieces of evidence for this intent',
+    remedy: 'delete one first',
+    operations: ['createEvidence'],
+    rows: 'evidence r where r.intent_id = given.subject',
+  },
+  checkouts: {
+    most: 100,
+    per: 'intent',
+    counted: 'checkouts of this intent',
+    remedy: 'declare another intent',
+    operations: ['executeCheckout'],
+    rows: 'checkouts r where r.intent_id = given.subject',
+  },
+  simulations: {
+    most: 1_000,
+    per: 'owner and UTC day',
+    counted: 'simulated charges today',
+    remedy: 'go on tomorrow (UTC)',
+    operations: ['simulateTransaction'],
+    rows: `simulations r where r.owner_id = given.owner
+      and r.created_at >= date_trunc('day', given.at, 'UTC')`,
+  },
+  webhooks: {
+    most: 20,
+    per: 'owner',
+    counted: 'webhook subscriptions',
+    remedy: 'delete one first',
+    operations: ['createWebhook'],
+    rows: 'webhooks r where r.owner_id = given.owner and r.deleted_at is null',
+  },
+} as const satisfies Record<string, Limit>;
+
+export type LimitName = keyof typeof limits;
+
+export const limitNames = Object.keys(limits) as [LimitName, ...LimitName[]];
+
+/** Operations that create something and need no limit above, with the reason. */
+export const boundedOtherwise: Readonly<Record<string, string>> = {
+  createCustomer: 'one customer per owner',
+  applyPolicy: 'one policy per agent',
+  confirmCheckout: 'one transaction per intent',
+  rotateCard: 'the new card takes the place of the old one',
+  rotatePrimaryCard: 'the new card takes the place of the old one',
+  fundAgent: 'moves money within the wallet; the rate limit alone',
+  clear: 'moves money; 3,000 network messages a second for each key',
+  reverse: 'moves money; 3,000 network messages a second for each key',
+};
