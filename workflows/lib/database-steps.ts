@@ -6,8 +6,15 @@
 import { proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
 import { databaseStep, databaseStepAtOnce } from './activity-options.ts';
 import { refusalIn } from './refusals.ts';
+import { oneAtATime } from './serially.ts';
 
 type Steps<Activities> = { readonly [Name in keyof Activities]: Activities[Name] };
+
+/**
+ * One queue for the whole run: two local activities in flight, one of the body and one of a handler, get their numbers
+ * in the order of the first run's answers, which a replay does not repeat. Ordinary activities do not queue.
+ */
+const locally = oneAtATime();
 
 /** The same activity may so run twice, at once and later: each is safe to repeat. Refusals by the rules are thrown. */
 export function databaseSteps<Activities extends UntypedActivities>(): Steps<Activities> {
@@ -17,7 +24,7 @@ export function databaseSteps<Activities extends UntypedActivities>(): Steps<Act
     (name: string) =>
     async (...input: unknown[]) => {
       try {
-        return await atOnce[name]?.(...input);
+        return await locally(async () => atOnce[name]?.(...input));
       } catch (error) {
         // Also what a worker gave up because it stops: a run that was cancelled itself schedules nothing more.
         if (refusalIn(error) !== undefined) throw error;
