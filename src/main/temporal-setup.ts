@@ -1,26 +1,38 @@
 /**
- * Makes sure of the namespace (retention 30 days) and of the search attributes operators filter by, and waits until
- * they are usable. Adds what is missing, removes nothing; safe to run at every start.
+ * Creates the namespace (retention 30 days) and the search attributes by which operators filter where they are missing,
+ * and waits until a workflow start is accepted. Changes no namespace that others made; where adding is not permitted
+ * it names what is missing. Safe to run at every start.
  * @module
  */
-
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Connection } from '@temporalio/client';
 import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
 import { searchAttributes } from './local/temporal-server.ts';
 
-export type TemporalSetup = { address: string; namespace: string; security?: TemporalSecurity };
+export type TemporalSetup = {
+  address: string;
+  namespace: string;
+  security?: TemporalSecurity;
+  /** The server is our own development server, which makes its namespace itself and keeps runs for one day. */
+  isOwnServer?: boolean;
+};
 
 /** Answers in one line what it found and did. */
-export async function setUpTemporal({ address, namespace, security = {} }: TemporalSetup): Promise<string> {
+export async function setUpTemporal({
+  address,
+  namespace,
+  security = {},
+  isOwnServer = false,
+}: TemporalSetup): Promise<string> {
   const connection = await connect(address, security);
   try {
     const done = [
-      await ensureNamespace(connection, namespace),
+      await ensureNamespace(connection, namespace, isOwnServer),
       await ensureSearchAttributes(connection, namespace, searchAttributes()),
     ];
-    await untilUsable(connection, namespace, Object.keys(searchAttributes()));
+    await untilStartsAreAccepted(connection, namespace);
     return `temporal ${address}: namespace ${namespace} ${done.join(', ')}`;
   } finally {
     await connection.close();
@@ -43,62 +55,87 @@ async function connect(address: string, security: TemporalSecurity): Promise<Con
   return retried(60, () => Connection.connect({ address, ...security, connectTimeout: '5 seconds' }));
 }
 
-async function ensureNamespace({ workflowService }: Connection, namespace: string): Promise<string> {
-  // Typed as a Long, whose package is not ours; what is sent takes a number.
-  const config = { workflowExecutionRetentionTtl: { seconds: retentionSeconds as never } };
+async function ensureNamespace(connection: Connection, namespace: string, isOwnServer: boolean): Promise<string> {
+  const { workflowService } = connection;
+  const retention = { workflowExecutionRetentionTtl: duration(retentionSeconds) };
   try {
     const found = await retried(60, () => workflowService.describeNamespace({ namespace }), [status.notFound]);
-    if (Number(found.config?.workflowExecutionRetentionTtl?.seconds ?? 0) === retentionSeconds)
-      return 'keeps runs 30 days';
-    return await updated(() => workflowService.updateNamespace({ namespace, config }));
+    const seconds = Number(found.config?.workflowExecutionRetentionTtl?.seconds ?? 0);
+    if (seconds >= retentionSeconds || !isOwnServer) return retentionInWords(seconds);
+    await workflowService.updateNamespace({ namespace, config: retention });
+    return 'now keeps runs 30 days';
   } catch (error) {
+    if (isForbidden(error)) return 'does not tell how long it keeps runs';
     if (codeOf(error) !== status.notFound) throw error;
   }
+  return made(connection, namespace);
+}
+
+/** How long an operator finds a run in Temporal after its end; PostgreSQL keeps everything. */
+function retentionInWords(seconds: number): string {
+  const days = Math.floor(seconds / 86_400);
+  if (seconds >= retentionSeconds) return `keeps runs ${days} days`;
+  return `keeps runs only ${days} ${days === 1 ? 'day' : 'days'}: 30 are better, change it where it was made`;
+}
+
+async function made({ workflowService }: Connection, namespace: string): Promise<string> {
+  const workflowExecutionRetentionPeriod = duration(retentionSeconds);
   try {
-    await workflowService.registerNamespace({
-      namespace,
-      workflowExecutionRetentionPeriod: config.workflowExecutionRetentionTtl,
-    });
+    await workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
   } catch (error) {
+    if (isForbidden(error)) {
+      throw new Error(
+        `there is no Temporal namespace ${namespace}, and making one is not permitted here: make it first`,
+      );
+    }
     if (codeOf(error) !== status.alreadyExists) throw error;
   }
   return 'made (keeps runs 30 days)';
 }
 
-/** Where changing a namespace is somebody else's right (a hosted cluster), its retention stays as it is. */
-async function updated(update: () => Promise<unknown>): Promise<string> {
-  try {
-    await update();
-    return 'now keeps runs 30 days';
-  } catch (error) {
-    if (!isForbidden(error)) throw error;
-    return 'keeps its own retention (changing it is not allowed here)';
-  }
-}
+/** Typed as a Long, whose package is not ours; what is sent takes a number. */
+const duration = (seconds: number) => ({ seconds: seconds as never });
 
 async function ensureSearchAttributes(
-  { operatorService }: Connection,
+  connection: Connection,
   namespace: string,
   wanted: Record<string, string>,
 ): Promise<string> {
+  const { operatorService } = connection;
+  const names = Object.keys(wanted);
+  const all = `has all ${names.length} search attributes`;
   try {
-    // a namespace made a moment ago is not known everywhere for about 2 s
+    // A namespace made a moment ago is not known everywhere for about 2 s.
     const { customAttributes } = await retried(60, () => operatorService.listSearchAttributes({ namespace }));
     const missing = Object.entries(wanted).filter(([name]) => !(name in customAttributes));
-    if (missing.length === 0) return `has all ${Object.keys(wanted).length} search attributes`;
     const added = Object.fromEntries(missing.map(([name, type]) => [name, indexedValueType(type)]));
-    await retried(60, () => operatorService.addSearchAttributes({ namespace, searchAttributes: added }));
-    return `search attributes added: ${missing.map(([name]) => name).join(' ')}`;
+    if (missing.length > 0) {
+      await retried(60, () => operatorService.addSearchAttributes({ namespace, searchAttributes: added }));
+    }
+    const lacking = await lackingAttributes(connection, namespace, names, 60);
+    if (lacking.length > 0) throw new Error(howToAdd(namespace, lacking));
+    return missing.length === 0 ? all : `search attributes added: ${missing.map(([name]) => name).join(' ')}`;
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    return 'search attributes checked only (the operator API is not allowed here)';
   }
+  // Workflows run without them too; only the operators' filters are missing.
+  const lacking = await lackingAttributes(connection, namespace, names, 4);
+  return lacking.length === 0 ? all : howToAdd(namespace, lacking);
 }
 
+const howToAdd = (namespace: string, lacking: readonly string[]): string =>
+  `lacks the search attributes ${lacking.join(', ')} (Keyword): add them with ` +
+  `\`temporal operator search-attribute create --namespace ${namespace} --type Keyword --name …\` or in your cluster's console`;
+
 /** The frontend sees new attributes only after its next refresh; a query naming one is refused until then. */
-async function untilUsable({ workflowService }: Connection, namespace: string, names: string[]): Promise<void> {
-  let missing = names;
-  for (let attempt = 0; attempt < 60 && missing.length > 0; attempt += 1) {
+async function lackingAttributes(
+  { workflowService }: Connection,
+  namespace: string,
+  names: readonly string[],
+  attempts: number,
+): Promise<string[]> {
+  let missing = [...names];
+  for (let attempt = 0; attempt < attempts && missing.length > 0; attempt += 1) {
     if (attempt > 0) await sleep(250);
     const usable = await Promise.all(
       missing.map(async (name) => {
@@ -114,11 +151,28 @@ async function untilUsable({ workflowService }: Connection, namespace: string, n
     );
     missing = missing.filter((_, index) => !usable[index]);
   }
-  if (missing.length > 0) {
-    throw new Error(
-      `the Temporal namespace ${namespace} lacks the search attributes ${missing.join(', ')} (Keyword): add them ` +
-        `with \`temporal operator search-attribute create --namespace ${namespace} --type Keyword --name …\` or in your cluster's console`,
-    );
+  return missing;
+}
+
+/** A namespace that answers may still refuse starts for a moment. The probe runs nowhere and is removed again. */
+async function untilStartsAreAccepted({ workflowService }: Connection, namespace: string): Promise<void> {
+  const workflowId = `bursar-setup-probe/${randomUUID()}`;
+  await retried(60, () =>
+    workflowService.startWorkflowExecution({
+      namespace,
+      workflowId,
+      workflowType: { name: 'bursar-setup-probe' },
+      taskQueue: { name: 'bursar-setup-probe' },
+      workflowRunTimeout: duration(60),
+      requestId: randomUUID(),
+      identity: 'bursar-setup',
+    }),
+  );
+  try {
+    await workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
+  } catch (error) {
+    // It ends by itself after a minute.
+    if (!isForbidden(error) && codeOf(error) !== status.notFound) throw error;
   }
 }
 

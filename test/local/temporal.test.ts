@@ -8,10 +8,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
+import { waitUntil } from '../../src/main/local/launch.ts';
 import { freePort } from '../../src/main/local/ports.ts';
 import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
 import { searchAttributes, startTemporal, type Temporal } from '../../src/main/local/temporal-server.ts';
 import { setUpTemporal } from '../../src/main/temporal-setup.ts';
+import { startForbidding } from '../support/forbidding-proxy.ts';
 import { testFolder } from './folder.ts';
 
 describe('temporal-setup', () => {
@@ -42,12 +44,67 @@ describe('temporal-setup', () => {
     await connection.close();
   });
 
-  test('changes the retention of a namespace that exists', async () => {
+  const retentionOf = async (namespace: string): Promise<number> => {
+    const connection = await Connection.connect({ address: temporal.address });
+    const { config } = await connection.workflowService.describeNamespace({ namespace });
+    await connection.close();
+    return Number(config?.workflowExecutionRetentionTtl?.seconds) / day;
+  };
+  const make = async (namespace: string, days: number): Promise<void> => {
+    const connection = await Connection.connect({ address: temporal.address });
+    const workflowExecutionRetentionPeriod = { seconds: (days * day) as never };
+    await connection.workflowService.registerNamespace({ namespace, workflowExecutionRetentionPeriod });
+    await connection.close();
+  };
+
+  test.each([
+    [90, 'keeps runs 90 days'],
+    [7, 'keeps runs only 7 days: 30 are better, change it where it was made'],
+  ])('leaves a namespace that others made with %d days as it is', async (days, said) => {
+    const namespace = `others-${days}`;
+    await make(namespace, days);
     const { address } = temporal;
-    expect(await setUpTemporal({ address, namespace: 'default' })).toContain('default now keeps runs 30 days');
-    expect(await setUpTemporal({ address, namespace: 'default' })).toContain('default keeps runs 30 days');
+    expect(await setUpTemporal({ address, namespace })).toContain(`namespace ${namespace} ${said},`);
+    await setUpTemporal({ address, namespace, isOwnServer: days === 90 });
+    expect(await retentionOf(namespace)).toBe(days);
   });
+
+  test('raises the one day of our own development server', async () => {
+    const { address } = temporal;
+    const own = { address, namespace: 'default', isOwnServer: true };
+    expect(await setUpTemporal(own)).toContain('default now keeps runs 30 days');
+    expect(await setUpTemporal(own)).toContain('default keeps runs 30 days');
+    expect(await retentionOf('default')).toBe(30);
+  });
+
+  test('waits until a start is accepted, and leaves no run behind', async () => {
+    const connection = await Connection.connect({ address: temporal.address });
+    const probes = async () => {
+      const query = "WorkflowType = 'bursar-setup-probe'";
+      const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'bursar', query });
+      return Number(count);
+    };
+    await setUpTemporal({ address: temporal.address, namespace: 'bursar' });
+    await waitUntil('no probe is left', async () => (await probes()) === 0, { withinMs: 20_000 });
+    await connection.close();
+  });
+
+  test('where only the operators of the cluster may add, it names what is missing and goes on', async () => {
+    await make('cloud', 30);
+    const cloud = await startForbidding(temporal.address, /OperatorService|UpdateNamespace|RegisterNamespace/);
+    const { address } = cloud;
+    const lacking = await setUpTemporal({ address, namespace: 'cloud' });
+    expect(lacking).toMatch(/lacks the search attributes BursarOwnerId, .*search-attribute create --namespace cloud/);
+    await expect(setUpTemporal({ address, namespace: 'nowhere' })).rejects.toThrow(
+      'there is no Temporal namespace nowhere, and making one is not permitted here: make it first',
+    );
+    await setUpTemporal({ address: temporal.address, namespace: 'cloud' });
+    expect(await setUpTemporal({ address, namespace: 'cloud' })).toContain('has all 4 search attributes');
+    await cloud.close();
+  }, 60_000);
 });
+
+const day = 86_400;
 
 describe('the Temporal program', () => {
   const program = '#!/bin/sh\necho temporal version 9.9.9\n';

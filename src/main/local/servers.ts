@@ -55,7 +55,7 @@ export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
     async ready(alive) {
       const address = await temporalAnswers(options, alive);
       const { setUpTemporal } = await import('../temporal-setup.ts');
-      say(await setUpTemporal({ address, namespace: options.namespace }));
+      say(await setUpTemporal({ address, namespace: options.namespace, isOwnServer: true }));
     },
     stop: stopTemporal,
   };

@@ -87,7 +87,7 @@ async function intentRun(): Promise<WorkflowHandle> {
 async function checkoutRun(): Promise<WorkflowHandle> {
   const id = newId('intent');
   const handle = await world.start('checkout', `checkout/${id}`, id);
-  const waiting = { isOpen: true };
+  const closing = new AbortController();
   const pays = Array.from({ length: 5 }, async () => {
     await soon();
     const checkoutId = newId('checkout');
@@ -96,13 +96,13 @@ async function checkoutRun(): Promise<WorkflowHandle> {
   });
   const wakes = (async () => {
     await sleep(7_500); // Before that no handler reads.
-    while (waiting.isOpen) {
+    while (!closing.signal.aborted) {
       await handle.signal('wake');
       await sleep(30 + Math.random() * 60);
     }
   })();
   await Promise.all(pays);
-  waiting.isOpen = false;
+  closing.abort();
   await wakes;
   return handle;
 }
