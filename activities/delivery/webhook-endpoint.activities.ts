@@ -29,15 +29,13 @@ export const webhookEndpointActivities = ({ database, clock, attemptDue, perRece
   attemptDueDeliveries: refusing(attemptDue),
 
   retryDeliveriesNow: refusing(
-    async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> => {
-      const now = await clock.now();
-      return database.write((tx) => retryEndpointNow(tx, id, deliveryId, now));
-    },
+    async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> =>
+      retryEndpointNow(database, id, deliveryId, await clock.now()),
   ),
 
   giveUpDeliveries: refusing(
     async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> =>
-      database.write((tx) => giveUpEndpoint(tx, id, deliveryId)),
+      giveUpEndpoint(database, id, deliveryId),
   ),
 });
 

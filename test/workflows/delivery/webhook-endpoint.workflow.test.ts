@@ -4,12 +4,13 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
 import { claimRetries, endpointProcessId } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { after, inTurn, status } from '../../support/receiver.ts';
+import { type Answer, after, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -30,17 +31,26 @@ const failedOnce = async (box: string) => {
     return owner.webhooks.getWebhookDelivery({ params: { deliveryId: first!.id } });
   };
   const first = await eventually(delivery, ({ attempt }) => attempt === 1);
+  // The run has looked, and waits for the clock.
   await eventually(
-    () => stageOf(webhook.id),
-    (stage) => stage === 'retrying',
+    () => detailsOf(webhook.id),
+    (text) => text.includes('Next attempt at'),
     20_000,
   );
+  expect(await stageOf(webhook.id)).toBe('retrying');
   return { ...owner, webhook, webhookId: webhook.id as Id<'webhook'>, id: first.id as Id<'delivery'>, delivery };
 };
 
 const handleOf = async (webhookId: string) => {
   const client = await bursar.infrastructure.temporal.client();
   return client.workflow.getHandle(endpointProcessId(webhookId));
+};
+const detailsOf = async (webhookId: string): Promise<string> => {
+  const handle = await handleOf(webhookId);
+  return handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata').then(
+    ({ currentDetails }) => currentDetails ?? '',
+    () => '',
+  );
 };
 const description = async (webhookId: string) => (await handleOf(webhookId)).describe();
 const stageOf = async (webhookId: string): Promise<string> => {
@@ -178,6 +188,107 @@ describe('brakes and losses', () => {
     expect(attempted('woken')).toBe(1);
     expect(await runStatus(webhookId)).toBe('RUNNING');
   });
+});
+
+describe("an operator's messages", () => {
+  /** Three deliveries that failed once; the receiver goes on with `then`. */
+  const threeFailed = async (box: string, then: Answer) => {
+    bursar.receiver.answers(box, (response, n) => (n <= 3 ? status(500) : then)(response, n));
+    const owner = await bursar.subscriber();
+    const { id: webhookId } = await owner.webhooks.createWebhook({
+      body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
+    });
+    await bursar.emit(owner.ownerId, 3);
+    const all = async () => (await owner.webhooks.listWebhookDeliveries({ params: { id: webhookId } })).data;
+    await eventually(all, (shown) => shown.length === 3 && shown.every(({ attempt }) => attempt === 1));
+    await eventually(
+      () => detailsOf(webhookId),
+      (text) => text.startsWith(`3 deliveries to ${webhookId} wait`),
+    );
+    return { ...owner, webhookId: webhookId as Id<'webhook'>, all, handle: await handleOf(webhookId) };
+  };
+  const refusalOf = (asked: Promise<unknown>): Promise<string> =>
+    asked.then(
+      () => 'not refused',
+      (error: Error) => (error.cause instanceof Error ? error.cause.message : error.message),
+    );
+
+  test('retry-now attempts one delivery at once, then all; the attempts count as usual', async () => {
+    const { all, handle, webhookId } = await threeFailed('asked', status(200));
+    const [newest] = await all();
+    expect(await handle.executeUpdate('retry-now', { args: [{ delivery: newest?.id }] })).toEqual({ deliveries: 1 });
+    await eventually(all, (shown) => shown.filter((one) => one.status === 'succeeded').length === 1);
+    expect(attempted('asked')).toBe(4);
+    expect((await all()).map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['succeeded', 2],
+      ['pending', 1],
+      ['pending', 1],
+    ]);
+    await handle.signal('retry-now');
+    await eventually(all, (shown) => shown.every((one) => one.status === 'succeeded' && one.attempt === 2));
+    await eventually(
+      () => runStatus(webhookId),
+      (name) => name === 'COMPLETED',
+    );
+    expect(await detailsOf(webhookId)).toContain('- retry-now: 2 deliveries');
+  });
+
+  test('give-up ends one delivery, then all, with who gave up', async () => {
+    const { all, handle, webhookId, webhooks } = await threeFailed('given-up', status(500));
+    const [newest] = await all();
+    await handle.signal('give-up', { delivery: newest?.id });
+    await eventually(all, (shown) => shown[0]?.status === 'dead');
+    expect(await handle.executeUpdate('give-up', { args: ['all'] })).toEqual({ deliveries: 2 });
+    for (const shown of await all()) {
+      expect(shown).toMatchObject({
+        status: 'dead',
+        attempt: 1,
+        error: 'given up by an operator',
+        nextAttemptAt: null,
+      });
+      const whole = await webhooks.getWebhookDelivery({ params: { deliveryId: shown.id } });
+      expect(whole.attempts).toHaveLength(1);
+    }
+    await eventually(
+      () => runStatus(webhookId),
+      (name) => name === 'COMPLETED',
+    );
+    expect(await openProcesses(webhookId)).toBe(0);
+    await bursar.world.advance(2 * hour);
+    expect(attempted('given-up')).toBe(3);
+  });
+
+  test('what names no waiting delivery changes nothing, is refused as an update and named as a signal', async () => {
+    const { all, handle, webhookId } = await threeFailed('nonsense', status(500));
+    const other = 'whd_01kaftm3w0e6r8t9y0b1c2d3e4';
+    const ignored = /^give-up was ignored: send \{"delivery":"whd_…"\} for one delivery, or "all" or nothing for all$/;
+    expect(await refusalOf(handle.executeUpdate('give-up', { args: [{ delivrey: other }] }))).toMatch(ignored);
+    expect(await refusalOf(handle.executeUpdate('give-up', { args: [{ delivery: other }] }))).toBe(
+      `${other} does not wait for another attempt here`,
+    );
+    await handle.signal('give-up', { delivery: other });
+    await handle.signal('retry-now', 'x'.repeat(500));
+    for (let i = 0; i < 100; i++) {
+      await handle.signal(i % 2 === 0 ? 'give-up' : 'retry-now', ...fc.sample(nonsense, 1));
+    }
+    const details = await eventually(
+      () => detailsOf(webhookId),
+      (text) => text.includes('was ignored'),
+    );
+    expect(details).toMatch(/^3 deliveries to wh_\w+ wait/);
+    expect((await all()).map(({ status, attempt }) => [status, attempt])).toEqual([
+      ['pending', 1],
+      ['pending', 1],
+      ['pending', 1],
+    ]);
+    expect(await runStatus(webhookId)).toBe('RUNNING');
+    expect(await handle.executeUpdate('give-up', { args: [] })).toEqual({ deliveries: 3 });
+  }, 30_000);
+
+  /** JSON that names no delivery; neither nothing nor "all", which mean all. */
+  const nonsense = fc
+    .jsonValue({ maxDepth: 4 })
+    .filter((value) => value !== null && value !== 'all' && !JSON.stringify(value).includes('delivery'));
 });
 
 describe('the one claim', () => {

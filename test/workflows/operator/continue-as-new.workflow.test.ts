@@ -1,5 +1,5 @@
 /**
- * Goal: an intent that lives long goes on under the same id with a fresh history, and nothing that was sent to it is
+ * Goal: an intent, or a subscription's retries, that lives long goes on under the same id with a fresh history, and nothing that was sent to it is
  * lost on the way. Method: a dev server of its own that suggests this after few events; the row is in memory.
  * @module
  */
@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/index.ts';
 import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
@@ -45,7 +46,28 @@ const activities = {
     return next();
   },
   expireIntent: async (): Promise<IntentNext> => next(),
+  readWebhookEndpoint: async (webhookId: string): Promise<EndpointNext> => ({
+    kind: isOver ? 'final' : 'wait',
+    waitMs: 3_600_000,
+    view: {
+      webhookId,
+      stage: 'retrying',
+      waiting: 1,
+      underWay: 0,
+      oldestAt: null,
+      nextAttemptAt: null,
+      lastStatus: 503,
+      lastOutcome: 'failure',
+      timeoutsInRow: 0,
+    },
+  }),
+  retryDeliveriesNow: async (): Promise<EndpointChange> => {
+    retriedNow += 1;
+    return { deliveries: 1 };
+  },
 };
+let retriedNow: number;
+let isOver: boolean;
 
 let dir: string;
 let server: Temporal;
@@ -79,6 +101,8 @@ beforeEach(() => {
   status = 'pending_approval';
   decided = [];
   holdDecisions = undefined;
+  retriedNow = 0;
+  isOver = false;
 });
 
 const started = async (): Promise<string> => {
@@ -183,3 +207,43 @@ test('decisions by many signals at the boundary are each obeyed once', async () 
   expect(new Set(decided.map(({ by }) => by)).size).toBe(40);
   await latest(workflowId).terminate();
 }, 60_000);
+
+test("a subscription's retries go on with a fresh history, and every message that was sent is carried out", async () => {
+  const webhookId = newId('webhook');
+  const workflowId = `webhook-endpoint/${webhookId}`;
+  await temporal.client.workflow.start('webhookEndpoint', { workflowId, taskQueue, args: [{ id: webhookId }] });
+  const first = await runIdOf(workflowId);
+  const answers: unknown[] = [];
+  for (let wave = 0; wave < 10; wave++) {
+    const sent = [1, 2].flatMap((number) => [
+      latest(workflowId).signal('retry-now'),
+      latest(workflowId).signal('give-up', { nonsense: wave }),
+      untilTaken(() =>
+        latest(workflowId).executeUpdate('retry-now', { args: ['all'], updateId: `${wave}-${number}` }),
+      ).then((answer) => answers.push(answer)),
+    ]);
+    await Promise.all(sent);
+  }
+  // A task that collides with a message is run again, and its steps with it.
+  await eventually(
+    async () => retriedNow,
+    (count) => count >= 40,
+  );
+  expect(answers).toEqual(Array.from({ length: 20 }, () => ({ deliveries: 1 })));
+  expect(await runIdOf(workflowId)).not.toBe(first);
+  isOver = true;
+  await latest(workflowId).signal('wake');
+  expect(await latest(workflowId).result()).toMatchObject({ webhookId });
+}, 60_000);
+
+/** An update that arrives as the run goes on as new is repeated under its id, as the gateway does. */
+async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+      if (attempt === 5 || !why.includes('unexpected workflow task failure')) throw error;
+    }
+  }
+}

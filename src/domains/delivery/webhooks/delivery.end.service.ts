@@ -31,14 +31,20 @@ export function endWaitingOf(tx: Tx, webhookIds: readonly string[], reason: stri
   );
 }
 
-/** Ends the deliveries of one subscription that wait for another attempt. `deliveryId` null: all of them. */
-export function endRetriesOf(tx: Tx, webhookId: string, deliveryId: string | null, reason: string): Promise<number> {
+/** Ends up to `most` deliveries of one subscription that wait for another attempt. `deliveryId` null: any of them. */
+export function endRetriesOf(
+  tx: Tx,
+  { webhookId, deliveryId }: { readonly webhookId: string; readonly deliveryId: string | null },
+  most: number,
+  reason: string,
+): Promise<number> {
   return end(
     tx,
     `select id from webhook_deliveries
-     where webhook_id = $3 and ($4::text is null or id = $4) and status = 'pending' and attempts_made > 0`,
+     where webhook_id = $3 and ($4::text is null or id = $4) and status = 'pending' and attempts_made > 0
+     order by seq limit $5::int`,
     reason,
-    [webhookId, deliveryId],
+    [webhookId, deliveryId, most],
   );
 }
 

@@ -40,7 +40,7 @@ export type EndpointNext = {
 /** What one batch came to. `underWay`: attempts that were left to end by themselves. */
 export type BatchOutcome = { readonly attempted: number; readonly underWay: number };
 
-/** How many deliveries an operator's message has changed. */
+/** How many deliveries an operator's message has ended, or are due after it. */
 export type EndpointChange = { readonly deliveries: number };
 
 export const retryNow = 'retry-now';

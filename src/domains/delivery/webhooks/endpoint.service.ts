@@ -5,7 +5,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
@@ -38,33 +38,53 @@ async function decideNext(tx: Tx, webhookId: string, perReceiver: number, now: D
   return { kind: step.kind, waitMs: step.waitMs, view: viewOf(webhookId, standing, step.kind === 'final') };
 }
 
-/** Makes waiting deliveries due now. `deliveryId` null: all of them. */
+/** Many thousands may wait: each transaction changes this many, so that none takes longer than a step may. */
+const changedAtOnce = 10_000;
+
+/** Makes waiting deliveries due now; answers how many are due then. `deliveryId` null: all of them. */
 export async function retryEndpointNow(
-  tx: Tx,
+  database: Database,
   webhookId: Id<'webhook'>,
   deliveryId: Id<'delivery'> | null,
   now: Date,
 ): Promise<EndpointChange> {
-  const [changed] = await rows<EndpointChange>(
-    tx,
-    `with changed as (
-       update webhook_deliveries set next_attempt_at = least(next_attempt_at, $3)
-       where webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0
-       returning 1)
-     select count(*)::int as deliveries from changed`,
+  const which = `webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0`;
+  const changeSome = (): Promise<number> =>
+    database.write(async (tx) => {
+      const { changed } = await oneRow<{ changed: number }>(
+        tx,
+        `with changed as (
+           update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
+             select id from webhook_deliveries where ${which} and next_attempt_at > $3 order by seq limit $4::int)
+           returning 1)
+         select count(*)::int as changed from changed`,
+        [webhookId, deliveryId, now, changedAtOnce],
+      );
+      return changed;
+    });
+  while ((await changeSome()) === changedAtOnce);
+  return oneRow<EndpointChange>(
+    database.read(),
+    `select count(*)::int as deliveries from webhook_deliveries where ${which} and next_attempt_at <= $3`,
     [webhookId, deliveryId, now],
   );
-  return changed ?? { deliveries: 0 };
 }
 
-/** Ends waiting deliveries as lost; what is under way is left to its result. `deliveryId` null: all of them. */
-export const giveUpEndpoint = async (
-  tx: Tx,
+/**
+ * Ends waiting deliveries as lost; what is under way is left to its result. Answers how many ended. `deliveryId` null:
+ * all of them.
+ */
+export async function giveUpEndpoint(
+  database: Database,
   webhookId: Id<'webhook'>,
   deliveryId: Id<'delivery'> | null,
-): Promise<EndpointChange> => ({
-  deliveries: await endRetriesOf(tx, webhookId, deliveryId, 'given up by an operator'),
-});
+): Promise<EndpointChange> {
+  const endSome = (): Promise<number> =>
+    database.write((tx) => endRetriesOf(tx, { webhookId, deliveryId }, changedAtOnce, 'given up by an operator'));
+  let deliveries = 0;
+  for (let ended = changedAtOnce; ended === changedAtOnce; deliveries += ended) ended = await endSome();
+  return { deliveries };
+}
 
 type Subscription = { status: WebhookStatus; isDeleted: boolean };
 

@@ -1,0 +1,156 @@
+/**
+ * Goal: 20,000 failed deliveries of one subscription are one workflow run with a small history, and drain within
+ * minutes; ending or releasing all of them is one quick statement. Method: rows as a long outage leaves them, the real
+ * worker, a real receiver; figures are printed.
+ * @module
+ */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { endpointProcessId, readEndpoint } from '../../../src/domains/delivery/index.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
+import { minute, second } from '../../../src/kernel/instant.ts';
+import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { status } from '../../support/receiver.ts';
+import { businessNow, eventually } from '../../support/world.ts';
+
+const many = 20_000;
+const failingAgain = 5_000;
+
+let bursar: DeliveryWorld;
+beforeAll(async () => {
+  bursar = await startDeliveryWorld({ retries: true });
+}, 60_000);
+afterAll(() => bursar.close());
+
+/** A subscription with `count` deliveries that failed once and are due in an hour of business time. */
+const withWaiting = async (box: string, count: number) => {
+  const owner = await bursar.subscriber();
+  const { id } = await owner.webhooks.createWebhook({
+    body: { url: bursar.receiver.urlOf(box), events: ['policy.created'] },
+  });
+  const now = await businessNow(bursar.world);
+  const due = new Date(now.getTime() + 60 * minute);
+  await bursar.world.sql(
+    `with made as (
+       insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
+       select new_time_ordered_id('evt'), $1, 'po_' || n, 'policy.deleted', jsonb_build_object('id', 'po_' || n), 'a-request', $2
+       from generate_series(1, $3::int) n returning *)
+     insert into webhook_deliveries (id, webhook_id, owner_id, event_id, event, plan, status, attempts_made, claims,
+       next_attempt_at, attempts, created_at)
+     select new_time_ordered_id('whd'), $4, $1, id, name, 'enterprise', 'pending', 1, 1, $5, '[{}]', $2 from made`,
+    [owner.ownerId, now, count, id, due],
+  );
+  await bursar.world.sql(
+    `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, created_at)
+     values ($1, 'webhookEndpoint', $2, $3, 'retrying', $4, $5)`,
+    [endpointProcessId(id), id, owner.ownerId, due, now],
+  );
+  return { ...owner, webhookId: id as Id<'webhook'> };
+};
+
+const count = async (webhookId: string, condition: string): Promise<number> => {
+  const [row] = await bursar.world.sql<{ count: number }>(
+    `select count(*)::int as count from webhook_deliveries where webhook_id = $1 and ${condition}`,
+    [webhookId],
+  );
+  return row?.count ?? 0;
+};
+
+const handleOf = async (webhookId: string) => {
+  const client = await bursar.infrastructure.temporal.client();
+  return client.workflow.getHandle(endpointProcessId(webhookId));
+};
+
+const timed = async <T>(work: () => Promise<T>): Promise<[result: T, ms: number]> => {
+  const startedAt = performance.now();
+  const result = await work();
+  return [result, Math.round(performance.now() - startedAt)];
+};
+
+const say = (figures: object): void => void process.stderr.write(`${JSON.stringify(figures)}\n`);
+
+test(`${many} waiting deliveries: one run, a small history, and all of them arrive once`, async () => {
+  const { webhookId } = await withWaiting('drained', many);
+  const handle = await handleOf(webhookId);
+  const details = async () =>
+    handle.query<{ currentDetails?: string }>('__temporal_workflow_metadata').then(
+      ({ currentDetails }) => currentDetails ?? '',
+      () => '',
+    );
+  await eventually(details, (text) => text.startsWith(`${many} deliveries to`), 30_000);
+  const memoryBefore = process.memoryUsage().rss;
+  const [, ms] = await timed(async () => {
+    expect(await handle.executeUpdate('retry-now', { args: ['all'] })).toEqual({ deliveries: many });
+    await eventually(
+      () => count(webhookId, `status = 'succeeded'`),
+      (succeeded) => succeeded === many,
+      240_000,
+    );
+  });
+  await eventually(
+    async () => (await handle.describe()).status.name,
+    (name) => name === 'COMPLETED',
+  );
+  const { historyLength, historySize } = await handle.describe();
+  const megabytes = Math.round((process.memoryUsage().rss - memoryBefore) / 2 ** 20);
+  say({ deliveries: many, drainedMs: ms, historyLength, historySize, megabytesMore: megabytes });
+  expect(historyLength).toBeLessThan(600);
+  expect(historySize).toBeLessThan(400_000);
+  const ids = bursar.receiver.received('drained').map(({ headers }) => headers['webhook-id']);
+  expect(ids).toHaveLength(many);
+  expect(new Set(ids).size).toBe(many);
+  const history = await handle.fetchHistory();
+  const largest = Math.max(
+    ...(history.events ?? []).map((event) => JSON.stringify(event.activityTaskCompletedEventAttributes ?? {}).length),
+  );
+  expect(largest).toBeLessThan(64 * 1_024);
+}, 300_000);
+
+test(`${failingAgain} that fail again are one run too, each with a schedule of its own`, async () => {
+  bursar.receiver.answers('fails-again', status(503));
+  const { webhookId } = await withWaiting('fails-again', failingAgain);
+  const handle = await handleOf(webhookId);
+  await eventually(
+    () =>
+      handle.describe().then(
+        () => true,
+        () => false,
+      ),
+    (isThere) => isThere,
+  );
+  const [, ms] = await timed(async () => {
+    await handle.executeUpdate('retry-now', { args: ['all'] });
+    await eventually(
+      () => count(webhookId, `status = 'pending' and attempts_made = 2`),
+      (failed) => failed === failingAgain,
+      240_000,
+    );
+  });
+  const { historyLength, historySize } = await handle.describe();
+  say({ failedAgain: failingAgain, ms, historyLength, historySize });
+  expect(historyLength).toBeLessThan(600);
+  const [ended, endedMs] = await timed(() => handle.executeUpdate('give-up', { args: ['all'] }));
+  say({ givenUp: ended, endedMs });
+  expect(ended).toEqual({ deliveries: failingAgain });
+  expect(await count(webhookId, `status = 'dead' and lost_reason = 'given up by an operator'`)).toBe(failingAgain);
+  await eventually(
+    async () => (await handle.describe()).status.name,
+    (name) => name === 'COMPLETED',
+  );
+}, 300_000);
+
+test('a look at 100,000 that wait is quick, and deleting the subscription ends them in one statement', async () => {
+  const { webhookId, webhooks } = await withWaiting('deleted', 100_000);
+  const now = await businessNow(bursar.world);
+  const [next, lookMs] = await timed(() => readEndpoint(bursar.infrastructure.database, webhookId, 100, now));
+  expect(next.view.waiting).toBe(100_000);
+  const [, deleteMs] = await timed(() => webhooks.deleteWebhook({ params: { id: webhookId } }));
+  say({ waiting: 100_000, lookMs, deleteMs });
+  expect(await count(webhookId, `status = 'dead' and lost_reason = 'the subscription was deleted'`)).toBe(100_000);
+  expect(lookMs).toBeLessThan(5 * second);
+  const handle = await handleOf(webhookId);
+  await eventually(
+    async () => (await handle.describe()).status.name,
+    (name) => name === 'COMPLETED',
+    20_000,
+  );
+}, 120_000);
