@@ -39,6 +39,26 @@ describe('ports', () => {
     expect(again.moved).toEqual([expect.stringContaining(`api ${ports.api} is taken`)]);
   });
 
+  test('a taken default is replaced for this start alone: the next one uses the default again', async () => {
+    const dir = await testFolder();
+    const wanted = await freePort();
+    // The defaults may be in use on this machine; another one stands for them.
+    const defaults = { ...defaultPorts, api: wanted };
+    await occupy(wanted);
+    const first = await choosePorts({ dir, defaults });
+    expect(first.ports.api).not.toBe(wanted);
+    expect(first.moved).toContainEqual(expect.stringContaining(`api ${wanted} is taken`));
+    await Promise.all(open.splice(0).map((server) => new Promise((closed) => server.close(closed))));
+    expect((await choosePorts({ dir, defaults })).ports.api).toBe(wanted);
+  });
+
+  test('replacements that an older version stored are not used', async () => {
+    const dir = await testFolder();
+    const api = await freePort();
+    await writeFile(join(dir, 'ports.json'), JSON.stringify({ ...defaultPorts, api }));
+    expect((await choosePorts({ dir, defaults: { ...defaultPorts, api: await freePort() } })).ports.api).not.toBe(api);
+  });
+
   test('a named PORT that is taken is an error, and it is never kept for starts that name none', async () => {
     const dir = await testFolder();
     const named = await freePort();

@@ -4,6 +4,7 @@
  * @module
  */
 import { temporalSecurity } from '../../temporal/security.ts';
+import { checkConfig, checkPostgres, checkTemporal } from './checks.ts';
 import { openDataDir } from './data-dir.ts';
 import { firstOwner } from './first-owner.ts';
 import { runToEnd, type StopSteps } from './launch.ts';
@@ -93,6 +94,8 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   const supervisor = createSupervisor({ logDir: `${dir}/logs`, started: claim.started, say });
   site.supervisor = supervisor;
   goOn(site);
+  await checkSurroundings({ env, dir, settings, secrets, apiKey: owner.apiKey }, ports);
+  goOn(site);
 
   const servers = { dir, env, settings, secrets, ports, say, supervisor };
   const [databaseUrl, temporal] = await Promise.all([startDatabase(servers), startTemporalServer(servers)]);
@@ -115,6 +118,23 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   const ready = readyOf(known, { ownerId, uiUrl: temporal.uiUrl, cli: temporal.cli });
   const file = settings.mode === 'sandbox' ? await writeReady(dir, ready) : undefined;
   return { ready, readyFile: file, line: readyLine(ready, moved, file), stop };
+}
+
+/** Before anything is started: a setting that no program takes, or a server that does not answer, ends the start here. */
+async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports): Promise<void> {
+  const { settings, env } = known;
+  const { databaseUrl, temporalAddress } = settings;
+  const addresses = addressesOf(
+    settings,
+    ports,
+    databaseUrl ?? 'postgres://127.0.0.1/bursar',
+    temporalAddress ?? `127.0.0.1:${ports.temporal}`,
+  );
+  checkConfig(apiEnv({ ...known, addresses }));
+  await Promise.all([
+    ...(databaseUrl === undefined ? [] : [checkPostgres(databaseUrl)]),
+    ...(temporalAddress === undefined ? [] : [checkTemporal(temporalAddress, temporalSecurity(env))]),
+  ]);
 }
 
 async function takeDown(site: Site): Promise<void> {

@@ -1,6 +1,7 @@
 /**
- * Chooses the ports: those of the last start while they are free, else the defaults, else free ones, so that stored
- * addresses survive a restart. A port the operator named is never replaced by another.
+ * Chooses the ports. Those that `PORT=0` chose are stored and used again while they are free, so that stored addresses
+ * survive a restart. A replacement for a taken port is not stored: the next start asks for the wanted one again. A port
+ * that the operator named is never replaced by another.
  * @module
  */
 import { readFile } from 'node:fs/promises';
@@ -20,14 +21,23 @@ type Wanted = {
   port?: number | undefined;
   /** `HOST`: where API and sandbox listen. */
   host?: string;
+  /** In place of the default ports; for tests. */
+  defaults?: Ports;
   /** What this start does not run itself. */
   without?: readonly (keyof Ports)[];
 };
 
-export async function choosePorts({ dir, port, host = '127.0.0.1', without = [] }: Wanted): Promise<ChosenPorts> {
+export async function choosePorts({
+  dir,
+  port,
+  host = '127.0.0.1',
+  defaults = defaultPorts,
+  without = [],
+}: Wanted): Promise<ChosenPorts> {
   const file = join(dir, 'ports.json');
   const kept = await lastPorts(file);
-  const ports = { ...defaultPorts };
+  const ports = { ...defaults };
+  const chosen = { ...kept };
   const moved: string[] = [];
   const held: Server[] = [];
   const take = async (candidate: number, hostName: string) => {
@@ -45,15 +55,15 @@ export async function choosePorts({ dir, port, host = '127.0.0.1', without = [] 
         ports.api = port;
         continue;
       }
-      const wished = [kept[name], port === 0 ? undefined : defaultPorts[name]].filter((wish) => wish !== undefined);
+      const wished = [kept[name], port === 0 ? undefined : defaults[name]].filter((wish) => wish !== undefined);
       ports[name] = await firstFree([...wished, ...strangers()], (candidate) => take(candidate, hostName));
-      if (port !== 0 && ports[name] !== wished[0]) moved.push(`${name} ${wished[0]} is taken, using ${ports[name]}`);
+      if (port === 0) chosen[name] = ports[name];
+      else if (ports[name] !== wished[0]) moved.push(`${name} ${wished[0]} is taken, using ${ports[name]}`);
     }
   } finally {
     await Promise.all(held.map((server) => new Promise((closed) => server.close(closed))));
   }
-  const chosen = port ? { ...ports, api: kept.api } : ports;
-  await writeAtomically(file, `${JSON.stringify(chosen, null, 2)}\n`);
+  if (port === 0) await writeAtomically(file, `${JSON.stringify({ chosen }, null, 2)}\n`);
   return { ports, moved };
 }
 
@@ -66,9 +76,10 @@ export async function freePort(): Promise<number> {
   });
 }
 
+/** What `PORT=0` chose. A file of an older version tells it from replacements by nothing, and is not used. */
 async function lastPorts(file: string): Promise<Partial<Ports>> {
   try {
-    return JSON.parse(await readFile(file, 'utf8')) as Partial<Ports>;
+    return (JSON.parse(await readFile(file, 'utf8')) as { chosen?: Partial<Ports> }).chosen ?? {};
   } catch {
     return {};
   }
