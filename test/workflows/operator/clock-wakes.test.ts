@@ -116,3 +116,19 @@ test('with Temporal away nothing is woken and everything is left, until it is ba
   await worksOff(world.relay());
   expect(wokenIds().size).toBe(20);
 });
+
+test('the operation answers with what has been woken and what is left', async () => {
+  await world.rows('intentLifecycle', randomUUID(), 3, due);
+  const answer = await fetch(`${world.apiUrl}/sandbox/clock/advance`, {
+    method: 'POST',
+    headers: { 'X-Dashboard-Secret': world.dashboardSecret, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ ms: 61_000 }),
+  });
+  expect(answer.status).toBe(200);
+  expect(await answer.json()).toEqual({
+    now: expect.stringMatching(/Z$/),
+    offsetMs: expect.any(Number),
+    woken: 3,
+    left: 0,
+  });
+});
