@@ -26,6 +26,12 @@ async function seedLoad({ sql, ownerId }: BenchInstallation): Promise<void> {
      select 'card/' || id, 'cardLifecycle', id, 'own_cards', 'frozen', now(), true, now() from unnest($1::text[]) id`,
     [frozen],
   );
+  await sql(
+    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+     select 'card/' || id, 'cardLifecycle', id, owner_id, agent_id, 'active', now() from cards where owner_id = $1
+     on conflict (id) do nothing`,
+    [ownerId],
+  );
   // Runs without a row: each fails at its first step, and stays due.
   const missing = `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, started_epoch, created_at)
     select 'intent/int_' || $1 || n, 'intentLifecycle', 'int_' || $1 || n, 'own_' || $1, 'approved',

@@ -103,9 +103,9 @@ function relayLoop(infrastructure: Infrastructure): Loop {
     everyMs: second,
     log: infrastructure.log,
     pass: async () => {
-      const { woken, started, rescued } = await relay.pass();
+      const { hadWork } = await relay.pass();
       await beat(infrastructure.database, 'relay');
-      if (woken + started + rescued > 0) loop.nudge();
+      if (hadWork) loop.nudge();
     },
   });
   return {

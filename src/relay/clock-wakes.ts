@@ -22,6 +22,8 @@ export async function requestClockWakes(tx: Tx, until: Date): Promise<void> {
 
 /** Marks what is due, for about `forMs`. A row that another transaction holds is marked by a later call. */
 export async function markDue(database: Database, forMs: number): Promise<void> {
+  const [open] = await rows(database.read(), 'select 1 from clock_wakes where not is_done');
+  if (open === undefined) return;
   for (const until = performance.now() + forMs; performance.now() < until; ) {
     if (!(await markSome(database))) return;
   }

@@ -18,12 +18,11 @@ type Limits = {
   readonly forMs: number;
 };
 
-/** `act` reports its own failure by throwing; `failed` is told of each. */
+/** A failure of `act` is counted; whoever wants to know more of it catches it there. */
 export async function workOff<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,
   { lanes, forMs }: Limits,
-  failed: (item: Item, error: unknown) => void,
 ): Promise<Worked<Item> & { readonly settled: Promise<unknown> }> {
   const open = [...items];
   const count = { done: 0, failed: 0, begun: 0 };
@@ -34,9 +33,8 @@ export async function workOff<Item>(
       try {
         await act(item);
         count.done += 1;
-      } catch (error) {
+      } catch {
         count.failed += 1;
-        failed(item, error);
       }
     }
   };

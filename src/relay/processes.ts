@@ -23,7 +23,13 @@ export type RelayDeps = {
   readonly log: Logger;
 };
 
-export type Pass = { readonly woken: number; readonly started: number; readonly rescued: number };
+export type Pass = {
+  readonly woken: number;
+  readonly started: number;
+  readonly rescued: number;
+  /** Some row was worked on, so that others may be waiting. */
+  readonly hadWork: boolean;
+};
 
 export type Relay = {
   /** One batch of each queue. Throws when Temporal or PostgreSQL is away, not when single runs cannot be reached. */
@@ -37,8 +43,13 @@ export type Relay = {
 /** Of each queue at most this many in a pass: a wake that comes during a pass waits for a few calls, not for all. */
 const most: Record<QueueName, number> = { wakes: 32, starts: 16, rescues: 8 };
 const lanes = 8;
+/** Calls that hang keep others from being begun only so far: some lanes are always free. */
+const mostUnderWay = 24;
+const fewestLanes = 2;
 /** A batch that takes longer is slowed down by calls that hang: the pass goes on without them. */
-const batchMs = 500;
+const batchMs = 300;
+/** How often it looks for what joins a queue by the passing of time. */
+const upkeepEveryMs = second;
 /** Marks of an advance of the clock, beside a batch. */
 const markingMs = 100;
 const overdueMs = 2 * minute;
@@ -46,6 +57,8 @@ const overdueMs = 2 * minute;
 export function createRelay({ database, clock, temporal, gateway, log }: RelayDeps): Relay {
   const claims = createClaims(database);
   const underWay = new Set<Promise<unknown>>();
+  let calls = 0;
+  let failedInARow = 0;
   const confirm = inBatches<Claimed>((woken) => confirmWakes(database, woken), { atOnce: 100, mostWaiting: 10_000 });
 
   const acts: Record<QueueName, (claimed: Claimed) => Promise<void>> = {
@@ -57,14 +70,27 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
     rescues: (claimed) => gateway.wake(claimed),
   };
 
+  const call = async (queue: QueueName, claimed: Claimed): Promise<void> => {
+    calls += 1;
+    try {
+      await acts[queue](claimed);
+      failedInARow = 0;
+    } catch (error) {
+      failedInARow += 1;
+      log.warn({ err: error, processId: claimed.id }, 'workflow run not reached; a later pass repeats it');
+      throw error;
+    } finally {
+      calls -= 1;
+    }
+  };
+
   const workQueue = async (queue: QueueName, taken: string[], overdueBefore: Date): Promise<Worked<Claimed>> => {
     const claimed = await claims.claim(queue, { most: most[queue], taken, overdueBefore });
     taken.push(...claimed.map(({ id }) => id));
     const { settled, ...worked } = await workOff(
       queue === 'rescues' ? claimed.filter(({ isOverdue }) => isOverdue) : claimed,
-      acts[queue],
-      { lanes, forMs: batchMs },
-      ({ id }, error) => log.warn({ err: error, processId: id }, 'workflow run not reached; a later pass repeats it'),
+      (one) => call(queue, one),
+      { lanes: Math.max(fewestLanes, Math.min(lanes, mostUnderWay - calls)), forMs: batchMs },
     );
     underWay.add(settled);
     void settled.finally(() => underWay.delete(settled));
@@ -72,7 +98,22 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
     return worked;
   };
 
+  /** One run that cannot be reached is its own matter. When none can, Temporal is away, whatever its front end says. */
+  const assertReachable = async (worked: readonly Worked<Claimed>[]): Promise<void> => {
+    if (failedInARow === 0 || worked.every(({ failed }) => failed === 0)) return;
+    if (failedInARow < lanes && (await temporal.isReachable())) return;
+    throw new Error(`none of ${failedInARow} workflow runs could be reached; a later pass repeats them`);
+  };
+
   const overdueBefore = async (): Promise<Date> => new Date((await clock.now()).getTime() - overdueMs);
+
+  let keptUpAt = Number.NEGATIVE_INFINITY;
+  const keepUp = async (epoch: string, before: Date): Promise<void> => {
+    if (performance.now() - keptUpAt < upkeepEveryMs) return;
+    await forgetOtherEpochs(database, epoch);
+    await noteOverdue(database, before);
+    keptUpAt = performance.now();
+  };
 
   return {
     pass: async () => {
@@ -81,12 +122,13 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
       const taken: string[] = [];
       await markDue(database, markingMs);
       const wakes = await workQueue('wakes', taken, before);
-      await forgetOtherEpochs(database, epoch);
+      await keepUp(epoch, before);
       const starts = await workQueue('starts', taken, before);
-      await noteOverdue(database, before);
       const rescues = await workQueue('rescues', taken, before);
-      await assertReachable([wakes, starts, rescues], temporal);
-      return { woken: wakes.done, started: starts.done, rescued: rescues.done };
+      const worked = [wakes, starts, rescues];
+      await assertReachable(worked);
+      const hadWork = worked.some(({ done, hanging, notBegun }) => done + hanging + notBegun.length > 0);
+      return { woken: wakes.done, started: starts.done, rescued: rescues.done, hadWork };
     },
     wakeSome: async () => {
       const taken: string[] = [];
@@ -97,15 +139,6 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
       await Promise.all(underWay);
     },
   };
-}
-
-/** One run that cannot be reached is its own matter; when none can, Temporal is away, whatever its front end says. */
-async function assertReachable(worked: readonly Worked<Claimed>[], temporal: RelayDeps['temporal']): Promise<void> {
-  const sum = (key: 'done' | 'failed' | 'hanging') => worked.reduce((total, one) => total + one[key], 0);
-  const unreached = sum('failed') + sum('hanging');
-  if (sum('done') > 0 || unreached === 0) return;
-  if (unreached < lanes && (await temporal.isReachable())) return;
-  throw new Error(`none of ${unreached} workflow runs could be reached; a later pass repeats them`);
 }
 
 type WakeDeps = {

@@ -136,17 +136,16 @@ describe('pace', () => {
 
   test('a run whose deadline has moved is not rescued, and is again when the new one is overdue', async () => {
     await world.rows('intentLifecycle', 'own_a', 1, overdue);
-    const relay = world.relay();
-    await relay.pass();
+    await world.relay().pass();
     await world.sql(
       `update processes set due_at = now() + interval '1 hour', rescued_at = now() - interval '2 minutes'`,
     );
-    await relay.pass();
+    await world.relay().pass();
     await world.sql(`update processes set due_at = now() - interval '1 minute'`);
-    await relay.pass();
+    await world.relay().pass();
     expect(world.called).toHaveLength(1);
     await world.sql(`update processes set due_at = now() - interval '3 minutes'`);
-    await relay.pass();
+    await world.relay().pass();
     expect(world.called).toHaveLength(2);
   });
 
@@ -180,7 +179,7 @@ describe('runs that cannot be reached', () => {
       throw new Error('this run is stuck');
     });
     const relay = world.relay();
-    expect(await relay.pass()).toEqual({ woken: 0, started: 0, rescued: 0 });
+    expect(await relay.pass()).toEqual({ woken: 0, started: 0, rescued: 0, hadWork: false });
     await relay.pass();
     expect(world.called).toHaveLength(1);
     await world.sql(`update processes set waking_until = now() - interval '1 second'`);
@@ -208,6 +207,32 @@ describe('runs that cannot be reached', () => {
     while ((await relay.pass()).woken > 0);
     expect(new Set(idsOf('own_flood')).size).toBe(200);
     expect(await world.sql('select 1 from processes where wanted_wake or waking_until is not null')).toEqual([]);
+  });
+
+  test('a Temporal that is slow is not away: the pass succeeds, and asks for no more than it has under way', async () => {
+    await world.rows('intentLifecycle', 'own_a', 100, wanted);
+    let most = 0;
+    let now = 0;
+    world.onCall(async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 800));
+      now -= 1;
+    });
+    const relay = world.relay();
+    for (let pass = 0; pass < 8; pass++) expect((await relay.pass()).hadWork).toBe(true);
+    await relay.settled();
+    expect(most).toBeGreaterThan(8);
+    expect(most).toBeLessThanOrEqual(24 + 2);
+    expect(await world.sql('select 1 from processes where waking_until is not null')).toEqual([]);
+  });
+
+  test('a Temporal whose front end answers while no run can be reached is away', async () => {
+    await world.rows('intentLifecycle', 'own_a', 20, wanted);
+    world.onCall(async () => {
+      throw new Error('no history service');
+    });
+    await expect(world.relay().pass()).rejects.toThrow('none of 20 workflow runs could be reached');
   });
 
   test('Temporal away makes the pass fail, and nothing is lost by it', async () => {
