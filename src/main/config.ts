@@ -94,8 +94,6 @@ export const configNames: readonly string[] = Object.keys(environment.shape);
 export type Config = z.output<typeof environment> & {
   readonly publicUrl: string;
   readonly temporalSecurity: TemporalSecurity;
-  /** Which URLs of callers may be dialled. */
-  readonly urlRules: Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'>;
   /** This process' share of the rate limit. */
   readonly ratePerMinute: number;
   /** Live accepts approvals by signal only with BURSAR_SIGNAL_APPROVALS=on; a sandbox unless it is `off`. */
@@ -115,12 +113,19 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   return {
     ...config,
     temporalSecurity: security,
-    urlRules: { allowedOrigins: config.BURSAR_ALLOWED_ORIGINS, namesAllowedOrigins: config.BURSAR_MODE === 'sandbox' },
     publicUrl: config.BURSAR_PUBLIC_URL ?? `http://localhost:${config.PORT}`,
     ratePerMinute: Math.max(1, Math.floor(config.BURSAR_RATE_LIMIT_PER_MINUTE / config.BURSAR_INSTANCES)),
     signalsMayApprove: config.BURSAR_SIGNAL_APPROVALS ?? config.BURSAR_MODE === 'sandbox',
   };
 }
+
+/** Which URLs of callers may be dialled. */
+export const urlRulesOf = (
+  config: Pick<Config, 'BURSAR_ALLOWED_ORIGINS' | 'BURSAR_MODE'>,
+): Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'> => ({
+  allowedOrigins: config.BURSAR_ALLOWED_ORIGINS,
+  namesAllowedOrigins: config.BURSAR_MODE === 'sandbox',
+});
 
 const sentence = (issue: z.core.$ZodIssue): string =>
   issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;

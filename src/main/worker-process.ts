@@ -18,7 +18,7 @@ import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
 import { workerActivities } from './activities.ts';
-import type { Config } from './config.ts';
+import { type Config, urlRulesOf } from './config.ts';
 import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { senderOf } from './wiring/delivery.ts';
@@ -31,7 +31,7 @@ export type RunningWorkerProcess = { stop(): Promise<void> };
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities });
   const { database, clock, log } = infrastructure;
-  const outbound = createOutbound(config.urlRules);
+  const outbound = createOutbound(urlRulesOf(config));
   const send = senderOf(infrastructure, outbound);
 
   const relay = relayLoop(infrastructure);

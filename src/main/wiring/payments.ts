@@ -21,15 +21,16 @@ import { expireHolds } from '../../usecases/expire-holds.ts';
 import { createReverseAuthorization } from '../../usecases/reverse-authorization.ts';
 import { createSimulateCharge } from '../../usecases/simulate-charge.ts';
 import { riskOf } from '../../usecases/spending-facts.ts';
+import { urlRulesOf } from '../config.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export function paymentsAreas({ database, gateway, config, log, links }: Infrastructure): Mounted[] {
-  const { BURSAR_NETWORK_KEY: networkKey, urlRules } = config;
+  const { BURSAR_NETWORK_KEY: networkKey } = config;
   // In live the simulated network moves no money, also where simulators are allowed for tests.
   const isSimulated = config.BURSAR_MODE === 'sandbox';
   const networkKeys = networkKey === undefined || !isSimulated ? {} : { sandbox: networkKey };
   const refusalOfUrl = (url: string): string | undefined => {
-    const judged = judgeUrl(url, { ...urlRules, requireHttps: true });
+    const judged = judgeUrl(url, { ...urlRulesOf(config), requireHttps: true });
     return 'refused' in judged ? judged.refused : undefined;
   };
   return [
