@@ -4,7 +4,7 @@ import { type Id, type IdKind, idPattern } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
-import { isReadable, manyLines, oneLine } from '../kernel/text.ts';
+import { isReadable, manyLines, oneLine, withoutHidden } from '../kernel/text.ts';
 
 /** A record id; any well-formed one is accepted, an unknown one is a 404. */
 export const id = <K extends IdKind>(kind: K) =>
@@ -123,6 +123,15 @@ export const text = (maximum: number, minimum = 1) =>
     .min(minimum)
     .max(maximum)
     .regex(oneLine, `must be one line, ${withoutOthers}`)
+    .refine(isReadable, unreadable);
+
+/** As `text`, from a sender that cannot be asked to write it otherwise: what `text` refuses is taken out. */
+export const cleanText = (maximum: number) =>
+  z
+    .string()
+    .overwrite((value) => withoutHidden(value).trim())
+    .min(1)
+    .max(maximum)
     .refine(isReadable, unreadable);
 
 /** Free text of one or more lines, trimmed; a line break of any system becomes `\n`. */

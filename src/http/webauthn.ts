@@ -9,11 +9,14 @@ const base64url = (maximum: number) =>
     .max(maximum)
     .regex(/^[A-Za-z0-9_-]+$/, 'must be base64url without padding');
 
+/** `cross-platform`, `smart-card`: browsers add some without asking. */
+const word = z.string().regex(/^[a-z-]{1,40}$/, 'must be a word of small letters and hyphens');
+
 const credential = {
   id: base64url(1_400),
   rawId: base64url(1_400),
   type: z.literal('public-key'),
-  authenticatorAttachment: z.string().max(40).nullish(),
+  authenticatorAttachment: word.nullish(),
   clientExtensionResults: z.looseObject({}).optional(),
 };
 
@@ -27,7 +30,11 @@ export const webauthnAssertion = z
         clientDataJSON: base64url(8_000),
         authenticatorData: base64url(8_000),
         signature: base64url(4_000),
-        userHandle: z.string().max(200).nullish(),
+        userHandle: z
+          .string()
+          .max(200)
+          .regex(/^[A-Za-z0-9_-]*$/, 'must be base64url without padding')
+          .nullish(),
       }),
     }),
   })
@@ -40,7 +47,7 @@ export const webauthnAttestation = z
     response: z.looseObject({
       clientDataJSON: base64url(8_000),
       attestationObject: base64url(32_000),
-      transports: z.array(z.string().max(40)).max(10).optional(),
+      transports: z.array(word).max(10).optional(),
     }),
   })
   .meta({ id: 'WebauthnAttestation' });

@@ -16,6 +16,11 @@ export const oneLine = new RegExp(`^[^\\u0000-\\u001f${hiding}]*$`);
 /** As `oneLine`, with tabs and line feeds. */
 export const manyLines = new RegExp(`^[^\\u0000-\\u0008\\u000b-\\u001f${hiding}]*$`);
 
+const hidden = new RegExp(`[\\u0000-\\u001f${hiding}]`, 'g');
+
+/** What `oneLine` admits of it. */
+export const withoutHidden = (text: string): string => text.replace(hidden, '');
+
 /** Well-formed, and empty or with at least one character that a reader sees. */
 export const isReadable = (text: string): boolean => isWellFormed(text) && (text === '' || !invisible.test(text));
 

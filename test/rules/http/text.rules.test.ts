@@ -5,7 +5,7 @@
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { prose, text } from '../../../src/http/schemas.ts';
+import { cleanText, prose, text } from '../../../src/http/schemas.ts';
 
 const kinds = { text: text(1_000), prose: prose(1_000) };
 
@@ -133,4 +133,16 @@ test('the length counts after trimming', () => {
     expect(make(3).safeParse('abcd').success).toBe(false);
     expect(make(3, 2).safeParse('a').success).toBe(false);
   }
+});
+
+test('what a network sends is cleaned, not refused, unless nothing is left', () => {
+  expect(cleanText(140).parse(' Caf\u200b\u00e9 \u202eAmélie\u2066\u0007\n ')).toBe('Café Amélie');
+  for (const nothing of ['', '\u202e\u200b', '\u2800', 'a\ud800'])
+    expect(cleanText(140).safeParse(nothing).success).toBe(false);
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (value) => {
+      const { data, success } = cleanText(1_000).safeParse(value);
+      if (success) expect(kinds.text.parse(data)).toBe(data);
+    }),
+  );
 });

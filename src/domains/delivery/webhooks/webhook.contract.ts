@@ -1,7 +1,7 @@
 /** The webhooks operations as published. Wire shapes only; the rules live in webhook.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { id, idOut, instantOut, pageOut, pageQuery, period, prose } from '../../../http/schemas.ts';
+import { id, idOut, instantOut, pageOut, pageQuery, period, prose, text } from '../../../http/schemas.ts';
 import { deliveryStatuses } from './delivery.rules.ts';
 import { webhookStatuses } from './webhook.rules.ts';
 
@@ -62,8 +62,8 @@ const wholeDelivery = z
 export type WholeDeliveryWire = z.infer<typeof wholeDelivery>;
 
 const subscription = z.strictObject({
-  url: z.string().min(1).max(4_096).meta({ format: 'uri' }),
-  events: z.array(z.string().max(100)).min(1).max(200),
+  url: text(4_096).meta({ format: 'uri' }),
+  events: z.array(text(100)).min(1).max(200),
   description: prose(500).optional(),
 });
 
@@ -128,7 +128,7 @@ export const webhooksArea = defineArea({
       query: z.strictObject({
         ...pageQuery('delivery'),
         status: z.enum(deliveryStatuses).optional().describe('only deliveries in this state'),
-        event: z.string().max(100).optional().describe('only deliveries of this event'),
+        event: text(100).optional().describe('only deliveries of this event'),
         ...period,
       }),
       success: { status: 200, body: pageOut(deliveryOut) },

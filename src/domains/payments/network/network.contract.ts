@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { mcc, text } from '../../../http/schemas.ts';
+import { cleanText, mcc, text } from '../../../http/schemas.ts';
 
 const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
 const amountCents = z.int().min(0).max(99_999_999_999);
@@ -18,7 +18,7 @@ const currency = z
 const at = z.iso.datetime({ offset: true });
 const merchant = z.object({
   id: text(128),
-  name: text(140),
+  name: cleanText(140),
   mcc,
   // A network has one spelling; a message in another one is not taken for it.
   country: z.string().regex(/^[A-Z]{2}$/, 'must be two capital letters'),

@@ -1,7 +1,7 @@
 /** The ledger operations as published: reading and checking. Wire shapes only; nothing here writes. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, period } from '../../../http/schemas.ts';
+import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, period, text } from '../../../http/schemas.ts';
 import { checkpointCursor } from './checkpoint.rules.ts';
 import { entryIdForm } from './entry.rules.ts';
 
@@ -73,9 +73,9 @@ export const ledgerArea = defineArea({
       scope: 'ledger.read',
       query: z.strictObject({
         walletId: id('wallet').optional(),
-        account: z.string().min(1).max(120).optional().describe('only lines on this account'),
+        account: text(120).optional().describe('only lines on this account'),
         referenceType: z.enum(referenceTypes).optional().describe('only lines caused by a record of this kind'),
-        referenceId: z.string().min(1).max(120).optional().describe('only lines caused by this record'),
+        referenceId: text(120).optional().describe('only lines caused by this record'),
         direction: z.enum(['debit', 'credit']).optional().describe('only debits, or only credits'),
         ...period,
         ...pageQuery(entryIdForm),
