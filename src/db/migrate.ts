@@ -1,6 +1,6 @@
 /**
  * Brings a database to the newest schema: every `migrations/*.sql` in name order, once, all of them or none, and then
- * the functions, under one advisory lock, so that several starts at once are harmless. A migration that was applied is
+ * the functions and grants, under one advisory lock, so that several starts at once are harmless. A migration that was applied is
  * never edited; a change is a new file.
  * @module
  */
@@ -9,18 +9,24 @@ import { Migration, Migrator } from '@mikro-orm/migrations';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import pg from 'pg';
 import { replaceFunctions } from './functions.ts';
+import { grantToApplication } from './privileges.ts';
 
 const folder = new URL('./migrations/', import.meta.url);
 const lockKey = 8_400_001;
 
-/** Returns the names applied now, in order. */
-export async function migrate(url: string): Promise<string[]> {
+/**
+ * Returns the names applied now, in order. `url` is that of the migration role, which owns all tables and functions;
+ * the role of `applicationUrl` gets the privileges that privileges.ts lists, unless it is the same role.
+ */
+export async function migrate(url: string, applicationUrl: string = url): Promise<string[]> {
   const lock = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   await lock.connect();
   try {
     await lock.query('select pg_advisory_lock($1)', [lockKey]);
     const migrations = await applyAll(url);
-    return [...migrations, ...(await replaceFunctions(lock))];
+    const functions = await replaceFunctions(lock);
+    await grantToApplication(lock, applicationUrl);
+    return [...migrations, ...functions];
   } finally {
     await lock.end();
   }

@@ -23,20 +23,7 @@ export type Change = {
 export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   const { events, audits } = changeRecords(cause, changes);
-  await rows(
-    tx,
-    `with event as (
-       insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
-       select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at
-       from jsonb_to_recordset($1::jsonb) as e(id text, owner_id text, agent_id text, subject_id text, name text,
-         data jsonb, request_id text, run_id text, created_at timestamptz))
-     insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
-       created_at)
-     select id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome, created_at
-     from jsonb_to_recordset($2::jsonb) as a(id text, owner_id text, agent_id text, actor text, action text,
-       subject_id text, details jsonb, request_id text, source_address text, outcome text, created_at timestamptz)`,
-    [JSON.stringify(events), JSON.stringify(audits)],
-  );
+  await rows(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
 
 /** Rows of `events` and `audit`, for who writes them with a statement of his own. */

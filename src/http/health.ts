@@ -13,6 +13,9 @@ const checks = z.object({
   relay: checkState,
   webhookPoller: checkState,
   sealer: checkState,
+  databaseRoles: z
+    .enum(['ok', 'degraded: one role', 'down'])
+    .meta({ description: 'degraded: one role = the processes run as the role that owns the tables' }),
 });
 export type Checks = z.infer<typeof checks>;
 

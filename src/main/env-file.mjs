@@ -15,6 +15,7 @@ const target = fileURLToPath(new URL('../../.env', import.meta.url));
 const generators = {
   POSTGRES_PASSWORD: password,
   BURSAR_DB_PASSWORD: password,
+  BURSAR_APP_DB_PASSWORD: password,
   TEMPORAL_DB_PASSWORD: password,
   BURSAR_VAULT_KEY: () => randomBytes(32).toString('base64'),
   BURSAR_DASHBOARD_SECRET: password,

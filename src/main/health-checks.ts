@@ -1,4 +1,6 @@
 /** The real checks behind `GET /health`: one query, one call to Temporal, and the loops' heartbeats. @module */
+import type { Database } from '../db/database.ts';
+import { oneRow } from '../db/tx.ts';
 import type { Checks } from '../http/health.ts';
 import { beatingLoops } from '../platform/heartbeats.ts';
 import type { Infrastructure } from './infrastructure.ts';
@@ -10,9 +12,10 @@ const freshSeconds = 75;
 export const healthChecks =
   ({ database, temporal }: Infrastructure) =>
   async (): Promise<Checks> => {
-    const [beating, isTemporalThere] = await Promise.all([
+    const [beating, isTemporalThere, isOwner] = await Promise.all([
       within(beatingLoops(database, freshSeconds)),
       within(temporal.isReachable()),
+      within(isOwnerOfTables(database)),
     ]);
     const loop = (name: string) => (beating?.has(name) === true ? 'ok' : 'degraded');
     return {
@@ -21,8 +24,18 @@ export const healthChecks =
       relay: loop('relay'),
       webhookPoller: loop('webhookPoller'),
       sealer: loop('sealer'),
+      databaseRoles: isOwner === undefined ? 'down' : isOwner ? 'degraded: one role' : 'ok',
     };
   };
+
+/** Whether this process could change or empty what only functions may write (docs/security.md). */
+async function isOwnerOfTables(database: Database): Promise<boolean> {
+  const { isOwner } = await oneRow<{ isOwner: boolean }>(
+    database.read(),
+    `select pg_has_role(relowner, 'member') as "isOwner" from pg_class where oid = 'public.journals'::regclass`,
+  );
+  return isOwner;
+}
 
 /** Undefined when it fails or takes too long: for health both read alike. */
 async function within<T>(work: Promise<T>): Promise<T | undefined> {

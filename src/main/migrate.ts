@@ -1,11 +1,16 @@
-/** Brings the database of `DATABASE_URL` to the newest schema and ends. Safe to run any number of times. @module */
+/**
+ * Brings the database to the newest schema and ends. `BURSAR_MIGRATION_DATABASE_URL` names the role that owns the
+ * schema, `DATABASE_URL` the application role, which is granted what it needs; with only `DATABASE_URL`, one role is
+ * both. Safe to run any number of times.
+ * @module
+ */
 import { migrate } from '../db/migrate.ts';
 
-export const runMigrations = (url: string): Promise<string[]> => migrate(url);
+export const runMigrations = (url: string, applicationUrl?: string): Promise<string[]> => migrate(url, applicationUrl);
 
 if (import.meta.main) {
-  const url = process.env.DATABASE_URL;
-  if (url === undefined) throw new Error('DATABASE_URL is missing');
-  const applied = await runMigrations(url);
+  const applicationUrl = process.env.DATABASE_URL;
+  if (!applicationUrl) throw new Error('DATABASE_URL is missing');
+  const applied = await runMigrations(process.env.BURSAR_MIGRATION_DATABASE_URL || applicationUrl, applicationUrl);
   process.stdout.write(applied.length === 0 ? 'schema is up to date\n' : `applied ${applied.join(', ')}\n`);
 }

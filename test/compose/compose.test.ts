@@ -40,7 +40,7 @@ const read: Readonly<Record<string, readonly string[]>> = {
   'src/main/api.ts': configNames,
   'src/main/worker.ts': configNames,
   'src/main/sandbox.ts': Object.keys(SandboxEnvironment.shape),
-  'src/main/migrate.ts': ['DATABASE_URL'],
+  'src/main/migrate.ts': ['DATABASE_URL', 'BURSAR_MIGRATION_DATABASE_URL'],
   'src/main/temporal-setup.ts': ['TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', ...temporalSecurityNames],
 };
 
@@ -54,7 +54,9 @@ describe('the environment', () => {
   test('the small programs read what the table here says', () => {
     for (const entry of ['src/main/migrate.ts', 'src/main/temporal-setup.ts']) {
       const text = readFileSync(join(projectFolder, entry), 'utf8');
-      const named = [...text.matchAll(/\b(DATABASE_URL|TEMPORAL_[A-Z]+)\b/g)].map(([name]) => name);
+      const named = [...text.matchAll(/\b(DATABASE_URL|BURSAR_MIGRATION_DATABASE_URL|TEMPORAL_[A-Z]+)\b/g)].map(
+        ([name]) => name,
+      );
       expect([...new Set(named)].filter((name) => !read[entry]?.includes(name))).toEqual([]);
       expect(Object.keys(services).some((name) => entryOf(serviceOf(name)) === entry)).toBe(true);
     }
@@ -87,13 +89,19 @@ describe('the environment', () => {
   test('databases, roles and passwords agree', () => {
     const url = new URL(serviceOf('api').environment.DATABASE_URL ?? '');
     expect(serviceOf('migrate').environment.DATABASE_URL).toBe(url.href);
-    expect(url.password).toBe(serviceOf('databases').environment.BURSAR_DB_PASSWORD);
+    expect(url.password).toBe(serviceOf('databases').environment.BURSAR_APP_DB_PASSWORD);
+    const owner = new URL(serviceOf('migrate').environment.BURSAR_MIGRATION_DATABASE_URL ?? '');
+    expect(owner.password).toBe(serviceOf('databases').environment.BURSAR_DB_PASSWORD);
+    expect([owner.host, owner.pathname]).toEqual([url.host, url.pathname]);
+    const told = all.filter(([, { environment }]) => JSON.stringify(environment).includes(owner.password));
+    expect(told.map(([name]) => name)).toEqual(['databases', 'migrate']);
     const { TEMPORAL_DB_PASSWORD: password, PGPASSWORD: administrator } = serviceOf('databases').environment;
     expect(serviceOf('temporal-schema').environment.SQL_PASSWORD).toBe(password);
     expect(serviceOf('temporal').environment.POSTGRES_PWD).toBe(password);
     expect(serviceOf('postgres').environment.POSTGRES_PASSWORD).toBe(administrator);
     const script = readFileSync(join(projectFolder, 'temporal-config/databases.sh'), 'utf8');
-    expect(script).toContain(`create database ${url.pathname.slice(1)} owner ${url.username}`);
+    expect(script).toContain(`create database ${url.pathname.slice(1)} owner ${owner.username}`);
+    for (const { username } of [url, owner]) expect(script).toContain(`'${username}'`);
   });
 });
 

@@ -19,18 +19,25 @@ import {
 import { WalletSchema } from '../../src/domains/treasury/wallets/wallet.entity.ts';
 import { type Id, newId } from '../../src/kernel/ids.ts';
 import { cents } from '../../src/kernel/money.ts';
+import { applicationUrl } from '../../src/main/local/postgres.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 
 export type Book = {
+  /** As the application role, like every process. */
   readonly database: Database;
+  /** Of the application role. */
   readonly url: string;
+  /** Of the role that owns the tables. */
+  readonly ownerUrl: string;
   /** Another pool on the same database, as another process would have. */
   elsewhere(): Promise<Database>;
   owner(): Promise<{ ownerId: Id<'owner'>; walletId: Id<'wallet'> }>;
   wallet(ownerId: string): Promise<Id<'wallet'>>;
   post(ownerId: string, kind: JournalKind, postings: readonly Posting[], cause?: string): Promise<PostResult>;
   fund(ownerId: string, walletId: string, amountCents: number): Promise<PostResult>;
-  /** A statement that the append-only triggers would refuse, as somebody with the owner's rights could send it. */
+  /** As the role that owns the tables; triggers work. */
+  asOwner(text: string, params?: readonly unknown[]): Promise<void>;
+  /** As that role with triggers switched off: what somebody with the owner's password could do. */
   rewrite(text: string, params?: readonly unknown[]): Promise<void>;
   close(): Promise<void>;
 };
@@ -53,7 +60,8 @@ export async function openBook(): Promise<Book> {
   if (server === undefined) throw new Error('TEST_PG names no server');
   const name = `book_${randomBytes(6).toString('hex')}`;
   await onServer(server, `create database ${name} template tpl strategy file_copy`);
-  const url = `${server}${name}`;
+  const ownerUrl = `${server}${name}`;
+  const url = applicationUrl(ownerUrl, 'test');
   const opened: Awaited<ReturnType<typeof openDatabase>>[] = [];
   const elsewhere = async (): Promise<Database> => {
     const orm = await openDatabase({ url, entities: [WalletSchema], poolSize: 10, applicationName: 'book' });
@@ -78,9 +86,22 @@ export async function openBook(): Promise<Book> {
     );
     return result as PostResult;
   };
+  const asOwner = async (statements: readonly string[], params: readonly unknown[] = []): Promise<void> => {
+    const client = new pg.Client({ connectionString: ownerUrl });
+    await client.connect();
+    try {
+      for (const before of statements.slice(0, -1)) await client.query(before);
+      await client.query(statements.at(-1) ?? '', [...params]);
+    } finally {
+      await client.end();
+    }
+  };
   return {
     database,
     url,
+    ownerUrl,
+    asOwner: (text, params) => asOwner([text], params),
+    rewrite: (text, params) => asOwner(['set session_replication_role = replica', text], params),
     elsewhere,
     wallet: openWallet,
     owner: async () => {
@@ -90,16 +111,6 @@ export async function openBook(): Promise<Book> {
     post,
     fund: (ownerId, walletId, amountCents) =>
       post(ownerId, 'fund', fund({ ownerId, to: wallet(walletId), amountCents: cents(amountCents) })),
-    rewrite: async (text, params = []) => {
-      const client = new pg.Client({ connectionString: url });
-      await client.connect();
-      try {
-        await client.query('set session_replication_role = replica');
-        await client.query(text, [...params]);
-      } finally {
-        await client.end();
-      }
-    },
     close: async () => {
       await Promise.all(opened.map((orm) => orm.close()));
       await onServer(server, `drop database ${name} with (force)`);

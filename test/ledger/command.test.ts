@@ -72,7 +72,7 @@ test('an unknown command ends with 2 and shows the usage', async () => {
 });
 
 test('a ledger with a difference ends with 1 and names it', async () => {
-  const client = new pg.Client({ connectionString: book.url });
+  const client = new pg.Client({ connectionString: book.ownerUrl });
   await client.connect();
   await client.query('set session_replication_role = replica');
   await client.query(`update ledger_entries set amount_cents = amount_cents * 3 where account like 'wallet%'`);

@@ -58,7 +58,7 @@ const verifyFiles = () => verifyCheckpoints(book.database, store(), new Map([[ke
 
 /** As somebody with the database's password and no scruples. */
 async function tamper(...statements: string[]): Promise<void> {
-  const client = new pg.Client({ connectionString: book.url });
+  const client = new pg.Client({ connectionString: book.ownerUrl });
   await client.connect();
   try {
     await client.query('set session_replication_role = replica');
@@ -217,11 +217,8 @@ test.each([
       draft(ownerId, 'authorization', authorization({ ownerId, from: wallet(walletId), amountCents: 10 }), 'hold'),
     ]),
   );
-  await rows(
-    book.database.read(),
-    `create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
-     language sql stable as $$ select '${held(wallet(walletId))}'::text, 10::bigint where p_owner = '${ownerId}' $$`,
-  );
+  await book.asOwner(`create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
+     language sql stable as $$ select '${held(wallet(walletId))}'::text, 10::bigint where p_owner = '${ownerId}' $$`);
   await sealJournals(book.database);
   if (what === 'a journal hidden from the sealer') await transfer(1);
   expect(await verify()).toMatchObject({ balanced: true, differences: [] });
@@ -247,9 +244,9 @@ test('a text may be erased but not replaced', async () => {
   );
   await sealJournals(book.database);
   expect((await verify()).differences).toEqual([]);
-  await rows(book.database.read(), `update journal_texts set memo = 'Rent for Berta'`);
+  await book.asOwner(`update journal_texts set memo = 'Rent for Berta'`);
   expect((await verify()).differences).toMatchObject([{ check: 'text' }]);
-  await rows(book.database.read(), 'delete from journal_texts');
+  await book.asOwner('delete from journal_texts');
   expect((await verify()).differences).toEqual([]);
 });
 

@@ -73,6 +73,15 @@ async function ask(url: string, text: string): Promise<unknown[]> {
   }
 }
 
+/** Of the role that owns the tables; no program but the migration is told it. */
+async function ownerUrlOf({ databaseUrl }: Ready): Promise<string> {
+  const url = new URL(databaseUrl);
+  expect(url.username).toBe('bursar_app');
+  url.username = 'postgres';
+  url.password = encodeURIComponent(await readFile(join(dir, 'postgres.password'), 'utf8'));
+  return url.href;
+}
+
 const journal = async () => (await readFile(join(dir, 'journal'), 'utf8')).trim().split('\n');
 const names = ['api', 'postgres', 'sandbox', 'temporal', 'worker'];
 
@@ -81,7 +90,10 @@ test('a start is ready, survives kills, refuses a second one, and a start after 
   const ready = await isReady(first);
   await aReadyStartSaysWhereItIs(first, ready);
   await programsGetWhatTheyNeed(ready);
-  await ask(ready.databaseUrl, 'create table kept (n int)');
+  const ownerUrl = await ownerUrlOf(ready);
+  await ask(ownerUrl, 'create table kept (n int)');
+  // The processes' role reaches the database, and may make nothing there.
+  await expect(ask(ready.databaseUrl, 'create table mine (n int)')).rejects.toMatchObject({ code: '42501' });
 
   await aSecondStartIsRefused(ready);
   await everyKilledChildComesBack(first, ready);
@@ -97,7 +109,7 @@ test('a start is ready, survives kills, refuses a second one, and a start after 
     'an earlier start died and left sandbox, api, worker, temporal, postgres running: stopped',
   );
   expect(orphans.some(isAlive)).toBe(false);
-  expect(await ask(readyAgain.databaseUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+  expect(await ask(ownerUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 
   await ctrlCStopsInOrder(second);
 }, 60_000);
@@ -118,7 +130,7 @@ test('stubborn programs are ended by a second Ctrl-C, and the data is still whol
 
   const again = startBursar();
   expect((await isReady(again)).ownerId).toBe(ready.ownerId);
-  expect(await ask(ready.databaseUrl, 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
+  expect(await ask(await ownerUrlOf(ready), 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 }, 60_000);
 
 test('with servers of its own and in live mode it starts neither them nor a sandbox, and writes no ready.json', async () => {
@@ -216,7 +228,7 @@ async function everyKilledChildComesBack(start: Start, ready: Ready): Promise<vo
   await waitUntil('all back', isBack, { withinMs: 15_000 });
   const answers = async () => {
     try {
-      await ask(ready.databaseUrl, 'select 1 from kept');
+      await ask(await ownerUrlOf(ready), 'select 1 from kept');
       return (await fetch(`${ready.apiUrl}/customers`)).ok && (await fetch(ready.temporalUiUrl as string)).ok;
     } catch {
       return false;

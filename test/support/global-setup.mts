@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { Config } from 'jest';
 import { claimDataDir, processMark, stopOrphans } from '../../src/main/local/pids.ts';
 import { freePort } from '../../src/main/local/ports.ts';
-import { startPostgres } from '../../src/main/local/postgres.ts';
+import { applicationUrl, startPostgres } from '../../src/main/local/postgres.ts';
 import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
 import { startTemporal } from '../../src/main/local/temporal-server.ts';
 import { setUpTemporal } from '../../src/main/temporal-setup.ts';
@@ -44,14 +44,17 @@ async function postgresWithTemplate(stack: TestStack): Promise<string> {
     port: await freePort(),
     password: 'test',
     database: 'tpl',
+    applicationPassword: 'test',
     durable: false,
   });
   stack.stops.push(postgres.stop);
   await stack.claim.started('postgres', postgres.pid);
   const migrate = fileURLToPath(new URL('../../src/main/migrate.ts', import.meta.url));
   if (existsSync(migrate)) {
-    const { runMigrations } = (await import(migrate)) as { runMigrations(url: string): Promise<unknown> };
-    await runMigrations(postgres.url);
+    const { runMigrations } = (await import(migrate)) as {
+      runMigrations(url: string, applicationUrl: string): Promise<unknown>;
+    };
+    await runMigrations(postgres.url, applicationUrl(postgres.url, 'test'));
   }
   return postgres.url.slice(0, postgres.url.lastIndexOf('/') + 1);
 }

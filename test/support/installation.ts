@@ -75,7 +75,11 @@ export async function startInstallation(env: Readonly<Record<string, string>> = 
     await folder.remove();
     throw error;
   });
-  const pool = new pg.Pool({ connectionString: ready.databaseUrl, max: 3, connectionTimeoutMillis: 5_000 });
+  const pool = new pg.Pool({
+    connectionString: await ownerUrlOf(ready, folder.dir),
+    max: 3,
+    connectionTimeoutMillis: 5_000,
+  });
   pool.on('error', () => undefined); // A test takes the database away; its own queries fail then.
   // Not localhost: an address that resolves to two families is dialled twice.
   const apiUrl = ready.apiUrl.replace('localhost', '127.0.0.1');
@@ -99,6 +103,14 @@ export async function startInstallation(env: Readonly<Record<string, string>> = 
       await folder.remove();
     },
   };
+}
+
+/** Of the role that owns the tables: tests look at everything, the processes may not. */
+async function ownerUrlOf({ databaseUrl }: Ready, dir: string): Promise<string> {
+  const url = new URL(databaseUrl);
+  url.username = 'postgres';
+  url.password = encodeURIComponent(await readFile(join(dir, 'postgres.password'), 'utf8'));
+  return url.href;
 }
 
 export type Health = { status: string; checks: Record<string, string> };

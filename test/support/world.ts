@@ -15,6 +15,7 @@ import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
 import { type RunningApi, startApi } from '../../src/main/api-server.ts';
 import { type Config, readConfig } from '../../src/main/config.ts';
 import { freePort } from '../../src/main/local/ports.ts';
+import { applicationUrl } from '../../src/main/local/postgres.ts';
 import { startWorkerProcess } from '../../src/main/worker-process.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { createLogger } from '../../src/platform/log.ts';
@@ -41,9 +42,11 @@ export type World = {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
   readonly config: Config;
+  /** The database for the role that owns its tables. */
+  readonly ownerUrl: string;
   readonly networkKey: string;
   readonly dashboardSecret: string;
-  /** Straight to the database, for what a test must see or arrange behind the API. */
+  /** Straight to the database as the role that owns it, for what a test must see or arrange behind the API. */
   sql<Row extends pg.QueryResultRow>(text: string, params?: unknown[]): Promise<Row[]>;
   /** A fresh owner with a key. */
   owner(): Promise<Owner>;
@@ -70,14 +73,15 @@ export async function startWorld({
   const stops: (() => Promise<unknown>)[] = [];
   const dataDir = await mkdtemp(join(tmpdir(), 'bursar-world-'));
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
-  const databaseUrl = await freshDatabase();
+  const ownerUrl = await freshDatabase();
   const apiPort = await freePort();
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const sandboxUrl = worker ? await sandboxFor(apiUrl, dataDir, stops) : 'http://127.0.0.1:9';
 
   const config = readConfig({
     BURSAR_DATA_DIR: dataDir,
-    DATABASE_URL: databaseUrl,
+    // As in a deployment: the processes run as the role that owns no table.
+    DATABASE_URL: applicationUrl(ownerUrl, 'test'),
     PORT: String(apiPort),
     TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL ?? '127.0.0.1:9',
     BURSAR_TASK_QUEUE_PREFIX: `t-${randomUUID()}`,
@@ -98,7 +102,7 @@ export async function startWorld({
     const running = await startWorkerProcess(config, process.env.TEST_BUNDLE);
     stops.push(() => running.stop());
   }
-  const pool = new pg.Pool({ connectionString: databaseUrl, max: 3 });
+  const pool = new pg.Pool({ connectionString: ownerUrl, max: 3 });
   pool.on('error', () => undefined); // A test may take the database away; its own queries fail then.
   stops.push(() => pool.end());
 
@@ -113,6 +117,7 @@ export async function startWorld({
     apiUrl,
     sandboxUrl,
     config,
+    ownerUrl,
     networkKey,
     dashboardSecret,
     as,

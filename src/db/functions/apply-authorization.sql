@@ -7,6 +7,7 @@ end $$;
    BL001 when the money is gone. Rows are locked in one order: authorization, agent's spending, agent, card, policy,
    intent, transaction, ledger. A message that was answered before changes nothing. */
 create or replace function apply_authorization(p jsonb) returns jsonb language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off as $$
 declare
   v_message jsonb := p -> 'message';

@@ -40,6 +40,7 @@ end $$;
    included, and returns their balances in name order. */
 create or replace function lock_accounts(p_owner text, p_names text[], p_at timestamptz)
   returns table (name text, balance_cents bigint) language plpgsql
+  security definer set search_path = public, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
   set enable_mergejoin = off set jit = off
 as $$
@@ -49,3 +50,11 @@ begin
   return query
     select a.name, a.balance_cents from ledger_accounts a where a.name = any(p_names) order by a.name;
 end $$;
+
+/* Gives a new wallet its accounts, so that lists find them. Only for one that this transaction creates: nobody else can
+   know its accounts yet, so this is no lock call. */
+create or replace function open_accounts(p_owner text, p_names text[], p_at timestamptz) returns void language sql volatile
+  security definer set search_path = public, pg_temp
+as $$
+  insert into ledger_accounts (name, owner_id, created_at) select unnest(p_names), p_owner, p_at
+$$;

@@ -134,6 +134,7 @@ end $$;
    ledger_accounts_within_range), BL006 = the cause was posted with other content. */
 create or replace function post_journals(p_journals jsonb)
   returns table (ordinal int, journal_id text, posted boolean, balances jsonb, owed_cents bigint) language plpgsql
+  security definer set search_path = public, pg_temp
   -- One plan per statement, by index, from the first row to the hundred-millionth: no replanning, no seq scan that
   -- was right while the tables were empty.
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off

@@ -25,7 +25,7 @@ import {
 } from './programs.ts';
 import { type Ready, removeReady, writeReady } from './ready-file.ts';
 import { loadOwner, loadSecrets, rememberOwner, type Secrets } from './secrets.ts';
-import { postgresPlan, temporalPlan, temporalProgram } from './servers.ts';
+import { type DatabaseUrls, postgresPlan, temporalPlan, temporalProgram } from './servers.ts';
 import { readStartSettings, type StartSettings } from './settings.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { stopTemporal } from './temporal-server.ts';
@@ -98,8 +98,8 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   goOn(site);
 
   const servers = { dir, env, settings, secrets, ports, say, supervisor };
-  const [databaseUrl, temporal] = await Promise.all([startDatabase(servers), startTemporalServer(servers)]);
-  const addresses = addressesOf(settings, ports, databaseUrl, temporal.address);
+  const [database, temporal] = await Promise.all([startDatabase(servers), startTemporalServer(servers)]);
+  const addresses = addressesOf(settings, ports, database, temporal.address);
   const known: Known = { env, dir, settings, secrets, apiKey: owner.apiKey, addresses };
   say('migrating the database');
   await migrate(known, entries);
@@ -123,16 +123,16 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
 /** Before anything is started: a setting that no program takes, or a server that does not answer, ends the start here. */
 async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports): Promise<void> {
   const { settings, env } = known;
-  const { databaseUrl, temporalAddress } = settings;
+  const { databaseUrl, migrationDatabaseUrl, temporalAddress } = settings;
   const addresses = addressesOf(
     settings,
     ports,
-    databaseUrl ?? 'postgres://127.0.0.1/bursar',
+    { application: databaseUrl ?? 'postgres://127.0.0.1/bursar', migration: migrationDatabaseUrl },
     temporalAddress ?? `127.0.0.1:${ports.temporal}`,
   );
   checkConfig(apiEnv({ ...known, addresses }));
   await Promise.all([
-    ...(databaseUrl === undefined ? [] : [checkPostgres(databaseUrl)]),
+    ...[databaseUrl, migrationDatabaseUrl].flatMap((url) => (url === undefined ? [] : [checkPostgres(url)])),
     ...(temporalAddress === undefined ? [] : [checkTemporal(temporalAddress, temporalSecurity(env))]),
   ]);
 }
@@ -176,12 +176,13 @@ async function chosenPorts(dir: string, settings: StartSettings, say: (line: str
   return chosen;
 }
 
-async function startDatabase({ dir, settings, secrets, ports, say, supervisor }: Servers): Promise<string> {
-  if (settings.databaseUrl) return settings.databaseUrl;
+async function startDatabase({ dir, settings, secrets, ports, say, supervisor }: Servers): Promise<DatabaseUrls> {
+  if (settings.databaseUrl) return { migration: settings.migrationDatabaseUrl, application: settings.databaseUrl };
   say(`starting PostgreSQL on port ${ports.postgres}`);
-  const plan = postgresPlan({ dir, port: ports.postgres, password: secrets.postgresPassword, say });
+  const { postgresPassword: password, applicationPassword } = secrets;
+  const plan = postgresPlan({ dir, port: ports.postgres, password, applicationPassword, say });
   await supervisor.keep(plan);
-  return plan.databaseUrl();
+  return plan.databaseUrls();
 }
 
 type TemporalParts = { address: string; uiUrl: string | null; cli: string | null };
@@ -208,7 +209,12 @@ async function migrate(known: Known, entries: Entries): Promise<void> {
   });
 }
 
-function addressesOf(settings: StartSettings, ports: Ports, databaseUrl: string, temporalAddress: string): Addresses {
+function addressesOf(
+  settings: StartSettings,
+  ports: Ports,
+  database: DatabaseUrls,
+  temporalAddress: string,
+): Addresses {
   const isEverywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(settings.host);
   const local = isEverywhere ? '127.0.0.1' : settings.host;
   return {
@@ -217,7 +223,8 @@ function addressesOf(settings: StartSettings, ports: Ports, databaseUrl: string,
     apiPort: ports.api,
     sandboxUrl: settings.mode === 'sandbox' ? `http://127.0.0.1:${ports.sandbox}` : undefined,
     sandboxPort: ports.sandbox,
-    databaseUrl,
+    databaseUrl: database.application,
+    migrationDatabaseUrl: database.migration,
     temporalAddress,
   };
 }

@@ -20,6 +20,8 @@ export type PostgresOptions = {
   password: string;
   /** Made where it is missing; the answered `url` names it. */
   database?: string;
+  /** With it the role `bursar_app` is made, which owns nothing: see applicationUrl. */
+  applicationPassword?: string;
   /** False only for throwaway test databases: a power cut may lose or break the data. */
   durable?: boolean;
 };
@@ -142,6 +144,8 @@ async function answer(options: PostgresOptions, alive: () => boolean): Promise<s
   const { database = 'postgres' } = options;
   await waitUntil('PostgreSQL', () => canConnect(databaseUrl(options, 'postgres')), { withinMs: 120_000, alive });
   if (database !== 'postgres') await ensureDatabase(databaseUrl(options, 'postgres'), database);
+  const { applicationPassword } = options;
+  if (applicationPassword !== undefined) await ensureRole(databaseUrl(options, 'postgres'), applicationPassword);
   return databaseUrl(options, database);
 }
 
@@ -174,6 +178,25 @@ async function ensureDatabase(url: string, name: string): Promise<void> {
     const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
     if (!rowCount) await client.query(`create database ${client.escapeIdentifier(name)}`);
   });
+}
+
+const applicationRole = 'bursar_app';
+
+/** A changed password is taken over. */
+async function ensureRole(url: string, password: string): Promise<void> {
+  await withClient(url, async (client) => {
+    const { rowCount } = await client.query('select 1 from pg_roles where rolname = $1', [applicationRole]);
+    const verb = rowCount ? 'alter' : 'create';
+    await client.query(`${verb} role ${applicationRole} login password ${client.escapeLiteral(password)}`);
+  });
+}
+
+/** The same database for the application role. */
+export function applicationUrl(ownerUrl: string, password: string): string {
+  const url = new URL(ownerUrl);
+  url.username = applicationRole;
+  url.password = encodeURIComponent(password);
+  return url.href;
 }
 
 async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {

@@ -19,7 +19,10 @@ export type Addresses = {
   apiPort: number;
   sandboxUrl: string | undefined;
   sandboxPort: number;
+  /** For the application role. */
   databaseUrl: string;
+  /** For the role that owns the schema; undefined where one role is both. */
+  migrationDatabaseUrl: string | undefined;
   temporalAddress: string;
 };
 
@@ -65,7 +68,12 @@ export function workerEnv(known: Known): NodeJS.ProcessEnv {
 }
 
 export function migrateEnv(known: Known): NodeJS.ProcessEnv {
-  return { ...plainEnv(known), DATABASE_URL: known.addresses.databaseUrl };
+  const { databaseUrl, migrationDatabaseUrl } = known.addresses;
+  return {
+    ...plainEnv(known),
+    DATABASE_URL: databaseUrl,
+    ...(migrationDatabaseUrl === undefined ? {} : { BURSAR_MIGRATION_DATABASE_URL: migrationDatabaseUrl }),
+  };
 }
 
 /** The outside world: it knows Bursar's address, the network's shared key and the right to read the clock. */
@@ -101,7 +109,7 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
 
 const given: readonly string[] = [
   ...['BURSAR_API_KEY', 'BURSAR_DASHBOARD_SECRET', 'BURSAR_VAULT_KEY', 'BURSAR_NETWORK_KEY', 'BURSAR_SIGNING_KEY'],
-  ...['DATABASE_URL', 'PORT', 'HOST', 'BURSAR_PUBLIC_URL', 'BURSAR_ALLOWED_ORIGINS'],
+  ...['DATABASE_URL', 'BURSAR_MIGRATION_DATABASE_URL', 'PORT', 'HOST', 'BURSAR_PUBLIC_URL', 'BURSAR_ALLOWED_ORIGINS'],
   ...temporalSecurityNames,
 ];
 

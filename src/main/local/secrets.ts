@@ -14,6 +14,8 @@ export type Secrets = {
   networkKey: string;
   signingKey: string;
   postgresPassword: string;
+  /** Of the role that the processes run as. */
+  applicationPassword: string;
 };
 
 /** The owner key made on first start, so that a second start can name it again. */
@@ -26,6 +28,7 @@ export async function loadSecrets(dir: string, env: NodeJS.ProcessEnv): Promise<
     networkKey: env.BURSAR_NETWORK_KEY || (await kept(dir, 'network.key', random)),
     signingKey: env.BURSAR_SIGNING_KEY || (await kept(dir, 'signing.key', signingKey)),
     postgresPassword: await kept(dir, 'postgres.password', random),
+    applicationPassword: await kept(dir, 'postgres-app.password', random),
   };
 }
 

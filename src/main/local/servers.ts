@@ -3,23 +3,38 @@
  * @module
  */
 import { join } from 'node:path';
-import { preparePostgres, stopPostgres } from './postgres.ts';
+import { applicationUrl, preparePostgres, stopPostgres } from './postgres.ts';
 import type { Plan } from './supervisor.ts';
 import { presentTemporal, temporalBinary } from './temporal-binary.ts';
 import { clearHalfMade } from './temporal-file.ts';
 import { stopTemporal, temporalAnswers, temporalLaunch } from './temporal-server.ts';
 
-type PostgresNeeds = { dir: string; port: number; password: string; say(line: string): void };
+type PostgresNeeds = {
+  dir: string;
+  port: number;
+  password: string;
+  applicationPassword: string;
+  say(line: string): void;
+};
 
-/** `databaseUrl` is known once the plan was ready. */
-export function postgresPlan({ dir, port, password, say }: PostgresNeeds): Plan & { databaseUrl(): string } {
+/** The same database, for the role that owns it and for the role that the processes run as. */
+export type DatabaseUrls = { readonly migration: string | undefined; readonly application: string };
+
+/** `databaseUrls` are known once the plan was ready. */
+export function postgresPlan({
+  dir,
+  port,
+  password,
+  applicationPassword,
+  say,
+}: PostgresNeeds): Plan & { databaseUrls(): DatabaseUrls } {
   let prepared: Awaited<ReturnType<typeof preparePostgres>> | undefined;
   let url = '';
   return {
     name: 'postgres',
     async launch() {
       const isFirst = !prepared;
-      prepared = await preparePostgres({ dir, port, password, database: 'bursar' });
+      prepared = await preparePostgres({ dir, port, password, database: 'bursar', applicationPassword });
       if (isFirst && !prepared.place.dataDir.startsWith(dir)) {
         say(`the database lies in ${prepared.place.dataDir}, where the system user postgres can reach it`);
       }
@@ -30,7 +45,7 @@ export function postgresPlan({ dir, port, password, say }: PostgresNeeds): Plan 
     },
     stop: stopPostgres,
     kill: 'SIGQUIT',
-    databaseUrl: () => url,
+    databaseUrls: () => ({ migration: url, application: applicationUrl(url, applicationPassword) }),
   };
 }
 

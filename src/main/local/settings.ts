@@ -9,6 +9,7 @@ export type StartSettings = {
   host: string;
   publicUrl: string | undefined;
   databaseUrl: string | undefined;
+  migrationDatabaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
   allowedOrigins: string[];
@@ -35,6 +36,7 @@ export function readStartSettings(env: NodeJS.ProcessEnv): StartSettings {
     host: env.HOST || '127.0.0.1',
     publicUrl,
     databaseUrl: env.DATABASE_URL || undefined,
+    migrationDatabaseUrl: env.BURSAR_MIGRATION_DATABASE_URL || undefined,
     temporalAddress: env.TEMPORAL_ADDRESS || undefined,
     namespace: env.TEMPORAL_NAMESPACE || 'default',
     allowedOrigins: (env.BURSAR_ALLOWED_ORIGINS ?? '')

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
 import { createIdempotency, type RequestKey } from '../../../src/http/idempotency.ts';
+import { startApi } from '../../../src/main/api-server.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
@@ -38,8 +39,23 @@ test('health says what works, and asks nobody who they are', async () => {
   expect(await answer.json()).toMatchObject({
     status: 'degraded',
     version: '0.5.0',
-    checks: { database: 'ok', temporal: 'ok' },
+    checks: { database: 'ok', temporal: 'ok', databaseRoles: 'ok' },
   });
+});
+
+test('with one role for migrations and processes it works, and health says so', async () => {
+  const { config, ownerUrl } = world;
+  const api = await startApi({ ...config, DATABASE_URL: ownerUrl, PORT: 0 });
+  try {
+    const answer = await fetch(`${api.url}/health`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toMatchObject({
+      status: 'degraded',
+      checks: { database: 'ok', databaseRoles: 'degraded: one role' },
+    });
+  } finally {
+    await api.stop();
+  }
 });
 
 // spec: header:X-Data-Residency EU

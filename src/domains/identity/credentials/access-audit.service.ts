@@ -56,22 +56,18 @@ type AuditRow = Omit<Use, 'operation'> & {
 
 async function insertAudit(database: Database, row: AuditRow): Promise<void> {
   const ownerId = row.ownerId ?? ofNobody;
-  await rows(
-    database.read(),
-    `insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
-       created_at)
-     values ($1, $2, $3, $4, $5, $2, $6::jsonb, $7, $8, $9, $10)`,
-    [
-      newId('audit'),
-      ownerId,
-      row.agentId ?? null,
-      row.actor,
-      row.action,
-      JSON.stringify(row.details),
-      row.requestId,
-      row.sourceAddress,
-      row.outcome,
-      row.at,
-    ],
-  );
+  const audit = {
+    id: newId('audit'),
+    owner_id: ownerId,
+    agent_id: row.agentId ?? null,
+    actor: row.actor,
+    action: row.action,
+    subject_id: ownerId,
+    details: row.details,
+    request_id: row.requestId,
+    source_address: row.sourceAddress,
+    outcome: row.outcome,
+    created_at: row.at,
+  };
+  await rows(database.read(), `select record_changes('[]', $1::jsonb)`, [JSON.stringify([audit])]);
 }

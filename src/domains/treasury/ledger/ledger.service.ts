@@ -114,11 +114,7 @@ export async function openAccounts(
   ownerId: string,
   accounts: readonly OwnerAccount[],
 ): Promise<void> {
-  await rows(tx, 'insert into ledger_accounts (name, owner_id, created_at) select unnest($2::text[]), $1, $3', [
-    ownerId,
-    [...accounts],
-    cause.at,
-  ]);
+  await rows(tx, 'select open_accounts($1, $2::text[], $3)', [ownerId, [...accounts], cause.at]);
 }
 
 type Posted = {

@@ -1,0 +1,75 @@
+/**
+ * What the application role may do. It owns nothing; the tables that are evidence (ledger, events, audit, decisions) it
+ * writes only through functions that run as their owner. Applied after every migration, so new tables need no grants
+ * of their own; a new table of evidence is added to one of the lists here.
+ * @module
+ */
+import pg from 'pg';
+
+/** Written only by SECURITY DEFINER functions. */
+export const writtenByFunctions: readonly string[] = [
+  ...['journals', 'journal_texts', 'ledger_entries', 'ledger_accounts'],
+  ...['events', 'audit', 'decisions'],
+];
+/** Rows are added and never change. */
+export const onlyAdded: readonly string[] = [
+  'journal_seals',
+  'ledger_checkpoints',
+  'transitions',
+  'transaction_events',
+];
+/** Further tables that the application role does not write freely, with what it may do besides reading. */
+const restricted: Readonly<Record<string, string>> = {
+  unsealed_journals: 'delete', // The sealer takes out what it seals.
+  mikro_orm_migrations: '',
+  sql_functions: '',
+};
+
+export function writesAllowedOn(table: string): string {
+  if (writtenByFunctions.includes(table)) return '';
+  if (onlyAdded.includes(table)) return 'insert';
+  return restricted[table] ?? 'insert, update, delete';
+}
+
+/** `client` is connected as the migration role. The role of `applicationUrl` gets what it needs, and nothing else. */
+export async function grantToApplication(client: pg.ClientBase, applicationUrl: string): Promise<void> {
+  const role = await roleOf(applicationUrl);
+  const [own] = (await client.query<{ role: string }>('select current_user as role')).rows;
+  if (own?.role === role) return; // One role does everything; health says so.
+  const to = pg.escapeIdentifier(role);
+  const { rows: tables } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')`,
+  );
+  const { rows: functions } = await client.query<{ signature: string }>(
+    `select p.oid::regprocedure::text as signature from pg_proc p
+     where p.pronamespace = 'public'::regnamespace and p.prosecdef`,
+  );
+  const statements = [
+    'revoke create on schema public from public',
+    `revoke all on schema public from ${to}`,
+    `grant usage on schema public to ${to}`,
+    `revoke all on all tables in schema public from ${to}`,
+    `grant select on all tables in schema public to ${to}`,
+    `grant usage on all sequences in schema public to ${to}`,
+    ...tables.flatMap(({ name }) => {
+      const writes = writesAllowedOn(name);
+      return writes === '' ? [] : [`grant ${writes} on public.${pg.escapeIdentifier(name)} to ${to}`];
+    }),
+    ...functions.flatMap(({ signature }) => [
+      `revoke all on function ${signature} from public`,
+      `grant execute on function ${signature} to ${to}`,
+    ]),
+  ];
+  await client.query(['begin', ...statements, 'commit'].join(';\n'));
+}
+
+async function roleOf(url: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    const { rows } = await client.query<{ role: string }>('select current_user as role');
+    return rows[0]?.role ?? '';
+  } finally {
+    await client.end();
+  }
+}
