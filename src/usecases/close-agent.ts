@@ -1,14 +1,23 @@
 /**
  * Closes an agent for good in one transaction: tokens revoked, open intents cancelled, cards closed, policy removed,
- * its available money back in the default wallet. What is held goes back as its holds end.
+ * its available money back in the wallet that it was given from, or in the default one where that is closed. What is held
+ * goes back as its holds end.
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { oneRow, type Tx } from '../db/tx.ts';
+import type { Tx } from '../db/tx.ts';
 import { revokeTokensOf } from '../domains/identity/index.ts';
-import { type AgentName, type AgentStatus, moveAgentRow } from '../domains/parties/index.ts';
-import { agentBudget, agentReturn, available, lockAccounts, postNew, wallet } from '../domains/treasury/index.ts';
-import { type Id, newId } from '../kernel/ids.ts';
+import { type AgentName, type AgentRow, type AgentStatus, moveAgentRow } from '../domains/parties/index.ts';
+import {
+  agentBudget,
+  agentReturn,
+  available,
+  lockAccounts,
+  postNew,
+  wallet,
+  walletToReturnTo,
+} from '../domains/treasury/index.ts';
+import { newId } from '../kernel/ids.ts';
 import type { Cause } from '../platform/cause.ts';
 import type { AgentCascade } from './freeze-agent.ts';
 
@@ -45,16 +54,12 @@ export async function closeAgentIn(
   await cascade.closeCardsOf(tx, cause, name.agentId);
   await cascade.removePolicyOf(tx, cause, name.agentId);
   await cascade.cancelIntentsOf(tx, cause, name.agentId);
-  await returnAgentMoney(tx, cause, name);
+  await returnAgentMoney(tx, cause, row);
   return row.status;
 }
 
-async function returnAgentMoney(tx: Tx, cause: Cause, { ownerId, agentId }: AgentName): Promise<void> {
-  const { id: walletId } = await oneRow<{ id: Id<'wallet'> }>(
-    tx,
-    'select id from wallets where owner_id = $1 and is_default',
-    [ownerId],
-  );
+async function returnAgentMoney(tx: Tx, cause: Cause, { ownerId, id: agentId, ...agent }: AgentRow): Promise<void> {
+  const walletId = await walletToReturnTo(tx, ownerId, agent.walletId);
   const budget = available(agentBudget(agentId));
   const locked = await lockAccounts(tx, cause, ownerId, [budget, available(wallet(walletId))]);
   const amountCents = locked[budget] ?? 0;

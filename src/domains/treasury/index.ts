@@ -28,6 +28,6 @@ export { ownersWithBooks, verifyOwner } from './ledger/verify.service.ts';
 export { walletsArea } from './wallets/wallet.contract.ts';
 export { walletTotalCents } from './wallets/wallet.queries.ts';
 export { walletHandlers } from './wallets/wallet.routes.ts';
-export { ensureDefaultWallet } from './wallets/wallet.service.ts';
+export { ensureDefaultWallet, walletToReturnTo } from './wallets/wallet.service.ts';
 
 export const treasuryEntities = [WalletRow] as const;

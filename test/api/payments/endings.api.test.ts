@@ -149,17 +149,21 @@ describe('an agent that is closed while its budget holds money', () => {
     held: await balance(`agent:${agentId}:held`),
     wallet: await balance(`wallet:${walletId}:available`),
   });
-  /** Its own wallet is closed; the owner's default one is another. */
-  async function aBudget(): Promise<{ payer: Payer; walletId: string }> {
-    const payer = await aPayer(world, { funding: 'budget', fundsCents: 5_000, policy: { require_intent: true } });
+  /** Its own wallet, which is closed where said so; the owner's default one is another. */
+  async function aBudget(own: 'open' | 'closed' = 'closed'): Promise<{ payer: Payer; walletId: string }> {
+    const policy = { require_intent: own === 'closed' };
+    const payer = await aPayer(world, { funding: 'budget', fundsCents: 5_000, policy });
     const walletId = newId('wallet');
     await world.sql(
       `insert into wallets (id, owner_id, name, is_default, created_at, updated_at) values ($1, $2, 'Default', true, now(), now())`,
       [walletId, payer.owner.ownerId],
     );
-    await world.sql(`update wallets set status = 'closed', closed_at = now() where id = $1`, [payer.walletId]);
+    if (own === 'open') return { payer, walletId: payer.walletId };
+    await closeOwnWallet(payer);
     return { payer, walletId };
   }
+  const closeOwnWallet = (payer: Payer) =>
+    world.sql(`update wallets set status = 'closed', closed_at = now() where id = $1`, [payer.walletId]);
   const close = (payer: Payer) =>
     payer.owner
       .client(agentsArea)
@@ -189,6 +193,31 @@ describe('an agent that is closed while its budget holds money', () => {
       );
     },
   );
+
+  test.each<[string, (ended: Ended) => Promise<unknown>]>(endings)(
+    'all of it comes back to the wallet that gave it, while that is open: what is held at its end by %s',
+    async (_, end) => {
+      const { payer, walletId } = await aBudget('open');
+      const { authorizationId } = await authorized(payer);
+      await close(payer);
+      expect(await moneyOf(payer, walletId)).toEqual({ available: 0, held: 1_250, wallet: 3_750 });
+      await end({ authorizationId, payer });
+      expect(await moneyOf(payer, walletId)).toEqual({ available: 0, held: 0, wallet: 5_000 });
+    },
+  );
+
+  test('what is held goes to the default wallet where the agent’s own is closed before its end', async () => {
+    const { payer, walletId } = await aBudget('open');
+    const { authorizationId } = await authorized(payer);
+    await close(payer);
+    await closeOwnWallet(payer);
+    await network.reverse(payer, { authorizationId });
+    expect(await moneyOf(payer, walletId)).toEqual({ available: 0, held: 0, wallet: 3_750 });
+    const [fallback] = await world.sql<{ id: string }>('select id from wallets where owner_id = $1 and is_default', [
+      payer.owner.ownerId,
+    ]);
+    expect(await balance(`wallet:${fallback?.id}:available`)).toBe(1_250);
+  });
 
   test('closed in the very moment of the reversal: nothing is stranded', async () => {
     for (let round = 0; round < 8; round++) {

@@ -139,7 +139,7 @@ export const agentsArea = defineArea({
       path: '/{id}',
       summary: 'Close an agent',
       description:
-        'For good: its cards are closed, its tokens revoked, its open intents cancelled, its policy removed, and its money goes back to the default wallet.',
+        'For good: its cards are closed, its tokens revoked, its open intents cancelled, its policy removed, and its budget goes back to the wallet in its `walletId` (to the default one where that is closed): what is available at once, what is held as its holds end.',
       auth: ['key'],
       params,
       success: { status: 200, body: z.object({ id: idOut('agent'), status }).meta({ id: 'ClosedAgent' }) },

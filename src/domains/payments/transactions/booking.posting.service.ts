@@ -4,10 +4,9 @@
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
-import { unavailable } from '../../../kernel/errors.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { type JournalKind, type Posting, type Purse, postNew, wallet } from '../../treasury/index.ts';
+import { type JournalKind, type Posting, type Purse, postNew, wallet, walletToReturnTo } from '../../treasury/index.ts';
 import { purseOf } from './purse.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
@@ -39,27 +38,16 @@ export async function post(
   return Math.max(0, posted?.owedCents ?? 0);
 }
 
-/** Where money goes that is no longer held: a closed agent keeps no budget, so its owner's default wallet takes it. */
+/** Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back. */
 export async function restOf(tx: Tx, row: TransactionRow): Promise<Purse> {
   const purse = purseOf(row.purse);
-  if (purse.kind !== 'agent' || !(await isAgentClosed(tx, row))) return purse;
-  return wallet(await defaultWalletOf(tx, row.ownerId));
-}
-
-/**
- * Its own wallet may be closed by now; the default one cannot be while it is held here. A switch of the default that
- * commits while we wait leaves the statement without a row; the next one sees the new default.
- */
-async function defaultWalletOf(tx: Tx, ownerId: string): Promise<string> {
-  for (let look = 0; look < 3; look++) {
-    const [found] = await rows<{ id: string }>(
-      tx,
-      'select id from wallets where owner_id = $1 and is_default for share',
-      [ownerId],
-    );
-    if (found !== undefined) return found.id;
-  }
-  throw unavailable('the default wallet is being changed');
+  if (purse.kind !== 'agent') return purse;
+  const [agent] = await rows<{ walletId: string }>(
+    tx,
+    `select wallet_id as "walletId" from agents where id = $1 and status = 'closed'`,
+    [row.agentId],
+  );
+  return agent === undefined ? purse : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
 }
 
 /** Whoever books holds the agent as it is (lock_payment). */

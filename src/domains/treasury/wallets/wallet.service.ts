@@ -6,7 +6,7 @@
 import { LockMode } from '@mikro-orm/postgresql';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
-import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { DomainError, notFound, unavailable } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -114,6 +114,26 @@ export async function heldOpen(tx: Tx, ownerId: string, walletId: string): Promi
     [ownerId, walletId],
   );
   return found?.status;
+}
+
+/**
+ * The wallet that an agent's budget goes back to: its own, or the owner's default one where that is closed. Neither can
+ * be closed until the transaction ends. A switch of the default that commits while this waits leaves the statement
+ * without a row; the next one sees the new default.
+ */
+export async function walletToReturnTo(tx: Tx, ownerId: string, walletId: string): Promise<Id<'wallet'>> {
+  const held = (which: string, ...params: readonly string[]) =>
+    rows<{ id: Id<'wallet'> }>(tx, `select id from wallets where owner_id = $1 and ${which} for share`, [
+      ownerId,
+      ...params,
+    ]);
+  const [own] = await held(`id = $2 and status <> 'closed'`, walletId);
+  if (own !== undefined) return own.id;
+  for (let look = 0; look < 3; look++) {
+    const [found] = await held('is_default');
+    if (found !== undefined) return found.id;
+  }
+  throw unavailable('the default wallet is being changed');
 }
 
 async function defaultWallet(tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> {
