@@ -1,5 +1,7 @@
 /** The API documentation page: Swagger UI from this server alone, so that it works offline. @module */
-export const docsPage = `<!doctype html>
+
+/** `note`: one line above everything; plain text of our own, with nothing to escape. */
+export const docsPage = (note: string | undefined): string => `<!doctype html>
 <html lang="en">
   <head>
     <meta charset="utf-8">
@@ -8,7 +10,7 @@ export const docsPage = `<!doctype html>
     <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
     <link rel="icon" href="/docs/assets/favicon-32x32.png">
   </head>
-  <body>
+  <body>${note === undefined ? '' : `\n    <p>${note}</p>`}
     <div id="swagger-ui" data-url="/openapi.json"></div>
     <script src="/docs/assets/swagger-ui-bundle.js"></script>
     <script src="/docs/start.js"></script>

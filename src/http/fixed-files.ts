@@ -8,16 +8,20 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { RequestHandler, Router } from 'express';
+import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { businessTimeInWords } from './business-time.ts';
 import { docsPage, docsScript } from './docs-page.ts';
 import { refuseMethod } from './mount.ts';
 import { pageHeaders } from './pages.ts';
 import { Places } from './places.ts';
 
+type Served = { readonly openapi: object; readonly clock: Pick<Clock, 'now'>; readonly log: Logger };
+
 /** Before the operations: their paths are others. */
-export function serveFixedFiles(router: Router, { openapi, log }: { openapi: object; log: Logger }): void {
+export function serveFixedFiles(router: Router, { openapi, clock, log }: Served): void {
   const places = new Places<RequestHandler>();
-  for (const [at, show] of Object.entries({ ...docs(openapi), ...pages() })) places.add(at, show);
+  for (const [at, show] of Object.entries({ ...docs(openapi, clock, log), ...pages() })) places.add(at, show);
   router.use((request, response, next) => {
     const found = places.find(request.path);
     if (found === undefined) return next();
@@ -29,7 +33,7 @@ export function serveFixedFiles(router: Router, { openapi, log }: { openapi: obj
 /** A copy is asked about before it is used again: a newer version may serve other files. */
 const revalidated = 'no-cache';
 
-function docs(openapi: object): Record<string, RequestHandler> {
+function docs(openapi: object, clock: Pick<Clock, 'now'>, log: Logger): Record<string, RequestHandler> {
   const root = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   const made = (type: string, body: string): RequestHandler => {
     return (_request, response) => void response.set('Cache-Control', revalidated).type(type).send(body);
@@ -40,10 +44,23 @@ function docs(openapi: object): Record<string, RequestHandler> {
   };
   return {
     '/openapi.json': made('json', JSON.stringify(openapi)),
-    '/docs': made('html', docsPage),
+    '/docs': async (_request, response) => {
+      const note = await noteOf(clock, log);
+      response.set('Cache-Control', revalidated).type('html').send(docsPage(note));
+    },
     '/docs/start.js': made('js', docsScript),
     ...Object.fromEntries(docsAssets.map((name) => [`/docs/assets/${name}`, asset(name)])),
   };
+}
+
+/** The documentation is there without a database too; then the page has no line about business time. */
+async function noteOf(clock: Pick<Clock, 'now'>, log: Logger): Promise<string | undefined> {
+  try {
+    return businessTimeInWords(await clock.now());
+  } catch (error) {
+    log.warn({ err: error }, 'business time is not known; the documentation page does not show it');
+    return undefined;
+  }
 }
 
 /** Of the package `swagger-ui-dist`: what `docsPage` names. */

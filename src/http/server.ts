@@ -48,7 +48,7 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
     present.map(({ area }) => area),
     { version, mode, serverUrl: publicUrl },
   );
-  serveFixedFiles(app, { openapi, log: edge.log });
+  serveFixedFiles(app, { openapi, clock: edge.clock, log: edge.log });
 
   const nothingThere: express.RequestHandler = (request, response) => {
     const where = `${request.method} ${echoedPath(request.path.slice(0, 200))}`;

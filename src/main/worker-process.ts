@@ -17,6 +17,7 @@ import { createRetrySender } from '../relay/retries.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
+import { refreshApprovalLinks } from '../usecases/refresh-approval-links.ts';
 import { workerActivities } from './activities.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { entities } from './entities.ts';
@@ -31,6 +32,7 @@ export type RunningWorkerProcess = { stop(): Promise<void> };
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities });
   const { database, clock, log } = infrastructure;
+  await refreshApprovalLinks(database, config.publicUrl);
   const outbound = createOutbound(urlRulesOf(config));
   const send = senderOf(infrastructure, outbound);
 

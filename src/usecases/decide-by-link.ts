@@ -23,6 +23,7 @@ import {
   statusAsOf,
 } from '../domains/spending/intents/index.ts';
 import { policyOfAgent } from '../domains/spending/policies/index.ts';
+import { businessTimeInWords } from '../http/business-time.ts';
 import type { Call } from '../http/caller.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { eurosFromCents } from '../kernel/money.ts';
@@ -85,7 +86,8 @@ async function toldOf(
   now: Date,
 ): Promise<ApprovalWire> {
   const status = statusAsOf(stateOf(intent), now);
-  const named = { intentId: intent.id, status };
+  const businessTime = businessTimeInWords(now) ?? null;
+  const named = { intentId: intent.id, status, businessTime };
   if (status !== 'pending_approval')
     return { ...named, request: null, passkey: null, outcome: outcomeOf(intent, status) };
   const tx = database.read();

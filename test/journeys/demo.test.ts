@@ -33,6 +33,7 @@ test('the demo tells its whole story on a fresh folder, and again over the same 
   const attested = /recorded as passkey:psk_\w+, attested at/;
   expect(attested.test(first.text)).toBe(hasBrowser);
   expect(first.text).toContain('wallet 332.50 EUR');
+  expect(first.text).toMatch(/business time is 32 min ahead of real time, at \d{4}-/);
   const second = await demo({ BURSAR_CHROMIUM: '/nowhere/chromium' });
   expect(second.text).toMatch(/approved through the API by key:key_\w+; .* no Chromium was found/);
   expect(second.text).toContain('wallet 332.50 EUR');

@@ -55,7 +55,10 @@ export async function everythingWasHeard(context: Context, { webhookSecret }: Ac
   );
 }
 
-export async function whatIsLeft({ ready, paper }: Context, { owner, walletId, agentId }: Actors): Promise<void> {
+export async function whatIsLeft(
+  { ready, paper, dashboard }: Context,
+  { owner, walletId, agentId }: Actors,
+): Promise<void> {
   const balance = await owner<{ availableEuros: number; pendingEuros: number; totalEuros: number }>(
     'GET',
     `/wallets/${walletId}/balance`,
@@ -68,6 +71,10 @@ export async function whatIsLeft({ ready, paper }: Context, { owner, walletId, a
   );
   hold(book.balanced, 'the ledger balances and its chain is intact');
   paper.say(`ledger: ${book.journals} journals, balanced, sealed through ${book.sealedThrough}`);
+  const { now, offsetMs } = await dashboard<{ now: string; offsetMs: number }>('GET', '/sandbox/clock');
+  paper.say(
+    `business time is ${Math.round(offsetMs / 60_000)} min ahead of real time, at ${now}, because the demo moved the clock; it stays so, and deadlines follow it`,
+  );
   paper.say(`API and its documentation: ${ready.docsUrl}`);
   if (ready.temporalUiUrl !== null) {
     const query = encodeURIComponent(`BursarAgentId="${agentId}"`);

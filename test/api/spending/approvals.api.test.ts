@@ -154,6 +154,7 @@ describe('what it shows', () => {
       },
       passkey: { state: 'ready', blockedUntil: null, origin: new URL(world.config.publicUrl).origin },
       outcome: null,
+      businessTime: null,
     } satisfies ApprovalWire);
 
     const page = await anybody(`/approve/${token}`, { headers: { Accept: 'text/html,*/*;q=0.8' } });
@@ -228,6 +229,7 @@ describe('approving', () => {
       request: null,
       passkey: null,
       outcome: { at: expect.any(String), approvedWith: 'passkey' },
+      businessTime: null,
     });
     const record = await api.intents.getIntent({ params: { id: intent.id } });
     expect(record).toMatchObject({ status: 'approved', approvedBy: `passkey:${passkey.id}` });

@@ -42,6 +42,9 @@ export const approvalOut = z
       })
       .nullable()
       .meta({ description: 'what became of it; null while it waits' }),
+    businessTime: z.string().nullable().meta({
+      description: 'in a sandbox whose clock was moved: one sentence with the business time; null otherwise',
+    }),
   })
   .meta({ id: 'Approval' });
 

@@ -9,9 +9,11 @@ import { type ApprovalWire, approvalOut } from './approval.contract.ts';
 
 export const approvalPage = pageOf(approvalOut, {
   show: (approval) => {
-    const { request, passkey, outcome, status } = approval;
-    if (request !== null && passkey !== null) return waiting(approval.intentId, request, passkey);
-    return ended(approval.intentId, status, outcome);
+    const { intentId, request, passkey, outcome, status, businessTime } = approval;
+    const footer = businessTime === null ? undefined : html`<p class="fine">${businessTime}</p>`;
+    const [title, content] =
+      request !== null && passkey !== null ? waiting(intentId, request, passkey) : ended(intentId, status, outcome);
+    return sheet(title, html`${content}${footer}`);
   },
   refuse: ({ status, message }) => {
     const [title, advice] = refusals[status] ?? ['This did not work', 'Load the page again in a moment.'];
@@ -28,10 +30,11 @@ const refusals: Readonly<Record<number, readonly [string, string]>> = {
 type Request = NonNullable<ApprovalWire['request']>;
 type Passkey = NonNullable<ApprovalWire['passkey']>;
 
-const waiting = (intentId: string, request: Request, passkey: Passkey): Html =>
-  sheet(
-    'Approve a payment',
-    html`
+type Sheet = readonly [title: string, content: Html];
+
+const waiting = (intentId: string, request: Request, passkey: Passkey): Sheet => [
+  'Approve a payment',
+  html`
       <h1>
         <span class="who"><bdi>${request.agentName}</bdi> asks to spend</span>
         <span class="amount">${request.amountEuros.toFixed(2)} EUR</span>
@@ -51,7 +54,7 @@ const waiting = (intentId: string, request: Request, passkey: Passkey): Html =>
       <noscript><p class="problem">This page needs JavaScript to approve or deny.</p></noscript>
       ${reference(intentId)}
     `,
-  );
+];
 
 function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin }: Passkey): Html {
   if (state === 'ready') {
@@ -108,12 +111,12 @@ function instant(iso: string): Html {
 
 type Outcome = ApprovalWire['outcome'];
 
-function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcome): Html {
+function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcome): Sheet {
   const wasApproved = outcome?.approvedWith != null;
   const { title, meaning, tone } = endings[status](wasApproved);
   const how = status === 'approved' && outcome?.approvedWith ? ` ${means[outcome.approvedWith]}` : '';
   const when = outcome === null ? undefined : html` on ${instant(outcome.at)}`;
-  return sheet(
+  return [
     title,
     html`
       <p class="sign ${tone}" aria-hidden="true">${signs[tone]}</p>
@@ -122,7 +125,7 @@ function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcom
       <p class="fine">This link has served its purpose and tells nothing more.</p>
       ${reference(intentId)}
     `,
-  );
+  ];
 }
 
 type Tone = 'good' | 'bad' | 'calm';
