@@ -10,7 +10,7 @@ import { openApiDocument } from '../../../src/main/documents.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
-type Parameter = { name: string; in: string; schema: { pattern?: string }; description?: string };
+type Parameter = { name: string; in: string; schema: { pattern?: string; enum?: string[] }; description?: string };
 type Described = { operationId: string; parameters?: Parameter[]; security: Record<string, unknown>[] };
 
 const { paths } = openApiDocument() as { paths: Record<string, Record<string, Described>> };
@@ -51,9 +51,9 @@ async function get(path: string, query: string): Promise<{ status: number; text:
   return { status: answer.status, text: await answer.text() };
 }
 
-/** An id that is well-formed and unknown, or any text where no id is asked for. */
+/** A known name, a well-formed id that is unknown, or any text where neither is asked for. */
 const exampleOf = (parameter: Parameter | undefined): string =>
-  `${/^\^([a-z]+_)\[/.exec(parameter?.schema.pattern ?? '')?.[1] ?? ''}aaaaaaaaaaaaaaaa`;
+  parameter?.schema.enum?.[0] ?? `${/^\^([a-z]+_)\[/.exec(parameter?.schema.pattern ?? '')?.[1] ?? ''}aaaaaaaaaaaaaaaa`;
 
 const cursor = (text: string): string => `cursor=${encodeURIComponent(Buffer.from(text).toString('base64url'))}`;
 
