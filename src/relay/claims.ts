@@ -27,52 +27,13 @@ type Request = {
   readonly overdueBefore: Date;
 };
 
-/** How long a claim holds: longer than the longest call to Temporal, so that a slow call is not repeated meanwhile. */
-const leaseSeconds = 10;
-const rescueEverySeconds = 60;
 const markedAtOnce = 1_000;
 
-type Queue = {
-  /** The predicate of the queue's index. */
-  readonly waits: string;
-  /** From when a row may be taken, as the index has it. */
-  readonly readyAt: string;
-  readonly readyBefore: string;
-  readonly order: string;
-  readonly take: string;
-  /** Undoes `take` for rows that nobody has got to. */
-  readonly release: string;
-};
-
-// A run that is started or woken while it is overdue needs no rescue within the next minute.
-const noteRescue = 'rescued_at = case when due_at < $4 then now() else rescued_at end';
-
-const queues: Record<QueueName, Queue> = {
-  // A claim that nobody confirms is made again: a wake may come twice, it is never lost.
-  wakes: {
-    waits: '(wanted_wake or waking_until is not null)',
-    readyAt: `coalesce(waking_until, '-infinity')`,
-    readyBefore: 'now()',
-    order: '',
-    take: `wanted_wake = false, waking_until = now() + interval '${leaseSeconds} seconds', ${noteRescue}`,
-    release: 'wanted_wake = true, waking_until = null',
-  },
-  starts: {
-    waits: 'is_open and started_epoch is null',
-    readyAt: `coalesce(retry_at, '-infinity')`,
-    readyBefore: 'now()',
-    order: ', due_at',
-    take: `retry_at = now() + interval '${leaseSeconds} seconds', ${noteRescue}`,
-    release: 'retry_at = null',
-  },
-  rescues: {
-    waits: 'is_open and rescued_at is not null and not wanted_wake',
-    readyAt: 'rescued_at',
-    readyBefore: `now() - interval '${rescueEverySeconds} seconds'`,
-    order: '',
-    take: 'rescued_at = case when due_at < $4 then now() end',
-    release: `rescued_at = '-infinity'`,
-  },
+/** Undoes the claim of a row that nobody has got to. */
+const releases: Record<QueueName, string> = {
+  wakes: 'wanted_wake = true, waking_until = null',
+  starts: 'retry_at = null',
+  rescues: `rescued_at = '-infinity'`,
 };
 
 export type Claims = {
@@ -86,7 +47,8 @@ export function createClaims(database: Database): Claims {
   const served: Record<QueueName, Record<string, string>> = { wakes: {}, starts: {}, rescues: {} };
   return {
     claim: async (queue, { most, taken, overdueBefore }) => {
-      const claimed = await rowsByIndex<Claimed>(database, claimStatements[queue], [
+      const claimed = await rows<Claimed>(database.read(), claimStatement, [
+        queue,
         most,
         JSON.stringify(served[queue]),
         taken,
@@ -99,7 +61,7 @@ export function createClaims(database: Database): Claims {
       if (claimed.length === 0) return;
       await rows(
         database.read(),
-        `update processes set ${queues[queue].release} where id in (
+        `update processes set ${releases[queue]} where id in (
            select id from processes where id = any($1::text[]) for update skip locked)`,
         [claimed.map(({ id }) => id)],
       );
@@ -179,60 +141,8 @@ export async function confirmWakes(database: Database, woken: readonly Claimed[]
 const confirmAttempts = 3;
 const confirmPauseMs = 20;
 
-/** Each step from one type or owner to the next is one look into the queue's index, past all rows between them. */
-const claimStatement = ({ waits, readyAt, readyBefore, order, take }: Queue): string => {
-  const ready = `${waits} and ${readyAt} < ${readyBefore}`;
-  return `
-with recursive
-  types as (
-    (select workflow from processes where ${ready} order by workflow limit 1)
-    union all
-    select next.workflow from types t cross join lateral (
-      select workflow from processes where ${ready} and workflow > t.workflow order by workflow limit 1) next
-  ),
-  -- The owner served last, and how many rows a type may have.
-  shares as materialized (
-    select workflow, coalesce($2::jsonb ->> workflow, '') as served, greatest(1, $1::int / count(*) over ()) as most
-    from types
-  ),
-  owners as (
-    select s.workflow, s.served, s.most, o.owner_id, o.is_again, 1 as number
-    from shares s cross join lateral (
-      (select owner_id, false as is_again from processes
-        where ${ready} and workflow = s.workflow and owner_id > s.served order by owner_id limit 1)
-      union all
-      (select owner_id, true from processes
-        where ${ready} and workflow = s.workflow and owner_id <= s.served order by owner_id limit 1)
-      order by is_again limit 1) o
-    union all
-    select o.workflow, o.served, o.most, next.owner_id, next.is_again, o.number + 1
-    from owners o cross join lateral (
-      (select owner_id, o.is_again from processes
-        where ${ready} and workflow = o.workflow and owner_id > o.owner_id
-          and (not o.is_again or owner_id <= o.served) order by owner_id limit 1)
-      union all
-      (select owner_id, true from processes
-        where ${ready} and not o.is_again and workflow = o.workflow and owner_id <= o.served order by owner_id limit 1)
-      order by 2 limit 1) next
-    where o.number < o.most
-  ),
-  owner_shares as materialized (
-    select workflow, owner_id, greatest(1, most / count(*) over (partition by workflow)) as most from owners
-  ),
-  picked as materialized (
-    select p.id from owner_shares s cross join lateral (
-      select id from processes
-      where ${ready} and workflow = s.workflow and owner_id = s.owner_id and id <> all($3::text[])
-      order by ${readyAt}${order} limit s.most for update skip locked) p
-  )
-update processes set ${take} where id = any(array(select id from picked))
-returning id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
-  is_open as "isOpen", waking_until::text as lease, due_at < $4::timestamptz as "isOverdue"`;
-};
-
-/** Exported for the test that reads their plans. */
-export const claimStatements: Record<QueueName, string> = {
-  wakes: claimStatement(queues.wakes),
-  starts: claimStatement(queues.starts),
-  rescues: claimStatement(queues.rescues),
-};
+/** See src/db/functions/claim-runs.sql. */
+export const claimStatement = `select id, workflow, subject_id as "subjectId", owner_id as "ownerId",
+    agent_id as "agentId", stage, is_open as "isOpen", waking_until::text as lease,
+    coalesce(due_at < $5::timestamptz, false) as "isOverdue"
+  from claim_runs($1, $2::int, $3::jsonb, $4::text[], $5)`;
