@@ -12,6 +12,7 @@ import { createRateLimit } from '../http/rate-limit.ts';
 import { createRefusedAccess } from '../http/refused-access.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
 import type { LogOptions } from '../platform/log.ts';
+import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { apiAreas } from './areas.ts';
 import type { Config } from './config.ts';
 import { entities } from './entities.ts';
@@ -68,15 +69,14 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     stop: async () => {
       server.close();
       server.closeIdleConnections();
-      const timer = setTimeout(() => server.closeAllConnections(), drainMs);
+      const timer = setTimeout(() => server.closeAllConnections(), stopTimes.drainMs);
       await once(server, 'close');
       clearTimeout(timer);
-      await refusedAccess.close();
-      await credentials.close();
-      await infrastructure.close();
+      const closed = refusedAccess
+        .close()
+        .then(() => credentials.close())
+        .then(() => infrastructure.close());
+      if (!(await doneWithin(stopTimes.closeMs, closed))) log.warn('connections were left open at the stop');
     },
   };
 }
-
-/** Requests under way get this long. */
-const drainMs = 8_000;

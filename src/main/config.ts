@@ -19,6 +19,9 @@ const list = z
       .filter((part) => part !== ''),
   );
 const port = z.coerce.number().int().min(0).max(65_535);
+/** A list of some of these names; without one, all of them. */
+const oneOrMore = <const Name extends string>(...names: readonly Name[]) =>
+  list.pipe(z.array(z.enum(names))).transform((given) => (given.length === 0 ? names : given));
 const onOff = z.enum(['on', 'off', 'true', 'false', '']).transform((text) => text === 'on' || text === 'true');
 
 const origin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '');
@@ -73,6 +76,12 @@ const environment = z
       .regex(/^\d{8}$/)
       .default('99999999'),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
+    BURSAR_WORKER_QUEUES: oneOrMore('main', 'webhooks'),
+    BURSAR_WORKER_LOOPS: oneOrMore('relay', 'deliveries', 'sealer', 'purge'),
+    BURSAR_WORKER_ACTIVITY_SLOTS: z.coerce.number().int().min(4).max(1_000).default(40),
+    BURSAR_WORKER_WORKFLOW_SLOTS: z.coerce.number().int().min(2).max(1_000).default(40),
+    BURSAR_WORKER_CACHED_RUNS: z.coerce.number().int().min(2).max(100_000).default(400),
+    BURSAR_METRICS_PORT: port.optional(),
     LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   })
   .superRefine((env, context) => {

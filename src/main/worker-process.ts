@@ -9,6 +9,7 @@ import { createIdempotency } from '../http/idempotency.ts';
 import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
+import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { claimLimits, deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
 import { startEndedRunsLoop } from '../relay/ended-runs.ts';
 import { type Loop, startLoop } from '../relay/loop.ts';
@@ -22,9 +23,11 @@ import { workerActivities } from './activities.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
+import { freePort } from './local/ports.ts';
 import { senderOf } from './wiring/delivery.ts';
 import { ageingLoop } from './wiring/payments.ts';
 import { sealerOf } from './wiring/treasury.ts';
+import { startWorkerMetrics } from './worker-metrics.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
 
@@ -36,62 +39,73 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const outbound = createOutbound(urlRulesOf(config));
   const send = senderOf(infrastructure, outbound);
 
-  const relay = relayLoop(infrastructure);
-  const deliveries = startDeliveryRelay({ database, clock, send, log });
+  const isWanted = (loop: Config['BURSAR_WORKER_LOOPS'][number]): boolean => config.BURSAR_WORKER_LOOPS.includes(loop);
+  const relay = isWanted('relay') ? relayLoop(infrastructure) : undefined;
+  const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log });
   const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
-  const ageing = ageingLoop(infrastructure);
-  const forgetting = forgettingLoop(infrastructure);
+  const ageing = isWanted('relay') ? ageingLoop(infrastructure) : undefined;
+  const forgetting = isWanted('purge') ? forgettingLoop(infrastructure) : undefined;
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
     channels: {
-      [deliveriesChannel]: deliveries.nudge,
-      bursar_clock: ageing.nudge,
+      [deliveriesChannel]: () => deliveries?.nudge(),
+      bursar_clock: () => ageing?.nudge(),
     },
     applicationName: 'bursar-worker-listener',
     onListening: () => {
-      deliveries.nudge();
-      ageing.nudge();
+      deliveries?.nudge();
+      ageing?.nudge();
     },
   });
-  const sealer = sealerOf(infrastructure);
-  sealer.start();
-  const heart = heartbeats(infrastructure, {
-    webhookPoller: () => successOf(deliveries),
-  });
+  const sealer = isWanted('sealer') ? sealerOf(infrastructure) : undefined;
+  sealer?.start();
+  const heart = deliveries && heartbeats(infrastructure, { webhookPoller: () => successOf(deliveries) });
+  const { BURSAR_METRICS_PORT: metricsPort } = config;
+  const metricsAddress = metricsPort === undefined ? undefined : `127.0.0.1:${await freePort()}`;
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
   const activities = workerActivities(infrastructure, { outbound, retries });
-  const workers = Object.values(taskQueues(config.BURSAR_TASK_QUEUE_PREFIX)).map((taskQueue) =>
+  const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
+  const size = {
+    activitySlots: config.BURSAR_WORKER_ACTIVITY_SLOTS,
+    workflowSlots: config.BURSAR_WORKER_WORKFLOW_SLOTS,
+    cachedRuns: config.BURSAR_WORKER_CACHED_RUNS,
+  };
+  const workers = config.BURSAR_WORKER_QUEUES.map((queue) =>
     startWorker({
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
       security: config.temporalSecurity,
-      taskQueue,
+      taskQueue: queues[queue],
+      size,
+      metricsAddress,
       activities,
       workflowBundle,
       log,
     }),
   );
 
+  const metrics =
+    metricsPort === undefined || metricsAddress === undefined
+      ? undefined
+      : await startWorkerMetrics(infrastructure, metricsPort, metricsAddress);
+
+  const parts = [relay, deliveries, retries, ageing, forgetting, sealer, heart, ...workers];
   return {
+    // All parts at once: each has its own limit, and together they stay below the time of the kill.
     stop: async () => {
-      await listener.stop();
-      await Promise.all([
-        relay.stop(),
-        deliveries.stop(),
-        retries.stop(),
-        ageing.stop(),
-        forgetting.stop(),
-        sealer.stop(),
-        heart.stop(),
-      ]);
-      await Promise.all(workers.map((worker) => worker.stop()));
-      await outbound.close();
-      await infrastructure.close();
+      const drained = Promise.all([metrics, listener, ...parts].map((part) => part?.stop()));
+      const isDrained = await doneWithin(stopTimes.forceMs + graceMs, drained);
+      if (!isDrained) log.warn('stopped before everything under way had ended; it is repeated elsewhere');
+      const closed = outbound.close().then(() => infrastructure.close());
+      if (!(await doneWithin(stopTimes.closeMs, closed))) log.warn('connections were left open at the stop');
     },
   };
 }
+
+/** For the worker's own forced end to come first. */
+const graceMs = 500;
 
 /**
  * Makes Temporal agree with the table of workflow runs. It looks every second, and at once after a pass that had work:

@@ -17,6 +17,7 @@ import {
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
+import { stopTimes } from '../platform/stop-times.ts';
 import { type Loop, startLoop } from './loop.ts';
 
 export const deliveriesChannel = 'bursar_deliveries';
@@ -39,7 +40,7 @@ export type DeliveryRelayOptions = {
   readonly mostUnderWay?: number;
 };
 
-const drainMs = 8 * second;
+const { drainMs } = stopTimes;
 const firstLookAgainMs = 50;
 const sweepMs = 5 * second;
 const mostRecordedAtOnce = 500;

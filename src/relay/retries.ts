@@ -21,6 +21,7 @@ import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { wakeProcess } from '../platform/processes.ts';
+import { stopTimes } from '../platform/stop-times.ts';
 
 export type RetrySender = {
   /** Attempts what is due at one subscription until nothing is, an attempt hangs, or the batch has taken long enough. */
@@ -44,7 +45,7 @@ export type RetryOptions = {
 };
 
 const longestBatchMs = 10 * second;
-const drainMs = 8 * second;
+const { drainMs } = stopTimes;
 const mostRecordedAtOnce = 500;
 
 export function createRetrySender(options: RetryOptions): RetrySender {

@@ -3,6 +3,7 @@
  * @module
  */
 import { join } from 'node:path';
+import { stopTimes } from '../../platform/stop-times.ts';
 import { temporalSecurityNames } from '../../temporal/security.ts';
 import { projectRoot } from './data-dir.ts';
 import type { Launch, StopSteps } from './launch.ts';
@@ -35,7 +36,7 @@ export const defaultEntries: Entries = {
 
 /** Drains first; what hangs is ended. */
 export const stopProgram: StopSteps = [
-  { signal: 'SIGTERM', withinMs: 12_000 },
+  { signal: 'SIGTERM', withinMs: stopTimes.killMs },
   { signal: 'SIGKILL', withinMs: 2_000 },
 ];
 

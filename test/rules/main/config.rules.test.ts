@@ -83,3 +83,18 @@ test('several instances share the rate limit', () => {
   const config = readConfig({ ...right, BURSAR_RATE_LIMIT_PER_MINUTE: '100', BURSAR_INSTANCES: '3' });
   expect(config.ratePerMinute).toBe(33);
 });
+
+test('a worker takes both queues and all loops unless some are named', () => {
+  expect(readConfig(right)).toMatchObject({
+    BURSAR_WORKER_QUEUES: ['main', 'webhooks'],
+    BURSAR_WORKER_LOOPS: ['relay', 'deliveries', 'sealer', 'purge'],
+  });
+  expect(readConfig(right).BURSAR_METRICS_PORT).toBeUndefined();
+  const some = { BURSAR_WORKER_QUEUES: 'webhooks', BURSAR_WORKER_LOOPS: 'relay, sealer', BURSAR_METRICS_PORT: '9464' };
+  expect(readConfig({ ...right, ...some })).toMatchObject({
+    BURSAR_WORKER_QUEUES: ['webhooks'],
+    BURSAR_WORKER_LOOPS: ['relay', 'sealer'],
+    BURSAR_METRICS_PORT: 9464,
+  });
+  expect(() => readConfig({ ...right, BURSAR_WORKER_LOOPS: 'relay,purges' })).toThrow(/BURSAR_WORKER_LOOPS/);
+});

@@ -7,7 +7,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '../../../src/platform/log.ts';
+import { stopTimes } from '../../../src/platform/stop-times.ts';
 import { startWorker } from '../../../src/temporal/worker.ts';
+import { startWorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
 const threads = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'MessagePort').length;
@@ -30,3 +32,21 @@ test.each([0, 20, 60, 150, 600])('stopped %i ms after its start', async (afterMs
   );
   expect(threads()).toBeLessThanOrEqual(before);
 });
+
+test('an activity that ignores its cancellation is given up before the process would be killed', async () => {
+  let began = 0;
+  const world = await startWorkflowWorld({
+    readSimulation: () => {
+      began += 1;
+      return new Promise(() => undefined);
+    },
+  });
+  await world.start('simulation', `simulation/${randomUUID()}`, 'sim_aaaaaaaa');
+  await eventually(
+    async () => began,
+    (count) => count > 0,
+  );
+  const before = performance.now();
+  await world.close();
+  expect(performance.now() - before).toBeLessThan(stopTimes.killMs);
+}, 60_000);

@@ -1,0 +1,65 @@
+/**
+ * The worker's figures: what waits, for how long, and how the pool is used; beside them the Temporal SDK's own. One
+ * address for both: the SDK can only listen by itself, so its text is fetched from a port that the process chose.
+ * @module
+ */
+
+import { poolOf } from '../db/pools.ts';
+import { rows } from '../db/tx.ts';
+import { exposition, type Gauge, type MetricsServer, startMetricsServer } from '../http/metrics.ts';
+import type { Infrastructure } from './infrastructure.ts';
+
+export async function startWorkerMetrics(
+  infrastructure: Infrastructure,
+  port: number,
+  sdkAddress: string,
+): Promise<MetricsServer> {
+  const own = async (): Promise<string> =>
+    exposition([...poolGauges(infrastructure), ...(await waiting(infrastructure))]);
+  const sdk = async (): Promise<string> => (await fetch(`http://${sdkAddress}/metrics`)).text();
+  const server = await startMetricsServer(port, [own, sdk], infrastructure.log);
+  infrastructure.log.info({ url: server.url }, 'metrics are served');
+  return server;
+}
+
+function poolGauges({ database }: Infrastructure): Gauge[] {
+  const { totalCount, idleCount, waitingCount } = poolOf(database.read());
+  const values = [
+    { value: totalCount - idleCount, labels: { state: 'used' } },
+    { value: idleCount, labels: { state: 'idle' } },
+    { value: waitingCount, labels: { state: 'waiting' } },
+  ];
+  return [
+    { name: 'bursar_pool_connections', help: 'Connections to PostgreSQL, and callers that wait for one.', values },
+  ];
+}
+
+type Waiting = { deliveries: number; wakes: number; starts: number; unsealed: number; sealerLag: number };
+
+/** One statement over indexed conditions. */
+async function waiting({ database }: Infrastructure): Promise<Gauge[]> {
+  const [found] = await rows<Waiting>(
+    database.read(),
+    `select
+       (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
+       (select count(*)::int from processes where wanted_wake or waking_until is not null) as wakes,
+       (select count(*)::int from processes where is_open and started_epoch is null) as starts,
+       (select count(*)::int from unsealed_journals) as unsealed`,
+  );
+  const ages = await rows<{ loop: string; seconds: number }>(
+    database.read(),
+    'select loop, extract(epoch from now() - succeeded_at)::float8 as seconds from heartbeats order by loop',
+  );
+  const gauge = (name: string, help: string, value = 0): Gauge => ({ name, help, values: [{ value }] });
+  return [
+    gauge('bursar_deliveries_waiting', 'Webhook deliveries that are not finished.', found?.deliveries),
+    gauge('bursar_wakes_waiting', 'Workflow runs whose row has changed and that were not woken yet.', found?.wakes),
+    gauge('bursar_starts_waiting', 'Open rows whose workflow run was never started.', found?.starts),
+    gauge('bursar_unsealed_journals', 'Ledger journals that the sealer has not sealed yet.', found?.unsealed),
+    {
+      name: 'bursar_loop_age_seconds',
+      help: 'Time since a loop (relay, webhookPoller, sealer) last did its work, in any worker.',
+      values: ages.map(({ loop, seconds }) => ({ value: seconds, labels: { loop } })),
+    },
+  ];
+}

@@ -1,0 +1,157 @@
+/**
+ * Goal: operators see what a worker does, read why a run cannot continue, and stop a worker in time. Method: a whole
+ * installation with its metrics port open, a run whose workflow task fails, and a receiver that never answers.
+ * @module
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { isAlive } from '../../../src/main/local/pids.ts';
+import { freePort } from '../../../src/main/local/ports.ts';
+import { stopTimes } from '../../../src/platform/stop-times.ts';
+import { clientsOf } from '../../support/factories/records.ts';
+import { type Installation, startInstallation } from '../../support/installation.ts';
+import { openTemporal } from '../../support/operator-view.ts';
+import { eventually } from '../../support/world.ts';
+
+let bursar: Installation;
+let metricsUrl: string;
+let silent: Server;
+let received = 0;
+beforeAll(async () => {
+  silent = createServer(() => {
+    received += 1;
+  });
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const port = await freePort();
+  metricsUrl = `http://127.0.0.1:${port}/metrics`;
+  bursar = await startInstallation({
+    BURSAR_METRICS_PORT: String(port),
+    BURSAR_ALLOWED_ORIGINS: originOf(silent),
+  });
+  await bursar.isWell();
+}, 120_000);
+afterAll(async () => {
+  await bursar.stop();
+  silent.closeAllConnections();
+  silent.close();
+}, 60_000);
+
+const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text();
+const log = (name: string): Promise<string> => readFile(join(bursar.dir, 'logs', `${name}.log`), 'utf8');
+
+test('one address shows the figures of Bursar and of the SDK', async () => {
+  const { agents } = clientsOf(await bursar.owner());
+  await agents.createAgent({ body: { name: 'buyer' } });
+  const text = await metrics();
+  for (const line of [
+    /^bursar_pool_connections\{state="waiting"\} \d+$/m,
+    /^bursar_deliveries_waiting \d+$/m,
+    /^bursar_wakes_waiting \d+$/m,
+    /^bursar_starts_waiting \d+$/m,
+    /^bursar_unsealed_journals \d+$/m,
+    /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,
+    /^temporal_activity_execution_latency/m,
+    /^temporal_worker_task_slots_available\{/m,
+  ]) {
+    expect(text).toMatch(line);
+  }
+  expect(text).not.toMatch(/\b(ag|own|int|sk)_[a-z0-9]{8,}/);
+}, 30_000);
+
+test('a run whose workflow task fails: the log names it, the metric counts it, and terminating ends it', async () => {
+  const temporal = await openTemporal(bursar.ready.temporalAddress);
+  // Started without its id, so that its first step throws.
+  const blocked = await temporal.client.workflow.start('intentLifecycle', {
+    workflowId: 'intent/blocked',
+    taskQueue: 'bursar-main',
+  });
+  const line = await eventually(
+    async () => (await log('worker')).split('\n').find((one) => /this run cannot continue/.test(one)),
+    (found) => found !== undefined,
+    30_000,
+  );
+  expect(JSON.parse(line ?? '')).toMatchObject({
+    level: 'warn',
+    workflowId: 'intent/blocked',
+    workflowType: 'intentLifecycle',
+  });
+  await eventually(
+    metrics,
+    (text) => /^temporal_workflow_task_execution_failed.*workflow_type="intentLifecycle".* [1-9]/m.test(text),
+    30_000,
+  );
+  await operator('workflow', 'describe', '--workflow-id', 'intent/blocked');
+  await operator('workflow', 'terminate', '--workflow-id', 'intent/blocked', '--reason', 'cannot continue');
+  expect((await blocked.describe()).status.name).toBe('TERMINATED');
+  await temporal.close();
+}, 90_000);
+
+test('a run that is reset goes on from its row', async () => {
+  const { agents, intents } = clientsOf(await bursar.owner());
+  const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
+  const { id } = await intents.declareIntent({
+    body: { agentId, purpose: 'dear', expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' },
+  });
+  const temporal = await openTemporal(bursar.ready.temporalAddress);
+  await temporal.started(`intent/${id}`);
+  await eventually(
+    () => temporal.viewOf(`intent/${id}`),
+    ({ details }) => details.startsWith('Waiting for a person'),
+  );
+  await operator(
+    'workflow',
+    'reset',
+    '--workflow-id',
+    `intent/${id}`,
+    '--type',
+    'FirstWorkflowTask',
+    '--reason',
+    'test',
+  );
+  expect(await intents.approveIntent({ params: { id } })).toMatchObject({ status: 'approved' });
+  await temporal.close();
+}, 60_000);
+
+/** The commands of temporal-config/README.md. */
+const operator = (...command: string[]): Promise<unknown> =>
+  promisify(execFile)(bursar.ready.temporalCli ?? '', [...command, '--address', bursar.ready.temporalAddress]);
+
+test('with a receiver that never answers, worker and API end by themselves before they are killed', async () => {
+  const { agents, webhooks } = clientsOf(await bursar.owner());
+  await webhooks.createWebhook({ body: { url: `${originOf(silent)}/`, events: ['*'] } });
+  await agents.createAgent({ body: { name: 'buyer' } });
+  await eventually(
+    async () => received,
+    (count) => count > 0,
+  );
+  const hanging = fetch(`${bursar.apiUrl}/intents`, {
+    method: 'POST',
+    body: new ReadableStream(),
+    duplex: 'half',
+  } as never);
+  hanging.catch(() => undefined);
+  for (const name of ['worker', 'api'] as const) {
+    const process = await bursar.child(name);
+    const began = performance.now();
+    await bursar.signal(name, 'SIGTERM');
+    await eventually(
+      async () => isAlive(process),
+      (alive) => !alive,
+      stopTimes.killMs + 5_000,
+    );
+    expect(performance.now() - began).toBeLessThan(stopTimes.killMs);
+  }
+  await eventually(
+    async () => bursar.said.filter((line) => /ended/.test(line)).sort(),
+    (said) => said.join() === 'api ended (code 0), starting it again,worker ended (code 0), starting it again',
+  );
+  await bursar.isWell();
+}, 120_000);
