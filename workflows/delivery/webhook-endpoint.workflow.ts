@@ -23,7 +23,6 @@ import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { onSignal, onUpdate } from '../lib/messages.ts';
 import { refusal } from '../lib/refusals.ts';
-import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
 import { onWake } from '../lib/wake.ts';
 
@@ -35,8 +34,6 @@ type Change = (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null) => Promise<
 export async function webhookEndpoint({ id }: { id: Id<'webhook'> }): Promise<EndpointView> {
   const details = currentDetails('Reading what waits.');
   const showStage = stageKeeper();
-  // Local activities run one at a time: two at once break the replay.
-  const serially = oneAtATime();
   let isStale = false;
   let vainLooks = 0;
 
@@ -44,7 +41,7 @@ export async function webhookEndpoint({ id }: { id: Id<'webhook'> }): Promise<En
   const handle = (message: string, change: Change, description: string): void => {
     const read = (sent: unknown): EndpointTarget | Ignored => parseEndpointTarget(message, sent);
     const carryOut = async ({ deliveryId }: EndpointTarget): Promise<EndpointChange> => {
-      const changed = await serially(() => change(id, deliveryId));
+      const changed = await change(id, deliveryId);
       isStale = true;
       if (changed.deliveries === 0 && deliveryId !== null) {
         throw refusal('invalid_state', `${deliveryId} does not wait for another attempt here`);
@@ -72,7 +69,7 @@ export async function webhookEndpoint({ id }: { id: Id<'webhook'> }): Promise<En
 
   for (;;) {
     isStale = false; // Before reading, so that a wake during it is not lost.
-    const next = await serially(() => readWebhookEndpoint(id));
+    const next = await readWebhookEndpoint(id);
     showStage(next.view.stage);
     details.say(describe(next));
     if (next.kind === 'final') {
