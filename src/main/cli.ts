@@ -3,7 +3,7 @@
  * checkpoints outside the database. Reads only. Exit code 0 whole, 1 differences, 2 could not check.
  * @module
  */
-import { createPublicKey, type KeyObject } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -53,7 +53,7 @@ export async function runCommand(args: readonly string[], env: Environment, say:
 }
 
 async function verifyLedger(database: Database, folder: string, own: KeyObject | undefined, say: Say): Promise<number> {
-  const keys = new Map([...(await publicKeysIn(folder))].map(([id, pem]) => [id, createPublicKey(pem)]));
+  const keys = await publicKeysIn(folder);
   if (own !== undefined) keys.set(keyIdOf(own), own);
   let differences = 0;
   const tell = (subject: string, message: string) => {
@@ -64,7 +64,7 @@ async function verifyLedger(database: Database, folder: string, own: KeyObject |
   let journals = 0;
   let owners = 0;
   for await (const ownerId of ownersWithBooks(database)) {
-    const found = await verifyOwner(database, ownerId, { full: true, publicKey: own });
+    const found = await verifyOwner(database, ownerId, { full: true, publicKeys: keys });
     say(
       `${ownerId}: ${found.journals} journals, sealed through ${found.sealedThrough}, ${found.unsealed} not sealed yet\n`,
     );

@@ -59,7 +59,11 @@ const environment = z
       .transform((text) => text.split(',').filter((part) => part !== '')),
     BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
     BURSAR_NETWORK_KEY: secret.optional(),
-    BURSAR_SIGNING_KEY: z.string().includes('PRIVATE KEY', { message: 'must be an Ed25519 private key in PEM' }),
+    /** Signs the ledger's checkpoints: the worker needs it, the API is never given it. */
+    BURSAR_SIGNING_KEY: z
+      .string()
+      .includes('PRIVATE KEY', { message: 'must be an Ed25519 private key in PEM' })
+      .optional(),
     BURSAR_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
     BURSAR_INSTANCES: z.coerce.number().int().min(1).default(1),
     BURSAR_ALLOWED_ORIGINS: list.refine(
@@ -109,12 +113,17 @@ export type Config = z.output<typeof environment> & {
   readonly signalsMayApprove: boolean;
 };
 
-/** Throws one error that names every wrong or missing variable; values are never repeated. */
-export function readConfig(env: NodeJS.ProcessEnv): Config {
+/**
+ * Throws one error that names every wrong or missing variable; values are never repeated. `needs`: what this process
+ * needs besides what all do.
+ */
+export function readConfig(env: NodeJS.ProcessEnv, needs: readonly 'BURSAR_SIGNING_KEY'[] = []): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
   const parsed = environment.safeParse(given);
-  if (!parsed.success) {
-    const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${sentence(issue)}`);
+  const missing = needs.filter((name) => given[name] === undefined).map((name) => `  ${name}: is missing`);
+  if (!parsed.success || missing.length > 0) {
+    const issues = parsed.error?.issues ?? [];
+    const lines = [...issues.map((issue) => `  ${issue.path.join('.')}: ${sentence(issue)}`), ...missing];
     throw new Error(`the configuration is wrong:\n${lines.join('\n')}`);
   }
   const config = parsed.data;

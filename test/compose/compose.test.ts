@@ -63,10 +63,16 @@ describe('the environment', () => {
   });
 
   test('API, worker and sandbox start with it: every required value is there and well formed', () => {
-    const [api, worker] = [readConfig(serviceOf('api').environment), readConfig(serviceOf('worker').environment)];
+    const [api, worker] = [
+      readConfig(serviceOf('api').environment),
+      readConfig(serviceOf('worker').environment, ['BURSAR_SIGNING_KEY']),
+    ];
     expect(readVaultKeys(api.BURSAR_VAULT_KEY)).toBeDefined();
-    for (const name of ['DATABASE_URL', 'BURSAR_VAULT_KEY', 'BURSAR_SIGNING_KEY', 'TEMPORAL_ADDRESS'] as const)
+    for (const name of ['DATABASE_URL', 'BURSAR_VAULT_KEY', 'TEMPORAL_ADDRESS'] as const)
       expect(worker[name]).toBe(api[name]);
+    expect(serviceOf('api').environment).not.toHaveProperty('BURSAR_SIGNING_KEY');
+    for (const name of ['BURSAR_DASHBOARD_SECRET', 'BURSAR_NETWORK_KEY', 'BURSAR_API_KEY'])
+      expect(serviceOf('worker').environment).not.toHaveProperty(name);
     expect(api).toMatchObject({ HOST: '0.0.0.0', PORT: 8400, BURSAR_MODE: 'sandbox', signalsMayApprove: true });
     const sandbox = SandboxEnvironment.parse(serviceOf('sandbox').environment);
     expect(sandbox.BURSAR_NETWORK_KEY).toBe(api.BURSAR_NETWORK_KEY);

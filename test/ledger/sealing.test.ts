@@ -8,7 +8,7 @@ import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { rows } from '../../src/db/tx.ts';
 import { available, external, held, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
-import { keyIdOf } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
+import { type Checkpoint, keyIdOf, makeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
 import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.verify.service.ts';
@@ -53,7 +53,8 @@ const transfer = (amountCents: number) =>
   );
 const store = () => checkpointFolder(folder);
 const checkpoint = () => writeCheckpoint(book.database, { key, store: store() });
-const verify = (full = true) => verifyOwner(book.database, ownerId, { full, publicKey: createPublicKey(key) });
+const verify = (full = true) =>
+  verifyOwner(book.database, ownerId, { full, publicKeys: new Map([[keyIdOf(key), createPublicKey(key)]]) });
 const verifyFiles = () => verifyCheckpoints(book.database, store(), new Map([[keyIdOf(key), createPublicKey(key)]]));
 
 /** As somebody with the database's password and no scruples. */
@@ -278,6 +279,55 @@ test('a checkpoint forged in the database is found by its signature', async () =
   );
   expect((await verify()).differences).toMatchObject([
     { check: 'checkpoint', message: 'has a signature that is not ours' },
+  ]);
+});
+
+/** Right in everything but that signature: the root is computed anew and the key id is ours. */
+const forged = (signature: string): string => `${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`;
+
+test.each(['root', 'head'] as const)(
+  'a checkpoint with a right root, our key id and a forged %s signature is found in its file',
+  async (which) => {
+    await sealJournals(book.database);
+    await checkpoint();
+    const [name = ''] = (await readdir(folder)).filter((file) => file.endsWith('.json'));
+    const kept = JSON.parse(await readFile(join(folder, name), 'utf8')) as Checkpoint;
+    // A stranger signs another history, and says that it was us.
+    const stranger = generateKeyPairSync('ed25519').privateKey;
+    const heads = kept.heads.map((head) => ({ ...head, hash: 'a'.repeat(64) }));
+    const theirs = makeCheckpoint(stranger, kept.at, kept.previousRoot, heads);
+    const ours = makeCheckpoint(key, kept.at, kept.previousRoot, heads);
+    const mixed =
+      which === 'root' ? { ...ours, rootSignature: theirs.rootSignature } : { ...ours, heads: theirs.heads };
+    await writeFile(join(folder, name), JSON.stringify({ ...mixed, keyId: kept.keyId }));
+    const fault =
+      which === 'root' ? 'has a root signature that is not ours' : `has a signature for ${ownerId} that is not ours`;
+    expect((await verifyFiles()).differences.map(({ message }) => message)).toContain(fault);
+  },
+);
+
+test.each([
+  ['root_signature', 'has a root signature that is not ours'],
+  ['signature', 'has a signature that is not ours'],
+])(
+  'a checkpoint in the database with our key id and a forged %s is found, also by a check that is not in full',
+  async (column, fault) => {
+    await sealJournals(book.database);
+    const made = await checkpoint();
+    expect(await verify(false)).toMatchObject({ balanced: true });
+    const signature = column === 'signature' ? made?.heads[0]?.signature : made?.rootSignature;
+    await tamper(`update ledger_checkpoints set ${column} = '${forged(signature ?? '')}'`);
+    for (const full of [true, false])
+      expect((await verify(full)).differences).toMatchObject([{ check: 'checkpoint', message: fault }]);
+  },
+);
+
+test('a checkpoint in the database that names an unknown key is found', async () => {
+  await sealJournals(book.database);
+  await checkpoint();
+  await tamper(`update ledger_checkpoints set key_id = 'b000000000000000'`);
+  expect((await verify()).differences).toMatchObject([
+    { check: 'checkpoint', message: 'is signed by an unknown key b000000000000000' },
   ]);
 });
 

@@ -197,7 +197,13 @@ async function programsGetWhatTheyNeed(ready: Ready): Promise<void> {
     TEMPORAL_ADDRESS: ready.temporalAddress,
     BURSAR_SANDBOX_URL: ready.sandboxUrl,
   });
-  expect(api.BURSAR_SIGNING_KEY).toContain('PRIVATE KEY');
+  expect(api.BURSAR_NETWORK_KEY).toBe(ready.networkKey);
+  expect(api).not.toHaveProperty('BURSAR_SIGNING_KEY');
+  const worker = JSON.parse(await readFile(join(dir, 'worker.env'), 'utf8')) as NodeJS.ProcessEnv;
+  expect(worker.BURSAR_SIGNING_KEY).toContain('PRIVATE KEY');
+  for (const name of ['BURSAR_DASHBOARD_SECRET', 'BURSAR_NETWORK_KEY', 'BURSAR_API_KEY'])
+    expect(worker).not.toHaveProperty(name);
+  for (const program of [api, worker]) expect(program).not.toHaveProperty('BURSAR_MIGRATION_DATABASE_URL');
   const sandbox = (await (await fetch(`${ready.sandboxUrl}/env`)).json()) as NodeJS.ProcessEnv;
   expect(sandbox.BURSAR_NETWORK_KEY).toBe(ready.networkKey);
   for (const name of ['BURSAR_VAULT_KEY', 'BURSAR_API_KEY', 'BURSAR_SIGNING_KEY', 'DATABASE_URL']) {

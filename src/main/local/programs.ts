@@ -54,18 +54,21 @@ export function program(entry: string, env: NodeJS.ProcessEnv): Launch {
 }
 
 export function apiEnv(known: Known): NodeJS.ProcessEnv {
-  const { addresses, settings, apiKey } = known;
+  const { addresses, settings, secrets, apiKey } = known;
   return {
     ...innerEnv(known),
     PORT: String(addresses.apiPort),
     HOST: settings.host,
     BURSAR_PUBLIC_URL: addresses.apiUrl,
     BURSAR_API_KEY: apiKey,
+    BURSAR_DASHBOARD_SECRET: secrets.dashboardSecret,
+    BURSAR_NETWORK_KEY: secrets.networkKey,
   };
 }
 
 export function workerEnv(known: Known): NodeJS.ProcessEnv {
-  return { ...innerEnv(known), BURSAR_PUBLIC_URL: known.addresses.apiUrl };
+  const { addresses, secrets } = known;
+  return { ...innerEnv(known), BURSAR_PUBLIC_URL: addresses.apiUrl, BURSAR_SIGNING_KEY: secrets.signingKey };
 }
 
 export function migrateEnv(known: Known): NodeJS.ProcessEnv {
@@ -101,10 +104,7 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
     TEMPORAL_NAMESPACE: settings.namespace,
     ...(addresses.sandboxUrl ? { BURSAR_SANDBOX_URL: addresses.sandboxUrl } : {}),
     BURSAR_ALLOWED_ORIGINS: [...new Set([...settings.allowedOrigins, ...sandboxOrigin])].join(','),
-    BURSAR_DASHBOARD_SECRET: secrets.dashboardSecret,
     BURSAR_VAULT_KEY: secrets.vaultKey,
-    BURSAR_NETWORK_KEY: secrets.networkKey,
-    BURSAR_SIGNING_KEY: secrets.signingKey,
   };
 }
 

@@ -6,7 +6,7 @@ import {
   fundHandlers,
   ledgerArea,
   ledgerHandlers,
-  publicKeyOf,
+  publicKeysIn,
   runSealer,
   type Sealer,
   signingKeyFrom,
@@ -20,11 +20,11 @@ import { ensureCustomerOf, ibanIssueOf } from './customers.ts';
 export function treasuryAreas(infrastructure: Infrastructure): Mounted[] {
   const { database, config } = infrastructure;
   const ensureCustomer = ensureCustomerOf(infrastructure);
-  const publicKey = publicKeyOf(signingKeyFrom(config.BURSAR_SIGNING_KEY));
+  const publicKeys = () => publicKeysIn(join(config.BURSAR_DATA_DIR, 'checkpoints'));
   return [
     mounted(walletsArea, walletHandlers({ ...ibanIssueOf(infrastructure), database, ensureCustomer })),
     mounted(fundArea, fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer })),
-    mounted(ledgerArea, ledgerHandlers({ database, publicKey })),
+    mounted(ledgerArea, ledgerHandlers({ database, publicKeys })),
   ];
 }
 
@@ -34,7 +34,7 @@ export const sealerOf = ({ database, log, config }: Infrastructure): Sealer =>
     database,
     log,
     checkpoints: {
-      key: signingKeyFrom(config.BURSAR_SIGNING_KEY),
+      key: signingKeyFrom(config.BURSAR_SIGNING_KEY ?? ''),
       store: checkpointFolder(join(config.BURSAR_DATA_DIR, 'checkpoints')),
     },
   });

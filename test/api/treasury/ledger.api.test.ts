@@ -229,7 +229,7 @@ test('verify finds a whole book whole, and goes on from the checkpoint that it f
     checkedFrom: 0,
     differences: [],
   });
-  const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY);
+  const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? '');
   while ((await sealJournals(databaseOf(orm))) > 0);
   await writeCheckpoint(databaseOf(orm), { key, store: checkpointFolder(folder) });
   const { data } = await ledger(its).listLedgerCheckpoints();

@@ -3,13 +3,17 @@
  * `GET /customers` and `GET /env`.
  * @module
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { basename } from 'node:path';
 
 const name = basename(process.argv[1], '.mjs');
 const journal = (what) => appendFileSync(`${process.env.BURSAR_DATA_DIR}/journal`, `${name} ${what}\n`);
 const port = { api: process.env.PORT, sandbox: process.env.SANDBOX_PORT }[name];
+
+// It listens to nobody: a test reads what it was given here.
+if (name === 'worker')
+  writeFileSync(`${process.env.BURSAR_DATA_DIR}/worker.env`, JSON.stringify(process.env), { mode: 0o600 });
 
 const server = createServer((request, response) => {
   response.setHeader('content-type', 'application/json');

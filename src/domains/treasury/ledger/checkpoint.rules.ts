@@ -68,12 +68,15 @@ export function makeCheckpoint(
 export const isSignedHead = (key: KeyObject, at: string, head: SignedHead): boolean =>
   isSigned(key, headText(at, head), head.signature);
 
+export const isSignedRoot = (key: KeyObject, root: string, signature: string): boolean =>
+  isSigned(key, root, signature);
+
 /** What is wrong with a checkpoint by itself; undefined when it is whole and signed by this key. */
 export function faultOf(key: KeyObject, checkpoint: Checkpoint): string | undefined {
   const { at, previousRoot, root, rootSignature, heads, keyId } = checkpoint;
   if (keyId !== keyIdOf(key)) return `is signed by the key ${keyId}, not by ${keyIdOf(key)}`;
   if (rootOf(at, previousRoot, heads) !== root) return 'names another root than its heads give';
-  if (!isSigned(key, root, rootSignature)) return 'has a root signature that is not ours';
+  if (!isSignedRoot(key, root, rootSignature)) return 'has a root signature that is not ours';
   const bad = heads.find((head) => !isSignedHead(key, at, head));
   return bad && `has a signature for ${bad.ownerId} that is not ours`;
 }

@@ -3,7 +3,7 @@
  * absent, and is never written twice.
  * @module
  */
-import type { KeyObject } from 'node:crypto';
+import { createPublicKey, type KeyObject } from 'node:crypto';
 import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -33,11 +33,13 @@ export const checkpointFolder = (folder: string): CheckpointStore => ({
 });
 
 /** The public keys that stand beside the checkpoints, by key id. */
-export async function publicKeysIn(folder: string): Promise<Map<string, string>> {
+export async function publicKeysIn(folder: string): Promise<Map<string, KeyObject>> {
   const found = (await list(folder)).flatMap((name) => /^public-key-([0-9a-f]{16})\.pem$/.exec(name)?.[1] ?? []);
   return new Map(
     await Promise.all(
-      found.map(async (id) => [id, await readFile(join(folder, `public-key-${id}.pem`), 'utf8')] as const),
+      found.map(
+        async (id) => [id, createPublicKey(await readFile(join(folder, `public-key-${id}.pem`), 'utf8'))] as const,
+      ),
     ),
   );
 }

@@ -1,5 +1,4 @@
 /** Answers the ledger operations: ask the queries or the check, shape the reply. No decision is made here. @module */
-import type { KeyObject } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
 import { agentOf, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
@@ -14,15 +13,15 @@ import { checkpointCursor } from './checkpoint.rules.ts';
 import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
 import { entryIdOf, entryKeyOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
-import { verifyOwner } from './verify.service.ts';
+import { type PublicKeys, verifyOwner } from './verify.service.ts';
 
 export type LedgerDeps = {
   readonly database: Database;
-  /** Of the key that signs checkpoints; without it their signatures are not checked. */
-  readonly publicKey?: KeyObject | undefined;
+  /** Those that stand beside the checkpoints, by key id: the API knows no key that signs. */
+  readonly publicKeys: () => Promise<PublicKeys>;
 };
 
-export const ledgerHandlers = ({ database, publicKey }: LedgerDeps): Handlers<typeof ledgerArea> => ({
+export const ledgerHandlers = ({ database, publicKeys }: LedgerDeps): Handlers<typeof ledgerArea> => ({
   listLedgerEntries: async ({ query }, call) => {
     const { referenceType, referenceId, direction, from, to } = query;
     const filter = { ownerId: ownerOf(call), agentId: agentOf(call), accounts: accountsOf(query) };
@@ -62,7 +61,7 @@ export const ledgerHandlers = ({ database, publicKey }: LedgerDeps): Handlers<ty
     const { differences, ...verification } = await verifyOwner(database, ownerOf(call), {
       full,
       exclusive: full,
-      publicKey,
+      publicKeys: await publicKeys(),
     });
     return { ...verification, differences: [...differences] };
   },

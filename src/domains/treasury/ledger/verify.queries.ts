@@ -10,6 +10,8 @@ import type { BookCheck } from './verify.rules.ts';
 export type StoredCheckpoint = SignedHead & {
   readonly at: string;
   readonly keyId: string;
+  readonly root: string;
+  readonly rootSignature: string;
   /** The seal that stands at its sequence now. */
   readonly sealHash: string | null;
 };
@@ -24,7 +26,7 @@ export async function checkpointsOf(
   const found = await rows<Omit<StoredCheckpoint, 'at'> & { at: Date }>(
     tx,
     `select c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
-       s.hash as "sealHash"
+       c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
      from ledger_checkpoints c left join journal_seals s on s.owner_id = c.owner_id and s.sequence = c.sequence
      where c.owner_id = $1 and c.sequence > $2 and c.sequence <= coalesce($3::bigint, c.sequence) order by c.sequence`,
     [ownerId, after, through ?? null],

@@ -7,7 +7,7 @@ import type { KeyObject } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { isSignedHead, keyIdOf } from './checkpoint.rules.ts';
+import { isSignedHead, isSignedRoot, keyIdOf } from './checkpoint.rules.ts';
 import { sealedAfter, unsealedAfter } from './journal.queries.ts';
 import type { Head } from './seal.rules.ts';
 import { checkpointsOf, checkStanding, type StoredCheckpoint } from './verify.queries.ts';
@@ -25,12 +25,17 @@ export type Verification = {
   readonly differences: readonly Difference[];
 };
 
+export type PublicKeys = ReadonlyMap<string, KeyObject>;
+
 export type VerifyOptions = {
   readonly full: boolean;
   /** Refused while another such check runs. */
   readonly exclusive?: boolean;
-  /** With it the signatures of checkpoints are checked. */
-  readonly publicKey?: KeyObject | undefined;
+  /**
+   * By key id: those that may sign checkpoints. A signature that is wrong, or by another key, is a difference. Without
+   * any key signatures are not checked.
+   */
+  readonly publicKeys?: PublicKeys | undefined;
 };
 
 const batchSize = 1_000;
@@ -41,19 +46,19 @@ export async function verifyOwner(database: Database, ownerId: string, options: 
   const { verification, checkpoint } = await database.write(async (tx) => {
     await rows(tx, 'set transaction isolation level repeatable read, read only');
     if (options.exclusive === true) await oneAtATime(tx);
-    const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKey);
+    const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKeys);
     return check(tx, ownerId, options, from);
   });
   if (verification.balanced && checkpoint > verification.checkedFrom) await note(database, ownerId, checkpoint);
   return verification;
 }
 
-async function check(tx: Tx, ownerId: string, { full, publicKey }: VerifyOptions, from: Head | undefined) {
+async function check(tx: Tx, ownerId: string, { full, publicKeys }: VerifyOptions, from: Head | undefined) {
   const book = new BookCheck(ownerId, from);
   await checkSealed(tx, ownerId, book);
   const unsealed = await checkUnsealed(tx, ownerId, book);
   const checkpoints = await checkpointsOf(tx, ownerId, from?.sequence ?? 0);
-  for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKey);
+  for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKeys);
   await checkStanding(tx, ownerId, book, full);
   const verification: Verification = {
     balanced: book.differences.length === 0,
@@ -87,28 +92,35 @@ async function checkUnsealed(tx: Tx, ownerId: string, book: BookCheck): Promise<
   }
 }
 
-function checkCheckpoint(book: BookCheck, checkpoint: StoredCheckpoint, publicKey: KeyObject | undefined): void {
-  const { sequence, hash, at, keyId, sealHash } = checkpoint;
+function checkCheckpoint(book: BookCheck, checkpoint: StoredCheckpoint, publicKeys: PublicKeys | undefined): void {
+  const { sequence, hash, at, sealHash } = checkpoint;
   const subject = `checkpoint ${at}`;
   if (sealHash === null) book.differs('checkpoint', subject, `knows journal ${sequence}, which is gone`);
   else if (sealHash !== hash)
     book.differs('checkpoint', subject, `knows another seal of journal ${sequence}: history was rewritten`);
-  if (publicKey === undefined || keyId !== keyIdOf(publicKey)) return;
-  if (!isSignedHead(publicKey, at, checkpoint)) book.differs('checkpoint', subject, 'has a signature that is not ours');
+  const fault = signatureFault(checkpoint, publicKeys);
+  if (fault !== undefined) book.differs('checkpoint', subject, fault);
+}
+
+function signatureFault(checkpoint: StoredCheckpoint, publicKeys: PublicKeys | undefined): string | undefined {
+  if (publicKeys === undefined || publicKeys.size === 0) return undefined;
+  const key = publicKeys.get(checkpoint.keyId);
+  if (key === undefined || keyIdOf(key) !== checkpoint.keyId) return `is signed by an unknown key ${checkpoint.keyId}`;
+  if (!isSignedHead(key, checkpoint.at, checkpoint)) return 'has a signature that is not ours';
+  return isSignedRoot(key, checkpoint.root, checkpoint.rootSignature)
+    ? undefined
+    : 'has a root signature that is not ours';
 }
 
 /** Where the last check ended, if that is still what a checkpoint signed and what the seal says. */
-async function lastVerified(tx: Tx, ownerId: string, publicKey: KeyObject | undefined): Promise<Head | undefined> {
+async function lastVerified(tx: Tx, ownerId: string, publicKeys: PublicKeys | undefined): Promise<Head | undefined> {
   const [mark] = await rows<{ sequence: number }>(tx, 'select sequence from ledger_verified where owner_id = $1', [
     ownerId,
   ]);
   if (mark === undefined) return undefined;
   const [checkpoint] = await checkpointsOf(tx, ownerId, mark.sequence - 1, mark.sequence);
   if (checkpoint === undefined || checkpoint.sealHash !== checkpoint.hash) return undefined;
-  const isOurs =
-    publicKey === undefined ||
-    keyIdOf(publicKey) !== checkpoint.keyId ||
-    isSignedHead(publicKey, checkpoint.at, checkpoint);
+  const isOurs = signatureFault(checkpoint, publicKeys) === undefined;
   return isOurs ? { sequence: checkpoint.sequence, hash: checkpoint.hash } : undefined;
 }
 
