@@ -24,6 +24,7 @@ export {
   loadAuthorizationFacts,
 } from './network/authorization-facts.ts';
 export { writingOf } from './network/authorization-write.ts';
+export { createMessageCeiling, messagesPerSecond } from './network/network.ceiling.ts';
 export {
   type AuthorizationAnswer,
   type AuthorizationMessage,

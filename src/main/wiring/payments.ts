@@ -2,11 +2,14 @@
 import {
   checkoutArea,
   checkoutHandlers,
+  createMessageCeiling,
+  messagesPerSecond,
   networkArea,
   networkHandlers,
   transactionHandlers,
   transactionsArea,
 } from '../../domains/payments/index.ts';
+import { createFailureLimit } from '../../http/failure-limit.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { minute } from '../../kernel/instant.ts';
 import { judgeUrl } from '../../outbound/address-rules.ts';
@@ -46,6 +49,8 @@ export function paymentsAreas({ database, gateway, config, log, links }: Infrast
       networkArea,
       networkHandlers({
         networkKeys,
+        countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
+        countBadSignature: createFailureLimit('bad network signatures'),
         authorize: createAuthorizeCard({
           database,
           log,

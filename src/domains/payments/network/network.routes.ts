@@ -7,10 +7,12 @@ import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import { parseJson } from '../../../http/body.ts';
 import type { Call } from '../../../http/caller.ts';
+import type { FailureLimit } from '../../../http/failure-limit.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { validated, validatedQuery } from '../../../http/validate.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
+import type { MessageCeiling } from './network.ceiling.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
@@ -36,6 +38,10 @@ export type Received<Message> = {
 
 export type NetworkDeps = {
   readonly networkKeys: NetworkKeys;
+  /** Counts a message by the key that signed it. */
+  readonly countMessage: MessageCeiling;
+  /** Counts a bad signature by the address that sent it; a good one of that address is taken all the same. */
+  readonly countBadSignature: FailureLimit;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
@@ -57,7 +63,11 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     const header = headers['x-network-signature'];
     const signature = typeof header === 'string' ? header : undefined;
     const adapter = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
-    if (adapter === undefined) throw new DomainError('unauthenticated', wrongSignature);
+    if (adapter === undefined) {
+      deps.countBadSignature(call.cause.sourceAddress ?? 'unknown');
+      throw new DomainError('unauthenticated', wrongSignature);
+    }
+    deps.countMessage(adapter);
     validatedQuery(undefined, requestLine);
     const message = validated(schema, 'body', parseJson(rawBody, 'application/json'));
     const causeId = networkCauseId(adapter, kind, message.id);
