@@ -132,7 +132,10 @@ async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports):
   );
   checkConfig(apiEnv({ ...known, addresses }));
   await Promise.all([
-    ...[databaseUrl, migrationDatabaseUrl].flatMap((url) => (url === undefined ? [] : [checkPostgres(url)])),
+    ...(databaseUrl === undefined ? [] : [checkPostgres(databaseUrl)]),
+    ...(migrationDatabaseUrl === undefined
+      ? []
+      : [checkPostgres(migrationDatabaseUrl, 'BURSAR_MIGRATION_DATABASE_URL')]),
     ...(temporalAddress === undefined ? [] : [checkTemporal(temporalAddress, temporalSecurity(env))]),
   ]);
 }
