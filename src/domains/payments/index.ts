@@ -35,7 +35,7 @@ export {
   type ReversalMessage,
   reversalMessage,
 } from './network/network.contract.ts';
-export { networkCauseId, networkHandlers, type Received } from './network/network.routes.ts';
+export { networkCauseId, networkHandlers } from './network/network.routes.ts';
 export {
   cardRefOfAuthorization,
   claimMessage,
@@ -43,7 +43,6 @@ export {
   keepMessage,
   keepMisfit,
   keepUnasked,
-  type MessageKind,
   type Misfit,
   messageBooked,
   messageMisfits,
@@ -51,6 +50,7 @@ export {
   notAsked,
   sameAnswer,
 } from './network/network-message.service.ts';
+export type { MessageKind, Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
 export { type SimulationView, simulateCharge, simulationProcessId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';

@@ -12,7 +12,7 @@ import { holdExpiry } from '../transactions/transaction.rules.ts';
 import type { Decision } from './authorization.rules.ts';
 import type { AuthorizationFacts, UnaskedTransaction } from './authorization-facts.ts';
 import type { AuthorizationMessage } from './network.contract.ts';
-import type { Received } from './network.routes.ts';
+import type { Received } from './received-message.ts';
 
 export function transactionOf(
   { adapter, message, cause }: Received<AuthorizationMessage>,

@@ -15,7 +15,7 @@ import { changesOf, intentMove } from './authorization-events.ts';
 import { type AuthorizationFacts, type ConfirmedTransaction, isTokenUsed, saidBefore } from './authorization-facts.ts';
 import { transactionOf, unaskedTransactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
-import type { Received } from './network.routes.ts';
+import type { Received } from './received-message.ts';
 
 export type Writing = {
   readonly answer: AuthorizationAnswer;

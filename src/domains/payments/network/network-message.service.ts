@@ -6,9 +6,8 @@
 import { rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { AuthorizationAnswer, BookingAnswer } from './network.contract.ts';
-import type { Received } from './network.routes.ts';
+import type { MessageKind, Received } from './received-message.ts';
 
-export type MessageKind = 'authorization' | 'clearing' | 'reversal';
 type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId: string };
 /** `currency` absent: EUR. */
 type Booking = Message & { readonly currency?: string | undefined };

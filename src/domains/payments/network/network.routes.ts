@@ -25,16 +25,7 @@ import {
   reversalMessage,
 } from './network.contract.ts';
 import { type NetworkKeys, signerOf } from './network.signature.ts';
-import type { MessageKind } from './network-message.service.ts';
-
-/** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */
-export type Received<Message> = {
-  readonly adapter: string;
-  readonly message: Message;
-  /** Of what the message says, but for when it was sent: the same id saying something else is refused. */
-  readonly requestHash: string;
-  readonly cause: Cause;
-};
+import type { MessageKind, Received } from './received-message.ts';
 
 export type NetworkDeps = {
   readonly networkKeys: NetworkKeys;

@@ -1,0 +1,13 @@
+/** A network's message as use cases get it: its content, and where it came from. Types only. @module */
+import type { Cause } from '../../../platform/cause.ts';
+
+export type MessageKind = 'authorization' | 'clearing' | 'reversal';
+
+/** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */
+export type Received<Message> = {
+  readonly adapter: string;
+  readonly message: Message;
+  /** Of what the message says, but for when it was sent: the same id saying something else is refused. */
+  readonly requestHash: string;
+  readonly cause: Cause;
+};
