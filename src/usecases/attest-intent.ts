@@ -6,6 +6,7 @@
 import type { Database } from '../db/database.ts';
 import type { Tx } from '../db/tx.ts';
 import {
+  type AskedBy,
   ceremony,
   enrolledPasskeys,
   type Matter,
@@ -42,7 +43,7 @@ export type Attestation = {
 /** Options for the browser, for this intent as it is shown. A repeat with the same `challengeId` finds the first one. */
 export type IntentChallenge = (
   intent: IntentRow,
-  asked: { readonly challengeId: Id<'challenge'>; readonly at: Date },
+  asked: { readonly challengeId: Id<'challenge'>; readonly askedBy: AskedBy; readonly at: Date },
 ) => Promise<PasskeyChallenge>;
 
 /** A refusal after the challenge was used leaves it used; a fault leaves everything as it was. */
@@ -50,13 +51,15 @@ export type AttestIntent = (intent: IntentRow, envelope: AssertionEnvelope, caus
 
 export const createIntentChallenge =
   ({ database, relyingParty }: AttestDeps): IntentChallenge =>
-  async (intent, { challengeId, at }) => {
+  async (intent, { challengeId, askedBy, at }) => {
     refuseSettled(intent, at);
     const enrolled = await enrolledPasskeys(database.read(), intent.ownerId);
     if (enrolled.length === 0) throw noPasskey();
     const mayApprove = enrolled.filter((passkey) => mayAttest(passkey, at));
     if (mayApprove.length === 0) throw tooNew(enrolled[0] as Passkey);
-    const challenge = await database.write(async (tx) => makeChallenge(tx, challengeId, await matterOf(tx, intent)));
+    const challenge = await database.write(async (tx) =>
+      makeChallenge(tx, challengeId, { ...(await matterOf(tx, intent)), askedBy }),
+    );
     return requestChallenge(relyingParty, challenge, mayApprove);
   };
 

@@ -51,10 +51,11 @@ export function decidingByLink({ database, relyingParty, challenge, approve }: D
 
   return {
     read,
-    challenge: async (token, { newId, cause: { at } }) => {
+    challenge: async (token, { newId, cause: { at, sourceAddress } }) => {
       const intent = await intentOf(token);
       refuseDecided(intent, at);
-      return challenge(intent, { challengeId: newId('challenge'), at });
+      const askedBy = { kind: 'link', address: sourceAddress } as const;
+      return challenge(intent, { challengeId: newId('challenge'), askedBy, at });
     },
     approve: async (token, envelope, call) => {
       const intent = await intentOf(token);

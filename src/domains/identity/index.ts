@@ -11,7 +11,7 @@ export { keysArea } from './keys/key.contract.ts';
 export { keyHandlers } from './keys/key.routes.ts';
 export { ensureKey } from './keys/key.service.ts';
 export { withAssertion } from './passkeys/assertion.service.ts';
-export { ceremony, type Matter, makeChallenge } from './passkeys/challenge.service.ts';
+export { type AskedBy, ceremony, type Matter, makeChallenge } from './passkeys/challenge.service.ts';
 export { passkeysArea } from './passkeys/passkey.contract.ts';
 export { enrolledPasskeys, lastGoneAt, type Passkey } from './passkeys/passkey.queries.ts';
 export { passkeyHandlers } from './passkeys/passkey.routes.ts';

@@ -28,7 +28,8 @@ export function identityAreas(infrastructure: Infrastructure, { forget }: OpenCr
         onRevoked: voidAttestationsOf,
         intentChallenge: async (intentId, call) => {
           const intent = mayReach(call, 'intent', intentId, await findIntent(database.read(), intentId));
-          return intentChallenge(intent, { challengeId: call.newId('challenge'), at: call.cause.at });
+          const askedBy = { kind: 'credential', address: call.cause.sourceAddress } as const;
+          return intentChallenge(intent, { challengeId: call.newId('challenge'), askedBy, at: call.cause.at });
         },
       }),
     ),

@@ -3,9 +3,10 @@
  * time, used once. Their use and what it brings about are one transaction; a refusal undoes everything but the use.
  * @module
  */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { addressGroupOf } from '../../../http/client-address.ts';
 import { retentionHours } from '../../../http/idempotency.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -42,29 +43,37 @@ export type Challenge = {
 const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", most_cents as "mostCents", merchant, name, challenge,
   expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
 
+/** Who asked for a challenge that goes to a browser: an approver's link, or a credential of the owner. */
+export type AskedBy = {
+  readonly kind: 'link' | 'credential';
+  /** Of the client; undefined where it is not known. */
+  readonly address: string | undefined;
+};
+
+type Wanted = Matter & {
+  readonly name?: string | undefined;
+  /** Given where a new challenge takes the place of an old one instead of being refused. */
+  readonly askedBy?: AskedBy;
+};
+
 /** A repeated request finds the challenge that it made. */
 export async function makeChallenge(
   tx: Tx,
   id: Id<'challenge'>,
-  {
-    ownerId,
-    purpose,
-    subjectId,
-    amountCents,
-    mostCents,
-    merchant,
-    name,
-  }: Matter & { readonly name?: string | undefined },
+  { ownerId, purpose, subjectId, amountCents, mostCents, merchant, name, askedBy }: Wanted,
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
   const [known] = await rows<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
   if (known !== undefined) return known;
   const subject = `${purpose}/${subjectId ?? ''}`;
-  await assertBelowLimit(tx, 'challenges', { ownerId, subject, at: new Date() });
+  const from = askedBy === undefined ? null : fromOf(subject, askedBy);
+  if (askedBy !== undefined) await makeRoom(tx, { ownerId, purpose, subjectId, subject, from }, askedBy);
+  await assertBelowLimit(tx, 'challenges', { ownerId, subject, at: new Date() }, { isLocked: askedBy !== undefined });
   await rows(
     tx,
-    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, most_cents, merchant, name, challenge, expires_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms') on conflict (id) do nothing`,
+    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, most_cents, merchant, name,
+       challenge, expires_at, asked_by, asked_from)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms', $11, $12) on conflict (id) do nothing`,
     [
       id,
       ownerId,
@@ -76,10 +85,51 @@ export async function makeChallenge(
       name ?? null,
       randomBytes(32).toString('base64url'),
       challengeMs,
+      askedBy?.kind ?? null,
+      from,
     ],
   );
   return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
 }
+
+/** How many of the five open challenges of an intent each kind of caller may have. */
+const shares: Readonly<Record<AskedBy['kind'], number>> = { link: 3, credential: 2 };
+
+type Place = Pick<Matter, 'ownerId' | 'purpose' | 'subjectId'> & {
+  readonly subject: string;
+  readonly from: string | null;
+};
+
+/**
+ * Where a kind of caller has its share, the oldest of the same client goes, otherwise the oldest: whoever asks again
+ * and again takes places from itself, and never those of the other kind.
+ */
+async function makeRoom(
+  tx: Tx,
+  { ownerId, purpose, subjectId, subject, from }: Place,
+  { kind }: AskedBy,
+): Promise<void> {
+  await rows(tx, `select lock_limit('challenges', $1, $2)`, [ownerId, subject]);
+  // A statement of its own: it sees what was committed while this one waited for the lock.
+  await rows(
+    tx,
+    `with open as (
+       select id, row_number() over (order by coalesce(asked_from = $5, false), expires_at desc, id desc) as place
+       from passkey_challenges where owner_id = $1 and purpose = $2 and subject_id is not distinct from $3
+         and asked_by = $4 and used_at is null and expires_at > clock_timestamp())
+     delete from passkey_challenges where used_at is null and id in (select id from open where place >= $6)`,
+    [ownerId, purpose, subjectId, kind, from, shares[kind]],
+  );
+}
+
+/** Tells clients apart for one subject only, and is no address. */
+const fromOf = (subject: string, { address }: AskedBy): string | null =>
+  address === undefined
+    ? null
+    : createHash('sha256')
+        .update(`${subject}\n${addressGroupOf(address)}`)
+        .digest('base64url')
+        .slice(0, 16);
 
 /** A used one stays as long as its request may be repeated, and an hour more. */
 const usedStaysMs = (retentionHours + 1) * hour;
