@@ -1,6 +1,6 @@
 /** Wire types that every area uses: ids, euros, instants, pages. Wire shapes only. @module */
 import * as z from 'zod';
-import { type Id, type IdKind, idPattern } from '../kernel/ids.ts';
+import { type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
@@ -10,9 +10,11 @@ import { isReadable, manyLines, oneLine, withoutHidden } from '../kernel/text.ts
 export const id = <K extends IdKind>(kind: K) =>
   z
     .string()
-    .regex(idPattern(kind), `must be a ${kind} id`)
-    .meta({ description: `id of ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind}` })
+    .regex(idPattern(kind), `must be ${withArticle(kind)} id, ${idPrefixes[kind]}_…`)
+    .meta({ description: `id of ${withArticle(kind)}` })
     .transform((text) => text as Id<K>);
+
+const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** An id in an answer. */
 export const idOut = (kind: IdKind) => z.string().meta({ examples: [idPattern(kind).source.slice(1, 5)] });

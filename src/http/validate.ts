@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { invalid } from './errors.ts';
 import { queryOf } from './query.ts';
+import { inOurWords } from './validation-words.ts';
 
 export function validated<Schema extends z.ZodType>(schema: Schema, where: string, value: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { error: inOurWords });
   if (!parsed.success) throw invalid(where, parsed.error, schema);
   return parsed.data;
 }

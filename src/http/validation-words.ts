@@ -1,0 +1,63 @@
+/** What a schema objects to, in our words: `is missing`, `must be text`. A schema's own sentence goes first. Pure. @module */
+import type * as z from 'zod';
+
+type Issue = z.core.$ZodRawIssue;
+
+/** The sentence for one issue; to be given to the parser, which asks only where the schema has none of its own. */
+export function inOurWords(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `must be ${kinds[issue.expected] ?? `a ${issue.expected}`}`;
+    case 'invalid_value':
+      return issue.input === undefined ? 'is missing' : `must be ${oneOf(issue.values.map(String))}`;
+    case 'too_small':
+      return boundOf(issue.origin, Number(issue.minimum), issue.inclusive === false ? 'more than' : 'at least');
+    case 'too_big':
+      return boundOf(issue.origin, Number(issue.maximum), issue.inclusive === false ? 'less than' : 'at most');
+    case 'invalid_format':
+      return `must be ${formats[issue.format] ?? 'in the published form'}`;
+    case 'not_multiple_of':
+      return `must be a multiple of ${issue.divisor}`;
+    case 'invalid_union':
+      return unionOf(issue);
+    default:
+      return 'is not accepted here; the documentation at /docs describes it';
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  object: 'an object',
+  record: 'an object',
+  array: 'a list',
+  null: 'null',
+};
+
+const formats: Readonly<Record<string, string>> = {
+  datetime: 'an instant (2026-11-20T12:00:00Z)',
+  date: 'a date (2026-11-20)',
+  time: 'a time of day (12:00)',
+  url: 'an address (https://example.com)',
+  email: 'an email address',
+};
+
+/** Lengths and numbers of entries are whole, so no bound of theirs is exclusive. */
+function boundOf(origin: string, bound: number, words: string): string {
+  const is = `${words} ${bound}`;
+  if (origin === 'string') return is === 'at least 1' ? 'must not be empty' : `must have ${is} characters`;
+  if (origin === 'array' || origin === 'set') return `must have ${is} ${bound === 1 ? 'entry' : 'entries'}`;
+  return `must be ${is}`;
+}
+
+/** `options`: the values of the field that says which of several shapes is meant. */
+function unionOf({ options, input, discriminator }: Extract<Issue, { code: 'invalid_union' }>): string {
+  const given: unknown = discriminator === undefined ? input : Reflect.get(Object(input), String(discriminator));
+  if (given === undefined) return 'is missing';
+  return Array.isArray(options) ? `must be ${oneOf(options.map(String))}` : 'has none of the published forms';
+}
+
+const oneOf = (values: readonly string[]): string =>
+  values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
