@@ -385,8 +385,9 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   const [retry] = await eventually(
     () =>
       site.sql<{ id: string; epoch: string }>(
-        `select p.id, p.started_epoch as epoch from processes p join webhook_deliveries d on d.id = p.subject_id
-         where d.event = 'agent.updated' and p.is_open and p.started_epoch is not null`,
+        `select p.id, p.started_epoch as epoch from processes p join webhook_deliveries d on d.webhook_id = p.subject_id
+         where d.event = 'agent.updated' and d.status = 'pending' and d.attempts_made > 0
+           and p.is_open and p.started_epoch is not null`,
       ),
     (found) => found.length === 1,
   );

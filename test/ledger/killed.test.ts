@@ -60,7 +60,7 @@ test('after each of five kills nothing answered is lost, nothing is half done, a
   const [there, here] = [available(wallet(other)), available(wallet(walletId))];
   const balances = await balancesOf(book.database.read(), [there, here]);
   expect(balances).toEqual({ [there]: whole.journals - 1, [here]: 1_000_000 - (whole.journals - 1) });
-});
+}, 120_000);
 
 /** What it had been told of before it was killed, that long after its first word. */
 async function killedAfter(args: string[], livesMs: number): Promise<string[]> {

@@ -31,7 +31,7 @@ describe('secrets', () => {
   test('are made once, readable by their owner alone, and the same at the next start', async () => {
     const dir = await testFolder();
     const first = await loadSecrets(dir, {});
-    expect(new Set(Object.values(first)).size).toBe(5);
+    expect(new Set(Object.values(first)).size).toBe(Object.keys(first).length);
     expect(Buffer.from(first.vaultKey, 'base64')).toHaveLength(32);
     expect(Buffer.from(first.dashboardSecret, 'base64url')).toHaveLength(32);
     expect(createPrivateKey(first.signingKey).asymmetricKeyType).toBe('ed25519');

@@ -106,9 +106,9 @@ async function everyJourney(): Promise<void> {
     shop,
     observe: async () => undefined,
     runOf: runOf(temporal.client),
-    signal: async (workflowId, input) => {
+    signal: async (workflowId, input, name = 'decide') => {
       await temporal.started(workflowId);
-      await temporal.signal(workflowId, 'decide', input);
+      await temporal.signal(workflowId, name, input);
     },
   });
   await temporal.close();
@@ -142,6 +142,7 @@ async function secretsOfTheDeployment(): Promise<void> {
   secrets.set('the vault’s key', await fileOf('vault.key'));
   secrets.set('the signing key', (await fileOf('signing.key')).split('\n')[1] ?? '');
   secrets.set('the database’s password', new URL(ready.databaseUrl).password);
+  secrets.set('the password of the database’s owner', await fileOf('postgres.password'));
   for (const [index, token] of mintedTokens(bursar).entries()) secrets.set(`payment token ${index}`, token);
   const cards = await bursar.sql<{ card_ref: string }>('select card_ref from cards where card_ref is not null');
   for (const [index, card] of cards.entries()) secrets.set(`card number ${index}`, deriveTestNumber(card.card_ref));
@@ -220,6 +221,7 @@ test('files that hold a secret are the owner’s alone to read', async () => {
     'dashboard.secret',
     'network.key',
     'owner.json',
+    'postgres-app.password',
     'postgres.password',
     'ready.json',
     'signing.key',

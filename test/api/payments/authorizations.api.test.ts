@@ -1,4 +1,7 @@
 /** The network asks whether a card may pay. Real HTTP, signatures and rows. @module */
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { applyToIntent } from '../../../src/domains/spending/intents/index.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
@@ -415,13 +418,25 @@ describe('repeats and crowds', () => {
 });
 
 describe('the signature', () => {
+  let sender = 1;
+  /** From an address of its own, because bad signatures are limited by address. */
   const raw = async (body: string, header: string | undefined) => {
-    const headers = {
-      'Content-Type': 'application/json',
-      ...(header === undefined ? {} : { 'X-Network-Signature': header }),
-    };
-    const answer = await fetch(`${world.apiUrl}/network/authorizations`, { method: 'POST', headers, body });
-    return { status: answer.status, body: await answer.json() };
+    sender += 1;
+    const { hostname, port } = new URL(world.apiUrl);
+    const sent = request({
+      hostname,
+      port,
+      localAddress: `127.0.0.${sender}`,
+      path,
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/json',
+        ...(header === undefined ? {} : { 'X-Network-Signature': header }),
+      },
+    });
+    sent.end(body);
+    const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, body: JSON.parse(await text(answer)) };
   };
   const now = () => Math.floor(Date.now() / 1_000);
   const path = '/network/authorizations';

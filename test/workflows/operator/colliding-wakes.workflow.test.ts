@@ -62,8 +62,14 @@ test('a workflow run with ten updates in flight: the next one answers 503 at onc
 }, 60_000);
 
 test('approving, cancelling and waking 180 intents at once never answers 503', async () => {
-  const { agents, intents } = clientsOf(await world.owner());
+  const owner = await world.owner();
+  const { agents, intents } = clientsOf(owner);
   const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
+  await world.sql(
+    `insert into owner_limits (owner_id, name, most, updated_at)
+     select $1, unnest(array['open_intents', 'waiting_intents']), 1000, now()`,
+    [owner.ownerId],
+  );
   const outcomes: string[] = [];
   for (let round = 0; round < rounds; round++) {
     const ids = await Promise.all(

@@ -98,7 +98,10 @@ test('terminated, cancelled and deleted runs are started again; one that runs is
       () => world.sql<{ status: string }>(`select status from intents`),
       (intents) => intents.every(({ status }) => status === 'expired'),
     );
-    expect((await runOf(untouched)).state).toBe('COMPLETED');
+    await eventually(
+      () => runOf(untouched),
+      ({ state }) => state === 'COMPLETED',
+    );
   } finally {
     await loop.stop();
   }

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { limitNames } from '../../../platform/limits.ts';
 
-const name = z.enum(limitNames);
+const name = z.enum(limitNames).meta({ description: 'the limit, as `GET /limits` names it' });
 
 const Limit = z
   .object({
