@@ -14,6 +14,8 @@ import { type RunningWorker, startWorker } from '../../src/temporal/worker.ts';
 export type WorkflowWorld = {
   readonly client: Client;
   start(workflow: string, workflowId: string, subjectId: string): Promise<WorkflowHandle>;
+  /** As somebody starts one by hand, with any arguments. */
+  startRaw(workflow: string, workflowId: string, args: readonly unknown[]): Promise<WorkflowHandle>;
   /** What an operator reads at the top of the run. */
   detailsOf(handle: WorkflowHandle): Promise<string>;
   close(): Promise<void>;
@@ -43,6 +45,8 @@ export async function startWorkflowWorld(activities: object): Promise<WorkflowWo
         args: [{ id: subjectId }],
         typedSearchAttributes: new TypedSearchAttributes([{ key: searchAttributes.stage, value: 'started' }]),
       }),
+    startRaw: (workflow, workflowId, args) =>
+      client.workflow.start(workflow, { workflowId, taskQueue, args: [...args] }),
     detailsOf: (handle) => handle.query<string>('__temporal_workflow_metadata').then((found) => JSON.stringify(found)),
     close: async () => {
       await worker.stop();

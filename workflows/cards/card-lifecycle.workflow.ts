@@ -12,12 +12,14 @@ import { databaseSteps } from '../lib/database-steps.ts';
 import { onUpdate, readNothing } from '../lib/messages.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { nextCardStep } = databaseSteps<CardActivities>();
 const { issueCard, syncCard } = proxyActivities<CardActivities>(outboundStep);
 
-export async function cardLifecycle({ id: cardId }: { id: string }): Promise<CardView> {
+export async function cardLifecycle(input: { id: string }): Promise<CardView> {
+  const cardId = subjectOf(input);
   const details = currentDetails('Reading the card.');
   const showStage = stageKeeper();
   let loaded: CardView | undefined;

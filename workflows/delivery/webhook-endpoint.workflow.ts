@@ -24,6 +24,7 @@ import { databaseSteps } from '../lib/database-steps.ts';
 import { onSignal, onUpdate } from '../lib/messages.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { readWebhookEndpoint, retryDeliveriesNow, giveUpDeliveries } = databaseSteps<WebhookEndpointActivities>();
@@ -31,7 +32,8 @@ const { attemptDueDeliveries } = proxyActivities<WebhookEndpointActivities>(deli
 
 type Change = (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null) => Promise<EndpointChange>;
 
-export async function webhookEndpoint({ id }: { id: Id<'webhook'> }): Promise<EndpointView> {
+export async function webhookEndpoint(input: { id: Id<'webhook'> }): Promise<EndpointView> {
+  const id = subjectOf(input);
   const details = currentDetails('Reading what waits.');
   const showStage = stageKeeper();
   let isStale = false;

@@ -13,6 +13,7 @@ import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { onUpdate } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { nextCheckoutStep, readCheckout } = databaseSteps<CheckoutActivities>();
@@ -21,7 +22,8 @@ const { readOffer, mintAndPay } = proxyActivities<CheckoutActivities>(outboundSt
 /** Less than the API waits for the answer. */
 const answerWithin = '8 seconds';
 
-export async function checkout({ id: intentId }: { id: string }): Promise<CheckoutView | null> {
+export async function checkout(input: { id: string }): Promise<CheckoutView | null> {
+  const intentId = subjectOf(input);
   const details = currentDetails('Reading the checkout.');
   const showStage = stageKeeper();
   const asked = new Set<string>();

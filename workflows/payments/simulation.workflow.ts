@@ -13,12 +13,14 @@ import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { onUpdate, readNothing } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { readSimulation } = databaseSteps<SimulationActivities>();
 const { playSimulation } = proxyActivities<SimulationActivities>(outboundStep);
 
-export async function simulation({ id }: { id: string }): Promise<SimulationView> {
+export async function simulation(input: { id: string }): Promise<SimulationView> {
+  const id = subjectOf(input);
   const details = currentDetails('Reading the simulation.');
   const showStage = stageKeeper();
   let latest: SimulationView | undefined;

@@ -10,11 +10,13 @@ import { afterExpiry } from '../../src/domains/spending/policies/policy-expiry.r
 import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { nextAgentPolicyStep, expireAgentPolicy } = databaseSteps<AgentPolicyActivities>();
 
-export async function agentPolicy({ id: agentId }: { id: string }): Promise<PolicyExpiryView> {
+export async function agentPolicy(input: { id: string }): Promise<PolicyExpiryView> {
+  const agentId = subjectOf(input);
   const details = currentDetails('Reading the policy.');
   const showStage = stageKeeper();
   let woken = false;

@@ -19,13 +19,15 @@ import { onSignal, onUpdate } from '../lib/messages.ts';
 import { refusal, refusalIn } from '../lib/refusals.ts';
 import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
 const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = databaseSteps<IntentActivities>();
 
 const howToDecide = 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.';
 
-export async function intentLifecycle({ id: intentId }: { id: string }): Promise<IntentView> {
+export async function intentLifecycle(input: { id: string }): Promise<IntentView> {
+  const intentId = subjectOf(input);
   const details = currentDetails('Reading the intent.');
   const showStage = stageKeeper();
   const serially = oneAtATime();
