@@ -139,10 +139,16 @@ function fieldProblem({ schema, name, type, nullable, constraint }: Shape): stri
 
 function fits(wanted: string, types: readonly string[], branches: readonly Fields[]): boolean {
   if (wanted === 'array of string') {
-    return branches.some(({ type, items }) => type === 'array' && (items as Fields | undefined)?.type === 'string');
+    return branches.some(({ type, items }) => type === 'array' && resolved(items as Fields | undefined)?.type === 'string');
   }
   if (wanted === 'string, date-time') return branches.some(({ format }) => format === 'date-time');
   return types.includes(wanted);
+}
+
+/** The schema itself, also where it stands under a name: a list's items may be a named enum. */
+function resolved(schema: Fields | undefined): Fields | undefined {
+  const name = typeof schema?.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
+  return name === undefined ? schema : (document.components.schemas[name] as Fields | undefined);
 }
 
 function keeps(branch: Fields, constraint: string): boolean {
