@@ -44,7 +44,10 @@ export async function grantToApplication(client: pg.ClientBase, applicationUrl: 
     `select p.oid::regprocedure::text as signature from pg_proc p
      where p.pronamespace = 'public'::regnamespace and p.prosecdef`,
   );
+  const { rows: databases } = await client.query<{ name: string }>('select current_database() as name');
   const statements = [
+    // Temporary views and functions are how a caller would lead a function that runs as its owner astray.
+    ...databases.map(({ name }) => `revoke temporary on database ${pg.escapeIdentifier(name)} from public, ${to}`),
     'revoke create on schema public from public',
     `revoke all on schema public from ${to}`,
     `grant usage on schema public to ${to}`,

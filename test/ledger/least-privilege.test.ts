@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { migrate } from '../../src/db/migrate.ts';
 import { onlyAdded, writesAllowedOn, writtenByFunctions } from '../../src/db/privileges.ts';
 import { rows } from '../../src/db/tx.ts';
-import { external } from '../../src/domains/treasury/ledger/account.rules.ts';
+import { available, external, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { type Book, openBook } from './book.ts';
@@ -30,6 +31,15 @@ const aJournal = (id: string) =>
 const anEntry = (id: string, amount: number, line = 0) =>
   `insert into ledger_entries (journal_id, line, account, amount_cents, created_at)
    values ('${id}', ${line}, '${external('cards', ownerId as never)}', ${amount}, now())`;
+
+const aFunding = (id: string) => ({
+  ...{ id, ownerId, kind: 'fund', referenceType: 'adjustment', referenceId: 'x', cause: id, requestId: 'x' },
+  createdAt: '2026-03-02T10:00:00Z',
+  postings: [
+    { account: external('processor', ownerId as never), amountCents: -5 },
+    { account: available(wallet(walletId)), amountCents: 5 },
+  ],
+});
 
 test('the application role owns nothing and is a plain role', async () => {
   const [role] = await rows<object>(
@@ -138,6 +148,102 @@ test('a function that runs as its owner cannot be led to other tables by the cal
        not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp'] or has_function_privilege('public', oid, 'execute'))`,
   );
   expect(open).toEqual([]);
+});
+
+test('what is checked at the commit is not led to relations of the caller, which would run as the owner of the tables', async () => {
+  const client = new pg.Client({ connectionString: book.url });
+  await client.connect();
+  const id = newId('journal');
+  try {
+    await client.query(`
+      create function pg_temp.planted() returns text language plpgsql as $$ begin
+        insert into public.audit (id, owner_id, actor, action, subject_id, details, request_id, created_at)
+          values ('aud_planted', 'x', current_user, 'x', 'x', '{}', 'x', now());
+        return '${id}';
+      end $$;
+      create temp view ledger_entries as select pg_temp.planted() as journal_id;
+      create temp view journals as select '${id}'::text as id;
+      set search_path = pg_temp, public`);
+    await client.query('select from public.post_journals($1::jsonb)', [JSON.stringify([aFunding(id)])]);
+  } finally {
+    await client.end();
+  }
+  expect(await rows(book.database.read(), `select actor from audit where id = 'aud_planted'`)).toEqual([]);
+  expect(
+    await rows(
+      book.database.read(),
+      `select proname from pg_proc where pronamespace = 'public'::regnamespace and prorettype = 'trigger'::regtype
+         and not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp']`,
+    ),
+  ).toEqual([]);
+});
+
+test('the application role makes no temporary relations and functions', async () => {
+  await migrate(book.ownerUrl, book.url);
+  for (const statement of [
+    'create temp table t (n int)',
+    'create temp view t as select 1',
+    'select * into temp t from agents',
+  ])
+    await expect(asApplication(statement)).rejects.toMatchObject(refused);
+});
+
+test('a caller who says that accounts are locked already moves no money of another owner and none that is not there', async () => {
+  const victim = await book.owner();
+  await book.fund(victim.ownerId, victim.walletId, 700);
+  const fresh = await book.wallet(ownerId);
+  for (const from of [available(wallet(victim.walletId)), available(wallet(fresh))]) {
+    const to = available(wallet(walletId));
+    await expect(
+      book.database.write(async (tx) => {
+        await rows(tx, `select set_config('bursar.locked_accounts', $1, true)`, [`${from},${to}`]);
+        const postings = [
+          { account: from, amountCents: -500 },
+          { account: to, amountCents: 500 },
+        ];
+        await rows(tx, 'select from post_journals($1::jsonb)', [
+          JSON.stringify([{ ...aFunding(newId('journal')), postings }]),
+        ]);
+      }),
+    ).rejects.toMatchObject({ code: 'BL003' });
+  }
+});
+
+test.each(['infinity', '-infinity'])('a journal is not entered at the time %s', async (createdAt) => {
+  const other = await book.owner();
+  const postings = [
+    { account: external('processor', other.ownerId), amountCents: -5 },
+    { account: available(wallet(other.walletId)), amountCents: 5 },
+  ];
+  const journal = { ...aFunding(newId('journal')), ownerId: other.ownerId, createdAt, postings };
+  await expect(
+    rows(book.database.read(), 'select from post_journals($1::jsonb)', [JSON.stringify([journal])]),
+  ).rejects.toMatchObject({ code: '23514' });
+});
+
+test('addresses of refused accesses are not emptied before their 90 days', async () => {
+  const audit = {
+    owner_id: ownerId,
+    actor: 'x',
+    action: 'x',
+    subject_id: 'x',
+    details: {},
+    source_address: '192.0.2.1',
+  };
+  const row = (id: string, days: number) => ({
+    ...audit,
+    ...{ id, request_id: 'x', outcome: 'refused', created_at: new Date(Date.now() - days * 86_400_000) },
+  });
+  await rows(book.database.read(), `select record_changes('[]', $1::jsonb)`, [
+    JSON.stringify([row('aud_recent', 89), row('aud_old', 91)]),
+  ]);
+  await rows(book.database.read(), `select purge_audit_addresses('infinity', 1000)`);
+  expect(
+    await rows(
+      book.database.read(),
+      `select id, source_address from audit where source_address is not null and id like 'aud_%'`,
+    ),
+  ).toEqual([{ id: 'aud_recent', source_address: '192.0.2.1' }]);
 });
 
 test('every table has the privileges that one list says, and each table that refuses changes is on it', async () => {

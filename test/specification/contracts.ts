@@ -139,7 +139,9 @@ function fieldProblem({ schema, name, type, nullable, constraint }: Shape): stri
 
 function fits(wanted: string, types: readonly string[], branches: readonly Fields[]): boolean {
   if (wanted === 'array of string') {
-    return branches.some(({ type, items }) => type === 'array' && resolved(items as Fields | undefined)?.type === 'string');
+    return branches.some(
+      ({ type, items }) => type === 'array' && resolved(items as Fields | undefined)?.type === 'string',
+    );
   }
   if (wanted === 'string, date-time') return branches.some(({ format }) => format === 'date-time');
   return types.includes(wanted);

@@ -219,12 +219,16 @@ begin
       raise exception 'a cause of these journals is being posted with other accounts' using errcode = '40001';
     end if;
 
-    select s.account, s.before, s.change into v_bad from (
-      select l.account, l.ordinal, l.line, l.change_cents as change,
+    -- Whose an account is and that it is there does not depend on what hold_accounts was told: its setting is anybody's.
+    select s.account, s.before, s.change, s.is_foreign into v_bad from (
+      select l.account, l.ordinal, l.line, l.change_cents as change, a.owner_id is distinct from l.owner_id as is_foreign,
         a.balance_cents + sum(l.change_cents) over running - l.change_cents as before
-      from unnest(v_lines) l join ledger_accounts a on a.name = l.account
+      from unnest(v_lines) l left join ledger_accounts a on a.name = l.account where l.is_running
       window running as (partition by l.account order by l.ordinal, l.line)
-    ) s where s.before + s.change < 0 order by s.ordinal, s.line limit 1;
+    ) s where s.is_foreign or s.before + s.change < 0 order by s.ordinal, s.line limit 1;
+    if found and v_bad.is_foreign then
+      raise exception 'account % is not there, or is of another owner', v_bad.account using errcode = 'BL003';
+    end if;
     if found then
       raise exception 'account % would fall below zero', v_bad.account using errcode = 'BL001',
         detail = jsonb_build_object('account', v_bad.account, 'balanceCents', v_bad.before, 'askedCents', -v_bad.change)::text;
