@@ -15,6 +15,8 @@ export type Credentials = {
   bearer(token: string): Promise<Extract<Caller, { kind: 'key' | 'agent' }> | undefined>;
   /** True when the secret is the dashboard's. Throws `rate_limited` for a wrong one after too many from a client. */
   dashboard(secret: string, client: string): boolean;
+  /** The same for the key that reads the sandbox's clock. */
+  clock(key: string, client: string): boolean;
 };
 
 type Request = { headers: IncomingHttpHeaders; client: string };
@@ -26,6 +28,11 @@ export async function identify(operation: Operation, request: Request, credentia
   if (kinds.includes('network')) return { kind: 'network' }; // The handler checks the signature over the raw body.
   const secret = request.headers['x-dashboard-secret'];
   if (kinds.includes('dashboard') && typeof secret === 'string') return dashboardCaller(secret, request, credentials);
+  const clockKey = request.headers['x-clock-key'];
+  if (kinds.includes('clock') && typeof clockKey === 'string') {
+    if (credentials.clock(clockKey, request.client)) return { kind: 'clock' };
+    throw new DomainError('unauthenticated', 'wrong clock key');
+  }
   return bearerCaller(request.headers.authorization, credentials);
 }
 

@@ -13,6 +13,8 @@ export type Caller =
       readonly scopes: readonly string[];
     }
   | { readonly kind: 'dashboard'; readonly ownerId: Id<'owner'> | undefined }
+  /** Holds the key that reads the sandbox's business clock, and nothing else. */
+  | { readonly kind: 'clock' }
   | { readonly kind: 'network' }
   | { readonly kind: 'public' };
 

@@ -38,6 +38,7 @@ const securitySchemes = {
   key: { type: 'http', scheme: 'bearer', description: 'Owner API key: sk_sandbox_…, sk_test_…, sk_live_… or sk_…' },
   agent: { type: 'http', scheme: 'bearer', description: 'Agent token: at_test_…, at_live_… or at_dlg_…' },
   dashboard: { type: 'apiKey', in: 'header', name: 'X-Dashboard-Secret' },
+  clock: { type: 'apiKey', in: 'header', name: 'X-Clock-Key' },
   merchant: { type: 'apiKey', in: 'header', name: 'X-Merchant-Key' },
   network: { type: 'apiKey', in: 'header', name: 'X-Network-Signature' },
 } satisfies Record<Exclude<AuthKind, 'public'>, Json>;
@@ -45,6 +46,7 @@ const securitySchemes = {
 const credentialInWords: Record<Exclude<AuthKind, 'agent'>, string> = {
   key: 'an owner key',
   dashboard: 'the dashboard secret',
+  clock: 'the clock key',
   merchant: 'a merchant key',
   network: "the card network's signature",
   public: 'no credentials',

@@ -98,6 +98,7 @@ function credentialOf(request: IncomingMessage, caller: Caller | undefined): str
   if (caller?.kind === 'key') return caller.keyId;
   if (caller?.kind === 'agent') return caller.tokenId;
   if (hasDashboardSecret(request)) return 'dashboard secret';
+  if (headerOf(request, 'x-clock-key') !== undefined) return 'clock key';
   if (headerOf(request, 'x-network-signature') !== undefined) return 'network signature';
   const authorization = headerOf(request, 'authorization');
   if (authorization === undefined) return null;

@@ -9,7 +9,7 @@ import type { Call } from './caller.ts';
 import type { Page } from './pages.ts';
 import type { Scope } from './scopes.ts';
 
-export type AuthKind = 'key' | 'agent' | 'dashboard' | 'merchant' | 'network' | 'public';
+export type AuthKind = 'key' | 'agent' | 'dashboard' | 'clock' | 'merchant' | 'network' | 'public';
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
 export type Operation = {

@@ -9,8 +9,6 @@ import type { Cause } from '../platform/cause.ts';
 import { defineArea, type Handlers } from './route.ts';
 import { instantOut } from './schemas.ts';
 
-const clockAuth = ['dashboard'] as const;
-
 export const sandboxClockArea = defineArea({
   tag: 'Sandbox',
   base: '/sandbox/clock',
@@ -21,7 +19,7 @@ export const sandboxClockArea = defineArea({
       method: 'get',
       path: '',
       summary: 'Business time, and how far it is ahead of real time',
-      auth: clockAuth,
+      auth: ['clock', 'dashboard'],
       success: {
         status: 200,
         body: z.object({ now: instantOut, offsetMs: z.number().int() }).meta({ id: 'SandboxClock' }),
@@ -38,7 +36,7 @@ export const sandboxClockArea = defineArea({
         'Up to 400 days per call. Wakes the workflow runs whose deadline has passed, and answers within 5 s: `woken` is ' +
         'how many have been woken by then, `left` how many are woken in the background (all of them while Temporal is ' +
         'away).',
-      auth: clockAuth,
+      auth: ['dashboard'],
       body: z.strictObject({
         ms: z
           .number()

@@ -31,6 +31,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     mode: config.BURSAR_MODE,
     log,
     dashboardSecret: config.BURSAR_DASHBOARD_SECRET.join(',') || undefined,
+    clockKey: config.BURSAR_CLOCK_KEY,
   });
   if (config.BURSAR_API_KEY !== undefined) {
     await ensureKey(database, config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });

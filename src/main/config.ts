@@ -57,6 +57,8 @@ const environment = z
       .string()
       .default('')
       .transform((text) => text.split(',').filter((part) => part !== '')),
+    /** Reads the sandbox's business clock, and opens nothing else. */
+    BURSAR_CLOCK_KEY: secret.optional(),
     BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
     BURSAR_NETWORK_KEY: secret.optional(),
     /** Signs the ledger's checkpoints: the worker needs it, the API is never given it. */

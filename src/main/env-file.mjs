@@ -19,6 +19,7 @@ const generators = {
   TEMPORAL_DB_PASSWORD: password,
   BURSAR_VAULT_KEY: () => randomBytes(32).toString('base64'),
   BURSAR_DASHBOARD_SECRET: password,
+  BURSAR_CLOCK_KEY: password,
   BURSAR_NETWORK_KEY: password,
   BURSAR_SIGNING_KEY: signingKey,
   BURSAR_API_KEY: () => `sk_sandbox_${randomBytes(20).toString('hex')}`,

@@ -7,6 +7,6 @@ export const SandboxEnvironment = z.object({
   SANDBOX_PORT: z.coerce.number().int().min(0).max(65_535).default(8401),
   BURSAR_API_URL: z.url({ protocol: /^https?$/ }).default('http://127.0.0.1:8400'),
   BURSAR_NETWORK_KEY: z.string().min(1),
-  BURSAR_DASHBOARD_SECRET: z.string().min(1),
+  BURSAR_CLOCK_KEY: z.string().min(1),
   LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
 });

@@ -27,7 +27,7 @@ const sandbox = await startSandbox(
     databasePath: join(environment.BURSAR_DATA_DIR, 'sandbox.sqlite'),
     apiUrl,
     networkKey: environment.BURSAR_NETWORK_KEY,
-    dashboardSecret: environment.BURSAR_DASHBOARD_SECRET,
+    clockKey: environment.BURSAR_CLOCK_KEY,
     outbound,
     log,
   },

@@ -39,7 +39,7 @@ const secretForms: readonly (readonly [RegExp, string])[] = [
 
 const tellingNames = new Set(
   `authorization proxyauthorization cookie setcookie password passwd secret secrets clientsecret token accesstoken
-   refreshtoken paymenttoken apikey privatekey signingkey vaultkey networkkey dashboardsecret xdashboardsecret cvc cvv
+   refreshtoken paymenttoken apikey privatekey signingkey vaultkey networkkey clockkey xclockkey dashboardsecret xdashboardsecret cvc cvv
    pan cardnumber iban hmackey plaintext`.split(/\s+/),
 );
 

@@ -23,7 +23,7 @@ export type SandboxOptions = {
   databasePath: string;
   apiUrl: string;
   networkKey: string;
-  dashboardSecret: string;
+  clockKey: string;
   /** Must be allowed to dial `apiUrl`. */
   outbound: Outbound;
   log: pino.Logger;

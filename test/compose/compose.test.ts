@@ -33,6 +33,11 @@ const { services, volumes } = readCompose(env);
 const all = Object.entries(services);
 const ours = all.filter(([, { build }]) => build !== undefined);
 const serviceOf = (name: string): Service => services[name] as Service;
+/** The keys and secrets that a service's process is given. */
+const secretsOf = (name: string): string[] =>
+  Object.keys(serviceOf(name).environment ?? {})
+    .filter((variable) => /^BURSAR_.*(KEY|SECRET|PASSWORD)$|DATABASE_URL$/.test(variable))
+    .sort((a, b) => a.localeCompare(b));
 const entryOf = ({ command = [] }: Service): string => command.at(-1) ?? '';
 
 /** What each of our programs reads, by its entry. */
@@ -71,12 +76,13 @@ describe('the environment', () => {
     for (const name of ['DATABASE_URL', 'BURSAR_VAULT_KEY', 'TEMPORAL_ADDRESS'] as const)
       expect(worker[name]).toBe(api[name]);
     expect(serviceOf('api').environment).not.toHaveProperty('BURSAR_SIGNING_KEY');
-    for (const name of ['BURSAR_DASHBOARD_SECRET', 'BURSAR_NETWORK_KEY', 'BURSAR_API_KEY'])
+    for (const name of ['BURSAR_DASHBOARD_SECRET', 'BURSAR_CLOCK_KEY', 'BURSAR_NETWORK_KEY', 'BURSAR_API_KEY'])
       expect(serviceOf('worker').environment).not.toHaveProperty(name);
+    expect(secretsOf('sandbox')).toEqual(['BURSAR_CLOCK_KEY', 'BURSAR_NETWORK_KEY']);
     expect(api).toMatchObject({ HOST: '0.0.0.0', PORT: 8400, BURSAR_MODE: 'sandbox', signalsMayApprove: true });
     const sandbox = SandboxEnvironment.parse(serviceOf('sandbox').environment);
     expect(sandbox.BURSAR_NETWORK_KEY).toBe(api.BURSAR_NETWORK_KEY);
-    expect([sandbox.BURSAR_DASHBOARD_SECRET]).toEqual(api.BURSAR_DASHBOARD_SECRET);
+    expect(sandbox.BURSAR_CLOCK_KEY).toBe(api.BURSAR_CLOCK_KEY);
     expect(sandbox.BURSAR_API_URL).toBe(`http://api:${api.PORT}`);
     expect(api.BURSAR_SANDBOX_URL).toBe(`http://sandbox:${sandbox.SANDBOX_PORT}`);
     expect(api.BURSAR_ALLOWED_ORIGINS).toEqual([api.BURSAR_SANDBOX_URL]);

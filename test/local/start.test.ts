@@ -186,6 +186,12 @@ async function aReadyStartSaysWhereItIs(start: Start, ready: Ready): Promise<voi
   for (const name of open) expect([name, (await stat(join(dir, name))).mode & 0o077]).toEqual([name, 0]);
 }
 
+/** What an environment holds that opens or seals something. */
+const secretsIn = (env: NodeJS.ProcessEnv): string[] =>
+  Object.keys(env)
+    .filter((name) => /^BURSAR_.*(KEY|SECRET|PASSWORD)$|DATABASE_URL$/.test(name))
+    .sort((a, b) => a.localeCompare(b));
+
 async function programsGetWhatTheyNeed(ready: Ready): Promise<void> {
   const api = (await (await fetch(`${ready.apiUrl}/env`)).json()) as NodeJS.ProcessEnv;
   expect(api).toMatchObject({
@@ -201,10 +207,17 @@ async function programsGetWhatTheyNeed(ready: Ready): Promise<void> {
   expect(api).not.toHaveProperty('BURSAR_SIGNING_KEY');
   const worker = JSON.parse(await readFile(join(dir, 'worker.env'), 'utf8')) as NodeJS.ProcessEnv;
   expect(worker.BURSAR_SIGNING_KEY).toContain('PRIVATE KEY');
-  for (const name of ['BURSAR_DASHBOARD_SECRET', 'BURSAR_NETWORK_KEY', 'BURSAR_API_KEY'])
-    expect(worker).not.toHaveProperty(name);
-  for (const program of [api, worker]) expect(program).not.toHaveProperty('BURSAR_MIGRATION_DATABASE_URL');
   const sandbox = (await (await fetch(`${ready.sandboxUrl}/env`)).json()) as NodeJS.ProcessEnv;
+  expect([secretsIn(api), secretsIn(worker), secretsIn(sandbox)]).toEqual([
+    [
+      ...['BURSAR_API_KEY', 'BURSAR_CLOCK_KEY', 'BURSAR_DASHBOARD_SECRET', 'BURSAR_NETWORK_KEY', 'BURSAR_VAULT_KEY'],
+      'DATABASE_URL',
+    ],
+    ['BURSAR_SIGNING_KEY', 'BURSAR_VAULT_KEY', 'DATABASE_URL'],
+    ['BURSAR_CLOCK_KEY', 'BURSAR_NETWORK_KEY'],
+  ]);
+  expect(sandbox.BURSAR_CLOCK_KEY).toBe(api.BURSAR_CLOCK_KEY);
+  for (const program of [api, worker]) expect(program).not.toHaveProperty('BURSAR_MIGRATION_DATABASE_URL');
   expect(sandbox.BURSAR_NETWORK_KEY).toBe(ready.networkKey);
   for (const name of ['BURSAR_VAULT_KEY', 'BURSAR_API_KEY', 'BURSAR_SIGNING_KEY', 'DATABASE_URL']) {
     expect(sandbox[name]).toBeUndefined();

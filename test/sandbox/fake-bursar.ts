@@ -13,7 +13,7 @@ type Answer = { status: number; body?: unknown; afterMs?: number; hangUp?: boole
 type Answering = (message: NetworkMessage) => Answer | undefined;
 
 export const networkKey = 'test-network-key';
-export const dashboardSecret = 'test-dashboard-secret';
+export const clockKey = 'test-clock-key';
 
 export class FakeBursar {
   readonly messages: NetworkMessage[] = [];
@@ -70,7 +70,7 @@ export class FakeBursar {
 
   #clock(request: IncomingMessage): Answer {
     this.clockReads += 1;
-    if (request.headers['x-dashboard-secret'] !== dashboardSecret) return { status: 401, body: { error: 'secret' } };
+    if (request.headers['x-clock-key'] !== clockKey) return { status: 401, body: { error: 'secret' } };
     const now = new Date(Date.now() + this.offsetMs).toISOString();
     return { status: this.clockStatus, body: { now, offsetMs: this.offsetMs } };
   }

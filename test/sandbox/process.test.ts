@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { dashboardSecret, FakeBursar, networkKey } from './fake-bursar.ts';
+import { clockKey, FakeBursar, networkKey } from './fake-bursar.ts';
 import { callsTo, eventually } from './world.ts';
 
 const path = (fromRoot: string): string => fileURLToPath(new URL(`../../${fromRoot}`, import.meta.url));
@@ -44,7 +44,7 @@ function launch(
       SANDBOX_PORT: port,
       BURSAR_API_URL: bursar.url,
       BURSAR_NETWORK_KEY: networkKey,
-      BURSAR_DASHBOARD_SECRET: dashboardSecret,
+      BURSAR_CLOCK_KEY: clockKey,
       ...environment,
     },
   });

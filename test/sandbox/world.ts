@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox/sandbox.ts';
-import { dashboardSecret, FakeBursar, networkKey } from './fake-bursar.ts';
+import { clockKey, FakeBursar, networkKey } from './fake-bursar.ts';
 
 export type Answered = { status: number; body: Record<string, unknown> };
 
@@ -15,7 +15,7 @@ export async function startWorld(options: Partial<SandboxOptions> = {}) {
       databasePath: ':memory:',
       apiUrl: bursar.url,
       networkKey,
-      dashboardSecret,
+      clockKey,
       outbound,
       log: pino({ level: 'silent' }),
       decisionTimeoutMs: 400,

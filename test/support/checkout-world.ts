@@ -35,9 +35,9 @@ export async function startCheckoutWorld(): Promise<CheckoutWorld> {
   const config = { ...world.config, PORT: 0, BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_ALLOWED_ORIGINS: [sandboxUrl] };
   const api = await startApi(config);
   const outbound = createOutbound({ allowedOrigins: [api.url] });
-  const { networkKey, dashboardSecret } = world;
+  const { networkKey, clockKey } = world;
   const log = createLogger({ name: 'sandbox', level: 'fatal' });
-  const reach = { apiUrl: api.url, networkKey, dashboardSecret, outbound, log };
+  const reach = { apiUrl: api.url, networkKey, clockKey, outbound, log };
   const databasePath = join(dir, 'sandbox.sqlite');
   const sandbox = await startSandbox({ databasePath, ...reach }, { host: '127.0.0.1', port: sandboxPort });
   let worker: RunningWorkerProcess | undefined;

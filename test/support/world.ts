@@ -46,6 +46,7 @@ export type World = {
   readonly ownerUrl: string;
   readonly networkKey: string;
   readonly dashboardSecret: string;
+  readonly clockKey: string;
   /** Straight to the database as the role that owns it, for what a test must see or arrange behind the API. */
   sql<Row extends pg.QueryResultRow>(text: string, params?: unknown[]): Promise<Row[]>;
   /** A fresh owner with a key. */
@@ -60,6 +61,7 @@ export type World = {
 };
 
 const dashboardSecret = randomBytes(32).toString('hex');
+const clockKey = randomBytes(32).toString('hex');
 const networkKey = randomBytes(32).toString('hex');
 const signingKey = generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
 const vaultKey = randomBytes(32).toString('base64');
@@ -86,6 +88,7 @@ export async function startWorld({
     TEMPORAL_ADDRESS: process.env.TEST_TEMPORAL ?? '127.0.0.1:9',
     BURSAR_TASK_QUEUE_PREFIX: `t-${randomUUID()}`,
     BURSAR_DASHBOARD_SECRET: dashboardSecret,
+    BURSAR_CLOCK_KEY: clockKey,
     BURSAR_NETWORK_KEY: networkKey,
     BURSAR_SIGNING_KEY: signingKey,
     BURSAR_VAULT_KEY: vaultKey,
@@ -120,6 +123,7 @@ export async function startWorld({
     ownerUrl,
     networkKey,
     dashboardSecret,
+    clockKey,
     as,
     sql: async <Row extends pg.QueryResultRow>(text: string, params: unknown[] = []) =>
       (await pool.query<Row>(text, params)).rows,
@@ -156,7 +160,7 @@ async function sandboxFor(apiUrl: string, dataDir: string, stops: (() => Promise
   const log = createLogger({ name: 'sandbox', level: process.env.TEST_LOG ?? 'fatal' });
   const databasePath = join(dataDir, 'sandbox.sqlite');
   const sandbox = await startSandbox(
-    { databasePath, apiUrl, networkKey, dashboardSecret, outbound, log },
+    { databasePath, apiUrl, networkKey, clockKey, outbound, log },
     { host: '127.0.0.1', port: 0 },
   );
   stops.push(async () => {

@@ -62,6 +62,7 @@ export function apiEnv(known: Known): NodeJS.ProcessEnv {
     BURSAR_PUBLIC_URL: addresses.apiUrl,
     BURSAR_API_KEY: apiKey,
     BURSAR_DASHBOARD_SECRET: secrets.dashboardSecret,
+    BURSAR_CLOCK_KEY: secrets.clockKey,
     BURSAR_NETWORK_KEY: secrets.networkKey,
   };
 }
@@ -88,7 +89,7 @@ export function sandboxEnv(known: Known): NodeJS.ProcessEnv {
     SANDBOX_PORT: String(addresses.sandboxPort),
     BURSAR_API_URL: addresses.apiLocalUrl,
     BURSAR_NETWORK_KEY: secrets.networkKey,
-    BURSAR_DASHBOARD_SECRET: secrets.dashboardSecret,
+    BURSAR_CLOCK_KEY: secrets.clockKey,
   };
 }
 
@@ -110,6 +111,7 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
 
 const given: readonly string[] = [
   ...['BURSAR_API_KEY', 'BURSAR_DASHBOARD_SECRET', 'BURSAR_VAULT_KEY', 'BURSAR_NETWORK_KEY', 'BURSAR_SIGNING_KEY'],
+  ...['BURSAR_CLOCK_KEY'],
   ...['DATABASE_URL', 'BURSAR_MIGRATION_DATABASE_URL', 'PORT', 'HOST', 'BURSAR_PUBLIC_URL', 'BURSAR_ALLOWED_ORIGINS'],
   ...temporalSecurityNames,
 ];

@@ -10,6 +10,8 @@ import { writeAtomically, writeOnce } from './atomic-file.ts';
 
 export type Secrets = {
   dashboardSecret: string;
+  /** With it the simulated outside world reads the business clock. */
+  clockKey: string;
   vaultKey: string;
   networkKey: string;
   signingKey: string;
@@ -24,6 +26,7 @@ export type Owner = { apiKey: string; ownerId: string | null };
 export async function loadSecrets(dir: string, env: NodeJS.ProcessEnv): Promise<Secrets> {
   return {
     dashboardSecret: env.BURSAR_DASHBOARD_SECRET || (await kept(dir, 'dashboard.secret', random)),
+    clockKey: env.BURSAR_CLOCK_KEY || (await kept(dir, 'clock.key', random)),
     vaultKey: env.BURSAR_VAULT_KEY || (await kept(dir, 'vault.key', () => randomBytes(32).toString('base64'))),
     networkKey: env.BURSAR_NETWORK_KEY || (await kept(dir, 'network.key', random)),
     signingKey: env.BURSAR_SIGNING_KEY || (await kept(dir, 'signing.key', signingKey)),

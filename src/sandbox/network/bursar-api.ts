@@ -25,7 +25,7 @@ export type BursarApi = {
 export type BursarApiOptions = {
   apiUrl: string;
   networkKey: string;
-  dashboardSecret: string;
+  clockKey: string;
   outbound: Outbound;
   log: pino.Logger;
 };
@@ -33,7 +33,7 @@ export type BursarApiOptions = {
 const ClockAnswer = z.object({ offsetMs: z.number().int().nonnegative() });
 const maxBytes = 64 * 1024;
 
-export function createBursarApi({ apiUrl, networkKey, dashboardSecret, outbound, log }: BursarApiOptions): BursarApi {
+export function createBursarApi({ apiUrl, networkKey, clockKey, outbound, log }: BursarApiOptions): BursarApi {
   let lastRead = { offsetMs: 0, atMs: 0 };
   /** Undefined when no answer came; whatever else goes wrong is a bug and stays one. */
   const ask = async (path: string, request: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'>) => {
@@ -57,7 +57,7 @@ export function createBursarApi({ apiUrl, networkKey, dashboardSecret, outbound,
 
     async businessNowMs(maxAgeMs = 0) {
       if (maxAgeMs > 0 && Date.now() - lastRead.atMs < maxAgeMs) return Date.now() + lastRead.offsetMs;
-      const headers = { 'X-Dashboard-Secret': dashboardSecret };
+      const headers = { 'X-Clock-Key': clockKey };
       const answer = await ask('/sandbox/clock', { method: 'GET', headers, timeoutMs: 1_000 });
       if (answer === undefined) return undefined;
       if (answer.status === 404) return Date.now(); // A deployment without a movable clock runs on real time.

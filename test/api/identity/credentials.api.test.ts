@@ -208,6 +208,7 @@ test('opened over a database that is away, credentials neither throw nor keep th
     mode: 'sandbox',
     log: createLogger({ name: 'test', level: 'silent' }),
     dashboardSecret: undefined,
+    clockKey: undefined,
   });
   expect(await credentials.bearer('nonsense')).toBeUndefined();
   await credentials.close();

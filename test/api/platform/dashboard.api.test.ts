@@ -62,6 +62,36 @@ test('without an owner a change is the deployment’s, and a look at the clock i
   expect((await usesOf('deployment')).slice(before.length)).toEqual(['advanceSandboxClock']);
 });
 
+test('the clock key reads the sandbox’s clock and opens nothing else, and no other secret is taken for it', async () => {
+  const { ownerId, key } = await world.owner();
+  const clock = { 'X-Clock-Key': world.clockKey };
+  const answer = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) =>
+    (await ask(path, { headers, method, ...(body === undefined ? {} : { body }) })).status;
+  expect(await answer('/sandbox/clock', clock)).toBe(200);
+  expect(await answer('/sandbox/clock/advance', clock, 'POST', { ms: 1 })).toBe(401);
+  const operations = publishedAreas.flatMap((area) =>
+    Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({ name, operation, area })),
+  );
+  const taking = (...kinds: string[]) =>
+    operations.filter(({ operation: { auth } }) => kinds.some((k) => auth.includes(k as never)));
+  expect(taking('clock').map(({ name }) => name)).toEqual(['getSandboxClock']);
+  const open = taking('clock', 'public', 'network');
+  for (const { name, operation, area } of operations.filter((one) => !open.includes(one))) {
+    const path = canonicalPath(area, operation).replaceAll(/\{\w+\}/g, 'x');
+    const body = operation.method === 'get' ? undefined : {};
+    const status = await answer(path, { ...clock, 'X-Owner-Id': ownerId }, operation.method, body);
+    expect([name, status]).toEqual([name, 401]);
+  }
+  for (const wrong of [
+    { 'X-Clock-Key': world.dashboardSecret },
+    { 'X-Clock-Key': key },
+    { 'X-Clock-Key': world.networkKey },
+    { 'X-Dashboard-Secret': world.clockKey },
+    { Authorization: `Bearer ${world.clockKey}` },
+  ])
+    expect([wrong, await answer('/sandbox/clock', wrong as Record<string, string>)]).toEqual([wrong, 401]);
+});
+
 test('an owner named in the query is the one it is written down for', async () => {
   const { ownerId } = await world.owner();
   await ask(`/keys?ownerId=${ownerId}`, { headers: { 'X-Dashboard-Secret': world.dashboardSecret } });

@@ -11,7 +11,7 @@ import { credentialKind, type Mode } from '../../../platform/mode.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
 import { type Found, keyByHash, tokenByHash } from './credential.queries.ts';
 import { createCredentialCache } from './credential-cache.ts';
-import { createDashboardSecret } from './dashboard-secret.ts';
+import { createClockKey, createDashboardSecret } from './dashboard-secret.ts';
 
 export type OpenCredentials = Credentials & {
   /** After a revocation by this very process, so that it need not wait to hear of it. */
@@ -27,9 +27,18 @@ type Options = {
   readonly log: Logger;
   /** BURSAR_DASHBOARD_SECRET as configured; undefined refuses every use. */
   readonly dashboardSecret: string | undefined;
+  /** BURSAR_CLOCK_KEY; undefined refuses every use. */
+  readonly clockKey: string | undefined;
 };
 
-export function openCredentials({ database, databaseUrl, mode, log, dashboardSecret }: Options): OpenCredentials {
+export function openCredentials({
+  database,
+  databaseUrl,
+  mode,
+  log,
+  dashboardSecret,
+  clockKey,
+}: Options): OpenCredentials {
   const cache = createCredentialCache<Found>();
   const dashboard = createDashboardSecret(dashboardSecret);
   const listener = startListener({
@@ -46,6 +55,7 @@ export function openCredentials({ database, databaseUrl, mode, log, dashboardSec
 
   return {
     dashboard,
+    clock: createClockKey(clockKey),
     forget: cache.forget,
     close: listener.stop,
     bearer: async (token) => {
