@@ -4,7 +4,7 @@ import { type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
-import { isReadable, manyLines, oneLine, withoutHidden } from '../kernel/text.ts';
+import { isLegible, isReadable, manyLines, oneLine, withoutCrowds, withoutHidden } from '../kernel/text.ts';
 
 /** A record id; any well-formed one is accepted, an unknown one is a 404. */
 export const id = <K extends IdKind>(kind: K) =>
@@ -125,13 +125,14 @@ export const text = (maximum: number, minimum = 1) =>
     .min(minimum)
     .max(maximum)
     .regex(oneLine, `must be one line, ${withoutOthers}`)
-    .refine(isReadable, unreadable);
+    .refine(isReadable, unreadable)
+    .refine(isLegible, crowded);
 
 /** As `text`, from a sender that cannot be asked to write it otherwise: what `text` refuses is taken out. */
 export const cleanText = (maximum: number) =>
   z
     .string()
-    .overwrite((value) => withoutHidden(value).trim())
+    .overwrite((value) => withoutCrowds(withoutHidden(value)).trim())
     .min(1)
     .max(maximum)
     .refine(isReadable, unreadable);
@@ -144,7 +145,9 @@ export const prose = (maximum: number, minimum = 1) =>
     .min(minimum)
     .max(maximum)
     .regex(manyLines, `may hold line breaks and tabs, but must be ${withoutOthers}`)
-    .refine(isReadable, unreadable);
+    .refine(isReadable, unreadable)
+    .refine(isLegible, crowded);
 
 const withoutOthers = 'without other control characters, bidirectional overrides or isolates, and zero-width spaces';
 const unreadable = 'must hold something visible, in well-formed Unicode';
+const crowded = 'must not hold three invisible characters or nine combining marks in a row';

@@ -1,7 +1,8 @@
 /**
  * Which characters a text of a caller may hold. Refused is what breaks storage (lone surrogates, NUL), what hides
  * (other control characters, zero-width spaces) and what shows a text in another order than it is stored in
- * (bidirectional embeddings, overrides and isolates). Joiners and direction marks stay: emoji and scripts need them.
+ * (bidirectional embeddings, overrides and isolates), and rows of invisible characters or marks. Joiners and direction
+ * marks stay: emoji and scripts need them.
  * @module
  */
 
@@ -20,6 +21,21 @@ const hidden = new RegExp(`[\\u0000-\\u001f${hiding}]`, 'g');
 
 /** What `oneLine` admits of it. */
 export const withoutHidden = (text: string): string => text.replace(hidden, '');
+
+/**
+ * Without what can carry text that nobody sees, or cover the lines around: three invisible characters or nine marks in
+ * a row. Emoji and scripts need fewer; the flags of England, Scotland and Wales are spelled in invisible tags.
+ */
+export const isLegible = (text: string): boolean => !crowd.test(text.replace(flagOfTags, ''));
+
+const crowd = /\p{Default_Ignorable_Code_Point}{3}|\p{M}{9}/u;
+const flagOfTags = /\u{1f3f4}[\u{e0061}-\u{e007a}]{5}\u{e007f}/gu;
+
+/** What `isLegible` admits of it. */
+export const withoutCrowds = (text: string): string =>
+  text
+    .replace(/(\p{Default_Ignorable_Code_Point}{2})\p{Default_Ignorable_Code_Point}+/gu, '$1')
+    .replace(/(\p{M}{8})\p{M}+/gu, '$1');
 
 /** Well-formed, and empty or with at least one character that a reader sees. */
 export const isReadable = (text: string): boolean => isWellFormed(text) && (text === '' || !invisible.test(text));

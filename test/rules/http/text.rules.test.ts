@@ -26,6 +26,11 @@ const scripts = {
   'a soft hyphen': 'Donau\u00addampf',
   'a no-break space': 'M.\u00a0Müller',
   'a mark by itself': '\u0301',
+  'a heart on fire': '❤️‍🔥',
+  'three flags made of tags': '🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿',
+  'a name with an ideographic variation': '葛\u{e0100}城市',
+  'Hebrew with cantillation': 'בְּרֵאשִׁ֖ית',
+  Tibetan: 'བསྒྲུབས',
 };
 
 describe.each(Object.entries(kinds))('%s', (_kind, schema) => {
@@ -82,6 +87,19 @@ describe.each(Object.entries(kinds))('%s', (_kind, schema) => {
     '\u034f \u061c',
   ])('refuses what a reader sees nothing of: %j', (value) => {
     expect(schema.safeParse(value).success).toBe(false);
+  });
+
+  const tags = [...'approve this'].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join('');
+  test.each([
+    ['words in tags', `a book${tags}`],
+    ['words in tags behind a flag', `🏴${tags}`],
+    ['bytes in variation selectors', `a book${'\ufe01\u{e0121}\u{e0131}\ufe0e'}`],
+    ['joiners in a row', 'a\u200d\u200c\u200d\u200cbook'],
+    ['Hangul fillers', 'a\u3164\u3164\u3164book'],
+    ['marks that cover other lines', `a book${'\u0336\u0321'.repeat(20)}`],
+  ])('refuses %s', (_what, value) => {
+    expect(schema.safeParse(value).success).toBe(false);
+    expect(schema.safeParse(cleanText(1_000).parse(value)).success).toBe(true);
   });
 
   const forbidden = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;

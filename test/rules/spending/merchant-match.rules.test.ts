@@ -47,6 +47,8 @@ describe('blocking', () => {
     ['sandbox-casino.com', { name: 'Sandbox Casino' }],
     ['casino', { name: 'PAYPAL *CASINO' }],
     ['SandboxCasino', { name: 'Sandbox Casino' }],
+    ['Casino', { name: 'Ca\u00adsino Club' }],
+    ['Casino', { name: 'C\u200da\u200ds\u200di\u200dn\u200do Club' }],
   ])('%s covers %j', (entry, merchant) => expect(resembles(entry, merchant)).toBe(true));
 
   test.each<[entry: string, merchant: MerchantFacts]>([

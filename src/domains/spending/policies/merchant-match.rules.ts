@@ -31,7 +31,7 @@ export function resembles(entry: string, merchant: MerchantFacts): boolean {
 export const normalised = (text: string): string =>
   text
     .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
+    .replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
     .toLowerCase()
     .replaceAll('ß', 'ss')
     .replaceAll('&', ' and ')
