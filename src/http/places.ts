@@ -30,6 +30,7 @@ export class Places<Served> {
 
   /** `values`: of the parameters, in their order, as they stand in the path. */
   find(path: string): Found<Served> | undefined {
+    if (!path.startsWith('/')) return undefined; // `OPTIONS *` asks about no path.
     const segments = path.split('/').slice(1);
     if (segments.at(-1) === '') segments.pop();
     return search(this.#root, segments, 0, []);

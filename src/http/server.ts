@@ -39,9 +39,10 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
     for (const [name, value] of securityHeaders) response.setHeader(name, value);
     const runId = echoedRunId(request);
     if (runId !== undefined) response.set('X-Service-Run-Id', runId);
-    if (hasOneHost(request)) return next();
+    const why = whyAmbiguous(request);
+    if (why === undefined) return next();
     response.set('Connection', 'close'); // Two parsers may understand the rest of this connection differently.
-    refuse(response, new DomainError('invalid_request', 'a request needs exactly one Host header'), edge.log);
+    refuse(response, new DomainError('invalid_request', why), edge.log);
   });
 
   const openapi = openApiOf(
@@ -100,10 +101,18 @@ function endRaw(socket: Socket, status: string, error: string): void {
   );
 }
 
-/** Node keeps the first of several, so the headers are counted as they were received. HTTP/1.0 may have none. */
-function hasOneHost({ rawHeaders, httpVersion }: IncomingMessage): boolean {
-  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
-  return hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+/** Node keeps the first of several, so the headers are counted as they were received. HTTP/1.0 may have no Host. */
+function whyAmbiguous({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase();
+    if (name === 'host') hosts += 1;
+    if (name === 'authorization') authorizations += 1;
+  }
+  const hasHost = hosts === 1 || (hosts === 0 && httpVersion === '1.0');
+  if (!hasHost) return 'a request needs exactly one Host header';
+  return authorizations > 1 ? 'a request may have one Authorization header' : undefined;
 }
 
 /** What may be kept in a cache says so itself. */
