@@ -13,7 +13,7 @@ export type DescribedOperation = {
 };
 
 /** By field name or id prefix; `<operationId>-<noun>` are those of one operation. */
-export type KnownValues = Readonly<Record<string, readonly string[]>>;
+export type KnownValues = Readonly<Record<string, readonly (string | number)[]>>;
 
 /** How often a known value is taken; otherwise Schemathesis makes one up. */
 const probability = 0.75;

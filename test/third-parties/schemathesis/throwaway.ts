@@ -96,6 +96,10 @@ async function words({ sandboxUrl, sql }: Installation, { ownerId }: Owner): Pro
     url: [`${sandboxUrl}/receiver/${ownerId}`],
     presetId: ['strict', 'balanced', 'open'],
     events: ['*', 'intent.created', 'card.frozen'],
+    // In any other currency a message of the network is a 409.
+    currency: ['EUR'],
+    // Not below any default.
+    'updateLimit-limit': [1_000_000],
   };
 }
 
