@@ -92,6 +92,60 @@ test('with a parameter in the path: the same record is the same request, another
   ]);
 });
 
+test('thirty repeats at once by every path and every kind of caller make one record for each caller', async () => {
+  const sibling = await aPayer(world, { owner: payer.owner });
+  const stranger = await aPayer(world);
+  const as = (token: string) => ({ Authorization: `Bearer ${token}` });
+  const callers = [
+    { headers: as(payer.owner.key), agentId: payer.agentId },
+    { headers: as(agentToken), agentId: payer.agentId },
+    { headers: as(sibling.token), agentId: sibling.agentId },
+    { headers: as(stranger.owner.key), agentId: stranger.agentId },
+    { headers: as(stranger.token), agentId: stranger.agentId },
+  ];
+  const key = randomUUID();
+  const paths = ['/intents', '/v1/intents', '/intents/', '/V1/Intents'];
+  const answers = await Promise.all(
+    Array.from({ length: 30 }, async (_, n) => {
+      const { headers, agentId } = callers[n % callers.length] as (typeof callers)[number];
+      const body = { agentId, purpose: 'at once', expectedAmountEuros: 1 };
+      return { caller: n % callers.length, ...(await post(paths[n % paths.length] ?? '', { key, body, headers })) };
+    }),
+  );
+  expect(answers.filter(({ status }) => status !== 201 && status !== 409)).toEqual([]);
+  const idsOf = (caller: number) =>
+    new Set(answers.filter((one) => one.caller === caller && one.status === 201).map(({ body }) => body.id));
+  expect(callers.map((_, caller) => idsOf(caller).size)).toEqual([1, 1, 1, 1, 1]);
+  expect(new Set(callers.flatMap((_, caller) => [...idsOf(caller)])).size).toBe(5);
+  const made = await world.sql(`select 1 from intents where purpose = 'at once'`);
+  expect(made).toHaveLength(5);
+});
+
+test('a repeat is answered to nobody whose credential no longer counts, and a kept secret to no other caller', async () => {
+  const { owner, agentId } = await aPayer(world);
+  const first = { Authorization: `Bearer ${owner.key}` };
+  const { body: second } = await post('/keys/create', { key: randomUUID(), body: {}, headers: first });
+  const asked = { key: randomUUID(), body: { label: 'kept' } };
+  const made = await post(`/agents/${agentId}/tokens`, { ...asked, headers: first });
+  expect(made.status).toBe(201);
+  // Another key of the owner is the same caller; an agent, the dashboard and a stranger are not.
+  const other = { Authorization: `Bearer ${second.key}` };
+  expect(await post(`/v1/agents/${agentId}/tokens`, { ...asked, headers: other })).toEqual({ ...made, isReplay: true });
+  const strangers = [{ Authorization: `Bearer ${payer.owner.key}` }, { Authorization: `Bearer ${agentToken}` }];
+  for (const headers of strangers) {
+    const answer = await post(`/agents/${agentId}/tokens`, { ...asked, headers });
+    expect([answer.status, answer.isReplay, JSON.stringify(answer.body).includes('at_')]).toEqual([
+      expect.any(Number),
+      false,
+      false,
+    ]);
+    expect([403, 404]).toContain(answer.status);
+  }
+  const revoke = { key: randomUUID(), body: {}, headers: first };
+  expect((await post(`/keys/${second.id}/revoke`, revoke)).status).toBe(200);
+  expect((await post(`/agents/${agentId}/tokens`, { ...asked, headers: other })).status).toBe(401);
+});
+
 const hashOf = (body: object): string => createHash('sha256').update(JSON.stringify(body)).digest('hex');
 
 /** As the version before kinds of caller left it, after the migration. */
