@@ -1,6 +1,6 @@
 /** The API documentation page: Swagger UI from this server alone, so that it works offline. @module */
 
-/** `note`: one line above everything; plain text of our own, with nothing to escape. */
+/** `note`: one line above everything, in the page's own style; plain text of our own, with nothing to escape. */
 export const docsPage = (note: string | undefined): string => `<!doctype html>
 <html lang="en">
   <head>
@@ -10,7 +10,7 @@ export const docsPage = (note: string | undefined): string => `<!doctype html>
     <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
     <link rel="icon" href="/docs/assets/favicon-32x32.png">
   </head>
-  <body>${note === undefined ? '' : `\n    <p>${note}</p>`}
+  <body>${note === undefined ? '' : `\n    <div class="swagger-ui"><p class="wrapper">${note}</p></div>`}
     <div id="swagger-ui" data-url="/openapi.json"></div>
     <script src="/docs/assets/swagger-ui-bundle.js"></script>
     <script src="/docs/start.js"></script>

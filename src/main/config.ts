@@ -5,6 +5,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { inOurWords } from '../http/validation-words.ts';
 import type { UrlRules } from '../outbound/address-rules.ts';
 import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
 
@@ -22,7 +23,7 @@ const port = z.coerce.number().int().min(0).max(65_535);
 /** A list of some of these names; without one, all of them. */
 const oneOrMore = <const Name extends string>(...names: readonly Name[]) =>
   list.pipe(z.array(z.enum(names))).transform((given) => (given.length === 0 ? names : given));
-const onOff = z.enum(['on', 'off', 'true', 'false', '']).transform((text) => text === 'on' || text === 'true');
+const onOff = z.enum(['on', 'off', 'true', 'false']).transform((text) => text === 'on' || text === 'true');
 
 const origin = (text: string): boolean => URL.canParse(text) && new URL(text).origin === text.replace(/\/$/, '');
 const network = (text: string): boolean => (text.includes('/') ? ipaddr.isValidCIDR(text) : ipaddr.isValid(text));
@@ -47,7 +48,7 @@ const environment = z
     TEMPORAL_TLS_SERVER_NAME: z.string().min(1).optional(),
     BURSAR_TASK_QUEUE_PREFIX: z
       .string()
-      .regex(/^[\w-]{1,60}$/)
+      .regex(/^[\w-]{1,60}$/, 'must be 1 to 60 letters, digits, _ or -')
       .default('bursar'),
     BURSAR_API_KEY: z
       .string()
@@ -79,7 +80,7 @@ const environment = z
     BURSAR_WEBHOOKS_HTTPS_ONLY: onOff.default(false),
     BURSAR_IBAN_BANK_CODE: z
       .string()
-      .regex(/^\d{8}$/)
+      .regex(/^\d{8}$/, 'must be eight digits')
       .default('99999999'),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
     BURSAR_WORKER_QUEUES: oneOrMore('main', 'webhooks'),
@@ -121,11 +122,11 @@ export type Config = z.output<typeof environment> & {
  */
 export function readConfig(env: NodeJS.ProcessEnv, needs: readonly 'BURSAR_SIGNING_KEY'[] = []): Config {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const parsed = environment.safeParse(given);
+  const parsed = environment.safeParse(given, { error: inOurWords });
   const missing = needs.filter((name) => given[name] === undefined).map((name) => `  ${name}: is missing`);
   if (!parsed.success || missing.length > 0) {
     const issues = parsed.error?.issues ?? [];
-    const lines = [...issues.map((issue) => `  ${issue.path.join('.')}: ${sentence(issue)}`), ...missing];
+    const lines = [...issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`), ...missing];
     throw new Error(`the configuration is wrong:\n${lines.join('\n')}`);
   }
   const config = parsed.data;
@@ -146,6 +147,3 @@ export const urlRulesOf = (
   allowedOrigins: config.BURSAR_ALLOWED_ORIGINS,
   namesAllowedOrigins: config.BURSAR_MODE === 'sandbox',
 });
-
-const sentence = (issue: z.core.$ZodIssue): string =>
-  issue.code === 'invalid_type' && issue.input === undefined ? 'is missing' : issue.message;

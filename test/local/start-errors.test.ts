@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
   [
     'an unknown log level',
     () => ({ LOG_LEVEL: 'loud' }),
-    /^start failed: the configuration is wrong: LOG_LEVEL: .*"info".*$/,
+    /^start failed: the configuration is wrong: LOG_LEVEL: must be one of trace, debug, info, warn, error, fatal, silent$/,
   ],
   [
     'a Temporal that is not there',
@@ -161,6 +161,41 @@ const cases: readonly Case[] = [
     'a Temporal address that is none',
     () => ({ TEMPORAL_ADDRESS: 'nonsense' }),
     /^start failed: the configuration is wrong: TEMPORAL_ADDRESS: must be host:port$/,
+  ],
+  [
+    'a vault key of the wrong length',
+    () => ({ BURSAR_VAULT_KEY: 'c2hvcnQ=' }),
+    /^start failed: BURSAR_VAULT_KEY must be 32 bytes in base64 or hexadecimal, not 5; make one with: openssl rand -base64 32$/,
+  ],
+  [
+    'a signing key that is none',
+    () => ({ BURSAR_SIGNING_KEY: 'geheim' }),
+    /^start failed: the configuration is wrong: BURSAR_SIGNING_KEY: must be an Ed25519 private key in PEM$/,
+  ],
+  [
+    'a signing key that cannot be read',
+    () => ({ BURSAR_SIGNING_KEY: `-----BEGIN PRIVATE KEY-----\n${password}\n-----END PRIVATE KEY-----` }),
+    /^start failed: BURSAR_SIGNING_KEY must be an Ed25519 private key in PEM$/,
+  ],
+  [
+    'live without a card processor',
+    () => ({ BURSAR_MODE: 'live' }),
+    /^start failed: live needs a real card processor, which Bursar does not have yet; use BURSAR_MODE=sandbox$/,
+  ],
+  [
+    'a port of the metrics that is none',
+    () => ({ BURSAR_METRICS_PORT: 'http' }),
+    /^start failed: the configuration is wrong: BURSAR_METRICS_PORT: must be a number$/,
+  ],
+  [
+    'a loop that no worker has',
+    () => ({ BURSAR_WORKER_LOOPS: 'relay,relays' }),
+    /^start failed: the configuration is wrong: BURSAR_WORKER_LOOPS: must be one of relay, deliveries, sealer, purge$/,
+  ],
+  [
+    'an address to listen at that this machine does not have',
+    () => ({ HOST: '192.0.2.1' }),
+    /^start failed: HOST is 192\.0\.2\.1: this machine cannot listen there \(EADDRNOTAVAIL\)$/,
   ],
   [
     'a PORT that is taken',

@@ -140,7 +140,10 @@ test('with servers of its own and in live mode it starts neither them nor a sand
     startTemporal({ dir: own, port: await freePort(), binary: await temporalBinary({ dir: own }) }),
   ]);
   try {
-    const live = { BURSAR_MODE: 'live', DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: temporal.address };
+    // Live does not start without a card processor, and the simulated one is the only one so far.
+    const processor = { BURSAR_SANDBOX_URL: 'http://127.0.0.1:9', BURSAR_ALLOW_SIMULATED: 'on' };
+    const servers = { DATABASE_URL: postgres.url, TEMPORAL_ADDRESS: temporal.address };
+    const live = { BURSAR_MODE: 'live', ...processor, ...servers };
     await mkdir(join(own, 'data'));
     const start = startBursar({ ...live, BURSAR_DATA_DIR: join(own, 'data') });
     await waitUntil('live start', async () => start.out().startsWith('ready '), { withinMs: 20_000 });

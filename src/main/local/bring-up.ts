@@ -130,7 +130,7 @@ async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports):
     { application: databaseUrl ?? 'postgres://127.0.0.1/bursar', migration: migrationDatabaseUrl },
     temporalAddress ?? `127.0.0.1:${ports.temporal}`,
   );
-  checkConfig(apiEnv({ ...known, addresses }));
+  checkConfig(apiEnv({ ...known, addresses }), workerEnv({ ...known, addresses }));
   await Promise.all([
     ...(databaseUrl === undefined ? [] : [checkPostgres(databaseUrl)]),
     ...(migrationDatabaseUrl === undefined

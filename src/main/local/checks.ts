@@ -3,23 +3,40 @@
  * Each problem is one sentence that an operator can act on. Never repeats a password or a key.
  * @module
  */
+import { createPrivateKey } from 'node:crypto';
 import { connect as connectSocket } from 'node:net';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
 import type { TemporalSecurity } from '../../temporal/security.ts';
+import { readVaultKeys } from '../../vault/vault-keys.ts';
 import { readConfig } from '../config.ts';
 
 /** PostgreSQL 18 has `uuidv7()` and the plans that the measured statements rely on. */
 const oldestPostgres = 18;
 const answerWithinMs = 5_000;
 
-/** The environment of the API and the worker, judged before either is started. */
-export function checkConfig(env: NodeJS.ProcessEnv): void {
+/** Checks the environments of the API and of the worker before either is started. */
+export function checkConfig(api: NodeJS.ProcessEnv, worker: NodeJS.ProcessEnv): void {
   try {
-    readConfig(env);
+    readVaultKeys(readConfig(api).BURSAR_VAULT_KEY);
+    const { BURSAR_SIGNING_KEY, BURSAR_SANDBOX_URL } = readConfig(worker, ['BURSAR_SIGNING_KEY']);
+    checkSigningKey(BURSAR_SIGNING_KEY ?? '');
+    // Only live comes here without one: a sandbox's configuration needs it.
+    if (BURSAR_SANDBOX_URL === undefined) {
+      throw new Error('live needs a real card processor, which Bursar does not have yet; use BURSAR_MODE=sandbox');
+    }
   } catch (error) {
     throw new Error((error as Error).message.replace(/:\n\s*/, ': ').replaceAll(/\n\s*/g, '; '));
   }
+}
+
+function checkSigningKey(pem: string): void {
+  try {
+    if (createPrivateKey(pem).asymmetricKeyType === 'ed25519') return;
+  } catch {
+    // The library's message names a routine of OpenSSL; the sentence below names the setting.
+  }
+  throw new Error('BURSAR_SIGNING_KEY must be an Ed25519 private key in PEM');
 }
 
 /** `name`: the variable that the address came from. Throws when this database cannot be used. */

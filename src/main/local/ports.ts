@@ -100,7 +100,7 @@ function listen(port: number, host: string): Promise<Server | undefined> {
     const server = createServer();
     server.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined);
-      else reject(error);
+      else reject(new Error(`HOST is ${host}: this machine cannot listen there (${error.code})`, { cause: error }));
     });
     server.listen({ port, host, exclusive: true }, () => resolve(server));
   });
