@@ -1,5 +1,6 @@
 /**
- * Clearings whose authorization has not come within a day: the network has collected, so they are booked without one.
+ * Clearings whose authorization has not come within a day: the network has collected, so they are booked without one;
+ * where all of them are of 0 it has not, and they go on waiting.
  * Should the authorization come after all, what was collected stays booked, and the rules decide on the rest.
  * @module
  */
@@ -41,7 +42,8 @@ export async function bookOrphanClearings(
   const found = await rows<Orphan>(
     database.read(),
     `select distinct adapter, authorization_id as "authorizationId", card_ref as "cardRef" from network_messages
-     where is_waiting and kind = 'clearing' and received_at <= $1 limit ${batch}`,
+     where is_waiting and kind = 'clearing' and received_at <= $1 and (body ->> 'amountCents')::bigint > 0
+     limit ${batch}`,
     [since],
   );
   const failures = await oneByOne(found, (orphan) => database.write((tx) => book(tx, orphan, closeUsedCard, at)));

@@ -25,7 +25,10 @@ begin
   -- Its clearings were booked before it came.
   if found then
     select to_jsonb(t) || jsonb_build_object('card_ref', v_message.card_ref, 'is_reversed', exists (
-        select from transaction_events e where e.transaction_id = t.id and e.kind = 'reversal'))
+        select from transaction_events e where e.transaction_id = t.id and e.kind = 'reversal'),
+      -- A final clearing of 0 ends no transaction that something is collected for after it.
+      'is_final', t.is_final or exists (
+        select from transaction_events e where e.transaction_id = t.id and e.kind = 'clearing' and e.is_final))
       into v_unasked from transactions t where t.adapter = p_adapter and t.authorization_id = p_id;
   end if;
   select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'card_ref', m.card_ref, 'body', m.body,

@@ -236,6 +236,35 @@ describe('a clearing of 0', () => {
   );
 });
 
+describe('a clearing of 0 whose authorization comes after more than a day', () => {
+  test.each([true, false])('collects nothing, so nothing is booked before it comes (final: %s)', async (final) => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    await network.clear(payer, { authorizationId: message.id, amountCents: 0, final });
+    await expireIn(world, inDays(1.1));
+    const transactions = 'select id from transactions where agent_id = $1';
+    expect(await world.sql(transactions, [payer.agentId])).toEqual([]);
+    await network.send<Authorized>('authorizations', message);
+    const held = final ? 0 : 1_250; // After a final clearing nothing is held.
+    expect(await balancesOf(world, payer)).toEqual({ available: 5_000 - held, held, receivable: 0 });
+    await expireIn(world, inDays(8));
+    const left = await world.sql(`${transactions} and status = 'pending'`, [payer.agentId]);
+    expect(left).toEqual([]);
+    expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  });
+
+  test('that is final, with a part collected after it: nothing more is held', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    const authorizationId = message.id;
+    await network.clear(payer, { authorizationId, amountCents: 0, final: true });
+    await network.clear(payer, { authorizationId, amountCents: 400, final: false });
+    await expireIn(world, inDays(1.1));
+    await network.send<Authorized>('authorizations', message);
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_600, held: 0, receivable: 0 });
+  });
+});
+
 describe('a clearing after everything was given back', () => {
   const endings: [string, (payer: Payer, authorizationId: string) => Promise<unknown>][] = [
     ['a reversal', (payer, authorizationId) => network.reverse(payer, { authorizationId })],

@@ -6,7 +6,15 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { newId } from '../../../src/kernel/ids.ts';
-import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import {
+  anIntent,
+  aPayer,
+  balancesOf,
+  brokenInvariants,
+  expireIn,
+  networkOf,
+  type Payer,
+} from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -149,3 +157,22 @@ test('an account check with it uses nothing up', async () => {
   expect([await statusOf(id), await intentOf(intentId)]).toMatchObject(['paying', { matched_transaction_id: null }]);
   expect((await network.authorize(payer, { token })).body.decision).toBe('approved');
 });
+
+test.each(['at once', 'after it was booked'])(
+  'all of it collected before, and more than the intent allows: its intent is paid for once, asked %s',
+  async (when) => {
+    const payer = await buyer();
+    const intentId = await anIntent(world, payer, { ttlMs: 60 * 86_400_000 });
+    const { id, token } = await aCheckout(payer, intentId);
+    const message = network.authorizationOf(payer, { token, amountCents: 2_000 });
+    await network.clear(payer, { authorizationId: message.id, amountCents: 2_000 });
+    if (when !== 'at once') await expireIn(world, new Date(Date.now() + 1.1 * 86_400_000));
+    const { body } = await network.send<{ transactionId: string }>('authorizations', message);
+    expect(body).toMatchObject({ decision: 'approved', rule: 'cleared_before' });
+    expect([await statusOf(id), await intentOf(intentId)]).toEqual([
+      'paid',
+      { status: 'completed', matched_transaction_id: body.transactionId },
+    ]);
+    expect(await balancesOf(world, payer)).toEqual({ available: 8_000, held: 0, receivable: 0 });
+  },
+);

@@ -10,16 +10,18 @@ import { blankTransaction } from '../transactions/blank-transaction.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { holdExpiry } from '../transactions/transaction.rules.ts';
 import type { Decision } from './authorization.rules.ts';
-import type { AuthorizationFacts, UnaskedTransaction } from './authorization-facts.ts';
+import { type AuthorizationFacts, isTokenUsed, type UnaskedTransaction } from './authorization-facts.ts';
 import type { AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './received-message.ts';
 
 export function transactionOf(
   { adapter, message, cause }: Received<AuthorizationMessage>,
-  { card, agent, purse, checkout, simulation }: AuthorizationFacts,
-  { outcome, approvedCents, holdCents, rule, reason, candidate }: Decision,
+  facts: AuthorizationFacts,
+  decision: Decision,
   adopted: TransactionFields | undefined,
 ): TransactionFields {
+  const { card, agent, purse, checkout, simulation } = facts;
+  const { outcome, approvedCents, holdCents, rule, reason } = decision;
   const isDeclined = outcome === 'declined';
   const isVerification = message.kind === 'verification';
   return blankTransaction({
@@ -28,7 +30,7 @@ export function transactionOf(
     agentId: card.agentId,
     cardId: card.id,
     // A declined charge belongs to no intent, unless it was made for that one.
-    intentId: isDeclined ? (checkout?.intentId ?? simulation?.intentId ?? null) : (candidate?.id ?? null),
+    intentId: isDeclined ? (checkout?.intentId ?? simulation?.intentId ?? null) : intentPaidFor(facts, decision),
     walletId: agent.walletId,
     adapter,
     authorizationId: message.id,
@@ -66,14 +68,16 @@ export function transactionOf(
 export function unaskedTransactionOf(
   { message, cause }: Received<AuthorizationMessage>,
   unasked: UnaskedTransaction,
-  { outcome, approvedCents, holdCents, rule, reason, candidate }: Decision,
+  facts: AuthorizationFacts,
+  decision: Decision,
 ): TransactionFields {
+  const { outcome, approvedCents, holdCents, rule, reason } = decision;
   const { cardRef: _cardRef, isReversed: _isReversed, ...row } = unasked;
   const isDeclined = outcome === 'declined';
   const isHeld = holdCents > 0;
   return {
     ...row,
-    intentId: row.intentId ?? (isDeclined ? null : (candidate?.id ?? null)),
+    intentId: row.intentId ?? (isDeclined ? null : intentPaidFor(facts, decision)),
     status: isHeld ? 'pending' : row.status,
     amountCents: isHeld ? add(row.clearedCents, holdCents) : row.amountCents,
     requestedCents: message.amountCents,
@@ -96,6 +100,16 @@ export function unaskedTransactionOf(
     version: row.version + 1,
     updatedAt: cause.at,
   };
+}
+
+/**
+ * Where all of it was collected before, no rule was asked: also where the amount does not fit the intent of the payment
+ * token, that intent is paid for, so that nothing pays for it a second time.
+ */
+function intentPaidFor(facts: AuthorizationFacts, { candidate }: Decision): string | null {
+  if (candidate !== undefined) return candidate.id;
+  if (isTokenUsed(facts)) return null;
+  return facts.intents.find(({ id }) => id === facts.checkout?.intentId)?.id ?? null;
 }
 
 const expiryOf = ({ merchant, expiresAt }: AuthorizationMessage, { at }: Cause): Date =>

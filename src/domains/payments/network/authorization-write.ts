@@ -40,7 +40,7 @@ export function writingOf(
   const transaction =
     unasked === null
       ? transactionOf(received, facts, decision, adopted)
-      : unaskedTransactionOf(received, unasked, decision);
+      : unaskedTransactionOf(received, unasked, facts, decision);
   const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
     decision: decision.outcome,
