@@ -4,7 +4,7 @@
  * @module
  */
 import type { Installation } from '../support/installation.ts';
-import { dailyLimitEuros, type Site } from './site.ts';
+import { dailyLimitEuros, maxTransactionEuros, type Site } from './site.ts';
 
 type Check = { readonly what: string; readonly sql: string; readonly params?: (site: Site) => unknown[] };
 
@@ -144,6 +144,114 @@ const checks: readonly Check[] = [
     what: 'each open intent has its open process, and no final one has',
     sql: `select i.id, i.status, p.is_open from intents i left join processes p on p.id = 'intent/' || i.id
           where i.status <> 'denied' and coalesce(p.is_open, false) <> (i.status in ('pending_approval', 'approved'))`,
+  },
+  {
+    what: 'each decision belongs to one authorization, and each authorization has one decision',
+    sql: `select coalesce(d.transaction_id, e.transaction_id) as id, d.decisions, e.authorizations
+          from (select transaction_id, count(*) as decisions from decisions group by 1) d
+          full join (select transaction_id, count(*) as authorizations from transaction_events
+                     where kind = 'authorization' group by 1) e using (transaction_id)
+          where d.decisions is distinct from 1 or e.authorizations is distinct from 1`,
+  },
+  {
+    what: 'nothing was approved beyond what was collected while agent or card was frozen, as the decision saw it',
+    sql: `select transaction_id, outcome, rule, facts -> 'agent' as agent, facts -> 'card' as card from decisions
+          where outcome <> 'declined' and 'frozen' in (facts #>> '{agent,status}', facts #>> '{card,status}')
+            and rule <> 'cleared_before' and not (outcome = 'partial' and (facts ->> 'collectedBeforeCents')::bigint > 0)`,
+  },
+  {
+    // A freeze and a hold lock the same row before they write their events.
+    what: 'no hold was placed between a freeze and its unfreeze, in the order of the events',
+    sql: `select h.subject_id, f.name from events h
+          join journals j on j.reference_id = h.subject_id and j.kind = 'authorization'
+          join transactions t on t.id = h.subject_id
+          join decisions d on d.transaction_id = t.id and d.rule <> 'cleared_before'
+          cross join lateral (
+            select distinct on (subject_id) name from events
+            where seq < h.seq and subject_id in (t.agent_id, t.card_id)
+              and name in ('agent.frozen', 'agent.unfrozen', 'card.frozen', 'card.unfrozen')
+            order by subject_id, seq desc) f
+          where h.name = 'transaction.authorization' and f.name in ('agent.frozen', 'card.frozen')`,
+  },
+  {
+    what: 'no authorization was approved above the transaction limit, unless all of it was collected before',
+    sql: `select t.id, t.approved_cents, d.rule from transactions t join decisions d on d.transaction_id = t.id
+          where t.approved_cents > $1 and d.rule <> 'cleared_before'
+            and t.approved_cents > (d.facts ->> 'collectedBeforeCents')::bigint`,
+    params: () => [maxTransactionEuros * 100],
+  },
+  {
+    what: 'no more was approved for an intent than it lets through, unless it was collected before',
+    sql: `select t.id, t.approved_cents, i.expected_amount_cents, p.amount_tolerance_percent from transactions t
+          join intents i on i.id = t.intent_id join policies p on p.agent_id = t.agent_id and p.removed_at is null
+          join decisions d on d.transaction_id = t.id
+          where d.rule <> 'cleared_before' and t.approved_cents > (d.facts ->> 'collectedBeforeCents')::bigint
+            and t.approved_cents > i.expected_amount_cents * (1 + coalesce(p.amount_tolerance_percent, 0) / 100.0)`,
+  },
+  {
+    what: 'each clearing and reversal that moved money has its journal, with its cause and amount, and no other has one',
+    sql: `select coalesce(e.cause, j.cause) as cause, e.cents as told, j.cents as booked
+          from (select kind || ':' || adapter || ':' || network_id as cause, amount_cents as cents from transaction_events
+                where kind in ('clearing', 'reversal') and amount_cents > 0) e
+          full join (
+            select j.cause, case j.kind when 'clearing' then
+                (select sum(amount_cents) from ledger_entries l where l.journal_id = j.id and l.account like 'external:cards:%')
+              else (select -sum(amount_cents) from ledger_entries l where l.journal_id = j.id and l.account like '%:held') end as cents
+            from journals j where j.kind in ('clearing', 'reversal')) j on j.cause = e.cause
+          where coalesce(e.cents, 0) <> coalesce(j.cents, 0)`,
+  },
+  {
+    what: 'each hold is what was approved, less what was collected before it was asked for',
+    sql: `select j.reference_id, l.amount_cents, t.approved_cents from journals j
+          join ledger_entries l on l.journal_id = j.id and l.account like '%:held'
+          join transactions t on t.id = j.reference_id
+          where j.kind = 'authorization' and (l.amount_cents > t.approved_cents
+            or j.cause <> 'authorization:' || t.adapter || ':' || t.authorization_id)`,
+  },
+  {
+    what: 'after a final clearing nothing is held',
+    sql: `select t.id, t.held_cents from transactions t where t.held_cents > 0 and exists (
+            select from transaction_events e where e.transaction_id = t.id and e.kind = 'clearing' and e.is_final)`,
+  },
+  {
+    what: 'what a transaction is left with is what was approved and collected, less what was given back',
+    sql: `select id, held_cents, cleared_cents, reversed_cents, approved_cents from transactions
+          where held_cents + reversed_cents > approved_cents or (status <> 'pending' and held_cents > 0)
+            or (status = 'completed') <> (completed_at is not null)`,
+  },
+  {
+    what: 'a subject tells of its life in order: created first, and nothing of a declined one but collections',
+    sql: `select subject_id, name, place from (
+            select subject_id, name, row_number() over (partition by subject_id order by seq) as place from events
+            where subject_id like 'tx_%' or subject_id like 'int_%') e
+          where (name in ('transaction.created', 'intent.created')) <> (place = 1)
+          union all
+          select c.subject_id, c.name, 0 from events c where c.name in ('transaction.completed', 'intent.completed')
+            and not exists (select from events m where m.subject_id = c.subject_id and m.seq < c.seq
+              and m.name in ('transaction.settlement', 'transaction.updated', 'intent.matched'))`,
+  },
+  {
+    what: 'each change that is audited has one audit row, in the same request',
+    sql: `select coalesce(e.subject_id, a.subject_id) as subject, coalesce(e.name, a.name) as name, e.told, a.audited
+          from (select subject_id, name, request_id, count(*) as told from events
+                where name in ('transaction.authorization', 'transaction.declined', 'transaction.settlement',
+                  'transaction.completed', 'intent.created', 'intent.matched', 'intent.completed',
+                  'intent.cancelled', 'agent.frozen', 'agent.unfrozen', 'card.frozen', 'card.unfrozen') group by 1, 2, 3) e
+          full join (select subject_id, action as name, request_id, count(*) as audited from audit
+                where action in ('transaction.authorization', 'transaction.declined', 'transaction.settlement',
+                  'transaction.completed', 'intent.created', 'intent.matched', 'intent.completed',
+                  'intent.cancelled', 'agent.frozen', 'agent.unfrozen', 'card.frozen', 'card.unfrozen')
+                  and outcome = 'done' group by 1, 2, 3) a
+            on a.subject_id = e.subject_id and a.name = e.name and a.request_id = e.request_id
+          where coalesce(e.told, 0) <> coalesce(a.audited, 0)`,
+  },
+  {
+    what: 'no cause moved two intents, and none completed one that another cause had completed',
+    sql: `select noun, cause_id, to_status, count(*) from transitions
+          where noun = 'intent' and to_status in ('completed', 'failed') group by 1, 2, 3 having count(*) > 1
+          union all
+          select noun, row_id, to_status, count(*) from transitions
+          where noun in ('intent', 'checkout') and to_status = 'completed' group by 1, 2, 3 having count(*) > 1`,
   },
   { what: 'no wake waits', sql: 'select id from processes where wanted_wake or waking_until is not null' },
   {

@@ -62,7 +62,8 @@ async function declareAndCancel(client: Client): Promise<void> {
 async function chargeByNetwork(client: Client): Promise<void> {
   const { agent, random } = client;
   const id = `auth_${randomUUID()}`;
-  const amountCents = 100 + random.below(4_000);
+  // Now and then about as much as the transaction limit allows.
+  const amountCents = 100 + random.below(random.chance(0.03) ? 30_000 : 4_000);
   const charge = { id, amountCents, partialSupported: random.chance(0.3) };
   const answer = await network(client, 'authorize', 'authorizations', authorization(agent, charge));
   const approvedCents = Number(answer.body.approvedCents ?? 0);

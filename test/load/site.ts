@@ -27,6 +27,7 @@ export type Site = {
 };
 
 export const dailyLimitEuros = 900;
+export const maxTransactionEuros = 200;
 const owners = 8;
 const agentsPerOwner = 3;
 
@@ -68,7 +69,7 @@ async function anOwner(installation: Installation): Promise<{ ownerId: string; a
     await call('PATCH', `/policies/agent/${agent.id}`, {
       dailyLimitEuros,
       monthlyLimitEuros: dailyLimitEuros * 4,
-      maxTransactionEuros: 200,
+      maxTransactionEuros,
       autoApproveLimitEuros: 40,
       requireIntent: false,
     });
