@@ -62,7 +62,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     const actor: Actor =
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const { causeId, requestId, runId } = decision;
-    // A signal has no request of its own: what it does is recorded under the call that declared the intent.
+    // A signal has no request: its effect is recorded under the call that declared the intent.
     const call = actor.kind === 'signal' ? await originOf(database, intentId) : { requestId, runId };
     const cause = { causeId, ...call, actor, at: await clock.now() };
     const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));

@@ -33,7 +33,7 @@ type Asked = {
   readonly operation: Operation;
   readonly request: Request;
   readonly requestId: string;
-  /** Told who is calling as soon as it is known, also where the call is then refused. */
+  /** Is given the caller as soon as it is known, also where the call is then refused. */
   readonly onIdentified: (caller: Caller) => void;
 };
 

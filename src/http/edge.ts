@@ -202,7 +202,7 @@ function validate(operation: Operation, request: Request, json: unknown, rawBody
   const { params: wantedParams, query: wantedQuery, body: wantedBody } = operation;
   // A path parameter that cannot be an id is a typing error, which a 404 would hide.
   const params = wantedParams === undefined ? {} : validated(wantedParams, 'path', request.params);
-  // Of a network's message nothing is judged before its signature, which the handler checks.
+  // A network message is read only after its signature, which the handler checks.
   const network = operation.auth.includes('network');
   const query = network ? {} : validatedQuery(wantedQuery, request.url);
   const body =

@@ -1,4 +1,4 @@
-/** Judges a part of a request by its schema: the parsed value, or a refusal that says what is wrong where. @module */
+/** Checks a part of a request by its schema: the parsed value, or a refusal that says what is wrong where. @module */
 import * as z from 'zod';
 import { invalid } from './errors.ts';
 import { queryOf } from './query.ts';

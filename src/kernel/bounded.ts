@@ -1,5 +1,5 @@
 /**
- * Reads what somebody sent to a workflow run into a small value that fits a payload and a database column. Never
+ * Reads the content of a signal or an update of a workflow run into a small value that fits a payload and a database column. Never
  * throws: what is too long is cut, what is too deep or too many is dropped, and what no field names is not read.
  * @module
  */

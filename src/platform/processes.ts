@@ -83,7 +83,7 @@ export async function wakeProcesses(tx: Tx, ids: readonly string[], dueAt?: Date
 }
 
 /**
- * For the process's own look at its rows: locks it until the transaction ends, so that nobody opens, closes or moves it
+ * For the process's own look at its rows: locks it until the transaction ends, so that no other transaction opens, closes or moves it
  * meanwhile. A wake that was wanted is fulfilled by this look.
  */
 export async function lockProcess(tx: Tx, id: string): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * Takes bounded batches off the three queues of the table of workflow runs: wakes, starts and rescues. Each workflow
- * type has an equal share of a batch, and so has each owner within its type. Takes only; signals nobody.
+ * type has an equal share of a batch, and so has each owner within its type. It takes rows and sends no signal.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,7 +13,7 @@ export type QueueName = 'wakes' | 'starts' | 'rescues';
 
 export type Claimed = Process & {
   readonly isOpen: boolean;
-  /** Of a wake: until when the claim holds, as PostgreSQL writes it. Whoever confirms the wake names it. */
+  /** Of a wake: until when the claim holds, as PostgreSQL writes it. The confirmation of the wake names it. */
   readonly lease: string | null;
   /** Of a rescue: false when the row's deadline has moved since the row was found overdue. */
   readonly isOverdue: boolean;
@@ -29,7 +29,7 @@ type Request = {
 
 const markedAtOnce = 1_000;
 
-/** Undoes the claim of a row that nobody has got to. */
+/** Undoes the claim of a row whose call was not begun. */
 const releases: Record<QueueName, string> = {
   wakes: 'wanted_wake = true, waking_until = null',
   starts: 'retry_at = null',

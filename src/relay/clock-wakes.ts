@@ -1,6 +1,6 @@
 /**
  * Moving the sandbox clock asks for a wake of everything that is due by then. The request is one row, written with the
- * clock; the marks follow in batches, made by whoever comes first, so that neither a crash nor the number loses any.
+ * clock; the marks follow in batches, made by the first process that is free, so that neither a crash nor the number loses any.
  * @module
  */
 import type { Database } from '../db/database.ts';

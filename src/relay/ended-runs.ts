@@ -1,5 +1,5 @@
 /**
- * Finds workflow runs that somebody ended from outside while their row is open, and has them started again. Slow by
+ * Finds workflow runs that were ended from outside while their row is open, and has them started again. Slow by
  * intention: it only repairs, and no decision depends on it. Several worker processes share one pace.
  * @module
  */
@@ -67,7 +67,7 @@ export async function checkSome(options: EndedRunsOptions): Promise<number> {
   return taken.length;
 }
 
-/** Whoever has the turn takes the rows that were not checked for longest. An idle installation writes nothing. */
+/** The process whose turn it is takes the rows that were not checked for longest. An idle installation writes nothing. */
 async function takeTurn(database: Database, everyMs: number): Promise<string[]> {
   const taken = await rowsByIndex<{ id: string }>(
     database,

@@ -18,7 +18,7 @@ type Limits = {
   readonly forMs: number;
 };
 
-/** A failure of `act` is counted; whoever wants to know more of it catches it there. */
+/** A failure of `act` is counted; a caller that needs the error catches it there. */
 export async function workOff<Item>(
   items: readonly Item[],
   act: (item: Item) => Promise<void>,

@@ -66,7 +66,7 @@ export async function webhookEndpoint(input: { id: Id<'webhook'> }): Promise<End
   });
 
   const wait = (ms: number): Promise<boolean> =>
-    // Messages that are ignored wake nobody, and fill the history too.
+    // Ignored messages start no attempt, and fill the history too.
     condition(() => isStale || workflowInfo().continueAsNewSuggested, ms);
 
   for (;;) {

@@ -20,7 +20,7 @@ type SignalHandler<Input> = {
   /** Gets a bounded value; answers `ignored` with the reason where it makes no sense. Must not throw. */
   readonly read: (typed: unknown) => Input | Ignored;
   readonly handle: (input: Input) => unknown;
-  /** Told why an input was ignored or refused, because a signal has no caller to answer. */
+  /** Is given the reason why an input was ignored or refused, because a signal has no caller to answer. */
   readonly note: (sentence: string) => void;
   /** Shown beside the signal in the Web UI. */
   readonly description: string;

@@ -6,7 +6,7 @@ create or replace function claim_runs(p_queue text, p_most int, p_served jsonb, 
   p_overdue_before timestamptz) returns setof processes
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $body$
 declare
-  -- A claim holds for longer than the longest call to Temporal. One that nobody confirms is made again.
+  -- A claim holds for longer than the longest call to Temporal. A claim that is not confirmed is made again.
   v_lease constant text := 'now() + interval ''10 seconds''';
   -- A run that is started or woken while it is overdue needs no rescue within the next minute.
   v_note_rescue constant text := 'rescued_at = case when due_at < $4 then now() else rescued_at end';

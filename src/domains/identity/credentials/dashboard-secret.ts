@@ -1,5 +1,5 @@
 /**
- * Judges the dashboard's secret: constant time, one or two values (the second during a rotation). The right one is
+ * Checks the dashboard's secret: constant time, one or two values (the second during a rotation). The right one is
  * always accepted; after ten wrong ones in a minute (real time) from one address, further wrong ones of that address
  * are refused as too many. Without a configured value every secret is wrong. The key that reads the sandbox's clock is
  * judged alike.
@@ -25,7 +25,7 @@ export const createClockKey = (configured: string | undefined): DashboardSecret 
 
 function judgeOf(accepted: readonly string[], countFailure: FailureLimit): DashboardSecret {
   return (secret, client) => {
-    // Compared before anything is counted: whoever guesses must not lock out the holder, who may share the address.
+    // Compared before anything is counted: an attacker who guesses must not lock out the holder, who may share the address.
     // Every value is compared, so that the time taken does not tell which one came close.
     if (accepted.filter((value) => sameSecret(value, secret)).length > 0) return true;
     countFailure(client);

@@ -56,7 +56,7 @@ export type PostResult = {
 
 /**
  * All or nothing; results are in the order of the drafts. Throws `insufficient_funds` with the figures, and a plain
- * error for a cause that was posted with other content (BL006). Whoever posts must look at the outcome: `already`
+ * error for a cause that was posted with other content (BL006). The caller must look at the outcome: `already`
  * means that this call moved nothing. Locks all accounts of all drafts in one lock call; in a transaction that holds
  * ledger locks, they must be among those (see lockAccounts).
  */
@@ -105,7 +105,7 @@ export async function lockAccounts<Name extends string>(
 }
 
 /**
- * Gives a new wallet its accounts, so that lists find them. Only for one that this transaction creates: nobody else can
+ * Gives a new wallet its accounts, so that lists find them. Only for one that this transaction creates: no other can
  * know its accounts yet, so this is no lock call.
  */
 export async function openAccounts(
