@@ -1,7 +1,8 @@
 /**
  * Makes Temporal agree with the table of workflow runs: wakes what changed, starts what is missing (also after Temporal
- * lost its database) and wakes what is overdue. A pass takes one bounded batch of each, so that no owner, workflow type
- * or slow run holds up the others. Runs in the worker process, and wakes only in the API while the clock is moved.
+ * lost its database) and wakes what is overdue. A pass takes one bounded batch of each, in this order, and lets their
+ * calls run beside each other, so that no owner, workflow type or slow run holds up the others. Runs in the worker
+ * process, and wakes only in the API while the clock is moved.
  * @module
  */
 import type { Database } from '../db/database.ts';
@@ -14,6 +15,9 @@ import type { WorkflowGateway } from '../temporal/gateway.ts';
 import { type Claimed, confirmWakes, createClaims, forgetOtherEpochs, noteOverdue, type QueueName } from './claims.ts';
 import { countClockWakes, markDue } from './clock-wakes.ts';
 import { type Worked, workOff } from './lanes.ts';
+
+/** A batch whose calls have begun. Not a bare promise, which an `await` of the begin would wait for too. */
+type Begun = { readonly worked: Promise<Worked<Claimed>> };
 
 export type RelayDeps = {
   readonly database: Database;
@@ -84,18 +88,23 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
     }
   };
 
-  const workQueue = async (queue: QueueName, taken: string[], overdueBefore: Date): Promise<Worked<Claimed>> => {
+  /** Claims a batch and begins its calls; what comes of them is known when the batch's time is over. */
+  const begin = async (queue: QueueName, taken: string[], overdueBefore: Date): Promise<Begun> => {
     const claimed = await claims.claim(queue, { most: most[queue], taken, overdueBefore });
     taken.push(...claimed.map(({ id }) => id));
-    const { settled, ...worked } = await workOff(
+    const batch = workOff(
       queue === 'rescues' ? claimed.filter(({ isOverdue }) => isOverdue) : claimed,
       (one) => call(queue, one),
       { lanes: Math.max(fewestLanes, Math.min(lanes, mostUnderWay - calls)), forMs: batchMs },
     );
-    underWay.add(settled);
-    void settled.finally(() => underWay.delete(settled));
-    await claims.release(queue, worked.notBegun);
-    return worked;
+    const end = async (): Promise<Worked<Claimed>> => {
+      const { settled, ...worked } = await batch;
+      underWay.add(settled);
+      void settled.finally(() => underWay.delete(settled));
+      await claims.release(queue, worked.notBegun);
+      return worked;
+    };
+    return { worked: end() };
   };
 
   /** One run that cannot be reached is its own matter. When none can, Temporal is away, whatever its front end says. */
@@ -121,18 +130,24 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
       const before = await overdueBefore();
       const taken: string[] = [];
       await markDue(database, markingMs);
-      const wakes = await workQueue('wakes', taken, before);
-      await keepUp(epoch, before);
-      const starts = await workQueue('starts', taken, before);
-      const rescues = await workQueue('rescues', taken, before);
-      const worked = [wakes, starts, rescues];
+      const begun: Promise<Worked<Claimed>>[] = [];
+      try {
+        begun.push((await begin('wakes', taken, before)).worked);
+        await keepUp(epoch, before);
+        begun.push((await begin('starts', taken, before)).worked);
+        begun.push((await begin('rescues', taken, before)).worked);
+      } finally {
+        await Promise.allSettled(begun);
+      }
+      const worked = await Promise.all(begun);
       await assertReachable(worked);
       const hadWork = worked.some(({ done, hanging, notBegun }) => done + hanging + notBegun.length > 0);
-      return { woken: wakes.done, started: starts.done, rescued: rescues.done, hadWork };
+      const [woken = 0, started = 0, rescued = 0] = worked.map(({ done }) => done);
+      return { woken, started, rescued, hadWork };
     },
     wakeSome: async () => {
       const taken: string[] = [];
-      const { done } = await workQueue('wakes', taken, await overdueBefore());
+      const { done } = await (await begin('wakes', taken, await overdueBefore())).worked;
       return { taken: taken.length, woken: done };
     },
     settled: async () => {

@@ -147,6 +147,22 @@ describe('pace', () => {
     expect(world.called).toHaveLength(2);
   });
 
+  test('a slow wake keeps neither the starts nor the rescues of its pass waiting', async () => {
+    const relay = world.relay();
+    await relay.pass(); // Its look for what is newly overdue comes once a second, and is done.
+    await world.rows('intentLifecycle', 'own_wake', 1, wanted);
+    await world.rows('intentLifecycle', 'own_start', 1, unstarted);
+    await world.rows('intentLifecycle', 'own_rescue', 1, { ...overdue, rescued_at: `'-infinity'` });
+    let isRescued = (): void => undefined;
+    const rescue = new Promise<void>((resolve) => {
+      isRescued = resolve;
+    });
+    // The wake and the start are answered when the rescue has been: calls one after the other would not end in time.
+    world.onCall(async (_, { ownerId }) => (ownerId === 'own_rescue' ? isRescued() : rescue));
+    expect(await relay.pass()).toMatchObject({ woken: 1, started: 1, rescued: 1 });
+    expect(world.called.map(({ ownerId }) => ownerId)).toEqual(['own_wake', 'own_start', 'own_rescue']);
+  });
+
   test('no row is taken twice in a pass', async () => {
     await world.rows('intentLifecycle', 'own_a', 4, { ...overdue, ...unstarted, wanted_wake: 'true' });
     // Temporal is told, and PostgreSQL has not noted it: the row is in all three queues.
