@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document of the mounted areas: canonical paths only, aliases beside them. @module */
 import * as z from 'zod';
+import { idPattern } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { errorBody } from './errors.ts';
 import { type Area, type AuthKind, type Operation, pathsOf } from './route.ts';
@@ -71,6 +72,8 @@ function describe(area: Area, operationId: string, operation: Operation, compone
       ...(operation.method === 'post' && !operation.auth.includes('public') && !operation.auth.includes('network')
         ? [idempotencyHeader(operation)]
         : []),
+      // The clock is the deployment's, and no owner's.
+      ...(operation.auth.includes('dashboard') && area.tag !== 'Sandbox' ? [ownerHeader] : []),
     ],
     ...(operation.body === undefined
       ? {}
@@ -198,6 +201,14 @@ function idempotencyHeader({ idempotency }: Operation): Json {
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
   };
 }
+
+const ownerHeader: Json = {
+  name: 'X-Owner-Id',
+  in: 'header',
+  required: false,
+  description: 'With the dashboard secret: the owner for whom the call acts. Ignored with any other credential.',
+  schema: { type: 'string', pattern: idPattern('owner').source },
+};
 
 function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, components: Json): Json[] {
   if (schema === undefined) return [];
