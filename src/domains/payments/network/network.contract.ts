@@ -126,7 +126,7 @@ export const networkArea = defineArea({
       path: '/clearings',
       summary: 'The network collects; `final` gives the rest of the hold back',
       description:
-        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it, a day at most. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
+        'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it: a day at most where money was collected, a clearing of 0 until the authorization comes. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
       body: clearingMessage,
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
