@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Bare, startBare } from './support/bare.ts';
-import { inMs, judge, percentile, table } from './support/figures.ts';
+import { evaluate, inMs, percentile, table } from './support/figures.ts';
 import { type BenchInstallation, startInstallation } from './support/installation.ts';
 import { measuredSeconds, runBench } from './support/run.ts';
 import { idOf, seedAgents, settle } from './support/seed.ts';
@@ -88,7 +88,7 @@ await runBench('approvals', async (atEnd) => {
     ],
   );
   const p99 = percentile(found.approvals, 0.99);
-  return judge([
+  return evaluate([
     { what: 'approve until it is shown, p99', found: inMs(p99), target: `≤ ${worstMs} ms`, isMet: p99 <= worstMs },
   ]);
 });

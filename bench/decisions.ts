@@ -5,7 +5,7 @@
  */
 import { createHmac, randomUUID } from 'node:crypto';
 import { cpuClock, cpuPer } from './support/cpu.ts';
-import { inMs, judge, perSecond, table, whole } from './support/figures.ts';
+import { evaluate, inMs, perSecond, table, whole } from './support/figures.ts';
 import { type Call, type Load, type Loaded, startLoad } from './support/load.ts';
 import { benchFolder, startBenchPostgres } from './support/postgres.ts';
 import { startApi, startProgram } from './support/program.ts';
@@ -106,7 +106,7 @@ await runBench('decisions', async (atEnd) => {
       shown(`floor, c=${connections}`, bare),
     ],
   );
-  return judge([
+  return evaluate([
     {
       what: `decisions at c=${connections}`,
       found: `${whole(most.rate)}/s`,

@@ -6,7 +6,7 @@
 import type { Client } from '@temporalio/client';
 import { type Bare, startBare } from './support/bare.ts';
 import { cpuClock, cpuPer } from './support/cpu.ts';
-import { inMs, judge, perSecond, table, whole } from './support/figures.ts';
+import { evaluate, inMs, perSecond, table, whole } from './support/figures.ts';
 import { type BenchInstallation, startInstallation } from './support/installation.ts';
 import { type Call, type Load, startLoad } from './support/load.ts';
 import { measuredSeconds, runBench, say } from './support/run.ts';
@@ -123,7 +123,7 @@ await runBench('intents', async (atEnd) => {
   );
   say(`CPU per intent: ${intents.cpu}`);
   say(`CPU per bare workflow: ${second.cpu}`);
-  return judge([
+  return evaluate([
     {
       what: 'POST /intents p99',
       found: inMs(intents.p99Ms),

@@ -5,7 +5,7 @@
  */
 import { strict as assert } from 'node:assert';
 import { cpuClock, cpuPer } from './support/cpu.ts';
-import { inMs, judge, table, whole } from './support/figures.ts';
+import { evaluate, inMs, table, whole } from './support/figures.ts';
 import { type Load, type Loaded, startLoad } from './support/load.ts';
 import { benchFolder, startBenchPostgres } from './support/postgres.ts';
 import { startApi, startProgram } from './support/program.ts';
@@ -148,7 +148,7 @@ await runBench('reads', async (atEnd) => {
     );
   }
   table([`reads at c=${connections}, CPU per request`, 'bursar', 'p99', 'floor', 'p99'], lines);
-  return judge(
+  return evaluate(
     rates
       .filter(({ read }) => targets[read.kind] > 0)
       .map(({ read, rate }) => ({

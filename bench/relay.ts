@@ -4,7 +4,7 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { inMs, judge, percentile, table } from './support/figures.ts';
+import { evaluate, inMs, percentile, table } from './support/figures.ts';
 import { type BenchInstallation, startInstallation } from './support/installation.ts';
 import { measuredSeconds, runBench, say } from './support/run.ts';
 import { idOf, seedAgents } from './support/seed.ts';
@@ -20,24 +20,24 @@ async function seedLoad({ sql, ownerId }: BenchInstallation): Promise<void> {
   await sql(`update cards set owner_id = 'own_cards', status = 'frozen', frozen_by = 'card' where id = any($1)`, [
     frozen,
   ]);
-  await sql(`delete from processes where subject_id = any($1)`, [frozen]);
+  await sql(`delete from workflow_runs where subject_id = any($1)`, [frozen]);
   await sql(
-    `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, wanted_wake, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, due_at, wanted_wake, created_at)
      select 'card/' || id, 'cardLifecycle', id, 'own_cards', 'frozen', now(), true, now() from unnest($1::text[]) id`,
     [frozen],
   );
   await sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
      select 'card/' || id, 'cardLifecycle', id, owner_id, agent_id, 'active', now() from cards where owner_id = $1
      on conflict (id) do nothing`,
     [ownerId],
   );
   // Runs without a row: each fails at its first step, and stays due.
-  const missing = `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, started_epoch, created_at)
+  const missing = `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, due_at, started_epoch, created_at)
     select 'intent/int_' || $1 || n, 'intentLifecycle', 'int_' || $1 || n, 'own_' || $1, 'approved',
       now() - interval '3 minutes', $3, now() from generate_series(1, $2::int) n`;
   const [epoch] = await sql<{ epoch: string }>(
-    'select started_epoch as epoch from processes where started_epoch is not null limit 1',
+    'select started_epoch as epoch from workflow_runs where started_epoch is not null limit 1',
   );
   await sql(missing, ['overdue', load.overdue, epoch?.epoch ?? 'none']);
   await sql(missing, ['dead', load.due, null]);
@@ -55,13 +55,13 @@ async function measureWakes({ url, headers, sql }: BenchInstallation, number: nu
   const agentId = idOf('ag', 1 + (number % ownAgents));
   const cardId = idOf('ca', 1 + (number % ownAgents));
   const { id: intentId } = await post('/intents', { agentId, purpose: 'paper and pens', expectedAmountEuros: 12.5 });
-  const wakeOf = async (kind: string, processId: string, path: string): Promise<Wake> => {
+  const wakeOf = async (kind: string, workflowId: string, path: string): Promise<Wake> => {
     await post(path);
     const start = performance.now();
     for (;;) {
       const [waiting] = await sql(
-        'select 1 from processes where id = $1 and (wanted_wake or waking_until is not null)',
-        [processId],
+        'select 1 from workflow_runs where id = $1 and (wanted_wake or waking_until is not null)',
+        [workflowId],
       );
       const ms = performance.now() - start;
       if (waiting === undefined || ms > 120_000) return { kind, ms };
@@ -110,7 +110,7 @@ await runBench('relay', async (atEnd) => {
   const states = await watching;
   const [left] = await installation.sql<{ unstarted: number; wakes: number }>(
     `select count(*) filter (where is_open and started_epoch is null)::int as unstarted,
-       count(*) filter (where wanted_wake or waking_until is not null)::int as wakes from processes`,
+       count(*) filter (where wanted_wake or waking_until is not null)::int as wakes from workflow_runs`,
   );
   say(`after ${seconds} s: ${left?.unstarted} of ${load.due} not started yet, ${left?.wakes} wakes under way`);
   const kinds = ['intent cancelled', 'card changed'];
@@ -123,7 +123,7 @@ await runBench('relay', async (atEnd) => {
     }),
   );
   const notOk = states.filter((state) => state !== 'ok').length;
-  return judge([
+  return evaluate([
     ...kinds.map((what, i) => {
       const most = Math.max(...(lengths[i] ?? []));
       return { what, found: inMs(most), target: `at most ${inMs(mostMs)}`, isMet: most <= mostMs };

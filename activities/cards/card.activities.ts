@@ -6,8 +6,8 @@ import {
   type CardView,
   cardView,
   findCard,
+  markSynced,
   nextCardStep,
-  noteTold,
   type OnActivated,
   storeIssuedCard,
 } from '../../src/domains/cards/index.ts';
@@ -29,7 +29,7 @@ export const cardActivities = ({ database, clock, processor, onActivated }: Deps
   /** Asks under the card's id, so that a lost answer finds the same card at the processor. */
   issueCard: refusing(async (cardId: string): Promise<CardView> => {
     const row = await cardOf(database, cardId);
-    if ((row.toldState ?? null) !== null) return cardView(row);
+    if ((row.syncedState ?? null) !== null) return cardView(row);
     const issued = await processor.issueCard({ cardId: row.id, usage: row.usage, idempotencyKey: row.id });
     const at = await clock.now();
     return cardView(await database.write((tx) => storeIssuedCard(tx, cardId, issued, at, onActivated)));
@@ -42,7 +42,7 @@ export const cardActivities = ({ database, clock, processor, onActivated }: Deps
     if (cardRef === null || cardRef === undefined) return cardView(row);
     const outcome = await processor.setCardState({ cardRef, state });
     const at = await clock.now();
-    return cardView(await database.write((tx) => noteTold(tx, cardId, state, outcome, at)));
+    return cardView(await database.write((tx) => markSynced(tx, cardId, state, outcome, at)));
   }),
 });
 

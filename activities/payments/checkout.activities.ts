@@ -39,7 +39,7 @@ import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { EvaluateCharge } from '../../src/usecases/evaluate-charge.ts';
+import type { EvaluateCharge } from '../../src/usecases/payments/evaluate-charge.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
@@ -81,7 +81,7 @@ export const checkoutActivities = (deps: Deps) => ({
     if (row.status !== 'open') return checkoutView(row);
     const offer = await deps.merchantCheckout.readOffer(row.targetUrl);
     const cause = await causeOf(deps, row, 'offer');
-    const judged = await deps.database.write(async (tx) => {
+    const evaluated = await deps.database.write(async (tx) => {
       const locked = await lockCheckout(tx, checkoutId);
       if (locked.status !== 'open') return locked;
       if (offer.outcome === 'no_offer') {
@@ -95,15 +95,15 @@ export const checkoutActivities = (deps: Deps) => ({
         const refused = { amountCents, outcomeCode: 'intent', outcomeReason: why ?? 'the intent is gone' };
         return changeCheckout(tx, locked, 'refuse', refused, cause);
       }
-      const verdict = evaluateOffer(offer, await offerFacts(tx, deps, { intent, offer, at: cause.at }));
-      if (!verdict.ok) {
-        const refused = { amountCents, outcomeCode: verdict.code, outcomeReason: verdict.reason };
+      const decision = evaluateOffer(offer, await offerFacts(tx, deps, { intent, offer, at: cause.at }));
+      if (!decision.ok) {
+        const refused = { amountCents, outcomeCode: decision.code, outcomeReason: decision.reason };
         return changeCheckout(tx, locked, 'refuse', refused, cause);
       }
-      const { ceilingCents } = verdict;
+      const { ceilingCents } = decision;
       return changeCheckout(tx, locked, 'offer', { orderId, amountCents, merchant, payUrl, ceilingCents }, cause);
     });
-    return checkoutView(judged);
+    return checkoutView(evaluated);
   }),
 
   mintAndPay: refusing(async (checkoutId: string): Promise<CheckoutView> => {

@@ -10,7 +10,7 @@ import {
 } from '../../src/domains/spending/policies/index.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import { expirePolicy } from '../../src/usecases/expire-policy.ts';
+import { expirePolicy } from '../../src/usecases/spending/expire-policy.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = { database: Database; clock: Clock };

@@ -9,10 +9,10 @@ import {
   type IntentRow,
   type IntentView,
   intentView,
-  judgeProof,
-  mostCentsOf,
+  maxChargeCentsOf,
   nextIntentStep,
   stateOf,
+  verifyDecision,
 } from '../../src/domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
@@ -20,8 +20,8 @@ import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { hasMoved } from '../../src/platform/transitions.ts';
-import { decideIntent } from '../../src/usecases/decide-intent.ts';
-import { demandsPasskey } from '../../src/usecases/refuse-unattested.ts';
+import { decideIntent } from '../../src/usecases/spending/decide-intent.ts';
+import { demandsPasskey } from '../../src/usecases/spending/refuse-unattested.ts';
 import type { Vault } from '../../src/vault/vault.ts';
 import { refusing } from '../lib/refusals.ts';
 
@@ -42,7 +42,7 @@ export type IntentNext = {
   /** The policy in force demands a passkey, so a signal approves nothing. */
   readonly needsPasskey?: boolean;
   /** What approving it allows one charge to take, tolerance included. */
-  readonly mostCents?: number;
+  readonly maxChargeCents?: number;
 };
 
 /** Each answers what the process does next, so that the run need not ask once more. */
@@ -58,7 +58,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
       throw signalsAreOff();
     }
-    if (decision.actor !== 'signal') await refuseUnproven({ database, vault }, intentId, decision);
+    if (decision.actor !== 'signal') await refuseUnsigned({ database, vault }, intentId, decision);
     const actor: Actor =
       decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
     const { causeId, requestId, runId } = decision;
@@ -84,7 +84,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     const declared = await originOf(database, intentId);
     const cause = { causeId: 'deadline', ...declared, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) =>
-      applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnProcess: true }),
+      applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnWorkflow: true }),
     );
     return nextOf({ database, clock, links }, row);
   }),
@@ -113,7 +113,7 @@ async function nextOf(
     view,
     approvalUrl: (await links.urlsOf(db, [row.id])).get(row.id) ?? null,
     needsPasskey: demandsPasskey(await policyOfAgent(db, row.agentId)),
-    mostCents: (await mostCentsOf(db, [row]))(row),
+    maxChargeCents: (await maxChargeCentsOf(db, [row]))(row),
   };
 }
 
@@ -122,14 +122,14 @@ const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.wind
 export type IntentActivities = ReturnType<typeof intentActivities>;
 
 /** What this very decision has moved already it may say again, however late. */
-async function refuseUnproven(
+async function refuseUnsigned(
   { database, vault }: Pick<Deps, 'database' | 'vault'>,
   intentId: string,
   decision: IntentDecision,
 ): Promise<void> {
-  const verdict = await judgeProof(vault, intentId, decision);
-  if (verdict === 'foreign') throw notOfTheApi();
-  if (verdict === 'holds' || (await hasMoved(database.read(), 'intent', intentId, decision.causeId))) return;
+  const check = await verifyDecision(vault, intentId, decision);
+  if (check === 'invalid') throw notOfTheApi();
+  if (check === 'valid' || (await hasMoved(database.read(), 'intent', intentId, decision.causeId))) return;
   throw new DomainError('invalid_state', 'this decision was sealed more than 10 minutes ago; decide again');
 }
 

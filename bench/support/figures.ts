@@ -12,7 +12,7 @@ export const inMs = (ms: number): string => `${ms < 10 ? ms.toFixed(1) : Math.ro
 export const whole = (value: number): string => Math.round(value).toLocaleString('en');
 
 /** Prints one line per target and answers whether all are met. */
-export function judge(targets: readonly { what: string; found: string; target: string; isMet: boolean }[]): boolean {
+export function evaluate(targets: readonly { what: string; found: string; target: string; isMet: boolean }[]): boolean {
   say('');
   for (const { what, found, target, isMet } of targets) {
     say(`${isMet ? 'met   ' : 'MISSED'} ${what}: ${found} (target ${target})`);

@@ -5,8 +5,8 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ChildMark } from '../../src/main/local/pids.ts';
 import { start } from '../../src/main/start.ts';
+import type { ChildMark } from '../../src/supervisor/pids.ts';
 import { benchFolder, openSql, type Sql, sayDurable } from './postgres.ts';
 import { nobodyOutside } from './program.ts';
 import type { Ending } from './run.ts';

@@ -8,10 +8,10 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
-import { freePort } from '../../src/main/local/ports.ts';
-import { startPostgres } from '../../src/main/local/postgres.ts';
-import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
 import { runMigrations } from '../../src/main/migrate.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
+import { startPostgres } from '../../src/supervisor/postgres.ts';
+import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 import { type Ending, say } from './run.ts';
 
 export type Sql = <Row extends pg.QueryResultRow>(text: string, params?: unknown[]) => Promise<Row[]>;

@@ -4,7 +4,7 @@
  * @module
  */
 import { cpus, release, totalmem, type } from 'node:os';
-import { stopSignals } from '../../src/main/local/stop-signals.ts';
+import { stopSignals } from '../../src/supervisor/stop-signals.ts';
 
 export type Ending = (stop: () => Promise<unknown>) => void;
 

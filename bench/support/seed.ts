@@ -58,7 +58,7 @@ export async function seedAgents(
     [ownerId, count, ...Object.values(terms)],
   );
   await sql(
-    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, told_state,
+    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, synced_state,
        usage, is_primary, name, is_provisioning, origin, created_at, updated_at)
      select ${id('ca')}, $1, ${id('ag')}, 'bench-card-' || n, lpad((n % 10000)::text, 4, '0'), 'visa', 12, 2035, 'active',
        'active', 'multi', true, 'default', false, $3, now(), now()
@@ -106,7 +106,7 @@ export async function seedIntents(sql: Sql, ownerId: string, agents: number, cou
 /** Payments 1 to `count`, collected, each with what the network said about it. */
 export async function seedTransactions(sql: Sql, ownerId: string, agents: number, count: number): Promise<void> {
   await sql(
-    `insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse, type,
+    `insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, funding_source, type,
        status, amount_cents, requested_cents, approved_cents, cleared_cents, merchant_id, merchant, merchant_mcc,
        merchant_country, is_final, authorized_at, completed_at, request_id, created_at, updated_at)
      select ${id('tx')}, $1, ${id('ag', '1 + n % $2')}, ${id('ca', '1 + n % $2')}, ${id('int')}, ${id('wal', '1 + n % $2')},

@@ -1,6 +1,6 @@
 /**
  * Reads a request body within its limit and parses JSON. What is over the limit is read off (up to 16 MiB), so that
- * the caller gets the 413 instead of a broken connection. What a body says is judged elsewhere, but a string that can
+ * the caller gets the 413 instead of a broken connection. What a body says is evaluated elsewhere, but a string that can
  * be stored nowhere is refused here.
  * @module
  */

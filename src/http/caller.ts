@@ -28,7 +28,7 @@ export type Call = {
   readonly cause: Cause;
   /** Mints an id; a re-driven request mints the same ones in the same order. */
   newId<K extends IdKind>(kind: K): Id<K>;
-  /** Business time, for reads that judge deadlines. */
+  /** Business time, for reads that evaluate deadlines. */
   now(): Promise<Date>;
 };
 

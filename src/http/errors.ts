@@ -7,8 +7,8 @@ import * as z from 'zod';
 import { isDatabaseAway } from '../db/database.ts';
 import { DomainError, type ErrorCode } from '../kernel/errors.ts';
 import { redactText } from '../platform/redact.ts';
-import { echoed } from './echo.ts';
 import { nearName } from './near-name.ts';
+import { echoed } from './sanitize-for-error.ts';
 
 export const statusOf = {
   invalid_request: 400,

@@ -22,7 +22,7 @@ export type RequestKey = {
   readonly rawBody: Uint8Array;
 };
 
-/** Whose turn it is; a lapsed one may be taken over, and then changes nothing any more. */
+/** Whose turn it is; an expired one may be taken over, and then changes nothing any more. */
 export type Lease = { readonly leaseToken: string };
 
 export type Reservation =
@@ -41,7 +41,7 @@ type KeptAnswer = {
 export type Idempotency = {
   /** Before validation: a stored answer, a refusal (409), or nothing known. */
   find(request: RequestKey): Promise<Extract<Reservation, { kind: 'replay' }> | undefined>;
-  /** After validation: reserves, or takes over a lapsed reservation with its seed. */
+  /** After validation: reserves, or takes over an expired reservation with its seed. */
   reserve(request: RequestKey): Promise<Reservation>;
   keep(request: RequestKey, lease: Lease, answer: KeptAnswer): Promise<void>;
   /** A 4xx: as if never asked. */
@@ -79,7 +79,7 @@ const selectRow = `select caller_kind, method, path, request_hash, seed, seed_ms
     and reserved_at > now() - interval '${retentionHours} hours'
   order by caller_kind desc limit 1`;
 
-const adoptRow = `update idempotency set caller_kind = $2
+const assignCallerKind = `update idempotency set caller_kind = $2
   where owner_id = $1 and caller_kind = '' and agent_id = $3 and key = $4`;
 
 export function createIdempotency(database: Database, vault: Vault): Idempotency {
@@ -90,7 +90,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     if (row === undefined) return undefined;
     if (!isOf(row, request))
       throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
-    if (row.caller_kind === '') await rows(database.read(), adoptRow, keyOf(request));
+    if (row.caller_kind === '') await rows(database.read(), assignCallerKind, keyOf(request));
     return replayOf(row, request);
   };
 
@@ -185,7 +185,7 @@ async function patiently(end: () => Promise<unknown>, until = Date.now() + lease
 
 const leased = 'owner_id = $1 and caller_kind = $2 and agent_id = $3 and key = $4 and lease_token = $5';
 
-/** Inserts, or takes over a row that is past its retention or whose lease lapsed without an answer. */
+/** Inserts, or takes over a row that is past its retention or whose lease expired without an answer. */
 const reserveRow = `insert into idempotency as i
     (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + interval '${leaseMs} milliseconds')

@@ -1,7 +1,7 @@
 /** The query string as one value per name, or a refusal: no name twice, no broken escape, no NUL. @module */
 import { DomainError } from '../kernel/errors.ts';
 import { isWellFormed } from '../kernel/text.ts';
-import { echoed } from './echo.ts';
+import { echoed } from './sanitize-for-error.ts';
 
 /** `url`: of the request, as received. */
 export function queryOf(url: string): Readonly<Record<string, string>> {

@@ -60,7 +60,7 @@ export function createRefusedAccess({ log, audit, realNow = Date.now }: Options)
   return {
     trace: async (refused) => {
       const { status, label: code } = refusalOf(refused.error);
-      if (!tracedStatuses.includes(status) && !isFailedProof(refused.error)) return;
+      if (!tracedStatuses.includes(status) && !isFailedVerification(refused.error)) return;
       const { name: operation, request, caller, client } = refused;
       const requestId = requestIdOf(request);
       const credential = credentialOf(request, caller);
@@ -82,11 +82,12 @@ export function createRefusedAccess({ log, audit, realNow = Date.now }: Options)
   };
 }
 
-const isFailedProof = (error: unknown): boolean => (error as Partial<DomainError> | null)?.isFailedProof === true;
+const isFailedVerification = (error: unknown): boolean =>
+  (error as Partial<DomainError> | null)?.isFailedVerification === true;
 
 /** An agent that asks for an owner's operation, a wrong dashboard secret, a passkey's proof that does not hold. */
 function needsOwnerOrPerson({ operation, request, caller, error }: Refused, status: number): boolean {
-  if (isFailedProof(error)) return true;
+  if (isFailedVerification(error)) return true;
   if (caller?.kind === 'agent') return !operation.auth.includes('agent');
   return status === 401 && caller === undefined && operation.auth.includes('dashboard') && hasDashboardSecret(request);
 }

@@ -12,13 +12,13 @@ import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { refuse } from './answer.ts';
-import { echoedPath } from './echo.ts';
 import type { EdgeDeps } from './edge.ts';
 import { serveFixedFiles } from './fixed-files.ts';
 import { mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
 import { echoedRunId, requestIdOf } from './request-id.ts';
 import { type Mounted, pathsOf } from './route.ts';
+import { echoedPath } from './sanitize-for-error.ts';
 
 export type ServerOptions = {
   readonly areas: readonly Mounted[];

@@ -31,17 +31,17 @@ export class DomainError extends Error {
   /** Seconds after which repeating makes sense; sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
   /** A person's proof that failed, such as a passkey's: traced like a 401, whatever its status. */
-  readonly isFailedProof: boolean;
+  readonly isFailedVerification: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { retryAfterSeconds?: number; isFailedProof?: boolean; cause?: unknown } = {},
+    options: { retryAfterSeconds?: number; isFailedVerification?: boolean; cause?: unknown } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
-    this.isFailedProof = options.isFailedProof ?? false;
+    this.isFailedVerification = options.isFailedVerification ?? false;
   }
 }
 

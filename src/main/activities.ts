@@ -15,9 +15,9 @@ import type { Id } from '../kernel/ids.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import { claimLimits } from '../relay/deliveries.ts';
 import type { RetrySender } from '../relay/retries.ts';
-import { evaluateCharge } from '../usecases/evaluate-charge.ts';
-import { handPaymentsOver } from '../usecases/rotate-card.ts';
-import { riskOf } from '../usecases/spending-facts.ts';
+import { reassignPayments } from '../usecases/cards/rotate-card.ts';
+import { evaluateCharge } from '../usecases/payments/evaluate-charge.ts';
+import { riskOf } from '../usecases/spending/spending-facts.ts';
 import type { Infrastructure } from './infrastructure.ts';
 
 export type WorkerPorts = { readonly outbound: Outbound; readonly retries: RetrySender };
@@ -40,7 +40,7 @@ export function workerActivities(infrastructure: Infrastructure, { outbound, ret
       processor,
       onActivated: async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {
         await agentBecomesVisible(tx, cause, agentId as Id<'agent'>);
-        if (from !== undefined) await handPaymentsOver(tx, cause, { agentId, from, to });
+        if (from !== undefined) await reassignPayments(tx, cause, { agentId, from, to });
       },
     }),
     ...checkoutActivities({

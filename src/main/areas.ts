@@ -11,8 +11,8 @@ import { sandboxClockArea, sandboxClockHandlers } from '../http/sandbox-clock.ts
 import type { Cause } from '../platform/cause.ts';
 import { advanceClock } from '../platform/clock.ts';
 import { requestClockWakes } from '../relay/clock-wakes.ts';
-import { createRelay, wakeDue } from '../relay/processes.ts';
-import { createReadCardPolicy } from '../usecases/read-card-policy.ts';
+import { createRelay, wakeDue } from '../relay/workflow-runs.ts';
+import { createReadCardPolicy } from '../usecases/cards/read-card-policy.ts';
 import { healthChecks } from './health-checks.ts';
 import type { Infrastructure } from './infrastructure.ts';
 import { publishedAreas } from './published.ts';

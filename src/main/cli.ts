@@ -76,8 +76,8 @@ async function verifyLedger(database: Database, folder: string, own: KeyObject |
   say(`${folder}: ${outside.checkpoints} checkpoints${own === undefined ? ', own signing key not at hand' : ''}\n`);
   for (const difference of outside.differences) tell(difference.subject, difference.message);
 
-  const verdict = differences === 0 ? 'the ledger is whole' : `${differences} differences`;
-  say(`${verdict}: ${owners} owners, ${journals} journals, ${outside.checkpoints} checkpoints\n`);
+  const decision = differences === 0 ? 'the ledger is whole' : `${differences} differences`;
+  say(`${decision}: ${owners} owners, ${journals} journals, ${outside.checkpoints} checkpoints\n`);
   return differences === 0 ? 0 : 1;
 }
 

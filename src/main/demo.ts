@@ -3,7 +3,7 @@
  * Ctrl-C; with `--exit` it stops everything at the end. Exit code 0 only when every step was as told.
  * @module
  */
-import { tellStory } from './demo/story.ts';
+import { tellStory } from '../demo/story.ts';
 import { type Ready, runBursar, runningBursar } from './start.ts';
 
 const exits = process.argv.includes('--exit');
@@ -30,8 +30,8 @@ process.exit(
     // Told twice in a minute the story is more than a stranger's ceiling, and its listener asks often.
     env: { BURSAR_RATE_LIMIT_PER_MINUTE: '1000', ...process.env },
     afterReady: async ({ ready }) => {
-      const isTold = await told(ready);
-      if (exits || !isTold) return isTold ? 0 : 1;
+      const isSynced = await told(ready);
+      if (exits || !isSynced) return isSynced ? 0 : 1;
       write('everything goes on running; Ctrl-C stops it');
       return undefined;
     },

@@ -13,7 +13,7 @@ import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
-import { createIntentChallenge, type IntentChallenge } from '../usecases/attest-intent.ts';
+import { createIntentChallenge, type IntentChallenge } from '../usecases/spending/attest-intent.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { readVaultKeys, vaultCheck } from '../vault/vault-keys.ts';
 import type { Config } from './config.ts';

@@ -5,7 +5,7 @@
  * @module
  */
 import { migrate } from '../db/migrate.ts';
-import { checkPostgres } from './local/checks.ts';
+import { checkPostgres } from '../supervisor/checks.ts';
 
 const insufficientPrivilege = '42501';
 

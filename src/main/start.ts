@@ -4,15 +4,15 @@
  * @module
  */
 import { pathToFileURL } from 'node:url';
-import { type Running, type StartOptions, start } from './local/bring-up.ts';
-import { dataDirPath } from './local/data-dir.ts';
-import { AlreadyRunningError, runningSupervisor } from './local/pids.ts';
-import { type Ready, readReady } from './local/ready-file.ts';
-import { stopSignals } from './local/stop-signals.ts';
+import { type Running, type StartOptions, start } from '../supervisor/bring-up.ts';
+import { dataDirPath } from '../supervisor/data-dir.ts';
+import { AlreadyRunningError, runningSupervisor } from '../supervisor/pids.ts';
+import { type Ready, readReady } from '../supervisor/ready-file.ts';
+import { stopSignals } from '../supervisor/stop-signals.ts';
 
-export { type Running, type Starting, type StartOptions, start } from './local/bring-up.ts';
-export { AlreadyRunningError } from './local/pids.ts';
-export type { Ready } from './local/ready-file.ts';
+export { type Running, type Starting, type StartOptions, start } from '../supervisor/bring-up.ts';
+export { AlreadyRunningError } from '../supervisor/pids.ts';
+export type { Ready } from '../supervisor/ready-file.ts';
 
 export type RunOptions = StartOptions & {
   /** Done once, after the ready line; a number ends the run with that exit code. */

@@ -8,8 +8,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Connection } from '@temporalio/client';
+import { searchAttributes } from '../supervisor/temporal-server.ts';
 import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
-import { searchAttributes } from './local/temporal-server.ts';
 
 export type TemporalSetup = {
   address: string;

@@ -42,8 +42,8 @@ async function waiting({ database }: Infrastructure): Promise<Gauge[]> {
     database.read(),
     `select
        (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
-       (select count(*)::int from processes where wanted_wake or waking_until is not null) as wakes,
-       (select count(*)::int from processes where is_open and started_epoch is null) as starts,
+       (select count(*)::int from workflow_runs where wanted_wake or waking_until is not null) as wakes,
+       (select count(*)::int from workflow_runs where is_open and started_epoch is null) as starts,
        (select count(*)::int from unsealed_journals) as unsealed`,
   );
   const ages = await rows<{ loop: string; seconds: number }>(

@@ -13,17 +13,17 @@ import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { claimLimits, deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
 import { startEndedRunsLoop } from '../relay/ended-runs.ts';
 import { type Loop, startLoop } from '../relay/loop.ts';
-import { createRelay } from '../relay/processes.ts';
 import { createRetrySender } from '../relay/retries.ts';
+import { createRelay } from '../relay/workflow-runs.ts';
+import { freePort } from '../supervisor/ports.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
-import { refreshApprovalLinks } from '../usecases/refresh-approval-links.ts';
+import { refreshApprovalLinks } from '../usecases/spending/refresh-approval-links.ts';
 import { workerActivities } from './activities.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
-import { freePort } from './local/ports.ts';
 import { senderOf } from './wiring/delivery.ts';
 import { ageingLoop } from './wiring/payments.ts';
 import { sealerOf } from './wiring/treasury.ts';
@@ -44,18 +44,18 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log });
   const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
   const ageing = isWanted('relay') ? ageingLoop(infrastructure) : undefined;
-  const forgetting = isWanted('purge') ? forgettingLoop(infrastructure) : undefined;
+  const forgetting = isWanted('purge') ? purgeLoop(infrastructure) : undefined;
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
     channels: {
-      [deliveriesChannel]: () => deliveries?.nudge(),
-      bursar_clock: () => ageing?.nudge(),
+      [deliveriesChannel]: () => deliveries?.wake(),
+      bursar_clock: () => ageing?.wake(),
     },
     applicationName: 'bursar-worker-listener',
     onListening: () => {
-      deliveries?.nudge();
-      ageing?.nudge();
+      deliveries?.wake();
+      ageing?.wake();
     },
   });
   const sealer = isWanted('sealer') ? sealerOf(infrastructure) : undefined;
@@ -121,7 +121,7 @@ function relayLoop(infrastructure: Infrastructure): Loop {
     pass: async () => {
       const { hadWork } = await relay.pass();
       await beat(infrastructure.database, 'relay');
-      if (hadWork) loop.nudge();
+      if (hadWork) loop.wake();
     },
   });
   return {
@@ -134,7 +134,7 @@ function relayLoop(infrastructure: Infrastructure): Loop {
 }
 
 /** Kept answers past their day, secrets past their ten minutes, and addresses past their 90 days are purged. */
-const forgettingLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>
+const purgeLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>
   startLoop({
     name: 'forgetting',
     everyMs: minute,

@@ -1,15 +1,15 @@
 /**
- * Which addresses and URLs may be dialled: global unicast only, embedded IPv4 judged as IPv4, plus the exact origins
+ * Which addresses and URLs may be dialled: global unicast only, embedded IPv4 evaluated as IPv4, plus the exact origins
  * an operator allowed. Pure: resolves nothing and dials nothing.
  * @module
  */
 import ipaddr from 'ipaddr.js';
 import { type Block, blockedPorts, localNames, specialIpv4, specialIpv6 } from './special-addresses.ts';
 
-export type Judgement = { readonly ok: true } | { readonly ok: false; readonly why: string };
+export type Evaluation = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
 /** `why` reads on from the address: `10.0.0.1 is private`. */
-export function judgeAddress(ip: string): Judgement {
+export function checkAddress(ip: string): Evaluation {
   if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return judgeIpv4(ipaddr.IPv4.parse(ip));
   if (ipaddr.IPv6.isValid(ip)) return judgeIpv6(ipaddr.IPv6.parse(ip));
   return refused('is not an IP address');
@@ -22,12 +22,12 @@ export type UrlRules = {
   /** True in a sandbox: a refused host or port is answered with the setting that allows the developer's own machine. */
   readonly namesAllowedOrigins?: boolean;
 };
-export type UrlJudgement = { readonly url: URL; readonly isAllowedOrigin: boolean } | { readonly refused: string };
+export type UrlCheck = { readonly url: URL; readonly isAllowedOrigin: boolean } | { readonly refused: string };
 
 export const longestUrl = 2_048;
 
 /** The sentence of a refusal says what to change and repeats no more of the URL than its host. */
-export function judgeUrl(raw: string, rules: UrlRules): UrlJudgement {
+export function checkUrl(raw: string, rules: UrlRules): UrlCheck {
   const { allowedOrigins, requireHttps = false } = rules;
   if (raw.length > longestUrl) return no(`the URL has ${raw.length} characters; use at most ${longestUrl}`);
   if (/[\s\\\p{Cc}]/u.test(raw)) return no('the URL holds a space, backslash or control character; percent-encode it');
@@ -72,21 +72,21 @@ export function readAllowedOrigin(entry: string): string {
   return url.origin;
 }
 
-const fine: Judgement = { ok: true };
-const refused = (why: string): Judgement => ({ ok: false, why });
-const no = (sentence: string): UrlJudgement => ({ refused: sentence });
+const fine: Evaluation = { ok: true };
+const refused = (why: string): Evaluation => ({ ok: false, why });
+const no = (sentence: string): UrlCheck => ({ refused: sentence });
 
-function judgeIpv4(address: ipaddr.IPv4): Judgement {
+function judgeIpv4(address: ipaddr.IPv4): Evaluation {
   const block = ipv4Blocks.find(({ range }) => address.match(range));
   return block === undefined ? fine : refused(block.what);
 }
 
-function judgeIpv6(address: ipaddr.IPv6): Judgement {
+function judgeIpv6(address: ipaddr.IPv6): Evaluation {
   if (address.zoneId !== undefined && address.zoneId !== '') return refused('names a zone of this machine');
   const embedded = embeddedIpv4(address);
   for (const inner of embedded) {
-    const judgement = judgeIpv4(inner);
-    if (!judgement.ok) return refused(`carries ${inner.toString()}, which ${judgement.why}`);
+    const evaluation = judgeIpv4(inner);
+    if (!evaluation.ok) return refused(`carries ${inner.toString()}, which ${evaluation.why}`);
   }
   if (embedded.length > 0 && !isIsatap(address)) return fine;
   if (!address.match(globalUnicast)) return refused('is not a global unicast address');
@@ -113,7 +113,7 @@ function embeddedIpv4(address: ipaddr.IPv6): ipaddr.IPv4[] {
   return isIsatap(address) ? [at(12)] : [];
 }
 
-/** Interface ids ::0:5efe:a.b.c.d tunnel to that IPv4 address under any prefix, so the prefix is judged as well. */
+/** Interface ids ::0:5efe:a.b.c.d tunnel to that IPv4 address under any prefix, so the prefix is evaluated as well. */
 function isIsatap(address: ipaddr.IPv6): boolean {
   const [high, low] = [address.parts[4], address.parts[5]];
   return low === 0x5efe && (high === 0 || high === 0x200);
@@ -131,8 +131,8 @@ function whyHostRefused(hostname: string): string | undefined {
 }
 
 function whyIpRefused(ip: string): string | undefined {
-  const judgement = judgeAddress(ip);
-  return judgement.ok ? undefined : `${ip} ${judgement.why}; use a public address`;
+  const evaluation = checkAddress(ip);
+  return evaluation.ok ? undefined : `${ip} ${evaluation.why}; use a public address`;
 }
 
 function whyPortRefused(port: string): string | undefined {

@@ -1,12 +1,12 @@
 /**
  * The only door to addresses outside: guarded HTTP requests with a total deadline and a body limit. Every address a
- * name resolves to is judged, and only a judged one is dialled; redirects are answers, never followed.
+ * name resolves to is evaluated, and only an evaluated one is dialled; redirects are answers, never followed.
  * @module
  */
 import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request as send } from 'undici';
-import { allowedOriginsHint, judgeAddress, judgeUrl, readAllowedOrigin } from './address-rules.ts';
+import { allowedOriginsHint, checkAddress, checkUrl, readAllowedOrigin } from './address-rules.ts';
 import { OutboundError, outboundErrorFrom, refusedAddress } from './outbound-error.ts';
 
 export type OutboundRequest = {
@@ -58,14 +58,14 @@ export function createOutbound({
   return {
     async request(raw, options) {
       const rules = { allowedOrigins, namesAllowedOrigins, requireHttps: options.requireHttps ?? false };
-      const judged = judgeUrl(raw, rules);
-      if ('refused' in judged) throw refusedAddress(judged.refused);
-      const dispatcher = judged.isAllowedOrigin ? allowed : guarded;
-      return withinDeadline(options.timeoutMs, (signal) => exchange(judged.url, dispatcher, options, signal)).catch(
+      const evaluated = checkUrl(raw, rules);
+      if ('refused' in evaluated) throw refusedAddress(evaluated.refused);
+      const dispatcher = evaluated.isAllowedOrigin ? allowed : guarded;
+      return withinDeadline(options.timeoutMs, (signal) => exchange(evaluated.url, dispatcher, options, signal)).catch(
         (cause: unknown) => {
-          const error = outboundErrorFrom(cause, { host: judged.url.host, timeoutMs: options.timeoutMs });
+          const error = outboundErrorFrom(cause, { host: evaluated.url.host, timeoutMs: options.timeoutMs });
           if (error.kind !== 'refused_address') throw error;
-          const hint = allowedOriginsHint(judged.url, error.address ?? judged.url.hostname, rules);
+          const hint = allowedOriginsHint(evaluated.url, error.address ?? evaluated.url.hostname, rules);
           throw refusedAddress(`${error.message}${hint}`, error.address);
         },
       );
@@ -144,8 +144,8 @@ const flat = (headers: Record<string, string | string[] | undefined>): Record<st
   );
 
 /**
- * What it hands to the socket is exactly what it judged; one refused address refuses the whole name. A literal address
- * never comes here: the URL rules have judged it.
+ * What it hands to the socket is exactly what it evaluated; one refused address refuses the whole name. A literal address
+ * never comes here: the URL rules have evaluated it.
  */
 function guardedLookup(resolve: Resolve): LookupFunction {
   return (host, { all }, callback) => {
@@ -166,8 +166,10 @@ function guardedLookup(resolve: Resolve): LookupFunction {
 const refusalOf =
   (host: string) =>
   ({ address }: ResolvedAddress): OutboundError | undefined => {
-    const judgement = judgeAddress(address);
-    return judgement.ok ? undefined : refusedAddress(`${host} resolves to ${address}, which ${judgement.why}`, address);
+    const evaluation = checkAddress(address);
+    return evaluation.ok
+      ? undefined
+      : refusedAddress(`${host} resolves to ${address}, which ${evaluation.why}`, address);
   };
 
 const resolveBySystem: Resolve = (host) =>

@@ -6,12 +6,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import { rows } from '../db/tx.ts';
-import type { Process } from '../platform/processes.ts';
+import type { WorkflowRun } from '../platform/workflow-runs.ts';
 import { rowsByIndex } from './by-index.ts';
 
 export type QueueName = 'wakes' | 'starts' | 'rescues';
 
-export type Claimed = Process & {
+export type Claimed = WorkflowRun & {
   readonly isOpen: boolean;
   /** Of a wake: until when the claim holds, as PostgreSQL writes it. The confirmation of the wake names it. */
   readonly lease: string | null;
@@ -61,8 +61,8 @@ export function createClaims(database: Database): Claims {
       if (claimed.length === 0) return;
       await rows(
         database.read(),
-        `update processes set ${releases[queue]} where id in (
-           select id from processes where id = any($1::text[]) for update skip locked)`,
+        `update workflow_runs set ${releases[queue]} where id in (
+           select id from workflow_runs where id = any($1::text[]) for update skip locked)`,
         [claimed.map(({ id }) => id)],
       );
     },
@@ -93,11 +93,11 @@ const inServingOrder = (claimed: readonly Claimed[], served: Readonly<Record<str
 export async function forgetOtherEpochs(database: Database, epoch: string): Promise<void> {
   await rowsByIndex(
     database,
-    `update processes set started_epoch = null, retry_at = null where id = any(array(
-       select id from (select id from processes
+    `update workflow_runs set started_epoch = null, retry_at = null where id = any(array(
+       select id from (select id from workflow_runs
          where is_open and started_epoch < $1 limit ${markedAtOnce} for update skip locked) earlier
        union all
-       select id from (select id from processes
+       select id from (select id from workflow_runs
          where is_open and started_epoch > $1 limit ${markedAtOnce} for update skip locked) later))`,
     [epoch],
   );
@@ -107,8 +107,8 @@ export async function forgetOtherEpochs(database: Database, epoch: string): Prom
 export async function noteOverdue(database: Database, overdueBefore: Date): Promise<void> {
   await rowsByIndex(
     database,
-    `update processes set rescued_at = '-infinity' where id = any(array(
-       select id from processes
+    `update workflow_runs set rescued_at = '-infinity' where id = any(array(
+       select id from workflow_runs
        where is_open and due_at is not null and due_at < $1 and started_epoch is not null and rescued_at is null
          and not wanted_wake and waking_until is null
        order by due_at limit ${markedAtOnce} for update skip locked))`,
@@ -126,10 +126,10 @@ export async function confirmWakes(database: Database, woken: readonly Claimed[]
     if (attempt > 1) await sleep(confirmPauseMs);
     const confirmed = await rows<{ id: string }>(
       database.read(),
-      `update processes p set waking_until = null
+      `update workflow_runs p set waking_until = null
        from unnest($1::text[], $2::timestamptz[]) as w(id, lease)
        where p.id = w.id and p.waking_until = w.lease and p.id in (
-         select id from processes where id = any($1::text[]) order by id for update skip locked)
+         select id from workflow_runs where id = any($1::text[]) order by id for update skip locked)
        returning p.id`,
       [open.map(({ id }) => id), open.map(({ lease }) => lease)],
     );

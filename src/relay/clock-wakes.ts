@@ -33,10 +33,10 @@ export async function markDue(database: Database, forMs: number): Promise<void> 
 export async function countClockWakes(database: Database): Promise<{ woken: number; left: number }> {
   const { marked, waiting, unmarked } = await oneRow<{ marked: number; waiting: number; unmarked: number }>(
     database.read(),
-    `select marked, cardinality(skipped) + (select count(*)::int from processes
+    `select marked, cardinality(skipped) + (select count(*)::int from workflow_runs
          where not is_done and is_open and due_at is not null and due_at <= until
            and (due_at, id) > (after_due, after_id)) as unmarked,
-       (select count(*)::int from processes
+       (select count(*)::int from workflow_runs
          where (wanted_wake or waking_until is not null) and is_open and due_at <= until
            and (due_at, id) <= (after_due, after_id)) as waiting
      from clock_wakes`,
@@ -52,16 +52,16 @@ async function markSome(database: Database): Promise<boolean> {
        select until, after_due, after_id, skipped from clock_wakes where not is_done for update skip locked
      ), page as materialized (
        select p.id, p.due_at from request r cross join lateral (
-         select id, due_at from processes
+         select id, due_at from workflow_runs
          where is_open and due_at is not null and due_at <= r.until and (due_at, id) > (r.after_due, r.after_id)
          order by due_at, id limit ${markedAtOnce}) p
      ), wanted as materialized (
        select id from page union select unnest(skipped) from request
      ), open_rows as materialized (
-       select id from processes where id = any(array(select id from wanted)) and is_open
+       select id from workflow_runs where id = any(array(select id from wanted)) and is_open
      ), marked as (
-       update processes set wanted_wake = true where id = any(array(
-         select id from processes where id = any(array(select id from open_rows)) for update skip locked))
+       update workflow_runs set wanted_wake = true where id = any(array(
+         select id from workflow_runs where id = any(array(select id from open_rows)) for update skip locked))
        returning id
      ), last as (
        select due_at, id from page order by due_at desc, id desc limit 1

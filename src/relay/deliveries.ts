@@ -69,7 +69,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
       claimedAny ||= claimed.length > 0;
       if (claimed.length === 0 && recorded === 0) break;
       if (Date.now() > until) {
-        loop.nudge(); // Goes on at once, but the loop has been seen alive.
+        loop.wake(); // Goes on at once, but the loop has been seen alive.
         break;
       }
     }
@@ -90,7 +90,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
       .catch((error: unknown) => log.error({ err: error, deliveryId: claimed.id }, 'delivery not attempted'))
       .finally(() => {
         underWay.delete(sending);
-        loop.nudge();
+        loop.wake();
       });
     underWay.add(sending);
   };
@@ -146,14 +146,14 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
   const scheduleLook = (claimedAny: boolean): void => {
     lookAgainMs = claimedAny ? firstLookAgainMs : lookAgainMs * 2;
     clearTimeout(lookAgain);
-    if (lookAgainMs < pollMs && !stopping) lookAgain = setTimeout(() => loop.nudge(), lookAgainMs);
+    if (lookAgainMs < pollMs && !stopping) lookAgain = setTimeout(() => loop.wake(), lookAgainMs);
   };
 
   const loop = startLoop({ name: 'deliveries', everyMs: pollMs, pass, log });
   return {
-    nudge: () => {
+    wake: () => {
       lookAgainMs = firstLookAgainMs;
-      loop.nudge();
+      loop.wake();
     },
     state: loop.state,
     stop: async () => {

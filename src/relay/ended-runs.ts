@@ -36,7 +36,7 @@ export function startEndedRunsLoop(options: EndedRunsOptions): Loop {
       const begun = performance.now();
       if ((await checkSome(options)) < checksInTurn) return;
       await sleep(Math.max(0, turnMs - (performance.now() - begun)));
-      loop.nudge();
+      loop.wake();
     },
   });
   return loop;
@@ -53,7 +53,7 @@ export async function checkSome(options: EndedRunsOptions): Promise<number> {
       try {
         return { id, state: (await gateway.isRunning(id)) ? 'running' : 'ended' } as const;
       } catch (error) {
-        log.warn({ err: error, processId: id }, 'workflow run not checked; it is checked again in a minute');
+        log.warn({ err: error, workflowId: id }, 'workflow run not checked; it is checked again in a minute');
         return { id, state: 'unknown' } as const;
       }
     }),
@@ -74,13 +74,13 @@ async function takeTurn(database: Database, everyMs: number): Promise<string[]> 
     `with turn as materialized (
        insert into relay_turns as t (name, next_at)
        select 'ended-runs', now() + interval '${turnMs} milliseconds'
-       where exists (select from processes where ${isToCheck})
+       where exists (select from workflow_runs where ${isToCheck})
        on conflict (name) do update set next_at = excluded.next_at where t.next_at <= now()
        returning 1
      )
-     update processes set checked_at = now()
+     update workflow_runs set checked_at = now()
      where exists (select from turn) and id = any(array(
-       select id from processes where ${isToCheck} order by checked_at limit ${checksInTurn} for update skip locked))
+       select id from workflow_runs where ${isToCheck} order by checked_at limit ${checksInTurn} for update skip locked))
      returning id`,
     [everyMs],
   );
@@ -93,14 +93,14 @@ const isToCheck = `is_open and started_epoch is not null and checked_at < now() 
 const startAgain = (database: Database, ids: readonly string[]): Promise<unknown> =>
   rows(
     database.read(),
-    `update processes set started_epoch = null, retry_at = null where id = any($1::text[]) and is_open`,
+    `update workflow_runs set started_epoch = null, retry_at = null where id = any($1::text[]) and is_open`,
     [ids],
   );
 
 const checkAgainSoon = (database: Database, ids: readonly string[], everyMs: number): Promise<unknown> =>
   rows(
     database.read(),
-    `update processes set checked_at = now() + ($2::float8 - $3::float8) * interval '1 ms'
+    `update workflow_runs set checked_at = now() + ($2::float8 - $3::float8) * interval '1 ms'
      where id = any($1::text[]) and is_open`,
     [ids, againAfterFailureMs, everyMs],
   );

@@ -8,7 +8,7 @@ import type { Logger } from '../platform/log.ts';
 
 export type Loop = {
   /** There is work now. */
-  nudge(): void;
+  wake(): void;
   /** Finishes the pass under way and ends. */
   stop(): Promise<void>;
   /** For health: when the last pass ended well, and what is wrong now. */
@@ -21,7 +21,7 @@ const firstBackoffMs = 250;
 
 export function startLoop({ name, everyMs, pass, log }: Options): Loop {
   let wake: (() => void) | undefined;
-  let nudged = true;
+  let isWoken = true;
   let stopping = false;
   let lastSuccessAt: number | undefined;
   let failures = 0;
@@ -37,7 +37,7 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
 
   const run = async (): Promise<void> => {
     while (!stopping) {
-      nudged = false;
+      isWoken = false;
       try {
         await pass();
         lastSuccessAt = Date.now();
@@ -49,14 +49,14 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
       if (stopping) return;
       // While failing, nudges do not shorten the wait: what is away is not asked at the rate of the traffic.
       if (failures > 0) await sleep(Math.min(everyMs, firstBackoffMs * 2 ** Math.min(failures, 6)));
-      else if (!nudged) await sleep(everyMs);
+      else if (!isWoken) await sleep(everyMs);
     }
   };
 
   const ended = run();
   return {
-    nudge: () => {
-      nudged = true;
+    wake: () => {
+      isWoken = true;
       if (failures === 0) wake?.();
     },
     stop: async () => {

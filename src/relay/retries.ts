@@ -10,7 +10,7 @@ import {
   type Claimed,
   type ClaimLimits,
   claimRetries,
-  endpointProcessId,
+  endpointWorkflowId,
   type Result,
   recordResults,
   type SendDelivery,
@@ -20,8 +20,8 @@ import type { Id } from '../kernel/ids.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
-import { wakeProcess } from '../platform/processes.ts';
 import { stopTimes } from '../platform/stop-times.ts';
+import { wakeWorkflowRun } from '../platform/workflow-runs.ts';
 
 export type RetrySender = {
   /** Attempts what is due at one subscription until nothing is, an attempt hangs, or the batch has taken long enough. */
@@ -82,7 +82,7 @@ export function createRetrySender(options: RetryOptions): RetrySender {
 
   const wake = async (webhookId: string): Promise<void> => {
     try {
-      await database.write((tx) => wakeProcess(tx, endpointProcessId(webhookId)));
+      await database.write((tx) => wakeWorkflowRun(tx, endpointWorkflowId(webhookId)));
     } catch (error) {
       log.warn({ err: error, webhookId }, 'not woken after its results; the run looks again by itself');
     }

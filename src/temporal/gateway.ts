@@ -16,25 +16,31 @@ import { inBatches } from '../kernel/batches.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Message } from '../kernel/message.ts';
 import type { Logger } from '../platform/log.ts';
-import type { Process } from '../platform/processes.ts';
+import type { WorkflowRun } from '../platform/workflow-runs.ts';
 import { isCollision, messagesOf, noAnswer, refusalFrom } from './call-errors.ts';
 import type { Temporal } from './connection.ts';
-import { findProcesses, isUntouched, type KnownProcess, noteAllStarted, type Started } from './known-processes.ts';
+import {
+  findWorkflowRuns,
+  isUntouched,
+  type KnownWorkflowRun,
+  noteAllStarted,
+  type Started,
+} from './known-workflow-runs.ts';
 import { summaryOf } from './summaries.ts';
 import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
 
 export type WorkflowGateway = {
-  /** Starts the process' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
-  start(process: Process): Promise<void>;
+  /** Starts the run' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
+  start(run: WorkflowRun): Promise<void>;
   /** The same without waiting, and not if it was started before; the relay makes sure of it. */
-  startSoon(processId: string): void;
+  startSoon(workflowId: string): void;
   /** Tells the workflow to look at its row; starts it if it is not there, unless its row is final. */
-  wake(process: Process & { readonly isOpen: boolean }): Promise<void>;
+  wake(run: WorkflowRun & { readonly isOpen: boolean }): Promise<void>;
   /** Whether Temporal has a run with that id that has not ended. Throws when Temporal is away. */
-  isRunning(processId: string): Promise<boolean>;
+  isRunning(workflowId: string): Promise<boolean>;
   /** Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. */
   ask<Answer, Payload>(
-    processId: string,
+    workflowId: string,
     update: Message<Answer, Payload>,
     payload: Payload,
     updateId: string,
@@ -60,23 +66,23 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
   });
   const noteStarted = async (id: string): Promise<void> => noteSoon({ id, epoch: await temporal.epoch() });
   /** After an answer, which is there whatever becomes of the note; mostly it would say nothing new. */
-  const noteAnswered = async ({ id, isRetried, startedEpoch }: KnownProcess): Promise<void> => {
+  const noteAnswered = async ({ id, isRetried, startedEpoch }: KnownWorkflowRun): Promise<void> => {
     if (isRetried || startedEpoch !== (await temporal.epoch())) await noteStarted(id);
   };
 
-  const start = async (process: Process): Promise<void> => {
+  const start = async (run: WorkflowRun): Promise<void> => {
     const client = await temporal.client();
     await withAttributes((options) =>
-      withinDeadline(client, startTimeoutMs, () => client.workflow.start(process.workflow, options)),
-    )(process, queues);
-    await noteStarted(process.id);
+      withinDeadline(client, startTimeoutMs, () => client.workflow.start(run.workflow, options)),
+    )(run, queues);
+    await noteStarted(run.id);
   };
 
   /** More at once would only make Temporal's callers and ours wait for the processor. */
   const startUntouched = inBatches<string>(
-    async (processIds) => {
-      const processes = await findProcesses(database, processIds);
-      const outcomes = await Promise.allSettled(processes.filter(isUntouched).map(start));
+    async (workflowIds) => {
+      const runs = await findWorkflowRuns(database, workflowIds);
+      const outcomes = await Promise.allSettled(runs.filter(isUntouched).map(start));
       for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
     },
     { atOnce: 8, mostWaiting: 1_000 },
@@ -84,35 +90,35 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
 
   return {
     start,
-    startSoon: (processId) => {
-      startUntouched(processId).catch((error: unknown) =>
-        log.debug({ err: error, processId }, 'not started yet; the relay repeats it'),
+    startSoon: (workflowId) => {
+      startUntouched(workflowId).catch((error: unknown) =>
+        log.debug({ err: error, workflowId }, 'not started yet; the relay repeats it'),
       );
     },
-    wake: async ({ isOpen, ...process }) => {
+    wake: async ({ isOpen, ...run }) => {
       const client = await temporal.client();
-      if (!isOpen) return wakeIfRunning(client, process.id);
+      if (!isOpen) return wakeIfRunning(client, run.id);
       await withAttributes((options) =>
         withinDeadline(client, startTimeoutMs, () =>
-          client.workflow.signalWithStart(process.workflow, { ...options, signal: 'wake' }),
+          client.workflow.signalWithStart(run.workflow, { ...options, signal: 'wake' }),
         ),
-      )(process, queues);
-      await noteStarted(process.id);
+      )(run, queues);
+      await noteStarted(run.id);
     },
-    isRunning: async (processId) => isRunning(await temporal.client(), processId),
+    isRunning: async (workflowId) => isRunning(await temporal.client(), workflowId),
     ask: async <Answer, Payload>(
-      processId: string,
+      workflowId: string,
       update: Message<Answer, Payload>,
       payload: Payload,
       updateId: string,
     ) => {
-      const [process] = await findProcesses(database, [processId]);
-      if (process === undefined) throw new DomainError('not_found', `no process ${processId}`);
+      const [run] = await findWorkflowRuns(database, [workflowId]);
+      if (run === undefined) throw new DomainError('not_found', `no run ${workflowId}`);
       try {
         const answer = await answeredWithin(askTimeoutMs, async (leftMs) => {
           const client = await temporal.client();
           return withAttributes((options) => {
-            const startWorkflowOperation = new WithStartWorkflowOperation(process.workflow, {
+            const startWorkflowOperation = new WithStartWorkflowOperation(run.workflow, {
               ...options,
               workflowIdConflictPolicy: 'USE_EXISTING',
             });
@@ -123,10 +129,10 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
                 updateId,
               }),
             );
-          })(process, queues);
+          })(run, queues);
         });
-        noteAnswered(process).catch((error: unknown) =>
-          log.debug({ err: error, processId }, 'start not noted; the relay starts it again'),
+        noteAnswered(run).catch((error: unknown) =>
+          log.debug({ err: error, workflowId }, 'start not noted; the relay starts it again'),
         );
         return answer;
       } catch (error) {
@@ -159,19 +165,19 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 
 const endedStates = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
-function startOptions(process: Process, queues: TaskQueues) {
+function startOptions(run: WorkflowRun, queues: TaskQueues) {
   return {
-    workflowId: process.id,
-    taskQueue: queueOf(queues, process.workflow),
-    args: [{ id: process.subjectId }],
+    workflowId: run.id,
+    taskQueue: queueOf(queues, run.workflow),
+    args: [{ id: run.subjectId }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: summaryOf(process),
+    staticSummary: summaryOf(run),
     typedSearchAttributes: new TypedSearchAttributes([
-      { key: searchAttributes.ownerId, value: process.ownerId },
-      { key: searchAttributes.subjectId, value: process.subjectId },
-      { key: searchAttributes.stage, value: process.stage },
-      ...(process.agentId === null ? [] : [{ key: searchAttributes.agentId, value: process.agentId }]),
+      { key: searchAttributes.ownerId, value: run.ownerId },
+      { key: searchAttributes.subjectId, value: run.subjectId },
+      { key: searchAttributes.stage, value: run.stage },
+      ...(run.agentId === null ? [] : [{ key: searchAttributes.agentId, value: run.agentId }]),
     ]),
   } as const;
 }
@@ -181,8 +187,8 @@ type StartOptions = ReturnType<typeof startOptions>;
 /** A namespace without our search attributes runs the workflows all the same; only the filters are missing. */
 const withAttributes =
   <T>(call: (options: Omit<StartOptions, 'typedSearchAttributes'>) => Promise<T>) =>
-  async (process: Process, queues: TaskQueues): Promise<T> => {
-    const options = startOptions(process, queues);
+  async (run: WorkflowRun, queues: TaskQueues): Promise<T> => {
+    const options = startOptions(run, queues);
     try {
       return await call(options);
     } catch (error) {

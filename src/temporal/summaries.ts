@@ -3,9 +3,9 @@
  * for now is in its current details.
  * @module
  */
-import type { Process } from '../platform/processes.ts';
+import type { WorkflowRun } from '../platform/workflow-runs.ts';
 
-type Made = Pick<Process, 'workflow' | 'subjectId' | 'agentId'>;
+type Made = Pick<WorkflowRun, 'workflow' | 'subjectId' | 'agentId'>;
 
 export function summaryOf({ workflow, subjectId, agentId }: Made): string {
   const madeFor = sentences[workflow];

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configNames, readConfig } from '../../src/main/config.ts';
-import { temporalLaunch } from '../../src/main/local/temporal-server.ts';
 import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
 import { version } from '../../src/main/version.ts';
+import { temporalLaunch } from '../../src/supervisor/temporal-server.ts';
 import { temporalSecurityNames } from '../../src/temporal/security.ts';
 import { readVaultKeys } from '../../src/vault/vault-keys.ts';
 import {

@@ -6,8 +6,8 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SystemUser } from '../../src/main/local/launch.ts';
-import { preparePostgres } from '../../src/main/local/postgres.ts';
+import type { SystemUser } from '../../src/supervisor/launch.ts';
+import { preparePostgres } from '../../src/supervisor/postgres.ts';
 import { projectFolder, type Service } from './compose-file.ts';
 import type { Place } from './loopback.ts';
 

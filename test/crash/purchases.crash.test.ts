@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
-import { isAlive } from '../../src/main/local/pids.ts';
+import { isAlive } from '../../src/supervisor/pids.ts';
 import { type ChildName, type Installation, startInstallation } from '../support/installation.ts';
 import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
 import { eventually, type Owner } from '../support/world.ts';
@@ -179,9 +179,9 @@ async function allIsQuiet(): Promise<void> {
         `select (select count(*)::int from transactions where held_cents > 0) as held,
            (select count(*)::int from checkouts where status in ('open', 'offered', 'paying')) as checkouts,
            (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
-           (select count(*)::int from processes where is_open and workflow <> 'cardLifecycle'
+           (select count(*)::int from workflow_runs where is_open and workflow <> 'cardLifecycle'
               and subject_id not in (select id from intents where status = 'approved')) as processes,
-           (select count(*)::int from processes where wanted_wake) as wakes,
+           (select count(*)::int from workflow_runs where wanted_wake) as wakes,
            (select count(*)::int from unsealed_journals) as unsealed`,
       )
     )[0] as Record<string, number>;
@@ -278,15 +278,15 @@ async function theBookAgrees(all: readonly Ended[]): Promise<void> {
 async function everyOpenRowHasItsRun(): Promise<void> {
   const without = await site.sql(
     `select 'intent' as noun, id from intents i where status in ('pending_approval', 'approved')
-       and not exists (select from processes p where p.id = 'intent/' || i.id and p.is_open)
+       and not exists (select from workflow_runs p where p.id = 'intent/' || i.id and p.is_open)
      union all select 'card', id from cards c where status <> 'closed'
-       and not exists (select from processes p where p.id = 'card/' || c.id and p.is_open)
+       and not exists (select from workflow_runs p where p.id = 'card/' || c.id and p.is_open)
      union all select 'checkout', id from checkouts c where status in ('open', 'offered', 'paying')
-       and not exists (select from processes p where p.id = 'checkout/' || c.intent_id and p.is_open)`,
+       and not exists (select from workflow_runs p where p.id = 'checkout/' || c.intent_id and p.is_open)`,
   );
   expect(without).toEqual([]);
   const open = await site.sql<{ id: string; epoch: string | null }>(
-    'select id, started_epoch as epoch from processes where is_open',
+    'select id, started_epoch as epoch from workflow_runs where is_open',
   );
   const connection = await Connection.connect({ address: site.ready.temporalAddress });
   const client = new Client({ connection, namespace: site.ready.temporalNamespace });

@@ -55,7 +55,7 @@ test('killed while its retries are under way, all of them arrive after their lea
     received.slice(2 * deliveries).map(({ headers }) => String(headers['x-service-delivery-id']).slice(-2)),
   ).toEqual(Array.from({ length: deliveries }, () => '.3'));
   await eventually(
-    () => site.sql<{ is_open: boolean }>('select is_open from processes where subject_id = $1', [id]),
+    () => site.sql<{ is_open: boolean }>('select is_open from workflow_runs where subject_id = $1', [id]),
     ([row]) => row?.is_open === false,
   );
 }, 240_000);

@@ -97,8 +97,8 @@ function expectAway(told: Told, withinMs = 11_500): void {
   expect(told.tookMs).toBeLessThan(withinMs);
 }
 
-const toldState = async (cardId: string) =>
-  (await site.sql<{ told_state: string }>('select told_state from cards where id = $1', [cardId]))[0]?.told_state;
+const syncedState = async (cardId: string) =>
+  (await site.sql<{ synced_state: string }>('select synced_state from cards where id = $1', [cardId]))[0]?.synced_state;
 
 async function bookIsRight(): Promise<void> {
   const book = await eventually(
@@ -154,7 +154,7 @@ describe('a run that is lost', () => {
     await terminated(`card/${agent.cardId}`);
     await made('POST', `/cards/${agent.cardId}/freeze`);
     await eventually(
-      () => toldState(agent.cardId),
+      () => syncedState(agent.cardId),
       (state) => state === 'frozen',
     );
   }, 60_000);
@@ -284,7 +284,7 @@ describe.each([
     },
   ],
 ])('Temporal is %s', (_how, takeAway) => {
-  test('reads, brakes, authorizations, first deliveries and creations go on; grants answer 503; all catches up', async () => {
+  test('reads, revoking commands, authorizations, first deliveries and creations go on; grants answer 503; all catches up', async () => {
     await site.isWell();
     const [buyer, frozen, closed] = [await anAgent('buyer'), await anAgent('to freeze'), await anAgent('to close')];
     const token = await made('POST', `/agents/${buyer.id}/tokens`, { label: 'one' });
@@ -346,7 +346,7 @@ describe.each([
       await bringBack();
       await site.isWell();
       const startedOf = (id: string) =>
-        site.sql<{ started_epoch: string | null }>('select started_epoch from processes where id = $1', [id]);
+        site.sql<{ started_epoch: string | null }>('select started_epoch from workflow_runs where id = $1', [id]);
       await eventually(
         () => startedOf(`intent/${created.body.id}`),
         ([row]) => row?.started_epoch != null,
@@ -365,7 +365,7 @@ describe.each([
       expect(agent).toMatchObject({ status: 201, body: { name: newAgent.name, status: 'active' } });
       expect(await site.sql('select 1 from agents where name = $1', [newAgent.name])).toHaveLength(1);
       await eventually(
-        () => Promise.all([frozen, closed].map(({ cardId }) => toldState(cardId))),
+        () => Promise.all([frozen, closed].map(({ cardId }) => syncedState(cardId))),
         ([first, second]) => first === 'frozen' && second === 'closed',
         45_000,
       );
@@ -385,7 +385,7 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   const [retry] = await eventually(
     () =>
       site.sql<{ id: string; epoch: string }>(
-        `select p.id, p.started_epoch as epoch from processes p join webhook_deliveries d on d.webhook_id = p.subject_id
+        `select p.id, p.started_epoch as epoch from workflow_runs p join webhook_deliveries d on d.webhook_id = p.subject_id
          where d.event = 'agent.updated' and d.status = 'pending' and d.attempts_made > 0
            and p.is_open and p.started_epoch is not null`,
       ),
@@ -402,7 +402,7 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   await isMarkedExpired(late.id, 60_000);
   await isHeard('agent.updated', buyer.id, 60_000);
   await eventually(
-    () => toldState(frozen.cardId),
+    () => syncedState(frozen.cardId),
     (state) => state === 'frozen',
     60_000,
   );
@@ -410,7 +410,7 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   const left = await eventually(
     () =>
       site.sql<{ id: string; epoch: string | null }>(
-        'select id, started_epoch as epoch from processes where is_open order by id',
+        'select id, started_epoch as epoch from workflow_runs where is_open order by id',
       ),
     (open) => open.every(({ epoch }) => epoch !== null && epoch !== retry?.epoch),
     45_000,

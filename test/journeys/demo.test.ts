@@ -6,9 +6,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ChildMark } from '../../src/main/local/pids.ts';
-import { isAlive } from '../../src/main/local/pids.ts';
 import type { Ready } from '../../src/main/start.ts';
+import type { ChildMark } from '../../src/supervisor/pids.ts';
+import { isAlive } from '../../src/supervisor/pids.ts';
 import { hasBrowser } from '../support/browser.ts';
 import { installationFolder } from '../support/installation.ts';
 

@@ -19,8 +19,8 @@ import {
 import { WalletSchema } from '../../src/domains/treasury/wallets/wallet.entity.ts';
 import { type Id, newId } from '../../src/kernel/ids.ts';
 import { cents } from '../../src/kernel/money.ts';
-import { applicationUrl } from '../../src/main/local/postgres.ts';
 import type { Cause } from '../../src/platform/cause.ts';
+import { applicationUrl } from '../../src/supervisor/postgres.ts';
 
 export type Book = {
   /** As the application role, like every process. */

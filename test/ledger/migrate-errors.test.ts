@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { freePort } from '../../src/main/local/ports.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
 
 let server = '';
 let client: pg.Client;

@@ -349,8 +349,8 @@ test('a checkpoint file that was changed, signed by another, or removed is found
     'is in the database but not among the files: a file is missing',
   ]);
   const stranger = generateKeyPairSync('ed25519').publicKey;
-  const judged = await verifyCheckpoints(book.database, store(), new Map([[keyIdOf(stranger), stranger]]));
-  expect(judged.differences[0]?.message).toMatch(/signed by an unknown key/);
+  const evaluated = await verifyCheckpoints(book.database, store(), new Map([[keyIdOf(stranger), stranger]]));
+  expect(evaluated.differences[0]?.message).toMatch(/signed by an unknown key/);
 });
 
 test('only one check in full runs at a time', async () => {

@@ -34,7 +34,7 @@ const checks: readonly Check[] = [
   {
     what: 'held accounts equal the open holds',
     sql: `select coalesce(h.account, a.name) as account, h.held, a.balance_cents
-          from (select purse || ':held' as account, sum(held_cents) as held from transactions where held_cents > 0 group by 1) h
+          from (select funding_source || ':held' as account, sum(held_cents) as held from transactions where held_cents > 0 group by 1) h
           full join (select name, balance_cents from ledger_accounts where name like '%:held') a on a.name = h.account
           where coalesce(h.held, 0) <> coalesce(a.balance_cents, 0)`,
   },
@@ -142,7 +142,7 @@ const checks: readonly Check[] = [
   },
   {
     what: 'each open intent has its open process, and no final one has',
-    sql: `select i.id, i.status, p.is_open from intents i left join processes p on p.id = 'intent/' || i.id
+    sql: `select i.id, i.status, p.is_open from intents i left join workflow_runs p on p.id = 'intent/' || i.id
           where i.status <> 'denied' and coalesce(p.is_open, false) <> (i.status in ('pending_approval', 'approved'))`,
   },
   {
@@ -253,7 +253,7 @@ const checks: readonly Check[] = [
           select noun, row_id, to_status, count(*) from transitions
           where noun in ('intent', 'checkout') and to_status = 'completed' group by 1, 2, 3 having count(*) > 1`,
   },
-  { what: 'no wake waits', sql: 'select id from processes where wanted_wake or waking_until is not null' },
+  { what: 'no wake waits', sql: 'select id from workflow_runs where wanted_wake or waking_until is not null' },
   {
     what: 'no network message waits for an authorization that has come',
     sql: `

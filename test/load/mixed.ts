@@ -74,7 +74,7 @@ async function run(site: Site): Promise<boolean> {
 async function openWork({ installation }: Site): Promise<number> {
   const [row] = await installation.sql<{ open: string }>(
     `select (select count(*) from webhook_deliveries where status in ('pending', 'delivering'))
-       + (select count(*) from processes where wanted_wake or waking_until is not null)
+       + (select count(*) from workflow_runs where wanted_wake or waking_until is not null)
        + (select count(*) from unsealed_journals) as open`,
   );
   return Number(row?.open);

@@ -9,7 +9,7 @@ import { chmod, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from '@jest/globals';
-import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
+import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 
 const made: string[] = [];
 

@@ -4,12 +4,12 @@ import { createPrivateKey } from 'node:crypto';
 import { appendFile, chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { writeAtomically, writeOnce } from '../../src/main/local/atomic-file.ts';
-import { openDataDir } from '../../src/main/local/data-dir.ts';
-import { capLogs, lastLines } from '../../src/main/local/log-files.ts';
-import { type Ready, readReady, removeReady, writeReady } from '../../src/main/local/ready-file.ts';
-import { loadOwner, loadSecrets, rememberOwner } from '../../src/main/local/secrets.ts';
-import { readStartSettings } from '../../src/main/local/settings.ts';
+import { writeAtomically, writeOnce } from '../../src/supervisor/atomic-file.ts';
+import { openDataDir } from '../../src/supervisor/data-dir.ts';
+import { capLogs, lastLines } from '../../src/supervisor/log-files.ts';
+import { type Ready, readReady, removeReady, writeReady } from '../../src/supervisor/ready-file.ts';
+import { loadOwner, loadSecrets, rememberOwner } from '../../src/supervisor/secrets.ts';
+import { readStartSettings } from '../../src/supervisor/settings.ts';
 import { testFolder } from './folder.ts';
 
 const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { hasExited } from '../../src/main/local/launch.ts';
-import { claimDataDir, isAlive, processMark, runningSupervisor, stopOrphans } from '../../src/main/local/pids.ts';
+import { hasExited } from '../../src/supervisor/launch.ts';
+import { claimDataDir, isAlive, processMark, runningSupervisor, stopOrphans } from '../../src/supervisor/pids.ts';
 import { testFolder } from './folder.ts';
 
 const steps = [

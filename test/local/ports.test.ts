@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { choosePorts, defaultPorts, freePort } from '../../src/main/local/ports.ts';
+import { choosePorts, defaultPorts, freePort } from '../../src/supervisor/ports.ts';
 import { testFolder } from './folder.ts';
 
 const open: Server[] = [];

@@ -6,9 +6,9 @@ import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/prom
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { freePort } from '../../src/main/local/ports.ts';
-import { type Postgres, startPostgres } from '../../src/main/local/postgres.ts';
-import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
+import { type Postgres, startPostgres } from '../../src/supervisor/postgres.ts';
+import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 import { testFolder } from './folder.ts';
 
 const running: Postgres[] = [];

@@ -10,8 +10,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '../../src/main/local/ports.ts';
-import { startPostgres } from '../../src/main/local/postgres.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
+import { startPostgres } from '../../src/supervisor/postgres.ts';
 import { testFolder } from './folder.ts';
 
 const script = fileURLToPath(new URL('../../src/main/start.ts', import.meta.url));

@@ -1,8 +1,8 @@
 /** Goal: a process ends by itself before it is killed. Method: the times of all steps, added up. @module */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { stopProgram } from '../../src/main/local/programs.ts';
 import { doneWithin, stopTimes } from '../../src/platform/stop-times.ts';
+import { stopProgram } from '../../src/supervisor/processes.ts';
 
 test('the steps of a stop take less than the supervisor and docker-compose wait', () => {
   const { drainMs, forceMs, closeMs, killMs } = stopTimes;

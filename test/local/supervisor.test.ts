@@ -3,8 +3,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import { type Launch, waitUntil } from '../../src/main/local/launch.ts';
-import { createSupervisor, type Plan, type Supervisor } from '../../src/main/local/supervisor.ts';
+import { type Launch, waitUntil } from '../../src/supervisor/launch.ts';
+import { createSupervisor, type Plan, type Supervisor } from '../../src/supervisor/supervisor.ts';
 import { testFolder } from './folder.ts';
 
 let supervisor: Supervisor;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet.
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from '@jest/globals';
-import { clearHalfMade } from '../../src/main/local/temporal-file.ts';
+import { clearHalfMade } from '../../src/supervisor/temporal-file.ts';
 import { testFolder } from './folder.ts';
 
 test('a half-made file is cleared with what belongs to it, a whole one is left', async () => {

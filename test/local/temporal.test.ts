@@ -8,11 +8,11 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { waitUntil } from '../../src/main/local/launch.ts';
-import { freePort } from '../../src/main/local/ports.ts';
-import { temporalBinary } from '../../src/main/local/temporal-binary.ts';
-import { searchAttributes, startTemporal, type Temporal } from '../../src/main/local/temporal-server.ts';
 import { setUpTemporal } from '../../src/main/temporal-setup.ts';
+import { waitUntil } from '../../src/supervisor/launch.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
+import { temporalBinary } from '../../src/supervisor/temporal-binary.ts';
+import { searchAttributes, startTemporal, type Temporal } from '../../src/supervisor/temporal-server.ts';
 import { startForbidding } from '../support/forbidding-proxy.ts';
 import { testFolder } from './folder.ts';
 

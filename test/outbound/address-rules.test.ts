@@ -1,7 +1,7 @@
 /** A corpus of addresses and URLs: what is private in any spelling is refused, what is public passes. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeAddress, judgeUrl, longestUrl, readAllowedOrigin } from '../../src/outbound/address-rules.ts';
+import { checkAddress, checkUrl, longestUrl, readAllowedOrigin } from '../../src/outbound/address-rules.ts';
 
 const refusedAddresses = [
   ['0.0.0.0', /not an address/],
@@ -111,22 +111,22 @@ const publicAddresses = [
 
 describe('addresses', () => {
   test.each(refusedAddresses)('%s is refused', (ip, why) => {
-    const judgement = judgeAddress(ip);
-    expect(judgement.ok ? 'passed' : judgement.why).toMatch(why);
+    const evaluation = checkAddress(ip);
+    expect(evaluation.ok ? 'passed' : evaluation.why).toMatch(why);
   });
 
   test.each(publicAddresses)('%s passes', (ip) => {
-    expect(judgeAddress(ip)).toEqual({ ok: true });
+    expect(checkAddress(ip)).toEqual({ ok: true });
   });
 
-  test('an IPv4 address is judged alike in every IPv6 form that carries it', () => {
+  test('an IPv4 address is evaluated alike in every IPv6 form that carries it', () => {
     fc.assert(
       fc.property(fc.ipV4(), (ip) => {
         const [a = 0, b = 0, c = 0, d = 0] = ip.split('.').map(Number);
         const hex = [(a << 8) | b, (c << 8) | d].map((part) => part.toString(16)).join(':');
-        const plain = judgeAddress(ip).ok;
+        const plain = checkAddress(ip).ok;
         for (const form of [`::ffff:${ip}`, `64:ff9b::${ip}`, `2002:${hex}::1`, `2a00:1450::5efe:${ip}`]) {
-          expect({ form, ok: judgeAddress(form).ok }).toEqual({ form, ok: plain });
+          expect({ form, ok: checkAddress(form).ok }).toEqual({ form, ok: plain });
         }
       }),
     );
@@ -143,7 +143,7 @@ describe('addresses', () => {
     );
     fc.assert(
       fc.property(inBlock, fc.nat(255), fc.nat(255), ([a, b], c, d) => {
-        expect(judgeAddress(`${a}.${b}.${c}.${d}`).ok).toBe(false);
+        expect(checkAddress(`${a}.${b}.${c}.${d}`).ok).toBe(false);
       }),
     );
   });
@@ -256,28 +256,28 @@ describe('URLs', () => {
   const allowedOrigins = ['http://127.0.0.1:8401'];
 
   test.each(refusedUrls)('%s is refused', (raw, why) => {
-    const judged = judgeUrl(raw, { allowedOrigins });
-    expect('refused' in judged ? judged.refused : 'passed').toMatch(why);
+    const evaluated = checkUrl(raw, { allowedOrigins });
+    expect('refused' in evaluated ? evaluated.refused : 'passed').toMatch(why);
   });
 
   test.each(acceptedUrls)('%s passes', (raw) => {
-    expect(judgeUrl(raw, { allowedOrigins })).toHaveProperty('url');
+    expect(checkUrl(raw, { allowedOrigins })).toHaveProperty('url');
   });
 
   // spec: url-rule:1
   test('https is demanded of strangers, of allowed origins only on "always"', () => {
-    const judge = (raw: string, requireHttps: boolean | 'always'): boolean =>
-      'url' in judgeUrl(raw, { allowedOrigins, requireHttps });
-    expect(judge('http://example.com/', true)).toBe(false);
-    expect(judge('https://example.com/', true)).toBe(true);
-    expect(judge('http://127.0.0.1:8401/', true)).toBe(true);
-    expect(judge('http://127.0.0.1:8401/', 'always')).toBe(false);
+    const evaluate = (raw: string, requireHttps: boolean | 'always'): boolean =>
+      'url' in checkUrl(raw, { allowedOrigins, requireHttps });
+    expect(evaluate('http://example.com/', true)).toBe(false);
+    expect(evaluate('https://example.com/', true)).toBe(true);
+    expect(evaluate('http://127.0.0.1:8401/', true)).toBe(true);
+    expect(evaluate('http://127.0.0.1:8401/', 'always')).toBe(false);
   });
 
   test('a refusal names the host at most, never path, query or password', () => {
     for (const raw of ['http://user:hunter2@example.com/path-x?key=hunter2', 'http://10.0.0.1/hunter2?q=hunter2']) {
-      const judged = judgeUrl(raw, { allowedOrigins });
-      expect('refused' in judged && judged.refused).not.toContain('hunter2');
+      const evaluated = checkUrl(raw, { allowedOrigins });
+      expect('refused' in evaluated && evaluated.refused).not.toContain('hunter2');
     }
   });
 

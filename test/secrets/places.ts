@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 // biome-ignore lint/correctness/noUnresolvedImports: part of Node since 22.5, which the linter does not list yet
 import { DatabaseSync } from 'node:sqlite';
-import type { ChildMark } from '../../src/main/local/pids.ts';
+import type { ChildMark } from '../../src/supervisor/pids.ts';
 import type { Installation } from '../support/installation.ts';
 import { openTemporal } from '../support/operator-view.ts';
 import { textOf } from '../workflows/operator/history-text.ts';

@@ -6,7 +6,7 @@
 import { test } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
-import { findChromium, plugIn } from '../../src/main/demo/person.ts';
+import { findChromium, plugIn } from '../../src/demo/person.ts';
 
 const executablePath = await findChromium();
 

@@ -7,11 +7,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startApi } from '../../src/main/api-server.ts';
-import { freePort } from '../../src/main/local/ports.ts';
 import { type RunningWorkerProcess, startWorkerProcess } from '../../src/main/worker-process.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
 import { aPayer, type Payer } from './payments-world.ts';
 import { startWorld, type World } from './world.ts';
 

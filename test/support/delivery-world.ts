@@ -22,8 +22,8 @@ import {
   startDeliveryRelay,
 } from '../../src/relay/deliveries.ts';
 import { type Loop, startLoop } from '../../src/relay/loop.ts';
-import { createRelay } from '../../src/relay/processes.ts';
 import { createRetrySender, type RetryOptions } from '../../src/relay/retries.ts';
+import { createRelay } from '../../src/relay/workflow-runs.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -108,9 +108,9 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
         : startListener({
             url: world.config.DATABASE_URL,
             log,
-            channels: { [deliveriesChannel]: loop.nudge },
+            channels: { [deliveriesChannel]: loop.wake },
             applicationName: 'bursar-test-listener',
-            onListening: loop.nudge,
+            onListening: loop.wake,
           });
       const stop = async (): Promise<void> => {
         await listener?.stop();

@@ -12,9 +12,9 @@ import { type Client, createClient, type Send, sendTo } from '../../src/client/c
 import { keysArea } from '../../src/domains/identity/index.ts';
 import type { Area } from '../../src/http/route.ts';
 import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
-import { type ChildMark, isAlive, signalIfThere } from '../../src/main/local/pids.ts';
-import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
 import { type Ready, start } from '../../src/main/start.ts';
+import { type ChildMark, isAlive, signalIfThere } from '../../src/supervisor/pids.ts';
+import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 import { eventually, type Owner } from './world.ts';
 
 export type ChildName = 'postgres' | 'temporal' | 'sandbox' | 'api' | 'worker';

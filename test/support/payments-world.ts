@@ -8,8 +8,8 @@ import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { entities } from '../../src/main/entities.ts';
-import { cardWasUsed } from '../../src/usecases/card-was-used.ts';
-import { type Expired, expireHolds } from '../../src/usecases/expire-holds.ts';
+import { cardWasUsed } from '../../src/usecases/cards/card-was-used.ts';
+import { type Expired, expireHolds } from '../../src/usecases/payments/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
 import { businessNow, type Owner, type World } from './world.ts';
 
@@ -53,7 +53,7 @@ export async function aPayer(world: World, options: PayerOptions = {}): Promise<
   const policy = { id: policyId, owner_id: ownerId, agent_id: agentId, name: 'rules', require_intent: false };
   await insert('policies', { ...policy, ...stamps, ...options.policy });
   const card = { id: cardId, owner_id: ownerId, agent_id: agentId, card_ref: cardRef, last4: '4242', brand: 'visa' };
-  const issued = { expiry_month: 12, expiry_year: 2030, status: 'active', told_state: 'active', usage: 'multi' };
+  const issued = { expiry_month: 12, expiry_year: 2030, status: 'active', synced_state: 'active', usage: 'multi' };
   const named = { is_primary: true, name: 'default', is_provisioning: false, origin };
   await insert('cards', { ...card, ...issued, ...named, ...stamps, ...options.card });
   await insert('agent_tokens', {
@@ -65,13 +65,13 @@ export async function aPayer(world: World, options: PayerOptions = {}): Promise<
     scopes: ['*'],
     created_at: at,
   });
-  const purse = options.funding === 'budget' ? `agent:${agentId}` : `wallet:${walletId}`;
-  await fund(world, ownerId, purse, options.fundsCents ?? 100_000);
+  const fundingSource = options.funding === 'budget' ? `agent:${agentId}` : `wallet:${walletId}`;
+  await fund(world, ownerId, fundingSource, options.fundsCents ?? 100_000);
   return { owner, agentId, cardId, policyId, walletId, cardRef, token };
 }
 
 /** Through the book, so that it stays balanced. */
-export async function fund(world: World, ownerId: string, purse: string, amountCents: number): Promise<void> {
+export async function fund(world: World, ownerId: string, fundingSource: string, amountCents: number): Promise<void> {
   if (amountCents === 0) return;
   const journal = {
     id: newId('journal'),
@@ -84,7 +84,7 @@ export async function fund(world: World, ownerId: string, purse: string, amountC
     createdAt: new Date().toISOString(),
     postings: [
       { account: `external:processor:${ownerId}`, amountCents: -amountCents },
-      { account: `${purse}:available`, amountCents },
+      { account: `${fundingSource}:available`, amountCents },
     ],
   };
   await world.sql('select * from post_journals($1::jsonb)', [JSON.stringify([journal])]);
@@ -120,7 +120,7 @@ export async function anIntent(world: World, payer: Payer, options: IntentOption
     ],
   );
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, started_epoch, due_at, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, started_epoch, due_at, created_at)
      values ($1, 'intentLifecycle', $2, $3, $4, 'approved', 'test', null, $5)`,
     [`intent/${id}`, id, payer.owner.ownerId, payer.agentId, at],
   );

@@ -19,7 +19,14 @@ const written = (value: unknown): RawPayload => json(JSON.stringify(value));
 
 const long = 'x'.repeat(600);
 const nested = (depth: number): string => `${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`;
-const decision = { decision: 'approve', actor: 'key', by: 'key_aaaaaaaa', causeId: 'c', requestId: 'r', proof: 'p' };
+const decision = {
+  decision: 'approve',
+  actor: 'key',
+  by: 'key_aaaaaaaa',
+  causeId: 'c',
+  requestId: 'r',
+  signature: 'p',
+};
 
 const fixed: readonly RawPayload[][] = [
   [],
@@ -46,7 +53,7 @@ const fixed: readonly RawPayload[][] = [
   [written({ checkoutId: `chk_${'a'.repeat(600)}` })],
   [written({ checkoutId: ['chk_aaaaaaaa'] })],
   [written({ ...decision, causeId: long, requestId: long })],
-  [written({ ...decision, by: long, proof: long })],
+  [written({ ...decision, by: long, signature: long })],
   [written({ ...decision, extra: JSON.parse(nested(40)) as unknown })],
   [written({ ...decision, extra: Array.from({ length: 2_000 }, (_, n) => n) })],
   [written(Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`${long}${n}`, long])))],
@@ -57,7 +64,7 @@ const fixed: readonly RawPayload[][] = [
 const anyText = fc.oneof(fc.string(), fc.string({ unit: 'binary', maxLength: 700 }), fc.constant(long));
 const fields = fc.dictionary(
   fc.oneof(
-    fc.constantFrom('decision', 'actor', 'by', 'causeId', 'requestId', 'proof', 'checkoutId', 'id'),
+    fc.constantFrom('decision', 'actor', 'by', 'causeId', 'requestId', 'signature', 'checkoutId', 'id'),
     fc.string(),
   ),
   fc.oneof(

@@ -7,15 +7,15 @@ import { openDatabase } from '../../src/db/orm.ts';
 import { entities } from '../../src/main/entities.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import type { Process } from '../../src/platform/processes.ts';
-import { createRelay, type Relay } from '../../src/relay/processes.ts';
-import { noteAllStarted } from '../../src/temporal/known-processes.ts';
+import type { WorkflowRun } from '../../src/platform/workflow-runs.ts';
+import { createRelay, type Relay } from '../../src/relay/workflow-runs.ts';
+import { noteAllStarted } from '../../src/temporal/known-workflow-runs.ts';
 import { startWorld, type World } from './world.ts';
 
 export type RelayWorld = Awaited<ReturnType<typeof startRelayWorld>>;
 
 /** What the test makes of each call to Temporal. */
-export type Calls = (kind: 'start' | 'wake', process: Process) => Promise<void>;
+export type Calls = (kind: 'start' | 'wake', run: WorkflowRun) => Promise<void>;
 
 export async function startRelayWorld() {
   const world: World = await startWorld();
@@ -26,11 +26,11 @@ export async function startRelayWorld() {
   let calls: Calls = async () => undefined;
   const act =
     (kind: 'start' | 'wake') =>
-    async (process: Process): Promise<void> => {
+    async (run: WorkflowRun): Promise<void> => {
       if (isAway) throw new Error('Temporal is away');
-      called.push({ kind, id: process.id, ownerId: process.ownerId });
-      await calls(kind, process);
-      await noteAllStarted(database, [{ id: process.id, epoch: 'epoch' }]);
+      called.push({ kind, id: run.id, ownerId: run.ownerId });
+      await calls(kind, run);
+      await noteAllStarted(database, [{ id: run.id, epoch: 'epoch' }]);
     };
   const temporal = { epoch: async () => 'epoch', isReachable: async () => !isAway };
   const relay = (): Relay =>
@@ -46,7 +46,7 @@ export async function startRelayWorld() {
     database,
     temporal,
     called,
-    /** Another instance over the same rows, as another worker process has it. */
+    /** Another instance over the same rows, as another worker run has it. */
     relay,
     onCall: (answer: Calls) => {
       calls = answer;
@@ -57,13 +57,13 @@ export async function startRelayWorld() {
     /** Rows `<type>/<owner>-1` and so on; `values` are further columns and what they are set to. */
     rows: (workflow: string, ownerId: string, count: number, values: Readonly<Record<string, string>>) =>
       world.sql(
-        `insert into processes (id, workflow, subject_id, owner_id, stage, created_at, ${Object.keys(values).join(', ')})
+        `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at, ${Object.keys(values).join(', ')})
          select $1 || '/' || $2 || '-' || n, $1, 'subject', $2, 'open', now(), ${Object.values(values).join(', ')}
          from generate_series(1, $3::int) n`,
         [workflow, ownerId, count],
       ),
     clear: async () => {
-      await world.sql('delete from processes');
+      await world.sql('delete from workflow_runs');
       called.length = 0;
       calls = async () => undefined;
       isAway = false;

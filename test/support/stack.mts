@@ -3,8 +3,8 @@
  * @module
  */
 import { rm } from 'node:fs/promises';
-import type { Claim } from '../../src/main/local/pids.ts';
-import { folderElsewhere } from '../../src/main/local/postgres-place.ts';
+import type { Claim } from '../../src/supervisor/pids.ts';
+import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
 
 export type TestStack = { dir: string; claim: Claim; stops: (() => Promise<void>)[] };
 

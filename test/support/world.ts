@@ -14,12 +14,12 @@ import type { Area } from '../../src/http/route.ts';
 import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
 import { type RunningApi, startApi } from '../../src/main/api-server.ts';
 import { type Config, readConfig } from '../../src/main/config.ts';
-import { freePort } from '../../src/main/local/ports.ts';
-import { applicationUrl } from '../../src/main/local/postgres.ts';
 import { startWorkerProcess } from '../../src/main/worker-process.ts';
 import { createOutbound } from '../../src/outbound/outbound.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
+import { freePort } from '../../src/supervisor/ports.ts';
+import { applicationUrl } from '../../src/supervisor/postgres.ts';
 
 export type WorldOptions = {
   /** Also run the worker (workflows, activities, relay) and the simulated outside world. */

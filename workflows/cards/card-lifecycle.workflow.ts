@@ -27,7 +27,7 @@ export async function cardLifecycle(input: { id: string }): Promise<CardView> {
 
   const see = (view: CardView): CardView => {
     loaded = view;
-    showStage(view.toldState === null ? 'issuing' : view.status);
+    showStage(view.syncedState === null ? 'issuing' : view.status);
     return view;
   };
 
@@ -36,7 +36,7 @@ export async function cardLifecycle(input: { id: string }): Promise<CardView> {
     read: readNothing,
     refuse: () => refuseIfClosed(loaded),
     handle: async () => {
-      await condition(() => loaded !== undefined && (loaded.toldState !== null || loaded.status === 'closed'));
+      await condition(() => loaded !== undefined && (loaded.syncedState !== null || loaded.status === 'closed'));
       refuseIfClosed(loaded);
       return loaded as CardView;
     },

@@ -1,6 +1,6 @@
 /**
  * The expiry of one agent's policy: waits for it, has it acted upon once, and stays until the owner has changed the
- * policy or the agent is closed. Decides nothing: a lapsed policy refuses charges with or without this run.
+ * policy or the agent is closed. Decides nothing: an expired policy refuses charges with or without this run.
  * @module
  */
 import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';

@@ -130,10 +130,10 @@ function sayWhatItWaitsFor(details: Details, next: IntentNext): void {
 }
 
 /** Whoever decides has to know how much more a charge may take. */
-function amountOf({ view: { amountCents, recurring }, mostCents }: IntentNext): string {
+function amountOf({ view: { amountCents, recurring }, maxChargeCents }: IntentNext): string {
   const amount = `${inWords(amountCents)} EUR`;
-  if (mostCents === undefined || mostCents <= amountCents) return amount;
-  return `${amount}, up to ${inWords(mostCents)} EUR${recurring ? ' each' : ''},`;
+  if (maxChargeCents === undefined || maxChargeCents <= amountCents) return amount;
+  return `${amount}, up to ${inWords(maxChargeCents)} EUR${recurring ? ' each' : ''},`;
 }
 
 function present({ kind, view, needsPasskey }: IntentNext): string {

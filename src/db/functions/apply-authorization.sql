@@ -48,9 +48,9 @@ begin
   end if;
 
   -- A confirmed intent moves no more, but the passkey that stood by it may have gone.
-  if p -> 'adopted' is not null then
-    select version into v_version from intents where id = p -> 'adopted' ->> 'intentId' for share;
-    if v_version is distinct from (p -> 'adopted' ->> 'intentVersion')::int then perform stale('intent'); end if;
+  if p -> 'linked' is not null then
+    select version into v_version from intents where id = p -> 'linked' ->> 'intentId' for share;
+    if v_version is distinct from (p -> 'linked' ->> 'intentVersion')::int then perform stale('intent'); end if;
   end if;
 
   if v_intent is not null then
@@ -63,11 +63,11 @@ begin
       v_intent ->> 'to', (v_message ->> 'at')::timestamptz);
     -- A matched intent has no deadline; its run is woken to say so, and not to read "then it expires" till the clearing.
     if (v_intent ->> 'isFinal')::boolean then
-      update processes set is_open = false, wanted_wake = true, due_at = null
-        where id = v_intent ->> 'processId' and is_open;
+      update workflow_runs set is_open = false, wanted_wake = true, due_at = null
+        where id = v_intent ->> 'workflowId' and is_open;
     else
-      update processes set wanted_wake = true, due_at = (v_intent ->> 'dueAt')::timestamptz
-        where id = v_intent ->> 'processId' and is_open;
+      update workflow_runs set wanted_wake = true, due_at = (v_intent ->> 'dueAt')::timestamptz
+        where id = v_intent ->> 'workflowId' and is_open;
     end if;
     -- Of a recurring intent: its window is paid for once, whoever comes first.
     if v_intent -> 'window' is not null then
@@ -87,15 +87,15 @@ begin
     end if;
   end if;
 
-  if p -> 'adopted' is not null then
-    update transactions t set adapter = n.adapter, authorization_id = n.authorization_id, purse = n.purse,
+  if p -> 'linked' is not null then
+    update transactions t set adapter = n.adapter, authorization_id = n.authorization_id, funding_source = n.funding_source,
         wallet_id = n.wallet_id, rail = case n.rail when 'simulate' then n.rail else t.rail end, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
         approved_cents = n.approved_cents, held_cents = n.held_cents, merchant_id = n.merchant_id, merchant = n.merchant,
         merchant_mcc = n.merchant_mcc, merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
         merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, hold_expires_at = n.hold_expires_at,
-        authorized_at = n.authorized_at, adopt_until = null, version = t.version + 1, updated_at = n.updated_at
+        authorized_at = n.authorized_at, link_until = null, version = t.version + 1, updated_at = n.updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
-      where t.id = n.id and t.version = (p -> 'adopted' ->> 'version')::int and t.adopt_until is not null;
+      where t.id = n.id and t.version = (p -> 'linked' ->> 'version')::int and t.link_until is not null;
     if not found then perform stale('transaction'); end if;
   elsif p -> 'unasked' is not null then
     update transactions t set intent_id = n.intent_id, rail = n.rail, status = n.status, amount_cents = n.amount_cents,
@@ -110,19 +110,19 @@ begin
       where t.id = n.id and t.version = (p -> 'unasked' ->> 'version')::int;
     if not found then perform stale('transaction'); end if;
   else
-    insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse,
+    insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, funding_source,
         rail, type, status, amount_cents, requested_cents, approved_cents, held_cents, merchant_id, merchant,
         merchant_mcc, merchant_country, merchant_amount, merchant_currency, is_verification, is_recurring,
         decline_rule, decline_reason, hold_expires_at, authorized_at, completed_at, request_id, run_id, created_at,
         updated_at)
-      select id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, purse,
+      select id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, funding_source,
         rail, type, status, amount_cents, requested_cents, approved_cents, held_cents, merchant_id, merchant,
         merchant_mcc, merchant_country, merchant_amount, merchant_currency, is_verification, is_recurring,
         decline_rule, decline_reason, hold_expires_at, authorized_at, completed_at, request_id, run_id, created_at,
         updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction');
   end if;
-  v_from := coalesce(p -> 'unasked' ->> 'status', case when p -> 'adopted' is not null then 'pending' end);
+  v_from := coalesce(p -> 'unasked' ->> 'status', case when p -> 'linked' is not null then 'pending' end);
   if p -> 'unasked' is null or v_from <> p -> 'transaction' ->> 'status' then
     insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId', v_from,
       p -> 'transaction' ->> 'status', (v_message ->> 'at')::timestamptz);
@@ -141,8 +141,8 @@ begin
         updated_at = (v_message ->> 'at')::timestamptz
       where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
     -- The process is the intent's: a later checkout of it may be under way, and keeps it.
-    update processes set is_open = false, wanted_wake = true, due_at = null
-      where id = p -> 'checkout' ->> 'processId' and is_open
+    update workflow_runs set is_open = false, wanted_wake = true, due_at = null
+      where id = p -> 'checkout' ->> 'workflowId' and is_open
         and not exists (select 1 from checkouts k where k.intent_id = p -> 'checkout' ->> 'intentId'
           and k.status in ('open', 'offered', 'paying'));
   end if;

@@ -3,7 +3,7 @@
 -- behind it. `p_taken` are rows that the pass has already. Each step from one type or owner to the next is one look into
 -- the queue's index, past all rows between them; it is planned anew each time, so no plan for a small table is kept.
 create or replace function claim_runs(p_queue text, p_most int, p_served jsonb, p_taken text[],
-  p_overdue_before timestamptz) returns setof processes
+  p_overdue_before timestamptz) returns setof workflow_runs
 language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $body$
 declare
   -- A claim holds for longer than the longest call to Temporal. A claim that is not confirmed is made again.
@@ -36,10 +36,10 @@ begin
   return query execute format($query$
     with recursive
       types as (
-        (select workflow from processes where %1$s order by workflow limit 1)
+        (select workflow from workflow_runs where %1$s order by workflow limit 1)
         union all
         select next.workflow from types t cross join lateral (
-          select workflow from processes where %1$s and workflow > t.workflow order by workflow limit 1) next
+          select workflow from workflow_runs where %1$s and workflow > t.workflow order by workflow limit 1) next
       ),
       shares as materialized (
         select workflow, coalesce($2 ->> workflow, '') as served, greatest(1, $1 / count(*) over ()) as most from types
@@ -47,20 +47,20 @@ begin
       owners as (
         select s.workflow, s.served, s.most, o.owner_id, o.is_again, 1 as number
         from shares s cross join lateral (
-          (select owner_id, false as is_again from processes
+          (select owner_id, false as is_again from workflow_runs
             where %1$s and workflow = s.workflow and owner_id > s.served order by owner_id limit 1)
           union all
-          (select owner_id, true from processes
+          (select owner_id, true from workflow_runs
             where %1$s and workflow = s.workflow and owner_id <= s.served order by owner_id limit 1)
           order by is_again limit 1) o
         union all
         select o.workflow, o.served, o.most, next.owner_id, next.is_again, o.number + 1
         from owners o cross join lateral (
-          (select owner_id, o.is_again from processes
+          (select owner_id, o.is_again from workflow_runs
             where %1$s and workflow = o.workflow and owner_id > o.owner_id
               and (not o.is_again or owner_id <= o.served) order by owner_id limit 1)
           union all
-          (select owner_id, true from processes
+          (select owner_id, true from workflow_runs
             where %1$s and not o.is_again and workflow = o.workflow and owner_id <= o.served order by owner_id limit 1)
           order by 2 limit 1) next
         where o.number < o.most
@@ -70,11 +70,11 @@ begin
       ),
       picked as materialized (
         select p.id from owner_shares s cross join lateral (
-          select id from processes
+          select id from workflow_runs
           where %1$s and workflow = s.workflow and owner_id = s.owner_id and id <> all($3)
           order by %2$s limit s.most for update skip locked) p
       )
-    update processes set %3$s where id = any(array(select id from picked)) returning *
+    update workflow_runs set %3$s where id = any(array(select id from picked)) returning *
   $query$, v_waits || ' and ' || v_ready_at || ' < ' || v_ready_before, v_ready_at || v_then, v_take)
   using p_most, p_served, p_taken, p_overdue_before;
 end $body$;

@@ -15,7 +15,7 @@ declare
   v_intents jsonb;
   v_confirmed jsonb;
   v_counters jsonb;
-  v_purse text;
+  v_funding_source text;
 begin
   select * into v_message from network_messages m
     where m.adapter = p_adapter and m.id = p_id and m.kind = 'authorization';
@@ -53,11 +53,11 @@ begin
       and (v_checkout.id is null or i.id = v_checkout.intent_id);
   select jsonb_agg(to_jsonb(t) || jsonb_build_object('intent', to_jsonb(i)) order by t.created_at, t.id) into v_confirmed
     -- The card's own first, and by itself (`offset 0`): by status, every hold of everybody would be looked through.
-    from (select * from transactions where card_id = v_card.id and adopt_until > p_at offset 0) t
+    from (select * from transactions where card_id = v_card.id and link_until > p_at offset 0) t
     join intents i on i.id = t.intent_id
     where t.status = 'pending' and v_checkout.id is null;
   select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true, v_unasked ->> 'id') s;
-  v_purse := coalesce(v_unasked ->> 'purse', purse_of(v_agent));
+  v_funding_source := coalesce(v_unasked ->> 'funding_source', funding_source_of(v_agent));
   return jsonb_build_object(
     'early', coalesce(v_early, '[]'),
     'unasked', v_unasked,
@@ -69,8 +69,8 @@ begin
     'intents', coalesce(v_intents, '[]'),
     'confirmed', coalesce(v_confirmed, '[]'),
     'counters', v_counters,
-    'purse', v_purse,
-    'available_cents', coalesce((select l.balance_cents from ledger_accounts l where l.name = v_purse || ':available'), 0),
+    'funding_source', v_funding_source,
+    'available_cents', coalesce((select l.balance_cents from ledger_accounts l where l.name = v_funding_source || ':available'), 0),
     'revision', coalesce((select s.revision from agent_spending s where s.agent_id = v_card.agent_id), 0)
   );
 end $$;

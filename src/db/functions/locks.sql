@@ -16,7 +16,7 @@ create or replace function lock_spending(p_agent text) returns bigint language s
 $$;
 
 -- Whose money an agent's cards draw on: its own budget once it has one, else its wallet.
-create or replace function purse_of(a agents) returns text language sql immutable parallel safe as $$
+create or replace function funding_source_of(a agents) returns text language sql immutable parallel safe as $$
   select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
 $$;
 
@@ -36,17 +36,17 @@ begin
   perform 1 from intents where id = v.intent_id for no key update;
 end $$;
 
-/* The locks of a decision that is made anew because its facts were stale, in the same order. Returns the agent's purse,
+/* The locks of a decision that is made anew because its facts were stale, in the same order. Returns the agent's funding source,
    whose accounts come last. */
 create or replace function lock_decision(p_agent text, p_card text, p_at timestamptz) returns text language plpgsql as $$
 declare
-  v_purse text;
+  v_funding_source text;
 begin
   perform lock_spending(p_agent);
-  select purse_of(a) into v_purse from agents a where a.id = p_agent for share;
+  select funding_source_of(a) into v_funding_source from agents a where a.id = p_agent for share;
   perform 1 from cards where id = p_card for share;
   perform 1 from policies where agent_id = p_agent and removed_at is null for share;
   perform 1 from intents where agent_id = p_agent and card_id = p_card and status = 'approved' order by id for no key update;
-  perform 1 from transactions where card_id = p_card and adopt_until > p_at order by id for no key update;
-  return v_purse;
+  perform 1 from transactions where card_id = p_card and link_until > p_at order by id for no key update;
+  return v_funding_source;
 end $$;

@@ -220,13 +220,13 @@ begin
     end if;
 
     -- Whose an account is and that it is there does not depend on what hold_accounts was told: its setting is anybody's.
-    select s.account, s.before, s.change, s.is_foreign into v_bad from (
-      select l.account, l.ordinal, l.line, l.change_cents as change, a.owner_id is distinct from l.owner_id as is_foreign,
+    select s.account, s.before, s.change, s.is_of_other_owner into v_bad from (
+      select l.account, l.ordinal, l.line, l.change_cents as change, a.owner_id is distinct from l.owner_id as is_of_other_owner,
         a.balance_cents + sum(l.change_cents) over running - l.change_cents as before
       from unnest(v_lines) l left join ledger_accounts a on a.name = l.account where l.is_running
       window running as (partition by l.account order by l.ordinal, l.line)
-    ) s where s.is_foreign or s.before + s.change < 0 order by s.ordinal, s.line limit 1;
-    if found and v_bad.is_foreign then
+    ) s where s.is_of_other_owner or s.before + s.change < 0 order by s.ordinal, s.line limit 1;
+    if found and v_bad.is_of_other_owner then
       raise exception 'account % is not there, or is of another owner', v_bad.account using errcode = 'BL003';
     end if;
     if found then

@@ -1,8 +1,8 @@
 /** The public face of cards: instruments that agents pay with, and the states they may be in. @module */
 export { cardsArea } from './cards/card.contract.ts';
 export { CardRow } from './cards/card.entity.ts';
-export { noteTold, type OnActivated, storeIssuedCard } from './cards/card.issue.service.ts';
-export { type CardView, cardProcessId, issueCard } from './cards/card.messages.ts';
+export { markSynced, type OnActivated, storeIssuedCard } from './cards/card.issue.service.ts';
+export { type CardView, cardWorkflowId, issueCard } from './cards/card.messages.ts';
 export type { CardProcessor } from './cards/card.port.ts';
 export { type CardRecord, cardRefOf, findCard } from './cards/card.queries.ts';
 export { prepareCard } from './cards/card.reserve.service.ts';

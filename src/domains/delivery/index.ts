@@ -17,7 +17,7 @@ export {
   type EndpointChange,
   type EndpointNext,
   type EndpointView,
-  endpointProcessId,
+  endpointWorkflowId,
 } from './webhooks/endpoint.messages.ts';
 export { giveUpEndpoint, readEndpoint, retryEndpointNow } from './webhooks/endpoint.service.ts';
 export { webhooksArea } from './webhooks/webhook.contract.ts';

@@ -1,7 +1,7 @@
 /** The public face of payments: what the card network says, the transactions it makes, and checkouts. @module */
 export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
-export { type CheckoutView, checkoutProcessId, payCheckout } from './checkout/checkout.messages.ts';
+export { type CheckoutView, checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';
 export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
 export { checkoutView, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
 export { checkoutHandlers } from './checkout/checkout.routes.ts';
@@ -52,7 +52,7 @@ export {
 } from './network/network-message.service.ts';
 export type { MessageKind, Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
-export { type SimulationView, simulateCharge, simulationProcessId } from './simulations/simulation.messages.ts';
+export { type SimulationView, simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';
 export { findSimulation, simulationView } from './simulations/simulation.queries.ts';
 export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';
@@ -66,9 +66,9 @@ export {
   type CloseUsedCard,
   recordCreated,
 } from './transactions/booking.service.ts';
-export { failUnadopted, handConfirmedOver, insertConfirmed, noteConfirmed } from './transactions/confirm.service.ts';
+export { failUnlinked, insertConfirmed, noteConfirmed, reassignConfirmed } from './transactions/confirm.service.ts';
+export { fundingSourceOf } from './transactions/funding-source.rules.ts';
 export { lockDecision, lockPayment, lockSpending } from './transactions/payment-lock.service.ts';
-export { purseOf } from './transactions/purse.rules.ts';
 export { transactionsArea } from './transactions/transaction.contract.ts';
 export { TransactionRow } from './transactions/transaction.entity.ts';
 export {

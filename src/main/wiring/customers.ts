@@ -1,6 +1,6 @@
 /** The customer and default wallet that an owner begins with. @module */
 import { ensureDefaultWallet } from '../../domains/treasury/index.ts';
-import { createEnsureCustomer } from '../../usecases/ensure-customer.ts';
+import { createEnsureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
 export const ibanIssueOf = ({ config }: Infrastructure) => ({

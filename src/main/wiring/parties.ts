@@ -1,5 +1,5 @@
 /** Customers and agents, put together with everything an agent has. @module */
-import { cardProcessId, issueCard, prepareCard } from '../../domains/cards/index.ts';
+import { cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
 import {
   agentHandlers,
@@ -9,16 +9,16 @@ import {
   limitHandlers,
   limitsArea,
 } from '../../domains/parties/index.ts';
-import { adoptRules, copyPolicyFor } from '../../domains/spending/policies/index.ts';
+import { copyPolicyFor, replaceRules } from '../../domains/spending/policies/index.ts';
 import { walletTotalCents } from '../../domains/treasury/index.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
-import { createCloseAgent } from '../../usecases/close-agent.ts';
-import { createCreateAgent } from '../../usecases/create-agent.ts';
-import { createFreezeAgent } from '../../usecases/freeze-agent.ts';
-import { createFundAgent } from '../../usecases/fund-agent.ts';
-import { createAgentReads } from '../../usecases/read-agent.ts';
-import { createUnfreezeAgent } from '../../usecases/unfreeze-agent.ts';
-import { createUpdateAgent } from '../../usecases/update-agent.ts';
+import { createCloseAgent } from '../../usecases/parties/close-agent.ts';
+import { createCreateAgent } from '../../usecases/parties/create-agent.ts';
+import { createFreezeAgent } from '../../usecases/parties/freeze-agent.ts';
+import { createFundAgent } from '../../usecases/parties/fund-agent.ts';
+import { createAgentReads } from '../../usecases/parties/read-agent.ts';
+import { createUnfreezeAgent } from '../../usecases/parties/unfreeze-agent.ts';
+import { createUpdateAgent } from '../../usecases/parties/update-agent.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 import { cascades } from './cascades.ts';
 import { ensureCustomerOf } from './customers.ts';
@@ -34,7 +34,7 @@ export function partiesAreas(infrastructure: Infrastructure, credentials: OpenCr
     ensureCustomer,
     copyPolicyFor,
     prepareCard: (tx, cause, card) => prepareCard(tx, cause, { ...card, name: 'default' }),
-    issueFirstCard: ({ cardId, updateId }) => gateway.ask(cardProcessId(cardId), issueCard, {}, updateId),
+    issueFirstCard: ({ cardId, updateId }) => gateway.ask(cardWorkflowId(cardId), issueCard, {}, updateId),
     readAgent: reads.readAgent,
   });
   return [
@@ -48,7 +48,7 @@ export function partiesAreas(infrastructure: Infrastructure, credentials: OpenCr
         freezeAgent: createFreezeAgent(brakes),
         unfreezeAgent: createUnfreezeAgent(brakes),
         closeAgent: createCloseAgent(brakes),
-        updateAgent: createUpdateAgent({ ...brakes, adoptRules }),
+        updateAgent: createUpdateAgent({ ...brakes, replaceRules }),
         fundAgent: createFundAgent(database),
       }),
     ),

@@ -12,18 +12,18 @@ import {
 import { createFailureLimit } from '../../http/failure-limit.ts';
 import { type Mounted, mounted } from '../../http/route.ts';
 import { minute } from '../../kernel/instant.ts';
-import { judgeUrl } from '../../outbound/address-rules.ts';
+import { checkUrl } from '../../outbound/address-rules.ts';
 import { type Loop, startLoop } from '../../relay/loop.ts';
-import { askPersonWith } from '../../usecases/ask-person.ts';
-import { createAuthorizeCard } from '../../usecases/authorize-card.ts';
-import { cardWasUsed } from '../../usecases/card-was-used.ts';
-import { createClearAuthorization } from '../../usecases/clear-authorization.ts';
-import { createConfirmCheckout } from '../../usecases/confirm-checkout.ts';
-import { createExecuteCheckout } from '../../usecases/execute-checkout.ts';
-import { expireHolds } from '../../usecases/expire-holds.ts';
-import { createReverseAuthorization } from '../../usecases/reverse-authorization.ts';
-import { createSimulateCharge } from '../../usecases/simulate-charge.ts';
-import { riskOf } from '../../usecases/spending-facts.ts';
+import { cardWasUsed } from '../../usecases/cards/card-was-used.ts';
+import { createAuthorizeCard } from '../../usecases/payments/authorize-card.ts';
+import { createClearAuthorization } from '../../usecases/payments/clear-authorization.ts';
+import { createConfirmCheckout } from '../../usecases/payments/confirm-checkout.ts';
+import { createExecuteCheckout } from '../../usecases/payments/execute-checkout.ts';
+import { expireHolds } from '../../usecases/payments/expire-holds.ts';
+import { createReverseAuthorization } from '../../usecases/payments/reverse-authorization.ts';
+import { createSimulateCharge } from '../../usecases/payments/simulate-charge.ts';
+import { createRequestApproval } from '../../usecases/spending/request-approval.ts';
+import { riskOf } from '../../usecases/spending/spending-facts.ts';
 import { urlRulesOf } from '../config.ts';
 import type { Infrastructure } from '../infrastructure.ts';
 
@@ -33,8 +33,8 @@ export function paymentsAreas({ database, gateway, config, log, links }: Infrast
   const isSimulated = config.BURSAR_MODE === 'sandbox';
   const networkKeys = networkKey === undefined || !isSimulated ? {} : { sandbox: networkKey };
   const refusalOfUrl = (url: string): string | undefined => {
-    const judged = judgeUrl(url, { ...urlRulesOf(config), requireHttps: true });
-    return 'refused' in judged ? judged.refused : undefined;
+    const evaluated = checkUrl(url, { ...urlRulesOf(config), requireHttps: true });
+    return 'refused' in evaluated ? evaluated.refused : undefined;
   };
   return [
     mounted(
@@ -55,7 +55,7 @@ export function paymentsAreas({ database, gateway, config, log, links }: Infrast
           database,
           log,
           closeUsedCard: cardWasUsed,
-          askPerson: askPersonWith(links),
+          requestApproval: createRequestApproval(links),
           riskOf,
         }),
         clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),

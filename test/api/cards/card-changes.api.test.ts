@@ -45,7 +45,7 @@ const rule = async (over: Record<string, unknown> = {}) => (await network.author
 async function aSecondCard(name: string, status = 'active'): Promise<`ca_${string}`> {
   const cardId = newId('card');
   await world.sql(
-    `insert into cards (id, owner_id, agent_id, card_ref, told_state, last4, brand, expiry_month, expiry_year, status, usage,
+    `insert into cards (id, owner_id, agent_id, card_ref, synced_state, last4, brand, expiry_month, expiry_year, status, usage,
        is_primary, name, is_provisioning, origin, created_at, updated_at, closed_at)
      select $2, owner_id, agent_id, 'ref_' || $2, 'active', '1881', brand, 1, 2031, $4, 'multi', false, $3, false, origin,
        created_at, updated_at, case when $4 = 'closed' then created_at end
@@ -224,7 +224,7 @@ describe('the policy view', () => {
     expect((await policyOf()).spendStats).toMatchObject({ dailySpent: 32.5, dailyRemaining: 0 });
   });
 
-  test('says that nothing limits it, that it cools down, and when its policy lapses', async () => {
+  test('says that nothing limits it, that it cools down, and when its policy expires', async () => {
     await payer.owner.client(policiesArea).updateAgentPolicy({
       params: { agentId: payer.agentId },
       body: { cooldownMinutes: 30, expiresAfterMinutes: 60 },

@@ -101,12 +101,12 @@ describe('through the worker', () => {
     await cards().freezeCard({ params: { cardId: card.id as Id<'card'> } });
     await eventually(
       () => rowOf(card.id),
-      (row) => row?.told_state === 'frozen',
+      (row) => row?.synced_state === 'frozen',
     );
     await stageIs('frozen');
     await cards().closeCard({ params: { cardId: card.id as Id<'card'> } });
-    expect(await handle.result()).toMatchObject({ status: 'closed', toldState: 'closed' });
-    expect(await world.sql('select is_open, due_at from processes where subject_id = $1', [card.id])).toEqual([
+    expect(await handle.result()).toMatchObject({ status: 'closed', syncedState: 'closed' });
+    expect(await world.sql('select is_open, due_at from workflow_runs where subject_id = $1', [card.id])).toEqual([
       { is_open: false, due_at: null },
     ]);
   });
@@ -194,7 +194,7 @@ describe('step by step', () => {
     const cardId = newId('card');
     await infrastructure.database.write(async (tx) => {
       await prepareCard(tx, causeOf(), { cardId, ownerId: owner.ownerId, agentId: agent.agentId, usage, name: cardId });
-      await tx.execute(`delete from processes where subject_id = '${cardId}'`);
+      await tx.execute(`delete from workflow_runs where subject_id = '${cardId}'`);
     });
     return cardId;
   }
@@ -207,7 +207,7 @@ describe('step by step', () => {
     const cardId = await aReservation();
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'issue' });
     const views = await Promise.all(Array.from({ length: 4 }, () => steps.issueCard(cardId)));
-    expect(views.every(({ toldState }) => toldState === 'active')).toBe(true);
+    expect(views.every(({ syncedState }) => syncedState === 'active')).toBe(true);
     expect(activated).toEqual([`${cardId} after 0 events`]);
     expect(await eventNamesOf(world, cardId)).toEqual(['card.issued', 'card.activated']);
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'wait' });
@@ -224,7 +224,7 @@ describe('step by step', () => {
         name: cardId,
       }),
     );
-    expect(again).toEqual({ cardId, processId: `card/${cardId}` });
+    expect(again).toEqual({ cardId, workflowId: `card/${cardId}` });
     expect(await world.sql('select 1 from cards where id = $1', [cardId])).toHaveLength(1);
   });
 
@@ -271,7 +271,7 @@ describe('step by step', () => {
         return processor.setCardState(change);
       },
     });
-    expect(await slow.syncCard(cardId)).toMatchObject({ status: 'closed', toldState: 'frozen' });
+    expect(await slow.syncCard(cardId)).toMatchObject({ status: 'closed', syncedState: 'frozen' });
     expect(await slow.nextCardStep(cardId)).toMatchObject({ kind: 'sync' });
     await stepsOf(processor).syncCard(cardId);
     expect(told).toEqual(['frozen', 'closed']);
@@ -284,7 +284,7 @@ describe('step by step', () => {
     await steps.issueCard(cardId);
     await cards().freezeCard({ params: { cardId } });
     refuse('closed');
-    expect(await steps.syncCard(cardId)).toMatchObject({ status: 'closed', toldState: 'closed' });
+    expect(await steps.syncCard(cardId)).toMatchObject({ status: 'closed', syncedState: 'closed' });
     expect((await eventNamesOf(world, cardId)).at(-1)).toBe('card.closed');
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'final' });
   });
@@ -296,7 +296,7 @@ describe('step by step', () => {
     await steps.issueCard(cardId);
     await cards().freezeCard({ params: { cardId } });
     refuse('unknown_card');
-    expect(await steps.syncCard(cardId)).toMatchObject({ status: 'frozen', toldState: 'frozen' });
+    expect(await steps.syncCard(cardId)).toMatchObject({ status: 'frozen', syncedState: 'frozen' });
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'wait' });
   });
 

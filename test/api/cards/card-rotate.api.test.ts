@@ -21,7 +21,7 @@ import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
-import { handPaymentsOver } from '../../../src/usecases/rotate-card.ts';
+import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -99,7 +99,7 @@ describe('through the worker', () => {
     await rotate(card.id);
     await eventually(
       () => rowOf(card.id),
-      (row) => row?.told_state === 'closed',
+      (row) => row?.synced_state === 'closed',
     );
   });
 
@@ -197,7 +197,7 @@ describe('through the worker', () => {
     expect((await network.authorize(withCard(card))).body.rule).toBe('card_status');
     await eventually(
       () => rowOf(card.id),
-      (row) => row?.told_state === 'frozen',
+      (row) => row?.synced_state === 'frozen',
     );
     await cards().unfreezeCard({ params: { cardId: card.id as Id<'card'> } });
     expect((await network.authorize(withCard(card))).body.decision).toBe('approved');
@@ -323,7 +323,7 @@ describe('while the new card is made', () => {
       clock: infrastructure.clock,
       processor,
       onActivated: async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {
-        if (from !== undefined) await handPaymentsOver(tx, cause, { agentId, from, to });
+        if (from !== undefined) await reassignPayments(tx, cause, { agentId, from, to });
       },
     });
   const write = <T>(work: (tx: Tx) => Promise<T>): Promise<T> => infrastructure.database.write(work);
@@ -333,7 +333,7 @@ describe('while the new card is made', () => {
     const next = newId('card');
     await infrastructure.database.write(async (tx) => {
       await prepareRotation(tx, causeOf(), { newId: next, cardId: payer.cardId });
-      await tx.execute(`delete from processes where subject_id = '${next}'`);
+      await tx.execute(`delete from workflow_runs where subject_id = '${next}'`);
     });
     return next;
   }
@@ -393,7 +393,7 @@ describe('while the new card is made', () => {
     await cards().closeCard({ params: { cardId: payer.cardId } });
     await steps().issueCard(next);
     expect(await steps().nextCardStep(next)).toMatchObject({ kind: 'sync', view: { status: 'closed' } });
-    expect(await steps().syncCard(next)).toMatchObject({ toldState: 'closed' });
+    expect(await steps().syncCard(next)).toMatchObject({ syncedState: 'closed' });
     expect(await steps().nextCardStep(next)).toMatchObject({ kind: 'final' });
     expect(await eventNamesOf(world, next)).toEqual([]);
     await expect(cards().getCard({ params: { cardId: next } })).rejects.toEqual(refusal(404));

@@ -1,5 +1,5 @@
 /**
- * The card operations over real HTTP and PostgreSQL, with Temporal out of reach throughout: reads and every brake
+ * The card operations over real HTTP and PostgreSQL, with Temporal out of reach throughout: reads and every revoking command
  * have to work without it.
  * @module
  */
@@ -49,7 +49,7 @@ const setAgent = (status: string) => world.sql('update agents set status = $2 wh
 async function aSecondCard({ isProvisioning = false, name = 'second' } = {}): Promise<`ca_${string}`> {
   const cardId = newId('card');
   await world.sql(
-    `insert into cards (id, owner_id, agent_id, card_ref, told_state, last4, brand, expiry_month, expiry_year, status, usage,
+    `insert into cards (id, owner_id, agent_id, card_ref, synced_state, last4, brand, expiry_month, expiry_year, status, usage,
        is_primary, name, is_provisioning, origin, created_at, updated_at)
      select $2, owner_id, agent_id, case when $3 then null else 'ref_' || $2 end, case when $3 then null else 'active' end,
        '1881', brand, 1, 2031, 'active', 'single', false, $4, $3, origin, created_at + interval '1 second', updated_at
@@ -140,7 +140,7 @@ describe('freeze, unfreeze, close', () => {
   // spec: does:Cards:close
   test('frozen and unfrozen before the processor heard of it: nothing is left that is due', async () => {
     const due = async () => {
-      const [process] = await world.sql('select due_at from processes where id = $1', [`card/${agent.cardId}`]);
+      const [process] = await world.sql('select due_at from workflow_runs where id = $1', [`card/${agent.cardId}`]);
       return process?.due_at;
     };
     await cards().freezeCard(one());
@@ -174,12 +174,12 @@ describe('freeze, unfreeze, close', () => {
     expect(events.map(({ name }) => name)).toEqual(['card.frozen', 'card.unfrozen', 'card.closed']);
     expect(events[0]?.data).toMatchObject({ id: agent.cardId, agentId: agent.agentId, status: 'frozen' });
     expect(events[0]?.data).not.toHaveProperty('cardRef');
-    const [process] = await world.sql('select wanted_wake, is_open, due_at from processes where id = $1', [
+    const [process] = await world.sql('select wanted_wake, is_open, due_at from workflow_runs where id = $1', [
       `card/${agent.cardId}`,
     ]);
     expect(process).toMatchObject({ wanted_wake: true, is_open: true, due_at: expect.any(Date) });
-    const [row] = await world.sql('select version, told_state from cards where id = $1', [agent.cardId]);
-    expect(row).toEqual({ version: 4, told_state: 'active' });
+    const [row] = await world.sql('select version, synced_state from cards where id = $1', [agent.cardId]);
+    expect(row).toEqual({ version: 4, synced_state: 'active' });
     const causes = await world.sql(
       `select from_status, to_status from transitions where noun = 'card' and row_id = $1 order by at`,
       [agent.cardId],
@@ -187,7 +187,7 @@ describe('freeze, unfreeze, close', () => {
     expect(causes).toHaveLength(3);
   });
 
-  test('a brake on a card that is there already is 200 without an event', async () => {
+  test('a revoking command on a card that is there already is 200 without an event', async () => {
     await cards().freezeCard(one());
     expect(await cards().freezeCard(one())).toMatchObject({ status: 'frozen' });
     await cards().closeCard(one());
@@ -212,7 +212,7 @@ describe('freeze, unfreeze, close', () => {
     expect(await cards().closeCard(one())).toMatchObject({ status: 'closed' });
   });
 
-  test('twenty brakes at once move the card once', async () => {
+  test('twenty revoking commands at once move the card once', async () => {
     await Promise.all(Array.from({ length: 20 }, () => cards().freezeCard(one())));
     expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen']);
     const answers = await Promise.allSettled(Array.from({ length: 10 }, () => cards().unfreezeCard(one())));
@@ -275,9 +275,9 @@ describe('with the agent', () => {
 
   test("an owner's freeze of a card that is frozen already outlasts the agent's thaw", async () => {
     await write(freezeCardsOf);
-    await world.sql('update processes set wanted_wake = false where agent_id = $1', [agent.agentId]);
+    await world.sql('update workflow_runs set wanted_wake = false where agent_id = $1', [agent.agentId]);
     expect(await cards().freezeCard(one())).toMatchObject({ status: 'frozen' });
-    expect(await world.sql('select wanted_wake from processes where id = $1', [`card/${agent.cardId}`])).toEqual([
+    expect(await world.sql('select wanted_wake from workflow_runs where id = $1', [`card/${agent.cardId}`])).toEqual([
       { wanted_wake: true }, // Its run says whose freeze it is.
     ]);
     expect(await write(unfreezeCardsOf)).toEqual([]);
@@ -306,14 +306,14 @@ describe('with the agent', () => {
     await write(unfreezeCardsOf);
     for (let i = 0; i < 9; i++) await aSecondCard({ name: `further ${i}` });
     await world.sql(
-      `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+      `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
        select 'card/' || id, 'cardLifecycle', id, owner_id, agent_id, status, created_at from cards where agent_id = $1
        on conflict (id) do update set wanted_wake = false, due_at = null`,
       [agent.agentId],
     );
     expect(await statements(freezeCardsOf)).toEqual({ moved: 10, statements: one.statements });
     expect(
-      await world.sql('select 1 from processes where agent_id = $1 and wanted_wake and due_at is not null', [
+      await world.sql('select 1 from workflow_runs where agent_id = $1 and wanted_wake and due_at is not null', [
         agent.agentId,
       ]),
     ).toHaveLength(10);
@@ -405,9 +405,9 @@ describe('issuing while Temporal is away', () => {
     );
     expect(reserved).toEqual([{ id: expect.any(String), name: 'card 2' }]);
     expect((await cards().listAgentCards(ofAgent())).map(({ id }) => id)).toEqual([agent.cardId]);
-    expect(await world.sql('select stage, is_open from processes where subject_id = $1', [reserved[0]?.id])).toEqual([
-      { stage: 'issuing', is_open: true },
-    ]);
+    expect(
+      await world.sql('select stage, is_open from workflow_runs where subject_id = $1', [reserved[0]?.id]),
+    ).toEqual([{ stage: 'issuing', is_open: true }]);
     expect(await eventNamesOf(world, reserved[0]?.id ?? '')).toEqual([]);
   });
 

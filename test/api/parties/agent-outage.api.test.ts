@@ -1,4 +1,4 @@
-/** With Temporal or the processor away: creations wait with their ids reserved, brakes and reads go on. @module */
+/** With Temporal or the processor away: creations wait with their ids reserved, revoking commands and reads go on. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';

@@ -148,7 +148,7 @@ describe('creating', () => {
     expect(await world.sql('select 1 from agents where owner_id = $1', [owner.ownerId])).toHaveLength(1);
   });
 
-  test('one in the making is nobody’s yet: 404 by id, absent from lists, and no brake reaches it', async () => {
+  test('one in the making is nobody’s yet: 404 by id, absent from lists, and no revoking command reaches it', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.id]);

@@ -227,7 +227,7 @@ describe('a charge that wants a person', () => {
         amountEuros: 12.5,
       }),
     ]);
-    expect(await world.sql('select is_open from processes where id = $1', [`intent/${pending[0]?.id}`])).toEqual([
+    expect(await world.sql('select is_open from workflow_runs where id = $1', [`intent/${pending[0]?.id}`])).toEqual([
       { is_open: true },
     ]);
     await world.sql(
@@ -255,7 +255,7 @@ describe('a charge that wants a person', () => {
     expect(await minutesLeft()).toBe(15);
     expect(
       await world.sql(
-        'select due_at = expires_at as same from processes, intents i where processes.id = $1 and i.id = $2',
+        'select due_at = expires_at as same from workflow_runs, intents i where workflow_runs.id = $1 and i.id = $2',
         [`intent/${id}`, id],
       ),
     ).toEqual([{ same: true }]);

@@ -12,8 +12,8 @@ import { unavailable } from '../../../src/kernel/errors.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
 import { entities } from '../../../src/main/entities.ts';
-import { evaluateCharge } from '../../../src/usecases/evaluate-charge.ts';
-import { riskOf } from '../../../src/usecases/spending-facts.ts';
+import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
+import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -84,7 +84,7 @@ async function aCheckout(
     [id, payer.owner.ownerId, payer.agentId, intentId, payer.cardId],
   );
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at) values ($1, 'checkout', $2, $3, $4, 'open', now())`,
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at) values ($1, 'checkout', $2, $3, $4, 'open', now())`,
     [`checkout/${intentId}`, intentId, payer.owner.ownerId, payer.agentId],
   );
   return { id, intentId, payer };
@@ -92,8 +92,9 @@ async function aCheckout(
 const rowOf = async (id: string) =>
   (await world.sql('select status, outcome_code, transaction_id, pay_attempts from checkouts where id = $1', [id]))[0];
 const isOpen = async (intentId: string) =>
-  (await world.sql<{ is_open: boolean }>('select is_open from processes where id = $1', [`checkout/${intentId}`]))[0]
-    ?.is_open;
+  (
+    await world.sql<{ is_open: boolean }>('select is_open from workflow_runs where id = $1', [`checkout/${intentId}`])
+  )[0]?.is_open;
 
 test('a shop that is silent after the authorization: the row says paid', async () => {
   const { id, intentId, payer } = await aCheckout();
@@ -276,7 +277,7 @@ test('the token is nowhere but at processor and shop', async () => {
   const token = payments[0]?.token ?? '';
   expect(token).toMatch(/^spt_/);
   expect(answer).not.toContain(token);
-  const tables = ['checkouts', 'events', 'audit', 'transitions', 'processes'];
+  const tables = ['checkouts', 'events', 'audit', 'transitions', 'workflow_runs'];
   for (const table of tables) {
     expect(await world.sql(`select 1 from ${table} t where t::text like '%' || $1 || '%'`, [token])).toEqual([]);
   }

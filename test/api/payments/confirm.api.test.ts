@@ -56,7 +56,7 @@ test('after the authorization it returns the matched transaction', async () => {
 });
 
 // spec: transition:POST /checkout/confirm:the payment form was filled externally:completed
-test('before the authorization it leaves a pending transaction, which that authorization adopts', async () => {
+test('before the authorization it leaves a pending transaction, which that authorization links', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const { transactionId } = await confirm(payer.token, intentId);
@@ -77,14 +77,14 @@ test('before the authorization it leaves a pending transaction, which that autho
   expect(created).toHaveLength(2); // The confirm's, and that of the declined one.
 });
 
-test('two authorizations for one confirm: one adopts', async () => {
+test('two authorizations for one confirm: one links', async () => {
   const payer = await buyer();
   await confirm(payer.token, await anIntent(world, payer));
   const answers = await Promise.all([network.authorize(payer), network.authorize(payer)]);
   expect(answers.map(({ body }) => body.decision).sort()).toEqual(['approved', 'declined']);
 });
 
-test('what nothing adopts within seven days ends failed, and is adopted no more', async () => {
+test('what nothing links within seven days ends failed, and is linked no more', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const { transactionId } = await confirm(payer.token, intentId);

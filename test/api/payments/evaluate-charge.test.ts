@@ -7,8 +7,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { newId } from '../../../src/kernel/ids.ts';
-import { evaluateCharge } from '../../../src/usecases/evaluate-charge.ts';
-import { riskOf } from '../../../src/usecases/spending-facts.ts';
+import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
+import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, inDatabase, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
 

@@ -16,7 +16,7 @@ import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/entities.ts';
-import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
+import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -55,7 +55,7 @@ const lanes = (count: number, turns: number, work: (turn: number) => Promise<unk
     }),
   );
 
-test('authorizations, clearings, reversals, fundings, brakes, the expiry of the policy and the close of one agent', async () => {
+test('authorizations, clearings, reversals, fundings, revoking commands, the expiry of the policy and the close of one agent', async () => {
   const payer = await aBuyer();
   const agents = payer.owner.client(agentsArea);
   const cards = payer.owner.client(cardsArea);

@@ -137,14 +137,17 @@ test('a late charge on the former checkout leaves the process to the one under w
   const former = await aCheckout(payer, intentId, 'failed');
   await aCheckout(payer, intentId);
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
      values ('checkout/' || $1, 'checkout', $1, $2, $3, 'paying', now())`,
     [intentId, payer.owner.ownerId, payer.agentId],
   );
   await network.authorize(payer, { token: former.token });
   expect(await statusOf(former.id)).toBe('paid');
   expect(
-    await world.sql('select is_open from processes where subject_id = $1 and workflow = $2', [intentId, 'checkout']),
+    await world.sql('select is_open from workflow_runs where subject_id = $1 and workflow = $2', [
+      intentId,
+      'checkout',
+    ]),
   ).toEqual([{ is_open: true }]);
 });
 

@@ -26,9 +26,9 @@ afterAll(async () => {
 async function secondCard(payer: Payer): Promise<Payer> {
   const [cardId, cardRef] = [newId('card'), `cr_${randomUUID()}`];
   await world.sql(
-    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, told_state,
+    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, synced_state,
        usage, is_primary, name, is_provisioning, origin, created_at, updated_at)
-     select $2, owner_id, agent_id, $3, '4343', brand, expiry_month, expiry_year, status, told_state, usage, false,
+     select $2, owner_id, agent_id, $3, '4343', brand, expiry_month, expiry_year, status, synced_state, usage, false,
        'second', false, origin, created_at, updated_at from cards where id = $1`,
     [payer.cardId, cardId, cardRef],
   );

@@ -102,7 +102,7 @@ describe('approve', () => {
     );
   });
 
-  test('it adopts what a confirm wrote, and the rail says how it was paid', async () => {
+  test('it links what a confirm wrote, and the rail says how it was paid', async () => {
     const intentId = await declare(7);
     const headers = { 'Idempotency-Key': uuidv7() };
     const { transactionId } = await api().checkout.confirmCheckout({ body: { intentId }, headers });
@@ -288,7 +288,7 @@ describe('step by step', () => {
         wanted: 'approve',
       } as const;
       await openSimulation(tx, cause, { id, ownerId: owner.ownerId, agentId, cardId, intentId: null, ...charge });
-      await tx.execute(`delete from processes where subject_id = '${id}'`);
+      await tx.execute(`delete from workflow_runs where subject_id = '${id}'`);
     });
     return id;
   }

@@ -14,9 +14,9 @@ import { authorizationMessage } from '../../../src/domains/payments/network/netw
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
-import { askPersonWith } from '../../../src/usecases/ask-person.ts';
-import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
-import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
+import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
+import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
+import { createRequestApproval } from '../../../src/usecases/spending/request-approval.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -41,7 +41,7 @@ function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unkno
     database: databaseOf(orm),
     log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
-    askPerson: async () => undefined,
+    requestApproval: async () => undefined,
     riskOf: async () => {
       if (turn++ < times) await meanwhile(turn);
       return { outcome: 'allow', signals: [] };
@@ -121,7 +121,7 @@ test('the money goes meanwhile: declined with the figures of now', async () => {
   });
 });
 
-test('the agent spends meanwhile: judged anew, and approved where there is room', async () => {
+test('the agent spends meanwhile: evaluated anew, and approved where there is room', async () => {
   const payer = await aPayer(world, { policy: { daily_limit_cents: 2_500 } });
   expect(await authorizeWhile(payer, () => network.authorize(payer))).toMatchObject({ decision: 'approved' });
   expect(await authorizeWhile(payer, async () => undefined)).toMatchObject({
@@ -178,9 +178,9 @@ describe('between the decline and the question to a person', () => {
       database: databaseOf(orm),
       log: { error: () => undefined },
       closeUsedCard: cardWasUsed,
-      askPerson: async (tx, ...charge) => {
+      requestApproval: async (tx, ...charge) => {
         await databaseOf(orm).write(meanwhile);
-        await askPersonWith(links)(tx, ...charge);
+        await createRequestApproval(links)(tx, ...charge);
       },
       riskOf: async () => ({ outcome: 'allow', signals: [] }),
     });
@@ -219,7 +219,7 @@ test('the reversal comes meanwhile: declined without a hold', async () => {
     database: databaseOf(orm),
     log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
-    askPerson: async () => undefined,
+    requestApproval: async () => undefined,
     riskOf: async () => {
       // Outside the lock only: inside, the reversal waits for this very authorization.
       if (authorizationId !== '') {

@@ -251,7 +251,7 @@ describe('content encodings', () => {
     expect((await send('Identity', body)).status).toBe(201);
   });
 
-  test('without a credential it is 401, and a network’s message is judged the same', async () => {
+  test('without a credential it is 401, and a network’s message is evaluated the same', async () => {
     const anonymous = await fetch(`${world.apiUrl}/keys/create`, {
       method: 'POST',
       headers: { 'Content-Encoding': 'gzip' },

@@ -103,7 +103,7 @@ test('addresses that callers supply are neither dialled nor looked up', async ()
     `http://localhost:${port}/`,
   ];
   const agent = await client(agentsArea).createAgent({ body: { name: 'dials nothing' } });
-  // Judged by the API alone: nothing is delivered, and an intent that waits for a person is not bought for.
+  // Evaluated by the API alone: nothing is delivered, and an intent that waits for a person is not bought for.
   for (const url of urls) {
     await client(webhooksArea)
       .createWebhook({ body: { url, events: ['wallet.closed'] } })

@@ -8,7 +8,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '../../../src/main/local/ports.ts';
+import { freePort } from '../../../src/supervisor/ports.ts';
 import { publishedOperations } from '../../support/operation-calls.ts';
 import { signed } from '../../support/payments-world.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';

@@ -262,7 +262,7 @@ test('an unknown query parameter is refused by name on every operation, and a ne
       ...(method === 'get' ? {} : { body: '{}' }),
     });
     const text = await answer.text();
-    if (isNetwork && answer.status === 401) continue; // The signature is judged first.
+    if (isNetwork && answer.status === 401) continue; // The signature is evaluated first.
     if (answer.status !== 400 || !text.includes('unknown parameter unheardOf'))
       failed.push([operationId, answer.status, text]);
   }

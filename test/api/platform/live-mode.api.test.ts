@@ -108,7 +108,7 @@ describe('an approval by signal', () => {
     expect(await intents.approveIntent({ params: { id: intent.id } })).toMatchObject({ status: 'approved' });
   });
 
-  test('a denial by signal is a brake and works', async () => {
+  test('a denial by signal is a revoking command and works', async () => {
     const intent = await declared();
     await temporal.signal(`intent/${intent.id}`, 'decide', { decision: 'deny', by: 'anna' });
     await eventually(

@@ -124,7 +124,9 @@ describe('the link', () => {
     await temporal.started(`intent/${intent.id}`);
     await eventually(detailsOf, told);
     await temporal.client.workflow.getHandle(`intent/${intent.id}`).terminate('lost');
-    await world.sql('update processes set wanted_wake = true, started_epoch = null where subject_id = $1', [intent.id]);
+    await world.sql('update workflow_runs set wanted_wake = true, started_epoch = null where subject_id = $1', [
+      intent.id,
+    ]);
     await eventually(
       () => temporal.viewOf(`intent/${intent.id}`),
       ({ status, details }) => status === 'RUNNING' && told(details),
@@ -145,7 +147,7 @@ describe('what it shows', () => {
         agentName: 'Shopping agent',
         purpose: 'a reference book',
         amountEuros: 80,
-        mostEuros: 80,
+        maxChargeEuros: 80,
         cadence: null,
         merchant: 'Example Shop',
         rule: expect.stringMatching(/50\.00.*80\.00/) as never,

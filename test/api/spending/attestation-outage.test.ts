@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { intentsArea, proven } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea, signDecision } from '../../../src/domains/spending/intents/index.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
@@ -65,9 +65,9 @@ test('what the API asked long before somebody works again is refused in words, a
       causeId: 'old',
       requestId: 'req',
     } as const;
-    const old = await proven(vault, intentId, asked, new Date(Date.now() - 11 * minute));
+    const old = await signDecision(vault, intentId, asked, new Date(Date.now() - 11 * minute));
     await intents.getIntent({ params: { id: intentId } });
-    await world.sql('update processes set wanted_wake = true where id = $1', [`intent/${intentId}`]);
+    await world.sql('update workflow_runs set wanted_wake = true where id = $1', [`intent/${intentId}`]);
     await temporal.started(`intent/${intentId}`);
     await whole.stopWorker();
     const run = temporal.client.workflow.getHandle(`intent/${intentId}`);

@@ -347,7 +347,7 @@ test('after the last one has gone, a new one attests nothing for 24 hours of bus
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
 });
 
-test('an agent token can neither attest nor approve, and brakes need no passkey', async () => {
+test('an agent token can neither attest nor approve, and revoking commands need no passkey', async () => {
   const intent = await declare(20);
   const { token } = await api.tokens.createAgentToken({ params: { id: agentId }, body: {} });
   const asAgent = clientsOf(world.as(token));

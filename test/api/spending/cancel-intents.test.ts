@@ -1,5 +1,5 @@
 /**
- * Goal: the brake that closes an agent cancels exactly what the rule lets it cancel, each once, in as many statements
+ * Goal: the revoking command that closes an agent cancels exactly what the rule lets it cancel, each once, in as many statements
  * for a hundred intents as for one. Method: real rows in every state.
  * @module
  */
@@ -38,7 +38,7 @@ async function intent(agentId: string, status: string, matched: string | null = 
     [id, agentId, status, at, matched],
   );
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      values ($1, 'intentLifecycle', $2, 'own_aaaaaaaa', $3, $4, $5, $5)`,
     [`intent/${id}`, id, agentId, status, at],
   );
@@ -89,7 +89,7 @@ test('what the rule lets be cancelled is, and nothing else', async () => {
     ids.map((subject_id) => ({ subject_id })),
   );
   expect(
-    await world.sql('select subject_id, wanted_wake, due_at from processes where agent_id = $1 and not is_open', [
+    await world.sql('select subject_id, wanted_wake, due_at from workflow_runs where agent_id = $1 and not is_open', [
       agentId,
     ]),
   ).toEqual(expect.arrayContaining(ids.map((subject_id) => ({ subject_id, wanted_wake: true, due_at: null }))));

@@ -10,9 +10,9 @@ import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
-import { decideIntent } from '../../../src/usecases/decide-intent.ts';
-import { declareIntent } from '../../../src/usecases/declare-intent.ts';
-import { riskOf } from '../../../src/usecases/spending-facts.ts';
+import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
+import { declareIntent } from '../../../src/usecases/spending/declare-intent.ts';
+import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -83,7 +83,7 @@ const asAgent = (): Caller => {
 const declaration = [
   'begin',
   ...['lock_spending', 'hold agents', 'hold cards', 'hold policies', 'spending_counters'],
-  ...['select intents', 'insert intents', 'insert transitions', 'record_changes', 'insert processes'],
+  ...['select intents', 'insert intents', 'insert transitions', 'record_changes', 'insert workflow_runs'],
   'commit',
 ];
 
@@ -115,7 +115,7 @@ test('a person approves: 14 statements, also where a passkey is demanded', async
     ...['begin', 'select intents'],
     ...['lock_spending', 'hold agents', 'hold cards', 'hold policies', 'hold intents'],
     ...['select transitions', 'spending_counters'],
-    ...['update intents', 'insert transitions', 'record_changes', 'update processes'],
+    ...['update intents', 'insert transitions', 'record_changes', 'update workflow_runs'],
     'commit',
   ]);
   expect(asked).toHaveLength(14);
@@ -125,7 +125,7 @@ test('a person denies: 8 statements', async () => {
   const id = await anIntent(world, payer, { status: 'pending_approval' });
   expect(await askedBy(() => decide(id, 'deny'))).toEqual([
     ...['begin', 'hold intents', 'select transitions'],
-    ...['update intents', 'insert transitions', 'record_changes', 'update processes'],
+    ...['update intents', 'insert transitions', 'record_changes', 'update workflow_runs'],
     'commit',
   ]);
 });

@@ -1,5 +1,5 @@
 /**
- * Goal: an intent is judged, decided and ended as published, and every refusal says why. Method: real HTTP, real
+ * Goal: an intent is evaluated, decided and ended as published, and every refusal says why. Method: real HTTP, real
  * PostgreSQL, the real worker on the real Temporal dev server.
  * @module
  */
@@ -88,7 +88,7 @@ test('denied by a rule: final, with rule and figures, and no workflow', async ()
   expect(intent.status).toBe('denied');
   expect(intent.policyCheck.reason).toMatch(/100\.00.*100\.01/);
   expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.denied']);
-  expect(await world.sql('select 1 from processes where subject_id = $1', [intent.id])).toEqual([]);
+  expect(await world.sql('select 1 from workflow_runs where subject_id = $1', [intent.id])).toEqual([]);
 });
 
 test('open approved intents count against the day at declaration', async () => {
@@ -121,7 +121,7 @@ test('deny and cancel are repeatable, keep their reason, and end the process', a
   await asAgent.intents.cancelIntent({ params: { id: open.id } });
   await asAgent.intents.cancelIntent({ params: { id: open.id } });
   expect(await eventNamesOf(world, open.id)).toEqual(['intent.created', 'intent.approved', 'intent.cancelled']);
-  expect(await world.sql('select is_open from processes where subject_id = $1', [open.id])).toEqual([
+  expect(await world.sql('select is_open from workflow_runs where subject_id = $1', [open.id])).toEqual([
     { is_open: false },
   ]);
 });

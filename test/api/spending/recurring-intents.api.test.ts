@@ -269,7 +269,7 @@ describe('confirmed elsewhere', () => {
     key: string = randomUUID(),
   ) => asAgent.checkout.confirmCheckout({ body: { intentId }, headers: { 'Idempotency-Key': key } });
 
-  test('before the authorization: the window is completed, the authorization adopts, a second one finds nothing', async () => {
+  test('before the authorization: the window is completed, the authorization links, a second one finds nothing', async () => {
     const subscriber = await aSubscriber(world);
     const { declare, charge, windows, read } = subscriber;
     const intent = await declare();

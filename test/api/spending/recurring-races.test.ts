@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Database } from '../../../src/db/database.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { endWindows } from '../../../src/domains/spending/intents/index.ts';
-import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
-import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
+import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
+import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { balancesOf, brokenInvariants, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { aSubscriber, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
@@ -124,7 +124,7 @@ test('the end of a window beside the first charge of the next one: missed and ma
   });
 });
 
-test('asked before the end of a window that is missed by now: judged without the intent, in words', async () => {
+test('asked before the end of a window that is missed by now: evaluated without the intent, in words', async () => {
   const { payer, declare, windows } = await aSubscriber(world);
   const intent = await declare({ recurring: { cadence: 'daily' } });
   const end = new Date(windowIn(intent).to);
@@ -133,7 +133,7 @@ test('asked before the end of a window that is missed by now: judged without the
       database,
       log: { error: () => undefined },
       closeUsedCard: cardWasUsed,
-      askPerson: async () => undefined,
+      requestApproval: async () => undefined,
       riskOf: async () => ({ outcome: 'allow', signals: [] }),
     });
     const message = authorizationMessage.parse(

@@ -1,6 +1,6 @@
 /**
  * Goal: what a removed passkey stood by pays for nothing any more, also where the shop was confirmed and nobody has
- * charged yet, and also when it goes while a charge is judged. Method: real HTTP and signatures, the real use case.
+ * charged yet, and also when it goes while a charge is evaluated. Method: real HTTP and signatures, the real use case.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -10,8 +10,8 @@ import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { entities } from '../../../src/main/entities.ts';
-import { createAuthorizeCard } from '../../../src/usecases/authorize-card.ts';
-import { cardWasUsed } from '../../../src/usecases/card-was-used.ts';
+import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
+import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { aPayer, networkOf, sandboxShop } from '../../support/payments-world.ts';
@@ -77,7 +77,7 @@ test('a confirmed intent that nobody has charged is attested no more, and what i
   expect((await paid.read()).attestedAt).not.toBeNull();
 });
 
-test('a passkey that goes while the charge of a confirmed intent is judged does not stand by it', async () => {
+test('a passkey that goes while the charge of a confirmed intent is evaluated does not stand by it', async () => {
   const { confirm, remove, message } = await attested();
   await confirm();
   let asked = 0;
@@ -85,7 +85,7 @@ test('a passkey that goes while the charge of a confirmed intent is judged does 
     database: databaseOf(orm),
     log: { error: () => undefined },
     closeUsedCard: cardWasUsed,
-    askPerson: async () => undefined,
+    requestApproval: async () => undefined,
     riskOf: async () => {
       asked += 1;
       if (asked === 1) await remove();

@@ -11,8 +11,8 @@ import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
-import { decideIntent } from '../../../src/usecases/decide-intent.ts';
-import { handPaymentsOver } from '../../../src/usecases/rotate-card.ts';
+import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
+import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
@@ -115,7 +115,7 @@ test('an approval that waits for a new card number to come is for the new card',
   let approval: Promise<unknown> = Promise.resolve();
   await database.write(async (tx) => {
     await storeIssuedCard(tx, newCardId, issued, at, (inner, told) =>
-      handPaymentsOver(inner, told, { agentId, from: cardId, to: newCardId }),
+      reassignPayments(inner, told, { agentId, from: cardId, to: newCardId }),
     );
     approval = approve(id);
     approval.catch(() => undefined); // Looked at once the rotation is done.

@@ -38,14 +38,14 @@ const seen = async ({ id, approvalUrl }: { id: string; approvalUrl: string | nul
     () => temporal.viewOf(run),
     (view) => view.details.includes('asked by'),
   );
-  return { token, amounts: [request?.amountEuros, request?.mostEuros], page: await pageOf(token), details };
+  return { token, amounts: [request?.amountEuros, request?.maxChargeEuros], page: await pageOf(token), details };
 };
 
 test('a tolerance that the agent chose stands beside the amount: on the page, in the record, in the run', async () => {
   const { declare, read } = await asking();
   const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
   const intent = await read(id);
-  expect([intent.expectedAmountEuros, intent.mostEuros]).toEqual([10, 20]);
+  expect([intent.expectedAmountEuros, intent.maxChargeEuros]).toEqual([10, 20]);
   const { amounts, page, details } = await seen(intent);
   expect(amounts).toEqual([10, 20]);
   expect(page).toContain('asks to spend 10.00 EUR up to 20.00 EUR each');
@@ -56,14 +56,14 @@ test('the policy’s tolerance is told of a single payment, and nothing where th
   const { declare, read } = await asking({ amount_tolerance_percent: 10 });
   const one = await read((await declare({ recurring: undefined })).id);
   const { amounts, page, details } = await seen(one);
-  expect([...amounts, one.mostEuros]).toEqual([10, 11, 11]);
+  expect([...amounts, one.maxChargeEuros]).toEqual([10, 11, 11]);
   expect(page).toContain('10.00 EUR up to 11.00 EUR In its own words');
   expect(details).toContain('10.00 EUR, up to 11.00 EUR, asked by');
 
   const exact = await asking();
   const other = await exact.read((await exact.declare({ recurring: undefined })).id);
   const plain = await seen(other);
-  expect([...plain.amounts, other.mostEuros]).toEqual([10, 10, 10]);
+  expect([...plain.amounts, other.maxChargeEuros]).toEqual([10, 10, 10]);
   expect(plain.page).not.toContain('up to');
   expect(plain.details).toContain('10.00 EUR asked by');
 });
@@ -71,9 +71,9 @@ test('the policy’s tolerance is told of a single payment, and nothing where th
 test('a tolerance that the owner’s policy names bounds the agent’s, as told and as charged', async () => {
   const { declare, read, charge, api } = await asking({ amount_tolerance_percent: 5, max_transaction_cents: 10_000 });
   const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
-  expect((await read(id)).mostEuros).toBe(10.5);
+  expect((await read(id)).maxChargeEuros).toBe(10.5);
   await api.intents.approveIntent({ params: { id }, body: {} });
-  expect((await read(id)).mostEuros).toBeNull();
+  expect((await read(id)).maxChargeEuros).toBeNull();
   expect(await charge({ amountCents: 1_051 })).toMatchObject({
     decision: 'declined',
     reason: expect.stringContaining('expects 10.00 (with tolerance 10.50), asked 10.51'),

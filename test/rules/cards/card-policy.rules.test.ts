@@ -1,13 +1,13 @@
 /**
  * Goal: what a card is said to be able to spend is what a charge may spend. Method: the figures beside the one spending
- * judgement, over arbitrary limits of card and policy and arbitrary sums.
+ * evaluation, over arbitrary limits of card and policy and arbitrary sums.
  * @module
  */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { whyNotRotated } from '../../../src/domains/cards/cards/card.rules.ts';
 import { isCoolingDown, narrowest, remaining } from '../../../src/domains/cards/cards/card-policy.rules.ts';
-import { judgeSpending, noSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { evaluateSpending, noSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { policy as policies } from '../spending/spending.arbitraries.ts';
 
 const at = new Date('2026-05-05T12:00:00.000Z');
@@ -38,7 +38,7 @@ test('a charge passes exactly up to the narrowest limit and the least that is le
       fc.integer({ min: 1, max: 12_000 }),
       (some, ofPolicy, ofCard, seen, amountCents) => {
         const policy = { ...some, ...bare, ...ofPolicy };
-        const verdict = judgeSpending({
+        const decision = evaluateSpending({
           at,
           policy,
           agent: { status: 'active' },
@@ -59,7 +59,7 @@ test('a charge passes exactly up to the narrowest limit and the least that is le
             { limitCents: ofPolicy.monthlyLimitCents, spentCents: seen.spentThisMonthCents },
           ),
         );
-        expect(verdict.outcome === 'allow').toBe(most === null || amountCents <= most);
+        expect(decision.outcome === 'allow').toBe(most === null || amountCents <= most);
       },
     ),
   );

@@ -47,7 +47,7 @@ describe('whatever comes', () => {
     );
   });
 
-  test('a brake succeeds on every card that is not closed, and a second one changes nothing', () => {
+  test('a revoking command succeeds on every card that is not closed, and a second one changes nothing', () => {
     fc.assert(
       fc.property(state, agent, fc.constantFrom('freeze' as const, 'close' as const), (from, agentStatus, kind) => {
         const brake: CardCommand = kind === 'freeze' ? { kind, by: 'card' } : { kind };
@@ -125,10 +125,10 @@ test.each<[CardState, CardCommand, 'active' | 'frozen' | 'closed', RegExp]>([
 
 test('the process issues first, then tells whatever differs, and ends only when the processor knows of the end', () => {
   for (const status of cardStatuses) {
-    expect(nextCardStep({ status, toldState: null })).toBe('issue');
-    for (const toldState of cardStatuses) {
-      const expected = toldState !== status ? 'sync' : status === 'closed' ? 'final' : 'wait';
-      expect(nextCardStep({ status, toldState })).toBe(expected);
+    expect(nextCardStep({ status, syncedState: null })).toBe('issue');
+    for (const syncedState of cardStatuses) {
+      const expected = syncedState !== status ? 'sync' : status === 'closed' ? 'final' : 'wait';
+      expect(nextCardStep({ status, syncedState })).toBe(expected);
     }
   }
 });

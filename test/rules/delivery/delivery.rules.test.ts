@@ -4,9 +4,9 @@ import fc from 'fast-check';
 import {
   afterAttempt,
   deliveryStatuses,
+  evaluateAttempt,
   gapAfter,
   isFinalDelivery,
-  judgeAttempt,
   lostStatus,
   plans,
   retryAfterMs,
@@ -68,37 +68,37 @@ describe('gaps', () => {
   });
 });
 
-describe('judging an attempt', () => {
+describe('evaluating an attempt', () => {
   // spec: limit:Webhook acknowledgement:2xx within 30 seconds
   test('exactly 2xx is delivered', () => {
     for (let status = 100; status < 600; status++) {
-      const judged = judgeAttempt({ status, timedOut: false, failure: null });
-      expect(judged.outcome === 'success').toBe(status >= 200 && status < 300);
-      expect(judged.error === null).toBe(judged.outcome === 'success');
+      const evaluated = evaluateAttempt({ status, timedOut: false, failure: null });
+      expect(evaluated.outcome === 'success').toBe(status >= 200 && status < 300);
+      expect(evaluated.error === null).toBe(evaluated.outcome === 'success');
     }
   });
 
   test('a 2xx whose body broke off or never ended was an acknowledgement in time', () => {
-    expect(judgeAttempt({ status: 204, timedOut: true, failure: 'late' }).outcome).toBe('success');
+    expect(evaluateAttempt({ status: 204, timedOut: true, failure: 'late' }).outcome).toBe('success');
   });
 
   test('410 is gone, a redirect is named, no answer says why', () => {
-    expect(judgeAttempt({ status: 410, timedOut: false, failure: null })).toEqual({
+    expect(evaluateAttempt({ status: 410, timedOut: false, failure: null })).toEqual({
       outcome: 'gone',
       error: 'answered 410 Gone',
     });
-    expect(judgeAttempt({ status: 302, timedOut: false, failure: null }).error).toBe(
+    expect(evaluateAttempt({ status: 302, timedOut: false, failure: null }).error).toBe(
       'answered 302; redirects are not followed',
     );
-    expect(judgeAttempt({ status: null, timedOut: true, failure: 'too slow' })).toEqual({
+    expect(evaluateAttempt({ status: null, timedOut: true, failure: 'too slow' })).toEqual({
       outcome: 'timeout',
       error: 'too slow',
     });
-    expect(judgeAttempt({ status: null, timedOut: false, failure: 'refused' })).toEqual({
+    expect(evaluateAttempt({ status: null, timedOut: false, failure: 'refused' })).toEqual({
       outcome: 'failure',
       error: 'refused',
     });
-    expect(judgeAttempt({ status: 500, timedOut: true, failure: 'late' }).outcome).toBe('timeout');
+    expect(evaluateAttempt({ status: 500, timedOut: true, failure: 'late' }).outcome).toBe('timeout');
   });
 });
 

@@ -62,7 +62,7 @@ describe('health', () => {
     );
   });
 
-  test('judging in two batches or in one comes to the same', () => {
+  test('evaluating in two batches or in one comes to the same', () => {
     fc.assert(
       fc.property(outcomes, outcomes, (first, second) => {
         expect(healthAfter(healthAfter(healthy, first, now), second, now)).toEqual(

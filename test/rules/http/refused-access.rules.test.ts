@@ -125,7 +125,7 @@ test('what is neither 401, 403, 429 nor a failed proof leaves no line', async ()
   await refuse('192.0.2.1', {}, new DomainError('not_found', 'no'));
   await refuse('192.0.2.1', {}, new Error('bug'));
   expect(lines).toEqual([]);
-  await refuse('192.0.2.1', {}, new DomainError('invalid_request', 'no', { isFailedProof: true }));
+  await refuse('192.0.2.1', {}, new DomainError('invalid_request', 'no', { isFailedVerification: true }));
   expect([lines.length, audited.length]).toEqual([1, 1]);
 });
 

@@ -1,4 +1,4 @@
-/** An agent's moves: closed is final, a cause moves once, a brake repeats harmlessly; and what its cards can spend. @module */
+/** An agent's moves: closed is final, a cause moves once, a revoking command repeats harmlessly; and what its cards can spend. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -80,7 +80,7 @@ describe('the moves', () => {
 
 describe('the money', () => {
   const amount = fc.nat(1_000_000);
-  test('cards spend from exactly one purse, and from none once the agent is closed', () => {
+  test('cards spend from exactly one funding source, and from none once the agent is closed', () => {
     fc.assert(
       fc.property(
         status,

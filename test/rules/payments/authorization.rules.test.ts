@@ -12,7 +12,7 @@ import {
   nothingSaid,
   type SaidBefore,
 } from '../../../src/domains/payments/network/authorization.rules.ts';
-import { judgeSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
+import { evaluateSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
 import { cents as toCents } from '../../../src/kernel/money.ts';
 
@@ -107,7 +107,7 @@ describe('whatever the facts', () => {
         expect(approvedCents).toBeLessThanOrEqual(facts.availableCents);
         const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
         const request = { ...facts.spending.request, amountCents: approvedCents };
-        expect(judgeSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) }).outcome).toBe('allow');
+        expect(evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) }).outcome).toBe('allow');
       }),
       { numRuns: 500 },
     );
@@ -126,8 +126,8 @@ describe('whatever the facts', () => {
         // One cent more is refused: by the rule, or for lack of money.
         const intent = chosen && { ...chosen, status: 'approved', autoApproved: chosen.isAutoApproved };
         const request = { ...facts.spending.request, amountCents: approvedCents + 1 };
-        const verdict = judgeSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
-        expect(verdict.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
+        const decision = evaluateSpending({ ...facts.spending, request, ...(intent ? { intent } : {}) });
+        expect(decision.outcome !== 'allow' || approvedCents + 1 > facts.availableCents).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -28,7 +28,7 @@ describe('moves', () => {
     );
   });
 
-  test('nothing is paid without a judged offer, and only paying can fail', () => {
+  test('nothing is paid without an evaluated offer, and only paying can fail', () => {
     expect(moveCheckout('open', 'pay')).toEqual({ outcome: 'refused', why: 'cannot pay a checkout that is open' });
     expect(moveCheckout('open', 'fail').outcome).toBe('refused');
     expect(moveCheckout('offered', 'fail').outcome).toBe('refused');
@@ -58,9 +58,9 @@ describe('offers', () => {
         fc.boolean(),
         (amountCents, tolerancePercent, isAllowed) => {
           const over = isAllowed ? {} : declinedBy('country', 'country DE is not among the allowed FR');
-          const verdict = evaluated(amountCents, { tolerancePercent, ...over });
+          const decision = evaluated(amountCents, { tolerancePercent, ...over });
           const maxCents = 1_000 + Math.floor((1_000 * (tolerancePercent ?? 0)) / 100);
-          expect(verdict.ok).toBe(isAllowed && amountCents <= maxCents);
+          expect(decision.ok).toBe(isAllowed && amountCents <= maxCents);
         },
       ),
     );

@@ -1,5 +1,5 @@
 /**
- * Goal: a simulated charge is judged like any, and its wishes only ever take away. Method: the decision with and without
+ * Goal: a simulated charge is evaluated like any, and its wishes only ever take away. Method: the decision with and without
  * the simulation, over arbitrary facts.
  * @module
  */

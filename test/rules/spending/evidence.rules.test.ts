@@ -30,6 +30,6 @@ test.each([
   expect(isWebAddress(address)).toBe(false);
 });
 
-test('whatever else is given is judged, and never throws', () => {
+test('whatever else is given is evaluated, and never throws', () => {
   fc.assert(fc.property(fc.oneof(fc.string(), fc.webUrl()), (text) => typeof isWebAddress(text) === 'boolean'));
 });

@@ -1,7 +1,11 @@
 /** Which intent a charge belongs to. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { matchIntent, misfitsOf, mostFor } from '../../../src/domains/spending/policies/intent-match.rules.ts';
+import {
+  matchIntent,
+  maxChargeCentsFor,
+  misfitsOf,
+} from '../../../src/domains/spending/policies/intent-match.rules.ts';
 import { intent as anyIntent, merchant as anyMerchant } from './spending.arbitraries.ts';
 
 const shop = { id: 'sandbox-shop', name: 'Sandbox Shop' };
@@ -18,7 +22,7 @@ test('an amount at or below the intent fits, above it only within the tolerance'
   expect(matchIntent(of1000, { amountCents: 1001, merchant: shop }, null).outcome).toBe('mismatched');
   expect(matchIntent(of1000, { amountCents: 1100, merchant: shop }, 10).outcome).toBe('matched');
   expect(matchIntent(of1000, { amountCents: 1101, merchant: shop }, 10).outcome).toBe('mismatched');
-  expect(mostFor(intent('int_a', 99), 10)).toBe(108);
+  expect(maxChargeCentsFor(intent('int_a', 99), 10)).toBe(108);
 });
 
 test('the surer merchant is preferred, then the nearer amount, then the first given', () => {

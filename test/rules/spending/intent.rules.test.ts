@@ -58,7 +58,7 @@ test('two causes never both match or complete one intent', () => {
   );
 });
 
-test('a brake repeated by anyone changes nothing and succeeds', () => {
+test('a revoking command repeated by anyone changes nothing and succeeds', () => {
   fc.assert(
     fc.property(state, fc.constantFrom('deny' as const, 'cancel' as const), (from, command) => {
       const once = after(from, command);

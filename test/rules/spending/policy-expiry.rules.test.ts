@@ -1,8 +1,12 @@
-/** When a policy lapses, and what its process does at each instant. @module */
+/** When a policy expires, and what its process does at each instant. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { judgeSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
-import { expiryOf, isLapsed, nextExpiryStep } from '../../../src/domains/spending/policies/policy-expiry.rules.ts';
+import { evaluateSpending } from '../../../src/domains/spending/policies/policy.rules.ts';
+import {
+  expiryOf,
+  isPolicyExpired,
+  nextExpiryStep,
+} from '../../../src/domains/spending/policies/policy-expiry.rules.ts';
 import { later, minute } from '../../../src/kernel/instant.ts';
 import { facts, policy } from './spending.arbitraries.ts';
 
@@ -11,34 +15,35 @@ const instant = fc.date({ min: new Date('2026-01-01'), max: new Date('2027-12-31
 const stepAt = (of: Parameters<typeof nextExpiryStep>[0], at: Date, isAgentThere = true) =>
   nextExpiryStep(of, { isAgentThere, at, longestWaitMs });
 
-test('it lapses exactly its minutes after the last change', () => {
+test('it expires exactly its minutes after the last change', () => {
   const updatedAt = new Date('2026-05-04T12:00:00.000Z');
   expect(expiryOf({ updatedAt, expiresAfterMinutes: 60 })).toEqual(new Date('2026-05-04T13:00:00.000Z'));
   expect(expiryOf({ updatedAt, expiresAfterMinutes: null })).toBeNull();
-  expect(isLapsed({ updatedAt, expiresAfterMinutes: 60 }, new Date('2026-05-04T12:59:59.999Z'))).toBe(false);
-  expect(isLapsed({ updatedAt, expiresAfterMinutes: 60 }, new Date('2026-05-04T13:00:00.000Z'))).toBe(true);
-  expect(isLapsed({ updatedAt, expiresAfterMinutes: null }, new Date('2126-05-04'))).toBe(false);
+  expect(isPolicyExpired({ updatedAt, expiresAfterMinutes: 60 }, new Date('2026-05-04T12:59:59.999Z'))).toBe(false);
+  expect(isPolicyExpired({ updatedAt, expiresAfterMinutes: 60 }, new Date('2026-05-04T13:00:00.000Z'))).toBe(true);
+  expect(isPolicyExpired({ updatedAt, expiresAfterMinutes: null }, new Date('2126-05-04'))).toBe(false);
 });
 
-test('a lapsed policy lets nothing through, whatever else is so and whether it was acted upon or not', () => {
+test('an expired policy lets nothing through, whatever else is so and whether it was acted upon or not', () => {
   fc.assert(
     fc.property(facts, (given) => {
-      if (given.policy !== null && isLapsed(given.policy, given.at)) expect(judgeSpending(given).outcome).toBe('deny');
+      if (given.policy !== null && isPolicyExpired(given.policy, given.at))
+        expect(evaluateSpending(given).outcome).toBe('deny');
     }),
     { numRuns: 1_000 },
   );
 });
 
 describe('its process', () => {
-  test('acts only on what has lapsed, never twice, and waits no longer than is left or allowed', () => {
+  test('acts only on what has expired, never twice, and waits no longer than is left or allowed', () => {
     fc.assert(
       fc.property(policy, fc.option(instant), instant, fc.boolean(), (of, expiredAt, at, isThere) => {
         const step = stepAt({ ...of, expiredAt }, at, isThere);
         if (step.kind === 'expire') {
-          expect([isLapsed(of, at), expiredAt, isThere]).toEqual([true, null, true]);
+          expect([isPolicyExpired(of, at), expiredAt, isThere]).toEqual([true, null, true]);
         }
         if (step.kind === 'final') expect(of.expiresAfterMinutes).toBeNull();
-        if (step.kind === 'wait' && !isLapsed(of, at)) {
+        if (step.kind === 'wait' && !isPolicyExpired(of, at)) {
           const leftMs = (expiryOf(of)?.getTime() ?? 0) - at.getTime();
           expect(step.waitMs).toBe(Math.min(leftMs, longestWaitMs));
         }
@@ -65,9 +70,9 @@ describe('its process', () => {
   test('ends without a policy; an agent in the making is looked at again, because nobody could be told', () => {
     const at = new Date('2026-05-04T12:00:00.000Z');
     expect(stepAt(null, at)).toEqual({ kind: 'final' });
-    const lapsed = { updatedAt: later(at, -2 * minute), expiresAfterMinutes: 1, expiredAt: null };
-    expect(stepAt(lapsed, at, false)).toEqual({ kind: 'wait', waitMs: minute });
-    expect(stepAt(lapsed, at)).toEqual({ kind: 'expire' });
-    expect(stepAt({ ...lapsed, expiredAt: at }, at)).toEqual({ kind: 'expired' });
+    const expired = { updatedAt: later(at, -2 * minute), expiresAfterMinutes: 1, expiredAt: null };
+    expect(stepAt(expired, at, false)).toEqual({ kind: 'wait', waitMs: minute });
+    expect(stepAt(expired, at)).toEqual({ kind: 'expire' });
+    expect(stepAt({ ...expired, expiredAt: at }, at)).toEqual({ kind: 'expired' });
   });
 });

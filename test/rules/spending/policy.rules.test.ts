@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  judgeSpending,
+  evaluateSpending,
   type Policy,
   policyCheckOf,
   type SpendingFacts,
@@ -32,33 +32,33 @@ const intent = {
 const rank = { allow: 0, needs_approval: 1, deny: 2 } as const;
 
 describe('whatever the facts are', () => {
-  test('every verdict has a rule and a reason, and its last trace entry is the rule that refused', () => {
+  test('every decision has a rule and a reason, and its last trace entry is the rule that refused', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
-        const verdict = judgeSpending(facts);
-        expect(verdict.reason).not.toBe('');
-        expect(verdict.rule).toMatch(/^[a-z_]+$/);
-        if (verdict.outcome === 'deny')
-          expect(verdict.trace.at(-1)).toMatchObject({ rule: verdict.rule, outcome: 'deny' });
-        expect(verdict.trace.filter(({ outcome }) => outcome === 'deny')).toHaveLength(
-          verdict.outcome === 'deny' ? 1 : 0,
+        const decision = evaluateSpending(facts);
+        expect(decision.reason).not.toBe('');
+        expect(decision.rule).toMatch(/^[a-z_]+$/);
+        if (decision.outcome === 'deny')
+          expect(decision.trace.at(-1)).toMatchObject({ rule: decision.rule, outcome: 'deny' });
+        expect(decision.trace.filter(({ outcome }) => outcome === 'deny')).toHaveLength(
+          decision.outcome === 'deny' ? 1 : 0,
         );
-        if (verdict.outcome === 'needs_approval') {
-          expect(verdict.trace.find(({ outcome }) => outcome !== 'pass')?.rule).toBe(verdict.rule);
+        if (decision.outcome === 'needs_approval') {
+          expect(decision.trace.find(({ outcome }) => outcome !== 'pass')?.rule).toBe(decision.rule);
         }
       }),
       { numRuns: 1000 },
     );
   });
 
-  test('asking for less is never judged harder', () => {
+  test('asking for less is never evaluated harder', () => {
     fc.assert(
       fc.property(anyFacts, fc.nat(500), (facts, less) => {
         const smaller = {
           ...facts,
           request: { ...facts.request, amountCents: Math.max(0, facts.request.amountCents - less) },
         };
-        expect(rank[judgeSpending(smaller).outcome]).toBeLessThanOrEqual(rank[judgeSpending(facts).outcome]);
+        expect(rank[evaluateSpending(smaller).outcome]).toBeLessThanOrEqual(rank[evaluateSpending(facts).outcome]);
       }),
       { numRuns: 1000 },
     );
@@ -69,7 +69,7 @@ describe('whatever the facts are', () => {
       fc.property(anyFacts, (facts) => {
         const isAble = facts.agent.status === 'active' && facts.policy !== null;
         const cardIsAble = facts.card === undefined || (facts.card.status === 'active' && !facts.card.isProvisioning);
-        if (!isAble || !cardIsAble) expect(judgeSpending(facts).outcome).toBe('deny');
+        if (!isAble || !cardIsAble) expect(evaluateSpending(facts).outcome).toBe('deny');
       }),
     );
   });
@@ -79,16 +79,16 @@ describe('whatever the facts are', () => {
       fc.property(anyFacts, fc.constantFrom('Sandbox Shop', 'shop.example.com', 'Café'), (facts, name) => {
         if (facts.policy === null) return;
         const policy = { ...facts.policy, merchantAllowlist: [name], merchantBlocklist: [name] };
-        const verdict = judgeSpending({ ...facts, policy, request: { ...facts.request, merchant: { name } } });
-        expect(verdict.outcome).toBe('deny');
+        const decision = evaluateSpending({ ...facts, policy, request: { ...facts.request, merchant: { name } } });
+        expect(decision.outcome).toBe('deny');
       }),
     );
   });
 
-  test('the same facts give the same verdict, and simulate shows exactly that verdict', () => {
+  test('the same facts give the same decision, and simulate shows exactly that decision', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
-        const [one, two] = [judgeSpending(facts), judgeSpending(structuredClone(facts))];
+        const [one, two] = [evaluateSpending(facts), evaluateSpending(structuredClone(facts))];
         expect(two).toEqual(one);
         const shown = policyCheckOf(two);
         expect(shown.allowed).toBe(one.outcome !== 'deny');
@@ -107,7 +107,7 @@ describe('whatever the facts are', () => {
     ];
     fc.assert(
       fc.property(anyFacts, (facts) => {
-        const places = judgeSpending(facts).trace.map(({ rule }) => order.indexOf(rule));
+        const places = evaluateSpending(facts).trace.map(({ rule }) => order.indexOf(rule));
         expect(places).not.toContain(-1);
         expect(places).toEqual([...places].sort((a, b) => a - b));
       }),
@@ -116,7 +116,7 @@ describe('whatever the facts are', () => {
   });
 
   test('an account verification uses no limit up', () => {
-    const verdict = judgeSpending(
+    const decision = evaluateSpending(
       with_(
         { maxUsageCount: 1, cooldownMinutes: 60, dailyLimitCents: 0, requireIntent: true, autoApproveLimitCents: 0 },
         {
@@ -125,7 +125,7 @@ describe('whatever the facts are', () => {
         },
       ),
     );
-    expect(verdict.outcome).toBe('allow');
+    expect(decision.outcome).toBe('allow');
   });
 });
 
@@ -219,18 +219,18 @@ const refusals: [rule: string, reason: RegExp, facts: SpendingFacts][] = [
 ];
 
 test.each(refusals)('%s refuses: %s', (rule, reason, facts) => {
-  const verdict = judgeSpending(facts);
-  expect(verdict).toMatchObject({ outcome: 'deny', rule });
-  expect(verdict.reason).toMatch(reason);
+  const decision = evaluateSpending(facts);
+  expect(decision).toMatchObject({ outcome: 'deny', rule });
+  expect(decision.reason).toMatch(reason);
 });
 
 test('a refusal beats a wish for approval that came before it', () => {
   const facts = with_({ autoApproveLimitCents: 0 }, { risk: { outcome: 'deny', signals: [] } });
-  expect(judgeSpending(facts)).toMatchObject({ outcome: 'deny', rule: 'risk' });
+  expect(evaluateSpending(facts)).toMatchObject({ outcome: 'deny', rule: 'risk' });
 });
 
 describe('edges', () => {
-  const outcome = (facts: SpendingFacts) => judgeSpending(facts).outcome;
+  const outcome = (facts: SpendingFacts) => evaluateSpending(facts).outcome;
 
   test('exactly the limit is allowed', () => {
     expect(outcome(with_({ maxTransactionCents: 1200, autoApproveLimitCents: 1200 }))).toBe('allow');

@@ -50,7 +50,7 @@ export async function anAgentWithCard(
     [policyId, ownerId, agentId, at],
   );
   await world.sql(
-    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, told_state,
+    `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, synced_state,
        usage, is_primary, name, is_provisioning, origin, created_at, updated_at)
      values ($1, $2, $3, $4, $5, 'visa', 12, 2029, 'active', $6, 'multi', true, 'default', $7, $8, $9, $9)`,
     [
@@ -66,7 +66,7 @@ export async function anAgentWithCard(
     ],
   );
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
      values ($1, 'cardLifecycle', $2, $3, $4, 'active', $5)`,
     [`card/${cardId}`, cardId, ownerId, agentId, at],
   );

@@ -1,6 +1,6 @@
 /**
  * Every way a durable workflow can go, played over HTTP and by signals on a running sandbox deployment, one after
- * another. Judges nothing: an observer may.
+ * another. Evaluates nothing: an observer may.
  * @module
  */
 import { randomUUID } from 'node:crypto';

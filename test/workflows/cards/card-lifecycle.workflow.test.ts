@@ -12,13 +12,13 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
-type Row = { status: CardStatus; toldState: CardStatus | null; told: CardStatus[]; issues: number; isAway: boolean };
+type Row = { status: CardStatus; syncedState: CardStatus | null; told: CardStatus[]; issues: number; isAway: boolean };
 const rows = new Map<string, Row>();
 const rowOf = (id: string): Row => rows.get(id) as Row;
 
 const viewOf = (id: string): CardView => {
-  const { status, toldState } = rowOf(id);
-  return { cardId: id, agentId: 'ag_aaaaaaaa', status, frozenBy: status === 'frozen' ? 'agent' : null, toldState };
+  const { status, syncedState } = rowOf(id);
+  return { cardId: id, agentId: 'ag_aaaaaaaa', status, frozenBy: status === 'frozen' ? 'agent' : null, syncedState };
 };
 const orAway = (id: string): Row => {
   const row = rowOf(id);
@@ -31,12 +31,12 @@ const activities = {
   issueCard: async (id: string): Promise<CardView> => {
     const row = orAway(id);
     row.issues += 1;
-    row.toldState = 'active';
+    row.syncedState = 'active';
     return viewOf(id);
   },
   syncCard: async (id: string): Promise<CardView> => {
     const row = orAway(id);
-    row.toldState = row.status;
+    row.syncedState = row.status;
     row.told.push(row.status);
     return viewOf(id);
   },
@@ -52,13 +52,13 @@ afterAll(async () => {
 });
 beforeEach(() => {
   id = newId('card');
-  rows.set(id, { status: 'active', toldState: null, told: [], issues: 0, isAway: false });
+  rows.set(id, { status: 'active', syncedState: null, told: [], issues: 0, isAway: false });
 });
 
 const started = () => world.start('cardLifecycle', `card/${id}`, id);
 const becomes = (told: CardStatus) =>
   eventually(
-    async () => rowOf(id).toldState,
+    async () => rowOf(id).syncedState,
     (state) => state === told,
   );
 
@@ -66,7 +66,7 @@ test('it issues without being asked, and whoever asks later finds it issued', as
   const handle = await started();
   await becomes('active');
   const view = await handle.executeUpdate<CardView, [unknown]>('issue', { args: [{}] });
-  expect(view).toMatchObject({ cardId: id, status: 'active', toldState: 'active' });
+  expect(view).toMatchObject({ cardId: id, status: 'active', syncedState: 'active' });
   expect(rowOf(id).issues).toBe(1);
   await end(handle);
 });
@@ -79,7 +79,7 @@ test('it tells the processor each state and ends when the processor knows that t
     await handle.signal('wake');
     await becomes(status);
   }
-  expect(await end(handle)).toMatchObject({ status: 'closed', toldState: 'closed' });
+  expect(await end(handle)).toMatchObject({ status: 'closed', syncedState: 'closed' });
   expect(rowOf(id).told).toEqual(['frozen', 'active', 'frozen', 'closed']);
 });
 

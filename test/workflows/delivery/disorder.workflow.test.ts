@@ -6,7 +6,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { endpointProcessId } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { type Answer, after, hanging, status } from '../../support/receiver.ts';
@@ -46,7 +46,7 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
   ];
   const workers = [await bursar.retryWorker(sending), await bursar.retryWorker(sending)];
   const client = await bursar.infrastructure.temporal.client();
-  const handles = [...ids.values()].map((id) => client.workflow.getHandle(endpointProcessId(id)));
+  const handles = [...ids.values()].map((id) => client.workflow.getHandle(endpointWorkflowId(id)));
   const failures: string[] = [];
   const some = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const waiting = async (): Promise<string | undefined> =>
@@ -109,7 +109,7 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
   await eventually(
     () =>
       world.sql(
-        `select id, due_at, wanted_wake, waking_until from processes where id like 'webhook-endpoint/%' and (is_open or wanted_wake or waking_until is not null)`,
+        `select id, due_at, wanted_wake, waking_until from workflow_runs where id like 'webhook-endpoint/%' and (is_open or wanted_wake or waking_until is not null)`,
       ),
     (left) => left.length === 0,
     20_000,

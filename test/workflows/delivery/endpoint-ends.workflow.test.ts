@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import {
   claimFirstAttempts,
   claimRetries,
-  endpointProcessId,
+  endpointWorkflowId,
   type Result,
   readEndpoint,
   recordResults,
@@ -40,8 +40,8 @@ const open = async (webhookId: string) => {
     `select p.is_open, p.wanted_wake, p.due_at <= (select min(next_attempt_at) from webhook_deliveries
         where webhook_id = $1 and status = 'pending') as due,
        (select count(*)::int from webhook_deliveries where webhook_id = $1 and status = 'pending') as waiting
-     from processes p where p.id = $2`,
-    [webhookId, endpointProcessId(webhookId)],
+     from workflow_runs p where p.id = $2`,
+    [webhookId, endpointWorkflowId(webhookId)],
   );
   if (row === undefined) throw new Error('no process');
   return row;
@@ -123,7 +123,9 @@ test('on the dev server: each delivery that fails as the run ends is retried, wi
       `update webhook_deliveries set next_attempt_at = created_at where webhook_id = $1 and status = 'pending' and attempts_made = 1`,
       [webhookId],
     );
-    await bursar.world.sql('update processes set wanted_wake = true where id = $1', [endpointProcessId(webhookId)]);
+    await bursar.world.sql('update workflow_runs set wanted_wake = true where id = $1', [
+      endpointWorkflowId(webhookId),
+    ]);
     await eventually(
       () => count(`status = 'succeeded'`),
       (succeeded) => succeeded >= round,
@@ -134,12 +136,12 @@ test('on the dev server: each delivery that fails as the run ends is retried, wi
   }
   const client = await bursar.infrastructure.temporal.client();
   await eventually(
-    async () => (await client.workflow.getHandle(endpointProcessId(webhookId)).describe()).status.name,
+    async () => (await client.workflow.getHandle(endpointWorkflowId(webhookId)).describe()).status.name,
     (name) => name === 'COMPLETED',
   );
   expect(await count(`status = 'succeeded' and attempts_made = 2`)).toBe(rounds);
-  const [row] = await bursar.world.sql<{ is_open: boolean }>('select is_open from processes where id = $1', [
-    endpointProcessId(webhookId),
+  const [row] = await bursar.world.sql<{ is_open: boolean }>('select is_open from workflow_runs where id = $1', [
+    endpointWorkflowId(webhookId),
   ]);
   expect(row).toEqual({ is_open: false });
   await bursar.world.advance(second);

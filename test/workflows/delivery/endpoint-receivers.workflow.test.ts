@@ -5,7 +5,7 @@
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { endpointProcessId, type SendDelivery } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId, type SendDelivery } from '../../../src/domains/delivery/index.ts';
 import { minute, second } from '../../../src/kernel/instant.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { type Answer, after as answerAfter, hanging, inTurn, status } from '../../support/receiver.ts';
@@ -50,7 +50,7 @@ const standing = async (webhookId: string) => {
 
 const runOf = async (webhookId: string) => {
   const client = await bursar.infrastructure.temporal.client();
-  return client.workflow.getHandle(endpointProcessId(webhookId));
+  return client.workflow.getHandle(endpointWorkflowId(webhookId));
 };
 const endOf = (webhookId: string) =>
   eventually(
@@ -152,7 +152,9 @@ describe('several workers', () => {
       20_000,
     );
     await handle.terminate('test');
-    await bursar.world.sql('update processes set started_epoch = null where id = $1', [endpointProcessId(webhookId)]);
+    await bursar.world.sql('update workflow_runs set started_epoch = null where id = $1', [
+      endpointWorkflowId(webhookId),
+    ]);
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded === count,

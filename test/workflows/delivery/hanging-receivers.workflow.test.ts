@@ -76,7 +76,7 @@ test('45 hanging receivers with 90 deliveries do not delay the retry of a health
   );
   const startedAt = performance.now();
   await bursar.world.sql(
-    `update processes set wanted_wake = true, due_at = created_at where owner_id = $1 and is_open`,
+    `update workflow_runs set wanted_wake = true, due_at = created_at where owner_id = $1 and is_open`,
     [healthy.ownerId],
   );
   await eventually(

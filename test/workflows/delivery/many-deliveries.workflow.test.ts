@@ -5,7 +5,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { endpointProcessId, readEndpoint } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId, readEndpoint } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { minute, second } from '../../../src/kernel/instant.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
@@ -40,9 +40,9 @@ const withWaiting = async (box: string, count: number) => {
     [owner.ownerId, now, count, id, due],
   );
   await bursar.world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, stage, due_at, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, due_at, created_at)
      values ($1, 'webhookEndpoint', $2, $3, 'retrying', $4, $5)`,
-    [endpointProcessId(id), id, owner.ownerId, due, now],
+    [endpointWorkflowId(id), id, owner.ownerId, due, now],
   );
   return { ...owner, webhookId: id as Id<'webhook'> };
 };
@@ -57,7 +57,7 @@ const count = async (webhookId: string, condition: string): Promise<number> => {
 
 const handleOf = async (webhookId: string) => {
   const client = await bursar.infrastructure.temporal.client();
-  return client.workflow.getHandle(endpointProcessId(webhookId));
+  return client.workflow.getHandle(endpointWorkflowId(webhookId));
 };
 
 const timed = async <T>(work: () => Promise<T>): Promise<[result: T, ms: number]> => {

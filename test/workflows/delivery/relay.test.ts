@@ -466,7 +466,7 @@ const waitingCount = async (webhookId: string): Promise<number> => {
 
 const processes = (box: string) =>
   bursar.world.sql<{ id: string; workflow: string; is_open: boolean; due_at: Date }>(
-    `select p.id, p.workflow, p.is_open, p.due_at from processes p
+    `select p.id, p.workflow, p.is_open, p.due_at from workflow_runs p
      join webhooks w on w.id = p.subject_id where w.url like '%/' || $1`,
     [box],
   );

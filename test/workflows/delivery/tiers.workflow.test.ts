@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { endpointProcessId } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
 import { customersArea } from '../../../src/domains/parties/index.ts';
 import { day, hour, minute, second } from '../../../src/kernel/instant.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
@@ -44,7 +44,7 @@ const attempted = (box: string): number => bursar.receiver.received(box).length;
 const runOf = async (webhookId: string): Promise<{ status: string; stage: unknown } | undefined> => {
   const client = await bursar.infrastructure.temporal.client();
   const found = await client.workflow
-    .getHandle(endpointProcessId(webhookId))
+    .getHandle(endpointWorkflowId(webhookId))
     .describe()
     .catch(() => undefined);
   return found && { status: found.status.name, stage: found.searchAttributes.BursarStage?.[0] };

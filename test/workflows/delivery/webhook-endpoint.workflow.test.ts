@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimRetries, endpointProcessId } from '../../../src/domains/delivery/index.ts';
+import { claimRetries, endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
@@ -43,7 +43,7 @@ const failedOnce = async (box: string) => {
 
 const handleOf = async (webhookId: string) => {
   const client = await bursar.infrastructure.temporal.client();
-  return client.workflow.getHandle(endpointProcessId(webhookId));
+  return client.workflow.getHandle(endpointWorkflowId(webhookId));
 };
 const detailsOf = async (webhookId: string): Promise<string> => {
   const handle = await handleOf(webhookId);
@@ -87,7 +87,7 @@ describe('retries', () => {
       (name) => name === 'COMPLETED',
     );
     expect(await stageOf(webhookId)).toBe('ended');
-    expect(await openProcesses(webhookId)).toBe(0);
+    expect(await openWorkflowRuns(webhookId)).toBe(0);
 
     const [first, second_] = bursar.receiver.received('once-down');
     expect(second_?.body).toBe(first?.body);
@@ -156,7 +156,7 @@ describe('retries', () => {
   });
 });
 
-describe('brakes and losses', () => {
+describe('revoking commands and losses', () => {
   test('deleting the subscription ends the run without another attempt', async () => {
     bursar.receiver.answers('removed', status(500));
     const { webhookId, webhooks, webhook } = await failedOnce('removed');
@@ -253,7 +253,7 @@ describe("an operator's messages", () => {
       () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
-    expect(await openProcesses(webhookId)).toBe(0);
+    expect(await openWorkflowRuns(webhookId)).toBe(0);
     await bursar.world.advance(2 * hour);
     expect(attempted('given-up')).toBe(3);
   });
@@ -359,7 +359,7 @@ describe('the one claim', () => {
       lease_until: null,
     });
     expect(attempted('died-deleted')).toBe(1);
-    expect(await openProcesses(webhookId)).toBe(0);
+    expect(await openWorkflowRuns(webhookId)).toBe(0);
   });
 
   test('a retry finds no place while the receiver has all it may have', async () => {
@@ -384,9 +384,9 @@ describe('the one claim', () => {
 const whole = async (id: string) =>
   (await bursar.world.sql('select status, lost_reason, lease_until from webhook_deliveries where id = $1', [id]))[0];
 
-const openProcesses = async (webhookId: string): Promise<number> => {
+const openWorkflowRuns = async (webhookId: string): Promise<number> => {
   const [row] = await bursar.world.sql<{ count: string }>(
-    'select count(*) from processes where is_open and subject_id = $1',
+    'select count(*) from workflow_runs where is_open and subject_id = $1',
     [webhookId],
   );
   return Number(row?.count);

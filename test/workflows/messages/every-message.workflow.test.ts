@@ -35,7 +35,7 @@ const card = (cardId: string): CardView => ({
   agentId: 'ag_aaaaaaaa',
   status: 'active',
   frozenBy: null,
-  toldState: 'active',
+  syncedState: 'active',
 });
 const checkout = (checkoutId: string) => ({
   checkoutId,

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { advanceClock } from '../../../src/platform/clock.ts';
 import { countClockWakes, markDue, requestClockWakes } from '../../../src/relay/clock-wakes.ts';
-import { wakeDue } from '../../../src/relay/processes.ts';
+import { wakeDue } from '../../../src/relay/workflow-runs.ts';
 import { type RelayWorld, startRelayWorld } from '../../support/relay-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -103,7 +103,7 @@ test('advances at once, and workers beside them, lose none', async () => {
 test('a row that a transaction holds when its turn comes is marked when it is free', async () => {
   await world.rows('intentLifecycle', 'own_a', 3, due);
   await world.database.write(async (tx) => {
-    await tx.execute(`update processes set stage = 'held' where id = 'intentLifecycle/own_a-2'`);
+    await tx.execute(`update workflow_runs set stage = 'held' where id = 'intentLifecycle/own_a-2'`);
     await request(61_000);
     await markDue(world.database, 100);
     expect(await countClockWakes(world.database)).toEqual({ woken: 0, left: 3 });

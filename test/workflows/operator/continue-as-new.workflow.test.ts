@@ -12,11 +12,11 @@ import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery
 import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { freePort } from '../../../src/main/local/ports.ts';
-import { temporalBinary } from '../../../src/main/local/temporal-binary.ts';
-import { startTemporal, type Temporal } from '../../../src/main/local/temporal-server.ts';
 import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
 import { createLogger } from '../../../src/platform/log.ts';
+import { freePort } from '../../../src/supervisor/ports.ts';
+import { temporalBinary } from '../../../src/supervisor/temporal-binary.ts';
+import { startTemporal, type Temporal } from '../../../src/supervisor/temporal-server.ts';
 import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { anIntentView } from '../../support/intent-view.ts';

@@ -128,15 +128,15 @@ describe('the pace', () => {
     log,
   });
   beforeAll(async () => {
-    await world.sql(`update processes set checked_at = now() + interval '1 day'`);
+    await world.sql(`update workflow_runs set checked_at = now() + interval '1 day'`);
     await world.sql(
-      `insert into processes (id, workflow, subject_id, owner_id, stage, created_at, started_epoch, checked_at)
+      `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at, started_epoch, checked_at)
        select 'checked/' || n, 'checked', 'subject', 'own_a', 'open', now(), 'epoch',
          now() - interval '59 minutes 58 seconds'
        from generate_series(1, 25) n`,
     );
   });
-  afterAll(() => world.sql(`delete from processes where workflow = 'checked'`));
+  afterAll(() => world.sql(`delete from workflow_runs where workflow = 'checked'`));
 
   test('a row is asked about once an hour; three workers together ask at most ten times a second', async () => {
     const loops = [1, 2, 3].map(() => startEndedRunsLoop(options()));
@@ -159,17 +159,17 @@ describe('the pace', () => {
   }, 30_000);
 
   test('with Temporal away nothing is taken, and what was not answered is asked again in a minute', async () => {
-    await world.sql(`update processes set checked_at = now() - interval '61 minutes' where id = 'checked/13'`);
+    await world.sql(`update workflow_runs set checked_at = now() - interval '61 minutes' where id = 'checked/13'`);
     isAway = true;
     await expect(checkSome(options())).rejects.toThrow('Temporal is away');
     isAway = false;
-    await world.sql(`update processes set id = 'checked/-3' where id = 'checked/13'`);
+    await world.sql(`update workflow_runs set id = 'checked/-3' where id = 'checked/13'`);
     await eventually(
       () => checkSome(options()),
       (taken) => taken === 1,
     );
     const [row] = await world.sql(
-      `select extract(epoch from checked_at - now() + interval '1 hour')::int as seconds from processes
+      `select extract(epoch from checked_at - now() + interval '1 hour')::int as seconds from workflow_runs
        where id = 'checked/-3'`,
     );
     expect(row?.seconds).toBeGreaterThanOrEqual(50);

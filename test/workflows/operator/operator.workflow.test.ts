@@ -30,18 +30,18 @@ let ownerIds: string[];
 const seen: Seen[] = [];
 const histories = new Map<string, History>();
 
-/** Looks until the stage is as the table says, or for five seconds: what is seen last is judged by the test. */
+/** Looks until the stage is as the table says, or for five seconds: what is seen last is evaluated by the test. */
 const observe: Observe = async (label, workflowId, names) => {
   await temporal.started(workflowId);
   let view = await temporal.viewOf(workflowId);
-  for (let look = 0; look < 100 && !isAsTold(label, view, names); look++) {
+  for (let look = 0; look < 100 && !isAsSynced(label, view, names); look++) {
     await new Promise((resolve) => setTimeout(resolve, 50));
     view = await temporal.viewOf(workflowId);
   }
   seen.push({ label, view, names });
 };
 
-function isAsTold(label: string, view: RunView, names: Seen['names']): boolean {
+function isAsSynced(label: string, view: RunView, names: Seen['names']): boolean {
   const row = stages[label];
   if (row === undefined) return true;
   return (

@@ -42,7 +42,7 @@ describe('shares', () => {
 
   test('with thousands of owners in one type, each has its turn, and another type has its own in each pass', async () => {
     await world.sql(
-      `insert into processes (id, workflow, subject_id, owner_id, stage, created_at, wanted_wake, started_epoch)
+      `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at, wanted_wake, started_epoch)
        select 'intent/' || n || '-' || m, 'intentLifecycle', 'int', 'own_' || lpad(n::text, 4, '0'), 'open', now(), true, 'epoch'
        from generate_series(1, 200) n, generate_series(1, 5) m`,
     );
@@ -86,7 +86,7 @@ describe('shares', () => {
     const client = new pg.Client({ connectionString: world.config.DATABASE_URL });
     await client.connect();
     try {
-      await world.sql('analyze processes');
+      await world.sql('analyze workflow_runs');
       const claim = (queue: string) => ({
         name: 'claim',
         text: claimStatement,
@@ -104,7 +104,7 @@ describe('shares', () => {
         await client.query('begin');
         expect((await client.query(claim(queue))).rowCount).toBeGreaterThan(16);
         const { rows } = await client.query(
-          `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'processes'`,
+          `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables where relname = 'workflow_runs'`,
         );
         expect(rows[0].read).toBeGreaterThan(16);
         expect(rows[0].read).toBeLessThan(1_000);
@@ -125,7 +125,7 @@ describe('pace', () => {
     for (let pass = 0; pass < 4; pass++) await relay.pass();
     expect(world.called).toHaveLength(5);
     await world.sql(
-      `update processes set rescued_at = now() - interval '61 seconds' where id = 'intentLifecycle/own_a-2'`,
+      `update workflow_runs set rescued_at = now() - interval '61 seconds' where id = 'intentLifecycle/own_a-2'`,
     );
     for (let pass = 0; pass < 4; pass++) await relay.pass();
     expect(world.called).toHaveLength(6);
@@ -136,13 +136,13 @@ describe('pace', () => {
     await world.rows('intentLifecycle', 'own_a', 1, overdue);
     await world.relay().pass();
     await world.sql(
-      `update processes set due_at = now() + interval '1 hour', rescued_at = now() - interval '2 minutes'`,
+      `update workflow_runs set due_at = now() + interval '1 hour', rescued_at = now() - interval '2 minutes'`,
     );
     await world.relay().pass();
-    await world.sql(`update processes set due_at = now() - interval '1 minute'`);
+    await world.sql(`update workflow_runs set due_at = now() - interval '1 minute'`);
     await world.relay().pass();
     expect(world.called).toHaveLength(1);
-    await world.sql(`update processes set due_at = now() - interval '3 minutes'`);
+    await world.sql(`update workflow_runs set due_at = now() - interval '3 minutes'`);
     await world.relay().pass();
     expect(world.called).toHaveLength(2);
   });
@@ -167,7 +167,7 @@ describe('pace', () => {
     await world.rows('intentLifecycle', 'own_a', 4, { ...overdue, ...unstarted, wanted_wake: 'true' });
     // Temporal is told, and PostgreSQL has not noted it: the row is in all three queues.
     world.onCall(() =>
-      world.sql(`update processes set wanted_wake = false, rescued_at = '-infinity'`).then(() => undefined),
+      world.sql(`update workflow_runs set wanted_wake = false, rescued_at = '-infinity'`).then(() => undefined),
     );
     await world.relay().pass();
     expect(world.called).toHaveLength(4);
@@ -196,7 +196,7 @@ describe('runs that cannot be reached', () => {
     expect(await relay.pass()).toEqual({ woken: 0, started: 0, rescued: 0, hadWork: false });
     await relay.pass();
     expect(world.called).toHaveLength(1);
-    await world.sql(`update processes set waking_until = now() - interval '1 second'`);
+    await world.sql(`update workflow_runs set waking_until = now() - interval '1 second'`);
     world.onCall(async () => undefined);
     expect((await relay.pass()).woken).toBe(1);
   });
@@ -220,7 +220,7 @@ describe('runs that cannot be reached', () => {
     await relay.settled();
     while ((await relay.pass()).woken > 0);
     expect(new Set(idsOf('own_flood')).size).toBe(200);
-    expect(await world.sql('select 1 from processes where wanted_wake or waking_until is not null')).toEqual([]);
+    expect(await world.sql('select 1 from workflow_runs where wanted_wake or waking_until is not null')).toEqual([]);
   });
 
   test('a Temporal that is slow is not away: the pass succeeds, and asks for no more than it has under way', async () => {
@@ -238,7 +238,7 @@ describe('runs that cannot be reached', () => {
     await relay.settled();
     expect(most).toBeGreaterThan(8);
     expect(most).toBeLessThanOrEqual(24 + 2);
-    expect(await world.sql('select 1 from processes where waking_until is not null')).toEqual([]);
+    expect(await world.sql('select 1 from workflow_runs where waking_until is not null')).toEqual([]);
   });
 
   test('a Temporal whose front end answers while no run can be reached is away', async () => {
@@ -255,7 +255,7 @@ describe('runs that cannot be reached', () => {
     const relay = world.relay();
     await expect(relay.pass()).rejects.toThrow('none of 3 workflow runs could be reached');
     world.goAway(false);
-    await world.sql(`update processes set waking_until = now() - interval '1 second'`);
+    await world.sql(`update workflow_runs set waking_until = now() - interval '1 second'`);
     expect((await relay.pass()).woken).toBe(3);
   });
 });
@@ -275,7 +275,7 @@ describe('several workers', () => {
     await world.rows('intentLifecycle', 'own_a', 3, wanted);
     const relay = world.relay();
     await world.database.write(async (tx) => {
-      await tx.execute(`select 1 from processes where id = 'intentLifecycle/own_a-2' for update`);
+      await tx.execute(`select 1 from workflow_runs where id = 'intentLifecycle/own_a-2' for update`);
       expect((await relay.pass()).woken).toBe(2);
     });
     expect((await relay.pass()).woken).toBe(1);

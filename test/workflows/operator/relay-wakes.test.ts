@@ -5,8 +5,8 @@ import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { createClock } from '../../../src/platform/clock.ts';
 import { createLogger } from '../../../src/platform/log.ts';
-import type { Process } from '../../../src/platform/processes.ts';
-import { createRelay, type Relay } from '../../../src/relay/processes.ts';
+import type { WorkflowRun } from '../../../src/platform/workflow-runs.ts';
+import { createRelay, type Relay } from '../../../src/relay/workflow-runs.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -26,7 +26,7 @@ afterAll(async () => {
 let relay: Relay;
 beforeAll(() => {
   const database = databaseOf(orm);
-  const act = async ({ id }: Process) => {
+  const act = async ({ id }: WorkflowRun) => {
     if (isAway) throw new Error('Temporal is away');
     await during();
     woken.push(id);
@@ -44,14 +44,14 @@ let during = async (): Promise<unknown> => undefined;
 
 test('a wake that failed, or whose sender died, is sent again; one that arrived is not', async () => {
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, stage, is_open, started_epoch, wanted_wake, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, is_open, started_epoch, wanted_wake, created_at)
      values ('intent/int_a', 'intentLifecycle', 'int_a', 'own_a', 'denied', false, 'epoch', true, '2026-01-01')`,
   );
   await expect(pass()).rejects.toThrow(/none of 1 workflow runs could be reached/);
   isAway = false;
   await pass();
-  expect(woken).toEqual([]); // Its claim has not lapsed yet: the first sender may only be slow.
-  await world.sql(`update processes set waking_until = now() - interval '1 second'`);
+  expect(woken).toEqual([]); // Its claim has not expired yet: the first sender may only be slow.
+  await world.sql(`update workflow_runs set waking_until = now() - interval '1 second'`);
   await pass();
   expect(woken).toEqual(['intent/int_a']);
   await pass();
@@ -60,10 +60,10 @@ test('a wake that failed, or whose sender died, is sent again; one that arrived 
 
 test('a change during the signal is told by another one', async () => {
   woken.length = 0;
-  await world.sql(`update processes set wanted_wake = true, waking_until = now() + interval '1 minute'`);
+  await world.sql(`update workflow_runs set wanted_wake = true, waking_until = now() + interval '1 minute'`);
   await pass();
   expect(woken).toEqual([]);
-  await world.sql('update processes set waking_until = null');
+  await world.sql('update workflow_runs set waking_until = null');
   await pass();
   expect(woken).toEqual(['intent/int_a']);
 });
@@ -71,14 +71,14 @@ test('a change during the signal is told by another one', async () => {
 test('a change while the run is started, or while its wake is under way, is followed by another wake', async () => {
   woken.length = 0;
   await world.sql(
-    `insert into processes (id, workflow, subject_id, owner_id, stage, created_at)
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at)
      values ('intent/int_b', 'intentLifecycle', 'int_b', 'own_a', 'approved', '2026-01-01')`,
   );
-  const wake = () => world.sql(`update processes set wanted_wake = true where id = 'intent/int_b'`);
+  const wake = () => world.sql(`update workflow_runs set wanted_wake = true where id = 'intent/int_b'`);
   during = wake;
   await pass(); // Starts it.
   expect(woken).toEqual(['intent/int_b']);
-  await world.sql(`update processes set started_epoch = 'epoch', retry_at = null`);
+  await world.sql(`update workflow_runs set started_epoch = 'epoch', retry_at = null`);
   await pass();
   expect(woken).toEqual(['intent/int_b', 'intent/int_b']);
   during = async () => undefined;
@@ -93,15 +93,15 @@ test('a late confirmation does not end a claim that was made anew for a later ch
   const hanging = new Promise<void>((resolve) => {
     sent = resolve;
   });
-  await world.sql(`update processes set wanted_wake = id = 'intent/int_b'`);
+  await world.sql(`update workflow_runs set wanted_wake = id = 'intent/int_b'`);
   during = () => hanging;
   expect((await pass()).woken).toBe(0); // The call hangs; the pass goes on without it.
   await world.sql(
-    `update processes set wanted_wake = false, waking_until = now() + interval '1 minute' where id = 'intent/int_b'`,
+    `update workflow_runs set wanted_wake = false, waking_until = now() + interval '1 minute' where id = 'intent/int_b'`,
   );
   sent();
   await relay.settled();
-  const [row] = await world.sql(`select waking_until from processes where id = 'intent/int_b'`);
+  const [row] = await world.sql(`select waking_until from workflow_runs where id = 'intent/int_b'`);
   expect(row).toEqual({ waking_until: expect.any(Date) });
   during = async () => undefined;
 });

@@ -11,7 +11,7 @@ import { rows } from '../../../src/db/tx.ts';
 import { message } from '../../../src/kernel/message.ts';
 import { entities } from '../../../src/main/entities.ts';
 import { createLogger } from '../../../src/platform/log.ts';
-import type { Process } from '../../../src/platform/processes.ts';
+import type { WorkflowRun } from '../../../src/platform/workflow-runs.ts';
 import { createGateway, type WorkflowGateway } from '../../../src/temporal/gateway.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -46,12 +46,12 @@ afterAll(async () => {
   await world.close();
 });
 
-let processes: Process[];
+let runs: WorkflowRun[];
 beforeEach(async () => {
   started.length = 0;
   epoch = async () => 'epoch';
-  processes = await world.sql<Process>(
-    `insert into processes (id, workflow, subject_id, owner_id, stage, created_at)
+  runs = await world.sql<WorkflowRun>(
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, created_at)
      select 'intent/' || $1 || '_' || n, 'intentLifecycle', 'int_' || n, 'own_a', 'approved', now()
      from generate_series(1, 30) n
      returning id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage`,
@@ -60,14 +60,14 @@ beforeEach(async () => {
 });
 
 const notedOf = async (ids: readonly string[]): Promise<number> =>
-  (await world.sql(`select 1 from processes where id = any($1) and started_epoch = 'epoch'`, [[...ids]])).length;
+  (await world.sql(`select 1 from workflow_runs where id = any($1) and started_epoch = 'epoch'`, [[...ids]])).length;
 
 test('a row that somebody holds is left out, and nobody waits for it', async () => {
-  const [held, ...others] = processes.map(({ id }) => id);
+  const [held, ...others] = runs.map(({ id }) => id);
   let release: () => void = () => undefined;
   const holding = new Promise<void>((isHeld) => {
     void database.write(async (tx) => {
-      await rows(tx, 'select 1 from processes where id = $1 for update', [held]);
+      await rows(tx, 'select 1 from workflow_runs where id = $1 for update', [held]);
       isHeld();
       await new Promise<void>((resolve) => {
         release = resolve;
@@ -76,7 +76,7 @@ test('a row that somebody holds is left out, and nobody waits for it', async () 
   });
   await holding;
   try {
-    await Promise.all(processes.map((process) => gateway.start(process)));
+    await Promise.all(runs.map((run) => gateway.start(run)));
     expect(started).toHaveLength(30);
     expect(await notedOf(others)).toBe(29);
     expect(await notedOf([held ?? ''])).toBe(0);
@@ -85,7 +85,7 @@ test('a row that somebody holds is left out, and nobody waits for it', async () 
   }
   await eventually(
     async () => {
-      await gateway.start(processes[0] as Process);
+      await gateway.start(runs[0] as WorkflowRun);
       return notedOf([held ?? '']);
     },
     (count) => count === 1,
@@ -93,8 +93,8 @@ test('a row that somebody holds is left out, and nobody waits for it', async () 
 });
 
 test('what is asked for soon is started once, and not when the relay has taken it up', async () => {
-  const ids = processes.map(({ id }) => id);
-  await world.sql('update processes set retry_at = now() where id = any($1)', [ids.slice(0, 5)]);
+  const ids = runs.map(({ id }) => id);
+  await world.sql('update workflow_runs set retry_at = now() where id = any($1)', [ids.slice(0, 5)]);
   for (const id of [...ids, ...ids]) gateway.startSoon(id);
   await eventually(
     () => notedOf(ids),
@@ -107,7 +107,7 @@ test('an answer is given, whatever becomes of the note of its start', async () =
   epoch = async () => {
     throw new Error('Temporal went away after it had answered');
   };
-  const [process] = processes;
-  expect(await gateway.ask(process?.id ?? '', message<string, object>('decide'), {}, 'once')).toBe('the answer');
-  expect(await notedOf([process?.id ?? ''])).toBe(0);
+  const [run] = runs;
+  expect(await gateway.ask(run?.id ?? '', message<string, object>('decide'), {}, 'once')).toBe('the answer');
+  expect(await notedOf([run?.id ?? ''])).toBe(0);
 });

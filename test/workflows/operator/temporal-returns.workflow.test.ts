@@ -6,7 +6,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { freePort } from '../../../src/main/local/ports.ts';
+import { freePort } from '../../../src/supervisor/ports.ts';
 import { createTemporal, type Temporal } from '../../../src/temporal/connection.ts';
 
 const awayMs = 10_500;

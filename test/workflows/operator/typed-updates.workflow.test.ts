@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { proven } from '../../../src/domains/spending/intents/index.ts';
+import { signDecision } from '../../../src/domains/spending/intents/index.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -124,30 +124,30 @@ describe('who would pass for the API', () => {
     const seals = [
       undefined,
       'sealed',
-      (await proven(strangers, id, forged)).proof,
-      (await proven(own, 'int_another0', forged)).proof,
-      (await proven(own, id, { ...forged, decision: 'deny' })).proof,
-      (await proven(own, id, { ...forged, by: 'key_other00000' })).proof,
-      (await proven(own, id, { ...forged, causeId: 'other' })).proof,
+      (await signDecision(strangers, id, forged)).signature,
+      (await signDecision(own, 'int_another0', forged)).signature,
+      (await signDecision(own, id, { ...forged, decision: 'deny' })).signature,
+      (await signDecision(own, id, { ...forged, by: 'key_other00000' })).signature,
+      (await signDecision(own, id, { ...forged, causeId: 'other' })).signature,
     ];
-    for (const proof of seals) expect(await update({ ...forged, proof })).toMatch(refused);
+    for (const signature of seals) expect(await update({ ...forged, signature })).toMatch(refused);
     expect(await update({ ...forged, actor: 'passkey' })).toMatch(refused);
     expect(await read()).toMatchObject({ status: 'pending_approval', approvedBy: null });
-    expect(await update(await proven(own, id, forged))).toMatchObject({ approvedBy: 'key:key_0123456789' });
+    expect(await update(await signDecision(own, id, forged))).toMatchObject({ approvedBy: 'key:key_0123456789' });
   });
 
   test('a decision of the API that was refused is not sent again from the history later', async () => {
     const { id, update, approve, read } = await declared(live);
     const tenMinutesAgo = Date.now() - 600_000;
-    const lapsed = await proven(vaultOf(live), id, forged, new Date(tenMinutesAgo - 1_000));
-    expect(await update(lapsed)).toBe('this decision was sealed more than 10 minutes ago; decide again');
+    const expired = await signDecision(vaultOf(live), id, forged, new Date(tenMinutesAgo - 1_000));
+    expect(await update(expired)).toBe('this decision was sealed more than 10 minutes ago; decide again');
     expect((await read()).status).toBe('pending_approval');
     const other = { ...forged, causeId: 'young' };
-    expect(await update(await proven(vaultOf(live), id, other, new Date(tenMinutesAgo + 30_000)))).toMatchObject({
+    expect(await update(await signDecision(vaultOf(live), id, other, new Date(tenMinutesAgo + 30_000)))).toMatchObject({
       approvedBy: 'key:key_0123456789',
     });
     // What it has moved already is only said again.
-    expect(await update(await proven(vaultOf(live), id, other, new Date(tenMinutesAgo - 1_000)))).toMatchObject({
+    expect(await update(await signDecision(vaultOf(live), id, other, new Date(tenMinutesAgo - 1_000)))).toMatchObject({
       status: 'approved',
     });
     expect(await approve()).toMatchObject({ approvedBy: 'key:key_0123456789' });
@@ -159,8 +159,8 @@ describe('who would pass for the API', () => {
     expect((await read()).approvedBy).toMatch(/^key:key_/);
     const history = JSON.stringify(await temporal.historyOf(`intent/${id}`));
     expect(history).not.toContain(live.config.BURSAR_VAULT_KEY);
-    const { proof } = await proven(vaultOf(live), id, { ...forged, by: 'x'.repeat(500) });
-    expect(proof.length).toBeLessThan(400);
+    const { signature } = await signDecision(vaultOf(live), id, { ...forged, by: 'x'.repeat(500) });
+    expect(signature.length).toBeLessThan(400);
   });
 });
 

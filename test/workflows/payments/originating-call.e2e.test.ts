@@ -158,7 +158,7 @@ test('simulate', async () => {
   await expectFollows(body.id, call, ['authorization', 'clearing']);
 });
 
-test('confirm before the authorization: the transaction that it made is adopted under its ids', async () => {
+test('confirm before the authorization: the transaction that it made is linked under its ids', async () => {
   const declared = await declare(21, 'run-declare');
   const confirmed = await post<{ transactionId: string }>(
     '/checkout/confirm',
@@ -263,8 +263,8 @@ test('cards: issue and rotate carry their call, and so does a freeze that the pr
   expect(await callsOf(issued.body.id)).toEqual({ 'card.issued': [issued.call], 'card.activated': [issued.call] });
   const frozen = await post(`/cards/${issued.body.id}/freeze`, undefined, 'run-freeze');
   await eventually(
-    () => world.sql<{ told_state: string }>('select told_state from cards where id = $1', [issued.body.id]),
-    ([row]) => row?.told_state === 'frozen',
+    () => world.sql<{ synced_state: string }>('select synced_state from cards where id = $1', [issued.body.id]),
+    ([row]) => row?.synced_state === 'frozen',
   );
   await post(`/cards/${issued.body.id}/unfreeze`, undefined);
   const rotated = await post<{ id: string }>(`/cards/${issued.body.id}/rotate`, undefined, 'run-rotate');

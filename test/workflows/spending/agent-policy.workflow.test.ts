@@ -1,5 +1,5 @@
 /**
- * Goal: the run of an agent's policy acts once when it lapses, follows each change, ends with the expiry or the agent,
+ * Goal: the run of an agent's policy acts once when it expires, follows each change, ends with the expiry or the agent,
  * and nothing sent to it can break it. Method: the real dev server, activities replaced by a small row in memory.
  * @module
  */

@@ -9,7 +9,7 @@ import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute } from '../../../src/kernel/instant.ts';
 import { startWorkerProcess } from '../../../src/main/worker-process.ts';
-import { expirePolicy } from '../../../src/usecases/expire-policy.ts';
+import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
@@ -56,10 +56,10 @@ const eventsOf = ({ agentId }: Agent, like: string) =>
     'select name, subject_id, data from events where agent_id = $1 and name like $2 order by seq',
     [agentId, like],
   );
-const processOf = async ({ agentId }: Agent) =>
+const workflowRunOf = async ({ agentId }: Agent) =>
   (
     await world.sql<{ is_open: boolean; due_at: Date | null; started_epoch: string | null }>(
-      'select is_open, due_at, started_epoch from processes where id = $1',
+      'select is_open, due_at, started_epoch from workflow_runs where id = $1',
       [`agent-policy/${agentId}`],
     )
   )[0];
@@ -121,7 +121,7 @@ describe('the action', () => {
       [`policy-expiry:${agent.policyId}:%`],
     );
     expect(written).toEqual([{ events: 3, transactions: 1 }]);
-    expect(await processOf(agent)).toMatchObject({ is_open: true, due_at: null });
+    expect(await workflowRunOf(agent)).toMatchObject({ is_open: true, due_at: null });
   });
 
   test('close: all cards for good; what the owner does next is to issue a new one', async () => {
@@ -178,7 +178,7 @@ describe('the action', () => {
     expect(after?.version).toBe((before?.version ?? 0) + 1);
     expect(Number(after?.updated_at) - Number(before?.updated_at)).toBeGreaterThan(hour / 2);
     await cardSays(agent, 'Frozen by its policy; waiting for a change.');
-    expect(await world.sql('select due_at from processes where id = $1', [`card/${agent.cardId}`])).toEqual([
+    expect(await world.sql('select due_at from workflow_runs where id = $1', [`card/${agent.cardId}`])).toEqual([
       { due_at: null },
     ]);
     await api().agents.unfreezeAgent({ params: { id: agent.agentId } });
@@ -245,7 +245,7 @@ describe('what the owner does', () => {
     await world.advance(59 * minute);
     await change(agent);
     const { expiresAt } = await api().policies.getAgentPolicy({ params: params(agent) });
-    expect((await processOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
+    expect((await workflowRunOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
     await world.advance(59 * minute);
     await temporal.started(`agent-policy/${agent.agentId}`);
     expect(await eventsOf(agent, 'policy.expired')).toEqual([]);
@@ -255,7 +255,7 @@ describe('what the owner does', () => {
 
   test('a policy without an expiry has no run; one taken away ends it; one given begins it', async () => {
     const agent = await anAgent({ expiresAfterMinutes: null });
-    expect(await processOf(agent)).toBeUndefined();
+    expect(await workflowRunOf(agent)).toBeUndefined();
     const set = (expiresAfterMinutes: number | null) =>
       api().policies.updateAgentPolicy({ params: params(agent), body: { expiresAfterMinutes } });
     const id = `agent-policy/${agent.agentId}`;
@@ -292,7 +292,7 @@ describe('what the owner does', () => {
         ({ status }) => status === 'COMPLETED',
       );
       expect(view.details).toContain('Done: the agent is closed.');
-      expect(await processOf(agent)).toMatchObject({ is_open: false, due_at: null });
+      expect(await workflowRunOf(agent)).toMatchObject({ is_open: false, due_at: null });
     }
     expect(await eventsOf(before, 'policy.expired')).toEqual([]);
   });
@@ -388,16 +388,16 @@ test('policies with an expiry from before it was acted upon get their run by the
   const ofBoth = [agent, without].map(({ agentId }) => `agent-policy/${agentId}`);
   await temporal.started(ofBoth[0] ?? '');
   await temporal.client.workflow.getHandle(ofBoth[0] ?? '').terminate('as before the migration');
-  await world.sql('delete from processes where id = any($1)', [ofBoth]);
+  await world.sql('delete from workflow_runs where id = any($1)', [ofBoth]);
   const migration = await readFile(
     new URL('../../../src/db/migrations/0330-policy-expiry.sql', import.meta.url),
     'utf8',
   );
-  const insert = migration.slice(migration.indexOf('insert into processes')).replace(/;\s*$/, '');
+  const insert = migration.slice(migration.indexOf('insert into workflow_runs')).replace(/;\s*$/, '');
   await world.sql(`${insert} and agent_id = any($1)`, [[agent.agentId, without.agentId]]);
   const { expiresAt } = await api().policies.getAgentPolicy({ params: params(agent) });
-  expect((await processOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
-  expect(await processOf(without)).toBeUndefined();
+  expect((await workflowRunOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
+  expect(await workflowRunOf(without)).toBeUndefined();
   await world.advance(hour);
   await expired(agent);
 });

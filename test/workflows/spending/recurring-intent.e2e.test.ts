@@ -64,7 +64,7 @@ test('at its deadline the last window is missed as well, and it expires; it neve
   await world.advance(2 * day + hour);
   const expired = await eventually(
     async () => (await eventNamesOf(world, intent.id)).includes('intent.expired'),
-    (isTold) => isTold,
+    (isSynced) => isSynced,
   );
   expect(expired).toBe(true);
   expect(await read(intent.id)).toMatchObject({ status: 'expired', window: null, completedAt: null });
@@ -72,7 +72,7 @@ test('at its deadline the last window is missed as well, and it expires; it neve
   expect(seen.slice(-1)).toEqual(['1 completed']);
   expect(new Set(seen.slice(0, -1).map((one) => one.split(' ')[1]))).toEqual(new Set(['missed']));
   expect(await eventNamesOf(world, intent.id)).not.toContain('intent.completed');
-  const [process] = await world.sql('select is_open from processes where subject_id = $1 and workflow = $2', [
+  const [process] = await world.sql('select is_open from workflow_runs where subject_id = $1 and workflow = $2', [
     intent.id,
     'intentLifecycle',
   ]);
@@ -81,7 +81,7 @@ test('at its deadline the last window is missed as well, and it expires; it neve
 
 test('past its deadline it reads expired before anybody has marked it, one by one and in lists', async () => {
   const intent = await declare({ ttlMinutes: 60 });
-  await world.sql(`update processes set is_open = false where subject_id = $1`, [intent.id]); // Nobody will mark it.
+  await world.sql(`update workflow_runs set is_open = false where subject_id = $1`, [intent.id]); // Nobody will mark it.
   await world.advance(2 * hour);
   expect(await world.sql('select status from intents where id = $1', [intent.id])).toEqual([{ status: 'approved' }]);
   expect(await read(intent.id)).toMatchObject({ status: 'expired', window: null });

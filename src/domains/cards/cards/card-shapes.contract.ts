@@ -49,7 +49,7 @@ export const cardPolicyOut = z
     cardId: idOut('card'),
     status: z.enum(cardStatuses),
     usage: z.enum(cardUsages),
-    isExpired: z.boolean().meta({ description: 'whether the policy has lapsed' }),
+    isExpired: z.boolean().meta({ description: 'whether the policy has expired' }),
     expiresAt: instantOut.nullable(),
     cooldownActive: z.boolean().meta({ description: 'whether the last payment is too recent for another' }),
     spendStats: z.object({

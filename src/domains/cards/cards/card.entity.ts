@@ -22,7 +22,7 @@ const CardSchema = defineEntity({
     expiryYear: p.integer().nullable(),
     status: p.string().$type<CardStatus>(),
     frozenBy: p.string().$type<FrozenBy>().nullable(),
-    toldState: p.string().$type<CardStatus>().nullable(),
+    syncedState: p.string().$type<CardStatus>().nullable(),
     usage: p.string().$type<CardUsage>(),
     isPrimary: p.boolean(),
     name: p.string(),

@@ -5,11 +5,11 @@
  */
 import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
+import { closeWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import type { CardRow } from './card.entity.ts';
 import { lockAgentOf } from './card.holder.service.ts';
-import { cardProcessId } from './card.messages.ts';
+import { cardWorkflowId } from './card.messages.ts';
 import type { CardStateOutcome, IssuedCard } from './card.port.ts';
 import { findCard } from './card.queries.ts';
 import { recordRotation, takeOver } from './card.rotate.service.ts';
@@ -39,7 +39,7 @@ export async function storeIssuedCard(
   // In the order of ids, as whoever takes all of an agent's cards does.
   if (previousId !== undefined && previousId < cardId) await lockCard(tx, previousId);
   const row = await lockCard(tx, cardId);
-  if ((row.toldState ?? null) !== null) return row;
+  if ((row.syncedState ?? null) !== null) return row;
   const previous = previousId === undefined ? undefined : await lockCard(tx, previousId);
   // Closed while its new number was made: no card comes back to life by a rotation.
   if (previous?.status === 'closed')
@@ -48,10 +48,10 @@ export async function storeIssuedCard(
   const { requestId, runId, actor } = row.origin;
   const cause: Cause = { causeId: `issue/${cardId}`, requestId, runId: runId ?? undefined, actor, at };
   if (isWanted && previous !== undefined) await takeOver(tx, cause, previous, row);
-  Object.assign(row, issued, { toldState: 'active', isProvisioning: !isWanted, updatedAt: at });
+  Object.assign(row, issued, { syncedState: 'active', isProvisioning: !isWanted, updatedAt: at });
   row.version += 1;
   await tx.flush();
-  if (row.status === 'active') await dueProcess(tx, cardProcessId(cardId), null);
+  if (row.status === 'active') await setWorkflowRunDue(tx, cardWorkflowId(cardId), null);
   if (!isWanted) return row;
   await recordTransition(tx, 'card', cardId, { from: null, to: row.status }, cause);
   await onActivated(tx, cause, { cardId, agentId: row.agentId, ownerId: row.ownerId, previousCardId: previous?.id });
@@ -62,7 +62,7 @@ export async function storeIssuedCard(
 }
 
 /** Notes what the processor knows now. A card that it has closed by itself is closed here too. */
-export async function noteTold(
+export async function markSynced(
   tx: Tx,
   cardId: string,
   told: CardStatus,
@@ -70,15 +70,15 @@ export async function noteTold(
   at: Date,
 ): Promise<CardRow> {
   const isClosedThere = outcome.outcome === 'refused' && outcome.reason === 'closed';
-  const cause: Cause = { causeId: 'processor', requestId: cardProcessId(cardId), actor: { kind: 'system' }, at };
+  const cause: Cause = { causeId: 'processor', requestId: cardWorkflowId(cardId), actor: { kind: 'system' }, at };
   if (isClosedThere) await applyToCard(tx, cardId, { kind: 'close' }, cause);
   const row = await lockCard(tx, cardId);
   // A processor that does not know the card has nothing left to be told.
-  row.toldState = isClosedThere ? 'closed' : told;
+  row.syncedState = isClosedThere ? 'closed' : told;
   row.updatedAt = at;
   await tx.flush();
-  await (row.toldState === row.status && row.status === 'closed'
-    ? closeProcess(tx, cardProcessId(cardId), { isOwnStep: true })
-    : dueProcess(tx, cardProcessId(cardId), row.toldState === row.status ? null : at)); // Moved on meanwhile.
+  await (row.syncedState === row.status && row.status === 'closed'
+    ? closeWorkflowRun(tx, cardWorkflowId(cardId), { isOwnStep: true })
+    : setWorkflowRunDue(tx, cardWorkflowId(cardId), row.syncedState === row.status ? null : at)); // Moved on meanwhile.
   return row;
 }

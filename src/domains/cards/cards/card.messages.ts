@@ -8,10 +8,10 @@ export type CardView = {
   readonly status: CardStatus;
   readonly frozenBy: FrozenBy | null;
   /** Null until the processor has issued the card. */
-  readonly toldState: CardStatus | null;
+  readonly syncedState: CardStatus | null;
 };
 
-export const cardProcessId = (cardId: string): string => `card/${cardId}`;
+export const cardWorkflowId = (cardId: string): string => `card/${cardId}`;
 export const cardWorkflow = 'cardLifecycle';
 
 /** Waits until the processor has issued the card. */

@@ -2,10 +2,10 @@
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { openProcess } from '../../../platform/processes.ts';
+import { openWorkflowRun } from '../../../platform/workflow-runs.ts';
 import { CardRow } from './card.entity.ts';
 import { refuseTakenName, takePrimacy } from './card.holder.service.ts';
-import { cardProcessId, cardWorkflow } from './card.messages.ts';
+import { cardWorkflow, cardWorkflowId } from './card.messages.ts';
 import type { CardUsage } from './card.port.ts';
 import type { CardLimits } from './card.rules.ts';
 
@@ -21,12 +21,12 @@ export type NewCard = {
   readonly scope?: string | null | undefined;
   readonly limits?: CardLimits | undefined;
 };
-export type PreparedCard = { readonly cardId: Id<'card'>; readonly processId: string };
+export type PreparedCard = { readonly cardId: Id<'card'>; readonly workflowId: string };
 
 /** Reserves the card, unseen, and opens the process that issues it. A repeat finds the reservation. */
 export async function prepareCard(tx: Tx, cause: Cause, wish: NewCard): Promise<PreparedCard> {
   const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
-  if (known !== null) return { cardId: wish.cardId, processId: cardProcessId(wish.cardId) };
+  if (known !== null) return { cardId: wish.cardId, workflowId: cardWorkflowId(wish.cardId) };
   await refuseTakenName(tx, wish);
   return insertReservation(tx, cause, wish, { isPrimary: await takePrimacy(tx, wish.agentId), replacesCardId: null });
 }
@@ -40,7 +40,7 @@ export async function insertReservation(
   wish: NewCard,
   { isPrimary, replacesCardId }: Place,
 ): Promise<PreparedCard> {
-  const prepared = { cardId: wish.cardId, processId: cardProcessId(wish.cardId) };
+  const prepared = { cardId: wish.cardId, workflowId: cardWorkflowId(wish.cardId) };
   tx.create(CardRow, {
     id: wish.cardId,
     ownerId: wish.ownerId,
@@ -64,8 +64,8 @@ export async function insertReservation(
     updatedAt: cause.at,
   });
   await tx.flush();
-  await openProcess(tx, {
-    id: prepared.processId,
+  await openWorkflowRun(tx, {
+    id: prepared.workflowId,
     workflow: cardWorkflow,
     subjectId: wish.cardId,
     ownerId: wish.ownerId,

@@ -10,7 +10,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { CardRow } from './card.entity.ts';
 import { lockAgentOf } from './card.holder.service.ts';
-import { cardProcessId } from './card.messages.ts';
+import { cardWorkflowId } from './card.messages.ts';
 import { cardRecords, findCard } from './card.queries.ts';
 import { insertReservation, type PreparedCard } from './card.reserve.service.ts';
 import { whyNotRotated } from './card.rules.ts';
@@ -22,7 +22,7 @@ export type Rotation = { readonly newId: Id<'card'>; readonly cardId: string };
 
 /** Reserves the card that is to take the other's place. A repeat finds the reservation. */
 export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: Rotation): Promise<PreparedCard> {
-  if ((await findCard(tx, newId)) !== null) return { cardId: newId, processId: cardProcessId(newId) };
+  if ((await findCard(tx, newId)) !== null) return { cardId: newId, workflowId: cardWorkflowId(newId) };
   await lockAgentOf(tx, cardId);
   const row = await lockCard(tx, cardId);
   const [underWay] = await rows(

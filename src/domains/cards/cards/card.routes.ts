@@ -151,13 +151,13 @@ async function rotate(deps: CardDeps, newId: Id<'card'>, cardId: string, call: C
 /** The reservation stays where the answer does: a repeat with the same key asks the same process again. */
 async function issued(
   { database, gateway }: CardDeps,
-  { cardId, processId }: PreparedCard,
+  { cardId, workflowId }: PreparedCard,
   call: Call,
   whyNot: string,
 ): Promise<CardRecord> {
   const before = await cardRecord(database.read(), cardId);
   if (before !== null) return before;
-  await gateway.ask(processId, issueCard, {}, call.cause.causeId);
+  await gateway.ask(workflowId, issueCard, {}, call.cause.causeId);
   const card = await cardRecord(database.read(), cardId);
   if (card === null) throw new DomainError('invalid_state', whyNot);
   return card;

@@ -26,7 +26,7 @@ export type CardCommand =
   | { readonly kind: 'close' };
 
 /**
- * `seen`: this very cause has moved the row before. Freeze and close are brakes: on a card that is there already
+ * `seen`: this very cause has moved the row before. Freeze and close are revoking commands: on a card that is there already
  * they change nothing and succeed; on one that is closed, freeze is refused. Unfreezing needs an active agent.
  */
 export function moveCard(
@@ -71,13 +71,13 @@ export function whyNotRotated(
 export type CardNeeds = {
   readonly status: CardStatus;
   /** What the processor was last told; null until it has issued the card. */
-  readonly toldState: CardStatus | null;
+  readonly syncedState: CardStatus | null;
 };
 
 /** A card that was closed while it was being issued is issued first: the processor may have been asked already. */
-export function nextCardStep({ status, toldState }: CardNeeds): 'issue' | 'sync' | 'wait' | 'final' {
-  if (toldState === null) return 'issue';
-  if (toldState !== status) return 'sync';
+export function nextCardStep({ status, syncedState }: CardNeeds): 'issue' | 'sync' | 'wait' | 'final' {
+  if (syncedState === null) return 'issue';
+  if (syncedState !== status) return 'sync';
   return status === 'closed' ? 'final' : 'wait';
 }
 

@@ -1,6 +1,6 @@
 /**
  * Moves of issued cards: lock, decide by the rules, save, record transition, event and wake, all in the caller's
- * transaction, so that every brake works with Temporal down. Locks an agent before its cards, never after.
+ * transaction, so that every revoking command works with Temporal down. Locks an agent before its cards, never after.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
@@ -9,11 +9,11 @@ import type { EventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { wakeProcess, wakeProcesses } from '../../../platform/processes.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { wakeWorkflowRun, wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { lockAgent } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
-import { cardProcessId } from './card.messages.ts';
+import { cardWorkflowId } from './card.messages.ts';
 import { cardRecords, findCard } from './card.queries.ts';
 import {
   type CardCommand,
@@ -37,7 +37,7 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
     if (command.kind !== 'freeze' || row.status !== 'frozen' || holder === from.frozenBy) return row;
     Object.assign(row, { frozenBy: holder, version: row.version + 1, updatedAt: cause.at });
     await tx.flush();
-    await wakeProcess(tx, cardProcessId(cardId)); // To say so; the processor is told nothing new, so nothing is due.
+    await wakeWorkflowRun(tx, cardWorkflowId(cardId)); // To say so; the processor is told nothing new, so nothing is due.
     return row;
   }
   row.status = move.next;
@@ -49,7 +49,7 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   await recordTransition(tx, 'card', cardId, { from: from.status, to: row.status }, cause);
   await recordCardEvents(tx, cause, [cardId], eventOf[command.kind], { frozenBy: row.frozenBy });
   // What the processor was told last is true again: nothing is due, and nobody would ever say that it was done.
-  await wakeProcess(tx, cardProcessId(cardId), row.toldState === row.status ? null : cause.at);
+  await wakeWorkflowRun(tx, cardWorkflowId(cardId), row.syncedState === row.status ? null : cause.at);
   return row;
 }
 
@@ -64,11 +64,11 @@ export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
 export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
   rows(tx, `select 1 from cards where agent_id = $1 and status <> 'closed' order by id for update`, [agentId]);
 
-/** The brake of an agent: its active cards freeze with it. */
+/** The revoking command of an agent: its active cards freeze with it. */
 export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
   moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('agent'));
 
-/** A policy that lapsed. What was frozen with the agent stays frozen when the agent is unfrozen, and counts as well. */
+/** A policy that expired. What was frozen with the agent stays frozen when the agent is unfrozen, and counts as well. */
 export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
   const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
   const takenOver = await rows<{ id: string }>(
@@ -78,7 +78,7 @@ export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string)
     [agentId, cause.at],
   );
   const ids = takenOver.map(({ id }) => id);
-  await wakeProcesses(tx, ids.map(cardProcessId)); // To say so; the processor is told nothing new, so nothing is due.
+  await wakeWorkflowRuns(tx, ids.map(cardWorkflowId)); // To say so; the processor is told nothing new, so nothing is due.
   return [...moved, ...ids];
 }
 
@@ -90,7 +90,7 @@ export const unfreezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<
     to: 'active',
   });
 
-/** Part of the brake that closes an agent. */
+/** Part of the revoking command that closes an agent. */
 export const closeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
   moveCardsOf(tx, cause, agentId, 'close', {
     which: `status <> 'closed'`,
@@ -121,7 +121,7 @@ async function moveCardsOf(
   { which, set, to, details = {} }: SetMove,
 ): Promise<string[]> {
   await tx.flush();
-  const moved = await rows<{ id: string; is_provisioning: boolean; is_told: boolean }>(
+  const moved = await rows<{ id: string; is_provisioning: boolean; is_synced: boolean }>(
     tx,
     `with locked as (
        select id, status from cards where agent_id = $1 and ${which}
@@ -130,25 +130,25 @@ async function moveCardsOf(
      moved as (
        update cards c set ${set}, version = c.version + 1, updated_at = $2 from locked
        where c.id = locked.id
-       returning c.id, c.is_provisioning, coalesce(c.told_state = c.status, false) as is_told, locked.status as was),
+       returning c.id, c.is_provisioning, coalesce(c.synced_state = c.status, false) as is_synced, locked.status as was),
      seen as (insert into transitions select 'card', id, $3, was, '${to}', $2 from moved)
-     select id, is_provisioning, is_told from moved order by id`,
+     select id, is_provisioning, is_synced from moved order by id`,
     [agentId, cause.at, cause.causeId],
   );
   const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
   await recordCardEvents(tx, cause, visible, eventOf[kind], details);
   const wake = (cards: typeof moved, dueAt: Date | null) =>
-    wakeProcesses(
+    wakeWorkflowRuns(
       tx,
-      cards.map(({ id }) => cardProcessId(id)),
+      cards.map(({ id }) => cardWorkflowId(id)),
       dueAt,
     );
   await wake(
-    moved.filter((card) => !card.is_told),
+    moved.filter((card) => !card.is_synced),
     cause.at,
   );
   await wake(
-    moved.filter((card) => card.is_told),
+    moved.filter((card) => card.is_synced),
     null,
   );
   return moved.map(({ id }) => id);

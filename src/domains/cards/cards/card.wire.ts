@@ -38,7 +38,7 @@ export const cardView = (row: CardRow): CardView => ({
   agentId: row.agentId,
   status: row.status,
   frozenBy: row.frozenBy ?? null,
-  toldState: row.toldState ?? null,
+  syncedState: row.syncedState ?? null,
 });
 
 const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));

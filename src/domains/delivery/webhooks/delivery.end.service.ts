@@ -4,14 +4,14 @@
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
-import { wakeProcesses } from '../../../platform/processes.ts';
+import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
-import { endpointProcessId } from './endpoint.messages.ts';
+import { endpointWorkflowId } from './endpoint.messages.ts';
 
 /** Ends what waits at these subscriptions, however much, and wakes the runs of their retries. Returns how many ended. */
 export async function endPendingOf(tx: Tx, webhookIds: readonly string[], reason: string): Promise<number> {
   const ended = await endWaitingOf(tx, webhookIds, reason);
-  await wakeProcesses(tx, webhookIds.map(endpointProcessId));
+  await wakeWorkflowRuns(tx, webhookIds.map(endpointWorkflowId));
   return ended;
 }
 

@@ -5,11 +5,11 @@
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { ensureProcesses } from '../../../platform/processes.ts';
+import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
-import { type AfterAttempt, afterAttempt, type Judged, judgeAttempt } from './delivery.rules.ts';
+import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
-import { type EndpointStage, endpointProcessId, endpointWorkflow } from './endpoint.messages.ts';
+import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
 import { type Health, healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
 import { disableWebhook } from './webhook.service.ts';
 
@@ -30,13 +30,13 @@ export async function recordResults(tx: Tx, results: readonly Result[], now: Dat
   return applied.map(({ result }) => result.claimed.id);
 }
 
-type Settled = { readonly result: Result; readonly judged: Judged; readonly after: AfterAttempt };
+type Settled = { readonly result: Result; readonly evaluated: Evaluated; readonly after: AfterAttempt };
 
 function settle(result: Result, isOpen: boolean, now: Date): Settled {
   const { plan, attempt } = result.claimed;
-  const judged = judgeAttempt(result.attempted);
-  const standing = { plan, attempt, outcome: judged.outcome, retryAfterMs: result.retryAfterMs, isOpen };
-  return { result, judged, after: afterAttempt(standing, now) };
+  const evaluated = evaluateAttempt(result.attempted);
+  const standing = { plan, attempt, outcome: evaluated.outcome, retryAfterMs: result.retryAfterMs, isOpen };
+  return { result, evaluated, after: afterAttempt(standing, now) };
 }
 
 async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<string>> {
@@ -49,12 +49,12 @@ async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<st
 }
 
 async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
-  const changes = settled.map(({ result, judged, after }) => ({
+  const changes = settled.map(({ result, evaluated, after }) => ({
     id: result.claimed.id,
     fence: result.claimed.fence,
     status: after.status,
     next_attempt_at: 'nextAttemptAt' in after ? after.nextAttemptAt : null,
-    attempt: [attemptRecord(result, judged, now)],
+    attempt: [attemptRecord(result, evaluated, now)],
   }));
   const counted = await rows<{ id: string }>(
     tx,
@@ -70,7 +70,7 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
 }
 
 /** As shown under `attempts` of a delivery. */
-const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Judged, now: Date) => ({
+const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { error }: Evaluated, now: Date) => ({
   attempt: claimed.attempt,
   deliveryId: `${claimed.id}.${claimed.fence}`,
   at: new Date(now.getTime() - tookMs).toISOString(),
@@ -92,10 +92,10 @@ async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Pr
     }
   }
   const stage: EndpointStage = 'retrying';
-  await ensureProcesses(
+  await ensureWorkflowRuns(
     tx,
     [...firstDue.values()].map(({ claimed: { webhookId, ownerId }, dueAt }) => ({
-      id: endpointProcessId(webhookId),
+      id: endpointWorkflowId(webhookId),
       workflow: endpointWorkflow,
       subjectId: webhookId,
       ownerId,
@@ -112,7 +112,7 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   const disabled = new Set<string>();
   const outcomes = Map.groupBy(applied, ({ result }) => result.claimed.webhookId);
   const troubled = [...outcomes.keys()].filter((id) =>
-    outcomes.get(id)?.some(({ judged }) => judged.outcome !== 'success'),
+    outcomes.get(id)?.some(({ evaluated }) => evaluated.outcome !== 'success'),
   );
   // Receivers that only succeeded are written only if they had been failing.
   const before = await rows<{ id: Settled['result']['claimed']['webhookId'] } & Health>(
@@ -126,8 +126,8 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
   if (before.length === 0) return disabled;
   const after = before.map((row) => {
     const here = outcomes.get(row.id) ?? [];
-    const seen = here.map(({ judged }): Outcome => judged.outcome);
-    const failed = here.findLast(({ judged }) => judged.outcome !== 'success');
+    const seen = here.map(({ evaluated }): Outcome => evaluated.outcome);
+    const failed = here.findLast(({ evaluated }) => evaluated.outcome !== 'success');
     return { id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) };
   });
   await rows(
@@ -145,7 +145,7 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
           failures: health.failuresInRow,
           timeouts: health.timeoutsInRow,
           since: health.failingSince,
-          outcome: failed?.judged.outcome ?? null,
+          outcome: failed?.evaluated.outcome ?? null,
           status: failed?.result.attempted.status ?? null,
         })),
       ),

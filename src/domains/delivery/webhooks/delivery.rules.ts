@@ -52,9 +52,9 @@ export type Attempted = {
   /** Why there was no answer. */
   readonly failure: string | null;
 };
-export type Judged = { readonly outcome: Outcome; readonly error: string | null };
+export type Evaluated = { readonly outcome: Outcome; readonly error: string | null };
 
-export function judgeAttempt({ status, timedOut, failure }: Attempted): Judged {
+export function evaluateAttempt({ status, timedOut, failure }: Attempted): Evaluated {
   if (status !== null && status >= 200 && status < 300) return { outcome: 'success', error: null };
   if (status === 410) return { outcome: 'gone', error: 'answered 410 Gone' };
   if (status !== null && status >= 300 && status < 400) {
@@ -72,7 +72,7 @@ export type AfterAttempt =
 
 type Standing = {
   readonly plan: string;
-  /** The number of the attempt that was judged. */
+  /** The number of the attempt that was evaluated. */
   readonly attempt: number;
   readonly outcome: Outcome;
   readonly retryAfterMs: number;

@@ -9,7 +9,7 @@ import type { Ignored } from '../../../kernel/message.ts';
 import type { EndpointStep } from './endpoint.rules.ts';
 
 export const endpointWorkflow = 'webhookEndpoint';
-export const endpointProcessId = (webhookId: string): string => `webhook-endpoint/${webhookId}`;
+export const endpointWorkflowId = (webhookId: string): string => `webhook-endpoint/${webhookId}`;
 
 /** The search attribute `BursarStage`. */
 export type EndpointStage = 'retrying' | 'probing' | 'paused' | 'ended';

@@ -1,6 +1,6 @@
 /**
  * The retries of one subscription as its workflow run sees them: what waits and what to do next; and what an operator
- * asks of them. The row in `processes` is locked while the end is decided, so that a delivery that fails meanwhile
+ * asks of them. The row in `workflow_runs` is locked while the end is decided, so that a delivery that fails meanwhile
  * either is seen or opens it again.
  * @module
  */
@@ -9,9 +9,9 @@ import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
-import { closeProcess, dueProcess, lockProcess } from '../../../platform/processes.ts';
+import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { endRetriesOf, endWaitingOf } from './delivery.end.service.ts';
-import { type EndpointChange, type EndpointNext, type EndpointView, endpointProcessId } from './endpoint.messages.ts';
+import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
 import type { WebhookStatus } from './webhook.rules.ts';
 
@@ -29,12 +29,12 @@ export async function readEndpoint(
 }
 
 async function decideNext(tx: Tx, webhookId: string, perReceiver: number, now: Date): Promise<EndpointNext> {
-  const processId = endpointProcessId(webhookId);
-  await lockProcess(tx, processId);
+  const workflowId = endpointWorkflowId(webhookId);
+  await lockWorkflowRun(tx, workflowId);
   const standing = await standingOf(tx, webhookId); // A statement after the lock sees what its last holder did.
   const step = nextEndpointStep(standing, perReceiver, now);
-  if (step.kind === 'final') await closeProcess(tx, processId, { isOwnStep: true });
-  else await dueProcess(tx, processId, step.kind === 'wait' ? later(now, step.waitMs) : now);
+  if (step.kind === 'final') await closeWorkflowRun(tx, workflowId, { isOwnStep: true });
+  else await setWorkflowRunDue(tx, workflowId, step.kind === 'wait' ? later(now, step.waitMs) : now);
   return { kind: step.kind, waitMs: step.waitMs, view: viewOf(webhookId, standing, step.kind === 'final') };
 }
 

@@ -9,7 +9,7 @@ import { isEventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { judgeUrl, type UrlRules } from '../../../outbound/address-rules.ts';
+import { checkUrl, type UrlRules } from '../../../outbound/address-rules.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
@@ -37,8 +37,8 @@ export function readSubscription(
   { url, events }: { url: string; events: readonly string[] },
   { httpsOnly, ...rules }: ReceiverRules,
 ): { events: string[] } {
-  const judged = judgeUrl(url, rules);
-  const whyNot = 'refused' in judged ? judged.refused : whyNotHttps(url, httpsOnly);
+  const evaluated = checkUrl(url, rules);
+  const whyNot = 'refused' in evaluated ? evaluated.refused : whyNotHttps(url, httpsOnly);
   if (whyNot !== undefined) throw new DomainError('invalid_request', `body.url: ${whyNot}`);
   const wanted = wantedEvents(events, isEventName);
   if ('refused' in wanted) throw new DomainError('invalid_request', `body.events: ${wanted.refused}`);
@@ -67,7 +67,7 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
   return row;
 }
 
-/** A brake: what is pending is dropped, what is under way may still arrive, and the secret is wiped. */
+/** A revoking command: what is pending is dropped, what is under way may still arrive, and the secret is wiped. */
 export async function deleteWebhook(tx: Tx, id: Id<'webhook'>, cause: Cause): Promise<void> {
   const row = await lockWebhook(tx, id);
   if (row === null || row.deletedAt !== null) throw notFound('webhook', id);

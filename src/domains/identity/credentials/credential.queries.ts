@@ -1,5 +1,5 @@
 /**
- * Looks up who a hashed secret belongs to. A revoked or expired one belongs to nobody; expiry is judged on real time.
+ * Looks up who a hashed secret belongs to. A revoked or expired one belongs to nobody; expiry is evaluated on real time.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';

@@ -2,7 +2,7 @@
  * Checks the dashboard's secret: constant time, one or two values (the second during a rotation). The right one is
  * always accepted; after ten wrong ones in a minute (real time) from one address, further wrong ones of that address
  * are refused as too many. Without a configured value every secret is wrong. The key that reads the sandbox's clock is
- * judged alike.
+ * evaluated alike.
  * @module
  */
 import { createFailureLimit, type FailureLimit } from '../../../http/failure-limit.ts';
@@ -16,14 +16,14 @@ export function createDashboardSecret(
   configured: string | undefined,
   realNow: () => number = Date.now,
 ): DashboardSecret {
-  return judgeOf(readDashboardSecrets(configured), createFailureLimit('wrong dashboard secrets', realNow));
+  return checkerOf(readDashboardSecrets(configured), createFailureLimit('wrong dashboard secrets', realNow));
 }
 
 /** `configured`: BURSAR_CLOCK_KEY. */
 export const createClockKey = (configured: string | undefined): DashboardSecret =>
-  judgeOf(configured === undefined ? [] : [configured], createFailureLimit('wrong clock keys'));
+  checkerOf(configured === undefined ? [] : [configured], createFailureLimit('wrong clock keys'));
 
-function judgeOf(accepted: readonly string[], countFailure: FailureLimit): DashboardSecret {
+function checkerOf(accepted: readonly string[], countFailure: FailureLimit): DashboardSecret {
   return (secret, client) => {
     // Compared before anything is counted: an attacker who guesses must not lock out the holder, who may share the address.
     // Every value is compared, so that the time taken does not tell which one came close.

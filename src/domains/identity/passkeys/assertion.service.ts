@@ -56,7 +56,7 @@ export async function holdAssertion(
   );
   if (passkey === undefined) {
     throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here', {
-      isFailedProof: true,
+      isFailedVerification: true,
     });
   }
   if (used.isRepeat) return { passkey, isRepeat: true };

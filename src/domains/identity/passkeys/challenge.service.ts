@@ -22,7 +22,7 @@ export type Matter = {
   readonly subjectId: string | null;
   /** Of an intent: the figures that the person is shown. */
   readonly amountCents?: number;
-  readonly mostCents?: number;
+  readonly maxChargeCents?: number;
   readonly merchant?: string | null;
 };
 
@@ -31,7 +31,7 @@ export type Challenge = {
   readonly purpose: ChallengePurpose;
   readonly subjectId: string | null;
   readonly amountCents: number | null;
-  readonly mostCents: number | null;
+  readonly maxChargeCents: number | null;
   readonly merchant: string | null;
   readonly name: string | null;
   readonly challenge: string;
@@ -40,7 +40,7 @@ export type Challenge = {
   readonly usedBy: Id<'passkey'> | null;
 };
 
-const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", most_cents as "mostCents", merchant, name, challenge,
+const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", max_charge_cents as "maxChargeCents", merchant, name, challenge,
   expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
 
 /** Who asked for a challenge that goes to a browser: an approver's link, or a credential of the owner. */
@@ -60,7 +60,7 @@ type Wanted = Matter & {
 export async function makeChallenge(
   tx: Tx,
   id: Id<'challenge'>,
-  { ownerId, purpose, subjectId, amountCents, mostCents, merchant, name, askedBy }: Wanted,
+  { ownerId, purpose, subjectId, amountCents, maxChargeCents, merchant, name, askedBy }: Wanted,
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
   const [known] = await rows<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
@@ -71,7 +71,7 @@ export async function makeChallenge(
   await assertBelowLimit(tx, 'challenges', { ownerId, subject, at: new Date() }, { isLocked: askedBy !== undefined });
   await rows(
     tx,
-    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, most_cents, merchant, name,
+    `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, max_charge_cents, merchant, name,
        challenge, expires_at, asked_by, asked_from)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms', $11, $12) on conflict (id) do nothing`,
     [
@@ -80,7 +80,7 @@ export async function makeChallenge(
       purpose,
       subjectId,
       amountCents ?? null,
-      mostCents ?? null,
+      maxChargeCents ?? null,
       merchant ?? null,
       name ?? null,
       randomBytes(32).toString('base64url'),
@@ -190,11 +190,11 @@ export async function noteHolder(tx: Tx, id: Id<'challenge'>, passkeyId: Id<'pas
 
 function whyAnother(
   found: Challenge,
-  { purpose, subjectId, amountCents, mostCents, merchant }: Matter,
+  { purpose, subjectId, amountCents, maxChargeCents, merchant }: Matter,
 ): string | undefined {
   if (found.purpose !== purpose) return `was made for the purpose ${found.purpose}, not for ${purpose}`;
   if (found.subjectId !== subjectId) return `was made for ${found.subjectId ?? 'nothing'}, not for ${subjectId}`;
-  const isOfThese = found.amountCents === (amountCents ?? null) && found.mostCents === (mostCents ?? null);
+  const isOfThese = found.amountCents === (amountCents ?? null) && found.maxChargeCents === (maxChargeCents ?? null);
   if (!isOfThese || found.merchant !== (merchant ?? null)) {
     return 'was made for another amount or merchant';
   }
@@ -231,4 +231,4 @@ export async function ceremony<T>(database: Database, work: (tx: Tx, effect: Eff
   return outcome.done;
 }
 
-const refused = (why: string): DomainError => new DomainError('invalid_request', why, { isFailedProof: true });
+const refused = (why: string): DomainError => new DomainError('invalid_request', why, { isFailedVerification: true });

@@ -131,7 +131,7 @@ async function explained<T>(what: string, expected: RelyingParty, check: () => P
   } catch (error) {
     const objection = error instanceof Error ? error.message : '';
     throw new DomainError('invalid_request', `the ${what} does not hold: ${whyNot(objection, expected)}`, {
-      isFailedProof: true,
+      isFailedVerification: true,
       cause: error,
     });
   }

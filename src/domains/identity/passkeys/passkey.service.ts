@@ -125,7 +125,7 @@ export function revokePasskey(
     if (passkey === undefined) throw notFound('passkey', passkeyId);
     const remaining = enrolled.length - 1;
     if (removalDemand(enrolled.length) === 'none') {
-      if (envelope !== undefined) refuseForeign(envelope, passkey);
+      if (envelope !== undefined) refuseOtherPasskey(envelope, passkey);
       return remove(tx, { passkey, remaining, onRevoked }, cause);
     }
     if (envelope === undefined) throw new DomainError('invalid_request', needsAnother(enrolled.length, passkeyId));
@@ -167,7 +167,7 @@ async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefin
 }
 
 /** Somebody else removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */
-function refuseForeign({ assertion }: AssertionEnvelope, { credentialId }: Passkey): void {
+function refuseOtherPasskey({ assertion }: AssertionEnvelope, { credentialId }: Passkey): void {
   if (assertion.id === credentialId) return;
   throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here');
 }

@@ -12,7 +12,7 @@ export type Funding = 'wallet' | 'budget';
 export const isFinalAgent = (status: AgentStatus): boolean => status === 'closed';
 
 /**
- * `seen`: this very cause has moved the agent before. A brake on an agent that is in that very state is `already` too;
+ * `seen`: this very cause has moved the agent before. A revoking command on an agent that is in that very state is `already` too;
  * on another final state it is refused.
  */
 export function moveAgent(from: AgentStatus, command: AgentCommand, seen: boolean): Move<AgentStatus> {
@@ -34,11 +34,11 @@ export function commandFor(from: AgentStatus, wanted: AgentStatus): AgentCommand
 export const whyNoFunds = (status: AgentStatus): string | undefined =>
   isFinalAgent(status) ? 'this agent is closed and takes no money; fund another agent' : undefined;
 
-type Purses = { readonly status: AgentStatus; readonly funding: Funding };
+type FundingSources = { readonly status: AgentStatus; readonly funding: Funding };
 type Money = { readonly walletCents: number; readonly budgetCents: number };
 
 /** What the agent's cards can spend as far as money goes; limits and policy come on top. */
-export function spendableCents({ status, funding }: Purses, { walletCents, budgetCents }: Money): number {
+export function spendableCents({ status, funding }: FundingSources, { walletCents, budgetCents }: Money): number {
   if (isFinalAgent(status)) return 0;
   return funding === 'budget' ? budgetCents : walletCents;
 }
@@ -49,7 +49,7 @@ const leadsTo: Record<AgentCommand, Partial<Record<AgentStatus, AgentStatus>>> =
   close: { active: 'closed', frozen: 'closed' },
 };
 
-/** The brake that has led to a state. */
+/** The revoking command that has led to a state. */
 const brakeOf: Partial<Record<AgentStatus, AgentCommand>> = { frozen: 'freeze', closed: 'close' };
 
 function whyNot(from: AgentStatus, command: AgentCommand): string {

@@ -18,7 +18,7 @@ export type CheckoutView = {
 
 export type PayAsk = { readonly checkoutId: string };
 
-export const checkoutProcessId = (intentId: string): string => `checkout/${intentId}`;
+export const checkoutWorkflowId = (intentId: string): string => `checkout/${intentId}`;
 export const checkoutWorkflow = 'checkout';
 
 /** Whatever was sent: a well-formed id, or why it was ignored. */

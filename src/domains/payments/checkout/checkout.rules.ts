@@ -10,7 +10,7 @@ import { type MatchableIntent, type Misfit, misfitsOf } from '../../spending/pol
 import type { Decision } from '../network/authorization.rules.ts';
 import type { CheckoutOffer, NoOfferReason } from './checkout.port.ts';
 
-/** `open`: no offer read yet; `offered`: judged; `paying`: money may move. All others are final. */
+/** `open`: no offer read yet; `offered`: evaluated; `paying`: money may move. All others are final. */
 export const checkoutStatuses = ['open', 'offered', 'paying', 'paid', 'declined', 'refused', 'failed'] as const;
 export type CheckoutStatus = (typeof checkoutStatuses)[number];
 
@@ -40,7 +40,7 @@ export function moveCheckout(from: CheckoutStatus, command: CheckoutCommand): Mo
 
 export const isFinalCheckout = (status: CheckoutStatus): boolean => mayReceive[status].length === 0;
 
-export type OfferVerdict =
+export type OfferEvaluation =
   | { readonly ok: true; readonly ceilingCents: number }
   | { readonly ok: false; readonly code: string; readonly reason: string };
 
@@ -56,7 +56,7 @@ export type OfferFacts = {
 export function evaluateOffer(
   offer: Pick<CheckoutOffer, 'amountCents' | 'merchant'>,
   { intent, tolerancePercent, decision: { outcome, rule, reason }, ceilingCents }: OfferFacts,
-): OfferVerdict {
+): OfferEvaluation {
   const [misfit] = misfitsOf(intent, offer, tolerancePercent);
   if (misfit !== undefined)
     return { ok: false, code: `offer_${misfit.field}`, reason: `${misfit.reason}: nothing was held` };

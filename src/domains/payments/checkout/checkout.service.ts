@@ -8,11 +8,11 @@ import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess, reopenProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
+import { closeWorkflowRun, reopenWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { CheckoutRow } from './checkout.entity.ts';
-import { checkoutProcessId, checkoutWorkflow } from './checkout.messages.ts';
+import { checkoutWorkflow, checkoutWorkflowId } from './checkout.messages.ts';
 import { type CheckoutCommand, isFinalCheckout, moveCheckout } from './checkout.rules.ts';
 
 export type NewCheckout = { readonly id: CheckoutRow['id']; readonly intent: IntentRow; readonly targetUrl: string };
@@ -47,15 +47,15 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
   });
   await tx.flush();
   await recordTransition(tx, 'checkout', id, { from: null, to: 'open' }, cause);
-  await openItsProcess(tx, row, cause);
+  await openItsWorkflowRun(tx, row, cause);
   return row;
 }
 
 /** An intent has one process; after a refused checkout the next one opens it again. */
-async function openItsProcess(tx: Tx, { intentId, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
-  const id = checkoutProcessId(intentId);
+async function openItsWorkflowRun(tx: Tx, { intentId, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
+  const id = checkoutWorkflowId(intentId);
   const process = { id, workflow: checkoutWorkflow, subjectId: intentId, ownerId, agentId, stage: 'open' };
-  await reopenProcess(tx, { ...process, dueAt: at, at });
+  await reopenWorkflowRun(tx, { ...process, dueAt: at, at });
 }
 
 export async function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow> {
@@ -83,8 +83,8 @@ export async function changeCheckout(
   Object.assign(row, change, { status: move.next, updatedAt: cause.at });
   await tx.flush();
   if (row.status !== from) await recordTransition(tx, 'checkout', row.id, { from, to: row.status }, cause);
-  const processId = checkoutProcessId(row.intentId);
-  if (isFinalCheckout(row.status)) await closeProcess(tx, processId, { isOwnStep: true });
-  else await dueProcess(tx, processId, row.nextAttemptAt ?? cause.at);
+  const workflowId = checkoutWorkflowId(row.intentId);
+  if (isFinalCheckout(row.status)) await closeWorkflowRun(tx, workflowId, { isOwnStep: true });
+  else await setWorkflowRunDue(tx, workflowId, row.nextAttemptAt ?? cause.at);
   return row;
 }

@@ -8,8 +8,8 @@ import type { Change } from '../../../events/record.ts';
 import {
   type IntentCommandKind,
   type IntentRow,
-  intentProcessId,
   intentWire,
+  intentWorkflowId,
   isFinalIntent,
   moveIntent,
   scheduleOf,
@@ -64,7 +64,7 @@ export function intentMove(
       transactionId,
       deniedReason,
       isFinal: isFinalIntent(move.next),
-      processId: intentProcessId(before.id),
+      workflowId: intentWorkflowId(before.id),
     },
   };
 }
@@ -93,7 +93,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
       deniedReason: null,
       isFinal: false,
       dueAt: shown?.toAt ?? before.expiresAt,
-      processId: intentProcessId(id),
+      workflowId: intentWorkflowId(id),
       window: {
         intent_id: id,
         number,

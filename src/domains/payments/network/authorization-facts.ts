@@ -1,6 +1,6 @@
 /**
  * Everything a decision on an authorization looks at, read in one round trip and one snapshot, without locks. Shapes
- * only: judging is authorization.rules.ts.
+ * only: evaluating is authorization.rules.ts.
  * @module
  */
 import { oneRow, type Tx } from '../../../db/tx.ts';
@@ -81,7 +81,7 @@ export type AuthorizationFacts = {
   /** Without this very payment, where a part of it was collected before. */
   readonly counters: CounterFacts;
   /** `wallet:wal_…` or `agent:ag_…`. */
-  readonly purse: string;
+  readonly fundingSource: string;
   readonly availableCents: number;
   readonly revision: number;
   /** Of a charge that Bursar asked the simulated network for. */

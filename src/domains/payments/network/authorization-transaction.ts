@@ -1,5 +1,5 @@
 /**
- * The transaction that a decided authorization makes, adopts from a confirm, or finds collected already. Builds the
+ * The transaction that a decided authorization makes, links from a confirm, or finds collected already. Builds the
  * row; writes nothing.
  * @module
  */
@@ -18,14 +18,14 @@ export function transactionOf(
   { adapter, message, cause }: Received<AuthorizationMessage>,
   facts: AuthorizationFacts,
   decision: Decision,
-  adopted: TransactionFields | undefined,
+  linked: TransactionFields | undefined,
 ): TransactionFields {
-  const { card, agent, purse, checkout, simulation } = facts;
+  const { card, agent, fundingSource, checkout, simulation } = facts;
   const { outcome, approvedCents, holdCents, rule, reason } = decision;
   const isDeclined = outcome === 'declined';
   const isVerification = message.kind === 'verification';
   return blankTransaction({
-    id: adopted?.id ?? newId('transaction'),
+    id: linked?.id ?? newId('transaction'),
     ownerId: card.ownerId,
     agentId: card.agentId,
     cardId: card.id,
@@ -34,7 +34,7 @@ export function transactionOf(
     walletId: agent.walletId,
     adapter,
     authorizationId: message.id,
-    purse,
+    fundingSource,
     rail: simulation === undefined ? 'card' : 'simulate',
     status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
     amountCents: isDeclined ? message.amountCents : approvedCents,
@@ -52,14 +52,14 @@ export function transactionOf(
     declineRule: isDeclined ? rule : null,
     declineReason: isDeclined ? reason : null,
     holdExpiresAt: isDeclined || isVerification ? null : expiryOf(message, cause),
-    confirmedAt: adopted?.confirmedAt ?? null,
-    confirmCause: adopted?.confirmCause ?? null,
+    confirmedAt: linked?.confirmedAt ?? null,
+    confirmCause: linked?.confirmCause ?? null,
     authorizedAt: isDeclined ? null : cause.at,
     completedAt: isVerification && !isDeclined ? cause.at : null,
     requestId: cause.requestId,
     runId: cause.runId ?? null,
-    version: (adopted?.version ?? 0) + 1,
-    createdAt: adopted?.createdAt ?? cause.at,
+    version: (linked?.version ?? 0) + 1,
+    createdAt: linked?.createdAt ?? cause.at,
     updatedAt: cause.at,
   });
 }

@@ -7,8 +7,8 @@ import { changeRecords } from '../../../events/record.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { type Cause, causedBy, type OriginatingCall } from '../../../platform/cause.ts';
 import { authorization } from '../../treasury/ledger/ledger.rules.ts';
-import { checkoutProcessId } from '../checkout/checkout.messages.ts';
-import { purseOf } from '../transactions/purse.rules.ts';
+import { checkoutWorkflowId } from '../checkout/checkout.messages.ts';
+import { fundingSourceOf } from '../transactions/funding-source.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
 import { changesOf, intentMove } from './authorization-events.ts';
@@ -30,16 +30,16 @@ export function writingOf(
   facts: AuthorizationFacts,
   decision: Decision,
 ): Writing {
-  const adopted =
+  const linked =
     decision.outcome === 'declined'
       ? undefined
       : facts.confirmed.find(({ id }) => id === decision.candidate?.transactionId);
-  const received = { ...asked, cause: causedBy(asked.cause, originatingCall(facts, decision, adopted)) };
+  const received = { ...asked, cause: causedBy(asked.cause, originatingCall(facts, decision, linked)) };
   const { cause, message, adapter, requestHash } = received;
   const { unasked } = facts;
   const transaction =
     unasked === null
-      ? transactionOf(received, facts, decision, adopted)
+      ? transactionOf(received, facts, decision, linked)
       : unaskedTransactionOf(received, unasked, facts, decision);
   const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
@@ -49,7 +49,7 @@ export function writingOf(
     rule: decision.rule,
     reason: decision.reason,
   };
-  const isKnown = adopted !== undefined || unasked !== null;
+  const isKnown = linked !== undefined || unasked !== null;
   const changes = changesOf(facts, decision, { transaction, isKnown, intent });
   const payload = {
     message: {
@@ -66,7 +66,7 @@ export function writingOf(
     earlySeen: facts.early.length,
     expected: decision.outcome === 'declined' ? undefined : versionsOf(facts),
     intent: intent?.write,
-    adopted: adopted === undefined ? undefined : adoptedVersions(adopted),
+    linked: linked === undefined ? undefined : linkedVersions(linked),
     unasked: unasked === null ? undefined : { version: unasked.version, status: unasked.status },
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
@@ -81,10 +81,10 @@ export function writingOf(
 function originatingCall(
   { checkout, simulation, intents }: AuthorizationFacts,
   { outcome, candidate }: Decision,
-  adopted: ConfirmedTransaction | undefined,
+  linked: ConfirmedTransaction | undefined,
 ): OriginatingCall | undefined {
   const declared = outcome === 'declined' ? undefined : intents.find(({ id }) => id === candidate?.id);
-  return checkout ?? simulation ?? adopted ?? declared;
+  return checkout ?? simulation ?? linked ?? declared;
 }
 
 const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({
@@ -97,7 +97,7 @@ const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({
   revision,
 });
 
-const adoptedVersions = ({ version, intent }: ConfirmedTransaction) => ({
+const linkedVersions = ({ version, intent }: ConfirmedTransaction) => ({
   version,
   intentId: intent.id,
   intentVersion: intent.version,
@@ -108,7 +108,7 @@ function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Dec
   if (checkout === null || isTokenUsed(facts)) return undefined;
   const status = outcome === 'declined' ? 'declined' : 'paid';
   const { id, intentId } = checkout;
-  return { id, intentId, processId: checkoutProcessId(intentId), status, code: rule, reason };
+  return { id, intentId, workflowId: checkoutWorkflowId(intentId), status, code: rule, reason };
 }
 
 /** No personal data: amounts, codes, versions and the merchant. */
@@ -153,7 +153,7 @@ function decisionRow(
 /** In the ledger's own words (treasury/ledger/ledger.service.ts); without a memo there is nothing to commit to. */
 function holdJournal(
   { adapter, message, cause }: Received<AuthorizationMessage>,
-  { card, purse }: AuthorizationFacts,
+  { card, fundingSource }: AuthorizationFacts,
   { holdCents }: Decision,
   transactionId: string,
 ) {
@@ -171,7 +171,7 @@ function holdJournal(
     requestId: cause.requestId,
     runId: cause.runId ?? null,
     createdAt: cause.at,
-    postings: authorization({ ownerId: card.ownerId, from: purseOf(purse), amountCents: holdCents }),
+    postings: authorization({ ownerId: card.ownerId, from: fundingSourceOf(fundingSource), amountCents: holdCents }),
   };
 }
 

@@ -6,14 +6,14 @@
 import { type Cents, cents, inWords, least, subtract, zero } from '../../../kernel/money.ts';
 import { whyUnattested } from '../../spending/policies/attestation.rules.ts';
 import {
+  evaluateSpending,
   type IntentFacts,
-  judgeSpending,
   type MatchableIntent,
   matchIntent,
   type Policy,
+  type SpendingDecision,
   type SpendingFacts,
   type TraceEntry,
-  type Verdict,
 } from '../../spending/policies/policy.rules.ts';
 
 export type Candidate = MatchableIntent & {
@@ -21,7 +21,7 @@ export type Candidate = MatchableIntent & {
   readonly expectedMerchant: string | null;
   readonly isAutoApproved: boolean;
   readonly attestedAt: Date | null;
-  /** Set where a confirm has written the transaction that the authorization is to adopt. */
+  /** Set where a confirm has written the transaction that the authorization is to link. */
   readonly transactionId?: string | undefined;
 };
 
@@ -96,7 +96,7 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
   if (isCollected(facts)) return collected('approved', request.amountCents, facts, told);
   const misuse = tokenMisuse(facts, found) ?? simulationMisfit(facts, found);
   if (misuse !== undefined) return declined(misuse, told);
-  const whole = judge(facts, found, request.amountCents);
+  const whole = evaluate(facts, found, request.amountCents);
   const through = facts.simulation?.wanted === 'decline' ? declinedAsWanted : approved;
   const holding = (decision: Decision): Decision => ({ ...decision, holdCents: holdOf(decision, before) });
   if (whole.outcome === 'allow') return holding(through('approved', request.amountCents, whole, told));
@@ -104,7 +104,7 @@ export function decideAuthorization(facts: DecisionFacts): Decision {
   const part = takesParts ? mostAllowed(facts, found, whole) : undefined;
   if (part !== undefined) {
     const reason = `${inWords(part.amountCents)} approved: ${whole.reason}`;
-    return holding(through('partial', part.amountCents, { ...part.verdict, rule: whole.rule, reason }, told));
+    return holding(through('partial', part.amountCents, { ...part.decision, rule: whole.rule, reason }, told));
   }
   if (takesParts && before.collectedCents > 0) return collected('partial', before.collectedCents, facts, told, whole);
   const needsPerson = whole.outcome === 'needs_approval' && !before.isFinal;
@@ -183,25 +183,25 @@ function simulationMisfit({ simulation }: DecisionFacts, { candidate, mismatch }
 }
 
 /** The spending rules, and then the money: a rule's refusal says more than an empty wallet. */
-function judge(facts: DecisionFacts, { candidate, mismatch }: Found, amountCents: number): Verdict {
+function evaluate(facts: DecisionFacts, { candidate, mismatch }: Found, amountCents: number): SpendingDecision {
   const request = { ...facts.spending.request, amountCents };
-  const verdict = judgeSpending({
+  const decision = evaluateSpending({
     ...facts.spending,
     request,
     ...(candidate === undefined ? {} : { intent: factsOf(candidate) }),
   });
-  if (verdict.rule === 'require_intent') {
-    const reason = mismatch === undefined ? verdict.reason : `${verdict.reason}: ${mismatch.reason}`;
-    return { ...verdict, rule: 'intent_required', reason };
+  if (decision.rule === 'require_intent') {
+    const reason = mismatch === undefined ? decision.reason : `${decision.reason}: ${mismatch.reason}`;
+    return { ...decision, rule: 'intent_required', reason };
   }
   const askedCents = subtract(amountCents, bookedCents(facts));
-  if (verdict.outcome !== 'allow' || askedCents <= facts.availableCents) return verdict;
+  if (decision.outcome !== 'allow' || askedCents <= facts.availableCents) return decision;
   const figures = { availableCents: facts.availableCents, askedCents };
   return {
     outcome: 'deny',
     rule: 'insufficient_funds',
     reason: `available ${inWords(facts.availableCents)}, asked ${inWords(askedCents)}`,
-    trace: [...verdict.trace, { rule: 'insufficient_funds', outcome: 'deny', figures }],
+    trace: [...decision.trace, { rule: 'insufficient_funds', outcome: 'deny', figures }],
   };
 }
 
@@ -224,23 +224,23 @@ const atMost = 8;
 function mostAllowed(
   facts: DecisionFacts,
   found: Found,
-  whole: Verdict,
-): { amountCents: number; verdict: Verdict } | undefined {
-  let verdict = whole;
+  whole: SpendingDecision,
+): { amountCents: number; decision: SpendingDecision } | undefined {
+  let decision = whole;
   let amountCents = facts.spending.request.amountCents;
   for (let round = 0; round < atMost; round++) {
-    const room = roomIn(verdict, bookedCents(facts));
+    const room = roomIn(decision, bookedCents(facts));
     // No more than was collected is no part of the rest.
     if (room === undefined || room <= facts.before.collectedCents || room >= amountCents) return undefined;
     amountCents = room;
-    verdict = judge(facts, found, amountCents);
-    if (verdict.outcome === 'allow') return { amountCents, verdict };
+    decision = evaluate(facts, found, amountCents);
+    if (decision.outcome === 'allow') return { amountCents, decision };
   }
   return undefined;
 }
 
 /** How much the refusing rule would have let through; undefined where less would not help. */
-function roomIn({ outcome, trace }: Verdict, booked: number): number | undefined {
+function roomIn({ outcome, trace }: SpendingDecision, booked: number): number | undefined {
   const last = trace.at(-1);
   if (outcome !== 'deny' || last === undefined) return undefined;
   const { limitCents, spentCents = 0, availableCents } = last.figures;

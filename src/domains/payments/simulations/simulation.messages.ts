@@ -12,7 +12,7 @@ export type SimulationView = {
   readonly code: string | null;
 };
 
-export const simulationProcessId = (simulationId: string): string => `simulation/${simulationId}`;
+export const simulationWorkflowId = (simulationId: string): string => `simulation/${simulationId}`;
 export const simulationWorkflow = 'simulation';
 
 /** Waits until the network has charged the card, or has refused to. */

@@ -4,7 +4,7 @@
  * @module
  */
 export type NetworkCharge = {
-  /** Sent back with the authorization, which is judged by it. */
+  /** Sent back with the authorization, which is evaluated by it. */
   readonly simulationId: string;
   /** The processor's reference, never a number. */
   readonly cardRef: string;

@@ -26,7 +26,7 @@ export const simulationView = (row: SimulationRow): SimulationView => ({
   code: row.refusal ?? null,
 });
 
-/** What a charge that the network was asked to make is judged by besides the rules. Never changes. */
+/** What a charge that the network was asked to make is evaluated by besides the rules. Never changes. */
 export type SimulationFacts = {
   readonly id: string;
   /** The only intent that may pay for it; null leaves the choice to the rules. */

@@ -6,10 +6,10 @@
 import type { Tx } from '../../../db/tx.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, openProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
+import { closeWorkflowRun, openWorkflowRun } from '../../../platform/workflow-runs.ts';
 import { SimulationRow } from './simulation.entity.ts';
-import { simulationProcessId, simulationWorkflow } from './simulation.messages.ts';
+import { simulationWorkflow, simulationWorkflowId } from './simulation.messages.ts';
 import type { ChargeRefusal } from './simulation.port.ts';
 import { lockSimulation } from './simulation.queries.ts';
 import { isFinalSimulation, type WantedOutcome } from './simulation.rules.ts';
@@ -43,8 +43,8 @@ export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation):
   });
   await tx.flush();
   await recordTransition(tx, 'simulation', row.id, { from: null, to: 'open' }, cause);
-  await openProcess(tx, {
-    id: simulationProcessId(row.id),
+  await openWorkflowRun(tx, {
+    id: simulationWorkflowId(row.id),
     workflow: simulationWorkflow,
     subjectId: row.id,
     ownerId: wish.ownerId,
@@ -67,7 +67,7 @@ export async function endSimulation(tx: Tx, id: string, end: SimulationEnd, caus
   Object.assign(row, end, { updatedAt: cause.at });
   await tx.flush();
   await recordTransition(tx, 'simulation', id, { from: 'open', to: row.status }, cause);
-  await closeProcess(tx, simulationProcessId(id), { isOwnStep: true });
+  await closeWorkflowRun(tx, simulationWorkflowId(id), { isOwnStep: true });
   return row;
 }
 

@@ -6,8 +6,15 @@
 import { rows, type Tx } from '../../../db/tx.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { type JournalKind, type Posting, type Purse, postNew, wallet, walletToReturnTo } from '../../treasury/index.ts';
-import { purseOf } from './purse.rules.ts';
+import {
+  type FundingSource,
+  type JournalKind,
+  type Posting,
+  postNew,
+  wallet,
+  walletToReturnTo,
+} from '../../treasury/index.ts';
+import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
 /** The network's message, or the sweeper's own reason; `id` is unique per adapter. */
@@ -39,15 +46,15 @@ export async function post(
 }
 
 /** Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back. */
-export async function restOf(tx: Tx, row: TransactionRow): Promise<Purse> {
-  const purse = purseOf(row.purse);
-  if (purse.kind !== 'agent') return purse;
+export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource> {
+  const fundingSource = fundingSourceOf(row.fundingSource);
+  if (fundingSource.kind !== 'agent') return fundingSource;
   const [agent] = await rows<{ walletId: string }>(
     tx,
     `select wallet_id as "walletId" from agents where id = $1 and status = 'closed'`,
     [row.agentId],
   );
-  return agent === undefined ? purse : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
+  return agent === undefined ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
 }
 
 /** Whoever books holds the agent as it is (lock_payment). */

@@ -17,7 +17,7 @@ import {
 import { clearing, release } from '../../treasury/index.ts';
 import { alerts, changeOf, completion } from './booking.changes.ts';
 import { isAgentClosed, post, restOf, type Source } from './booking.posting.service.ts';
-import { purseOf } from './purse.rules.ts';
+import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { clear, expire, holdExpiry, reverse, type TransactionChange } from './transaction.rules.ts';
 
@@ -42,7 +42,7 @@ export async function bookClearing(
   await save(tx, row, change, cause);
   await tellOthers(tx, row, change, cause, closeUsedCard);
 
-  const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
+  const drawn = { ownerId: row.ownerId, from: fundingSourceOf(row.fundingSource), restTo: await restOf(tx, row) };
   const postings = clearing({ ...drawn, amountCents, isFinal, heldCents: before.heldCents });
   const owedCents = await post(tx, row, { kind: 'clearing', source, postings }, cause);
 
@@ -115,7 +115,7 @@ async function giveBack(
   // It had ended before: the message is kept, and nothing moves.
   if (amountCents === 0 && !change.completes && !change.isFullyReversed) return 0;
   await tellOthers(tx, row, change, cause, closeUsedCard);
-  const drawn = { ownerId: row.ownerId, from: purseOf(row.purse), restTo: await restOf(tx, row) };
+  const drawn = { ownerId: row.ownerId, from: fundingSourceOf(row.fundingSource), restTo: await restOf(tx, row) };
   const postings = amountCents === 0 ? [] : release({ ...drawn, amountCents });
   await post(tx, row, { kind: kind === 'expiry' ? 'hold_expiry' : 'reversal', source, postings }, cause);
   const updated = changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: amountCents });

@@ -1,6 +1,6 @@
 /**
- * Transactions that a confirm wrote before any authorization came: nothing is posted, an authorization may adopt them
- * for a while, and what nobody adopts ends failed.
+ * Transactions that a confirm wrote before any authorization came: nothing is posted, an authorization may link them
+ * for a while, and what nobody links ends failed.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
@@ -13,7 +13,7 @@ import type { IntentRow } from '../../spending/intents/index.ts';
 import { blankTransaction } from './blank-transaction.ts';
 import { recordCreated } from './booking.service.ts';
 import { TransactionRow } from './transaction.entity.ts';
-import { adoptionMs } from './transaction.rules.ts';
+import { linkWindowMs } from './transaction.rules.ts';
 import { transactionData } from './transaction.wire.ts';
 
 /** Nothing is held and nothing is posted: money moves only on the network's messages. */
@@ -34,7 +34,7 @@ export async function insertConfirmed(
       amountCents: intent.expectedAmountCents,
       requestedCents: intent.expectedAmountCents,
       merchant: intent.expectedMerchant ?? null,
-      adoptUntil: later(cause.at, adoptionMs),
+      linkUntil: later(cause.at, linkWindowMs),
       confirmedAt: cause.at,
       confirmCause: cause.causeId,
       requestId: cause.requestId,
@@ -58,9 +58,9 @@ export async function noteConfirmed(tx: Tx, row: TransactionRow, cause: Cause): 
 }
 
 /** No authorization came in time. The row is locked. */
-export async function failUnadopted(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+export async function failUnlinked(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
   row.status = 'failed';
-  row.adoptUntil = null;
+  row.linkUntil = null;
   row.declineRule = 'no_authorization_seen';
   row.declineReason = 'the payment was confirmed, and the network asked for no authorization';
   row.updatedAt = cause.at;
@@ -69,15 +69,15 @@ export async function failUnadopted(tx: Tx, row: TransactionRow, cause: Cause): 
   await recordChanges(tx, causedBy(cause, row), [changeOf(row, 'transaction.updated')]);
 }
 
-/** The payment is made with the card that took the other's place: an authorization of that one may adopt it. */
-export async function handConfirmedOver(
+/** The payment is made with the card that took the other's place: an authorization of that one may link it. */
+export async function reassignConfirmed(
   tx: Tx,
   cause: Cause,
   { from, to }: { readonly from: string; readonly to: string },
 ): Promise<void> {
   const found = await tx.find(
     TransactionRow,
-    { cardId: from, status: 'pending', adoptUntil: { $ne: null } },
+    { cardId: from, status: 'pending', linkUntil: { $ne: null } },
     { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
   for (const row of found) Object.assign(row, { cardId: to, updatedAt: cause.at });

@@ -18,16 +18,16 @@ export async function lockPayment(tx: Tx, transactionId: string): Promise<Transa
   return lockTransaction(tx, transactionId);
 }
 
-/** For deciding anew: all that a decision looks at. Answers with the agent's purse. */
+/** For deciding anew: all that a decision looks at. Answers with the agent's funding source. */
 export async function lockDecision(
   tx: Tx,
   { agentId, cardId }: { agentId: string; cardId: string },
   at: Date,
 ): Promise<string> {
-  const { purse } = await oneRow<{ purse: string }>(tx, 'select lock_decision($1, $2, $3) as purse', [
-    agentId,
-    cardId,
-    at,
-  ]);
-  return purse;
+  const { fundingSource } = await oneRow<{ fundingSource: string }>(
+    tx,
+    'select lock_decision($1, $2, $3) as "fundingSource"',
+    [agentId, cardId, at],
+  );
+  return fundingSource;
 }

@@ -17,7 +17,7 @@ import {
 } from '../../../http/schemas.ts';
 import { day } from '../../../kernel/instant.ts';
 import { wantedOutcomes } from '../simulations/simulation.rules.ts';
-import { adoptionMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
+import { linkWindowMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
 const transactionEventOut = z
   .object({
@@ -90,7 +90,7 @@ export const transactionOut = z
       }),
     declineReason: z.string().nullable().meta({ description: 'the same in words, with figures' }),
     confirmedAt: instantOut.nullable().meta({
-      description: `when \`POST /checkout/confirm\` said so. Without an authorization within ${adoptionMs / day} days after it ends \`failed\``,
+      description: `when \`POST /checkout/confirm\` said so. Without an authorization within ${linkWindowMs / day} days after it ends \`failed\``,
     }),
     completedAt: instantOut.nullable(),
     requestId: z.string().meta({

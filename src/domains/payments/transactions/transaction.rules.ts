@@ -132,7 +132,7 @@ export function holdExpiry({
 }
 
 /** How long an authorization may come after its confirm. */
-export const adoptionMs = 7 * day;
+export const linkWindowMs = 7 * day;
 
 /** Up to this much above the hold is usual (tips, exchange rates); more is told to the owner. */
 export const overClearingTolerancePercent = 20;

@@ -16,7 +16,7 @@ export const approvalOut = z
         agentName: z.string(),
         purpose: z.string(),
         amountEuros: eurosOut,
-        mostEuros: eurosOut.meta({ description: 'the most that one charge may take, tolerance included' }),
+        maxChargeEuros: eurosOut.meta({ description: 'the most that one charge may take, tolerance included' }),
         cadence: z.enum(cadences).nullable().meta({ description: 'asked once for many payments of that amount' }),
         merchant: z.string().nullable(),
         rule: z.string().nullable().meta({ description: 'the rule that wants a person, with its figures' }),

@@ -82,9 +82,9 @@ const denyForm = html`
         </form>`;
 
 /** The agent may have chosen how much more than the amount it takes. */
-const most = ({ amountEuros, mostEuros, cadence }: Request): Html | undefined =>
-  mostEuros > amountEuros
-    ? html`<span class="most">up to ${mostEuros.toFixed(2)} EUR${cadence === null ? '' : ' each'}</span>`
+const most = ({ amountEuros, maxChargeEuros, cadence }: Request): Html | undefined =>
+  maxChargeEuros > amountEuros
+    ? html`<span class="most">up to ${maxChargeEuros.toFixed(2)} EUR${cadence === null ? '' : ' each'}</span>`
     : undefined;
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;

@@ -1,15 +1,15 @@
 /** The public face of intents. @module */
 
 export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
-export { askedAs, judgeProof, proven } from './decision-proof.ts';
+export { askedAs, signDecision, verifyDecision } from './decision-signature.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent.attestation.service.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
-export { type CardChange, handIntentsOver } from './intent.handover.service.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
-export { decideIntent, type IntentDecision, type IntentView, intentProcessId } from './intent.messages.ts';
+export { decideIntent, type IntentDecision, type IntentView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
+export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
 export { intentHandlers } from './intent.routes.ts';
 export {
   type IntentCommandKind,
@@ -30,8 +30,8 @@ export {
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
 export { intentView, intentWire, windowTold } from './intent.wire.ts';
 export type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
-export { mostCentsOf } from './intent-most.queries.ts';
 export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
+export { maxChargeCentsOf } from './max-charge.queries.ts';
 export { mismatchesOf } from './verification.rules.ts';
 export { noteVerified } from './verification.service.ts';
 export { type TakenWindow, windowAt, windowNumbered } from './windows/recurrence.rules.ts';

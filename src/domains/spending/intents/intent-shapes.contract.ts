@@ -87,7 +87,7 @@ export const intentOut = z
       description:
         'of an approved recurring one: the window that is current or next, and unpaid; those before are `GET /intents/{id}/windows`',
     }),
-    mostEuros: eurosOut.nullable().meta({
+    maxChargeEuros: eurosOut.nullable().meta({
       description: 'while it waits: the most that one charge may take, tolerance included; what approving it allows',
     }),
     approvalUrl: z
@@ -99,4 +99,4 @@ export const intentOut = z
 
 export type IntentWire = z.infer<typeof intentOut>;
 /** What also subscribers see: the link is a capability, and no event carries one; the most is of the moment. */
-export type IntentFacts = Omit<IntentWire, 'approvalUrl' | 'mostEuros'>;
+export type IntentFacts = Omit<IntentWire, 'approvalUrl' | 'maxChargeEuros'>;

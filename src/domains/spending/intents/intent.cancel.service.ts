@@ -1,14 +1,14 @@
 /**
- * Cancels every open intent of an agent that nothing is paying for; part of the brake that closes an agent, so it takes
+ * Cancels every open intent of an agent that nothing is paying for; part of the revoking command that closes an agent, so it takes
  * as many statements for a hundred as for one.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcesses } from '../../../platform/processes.ts';
+import { closeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { IntentRow } from './intent.entity.ts';
-import { intentProcessId } from './intent.messages.ts';
+import { intentWorkflowId } from './intent.messages.ts';
 import { changeOf } from './intent.service.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
 
@@ -32,9 +32,9 @@ export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Pr
   const cancelled = found.map((row) => tx.map(IntentRow, row));
   const changes = cancelled.map((row) => changeOf(row, 'intent.cancelled', { kind: 'cancel' }));
   await recordChanges(tx, cause, [...changes, ...(await missOpenWindows(tx, cancelled, cause))]);
-  await closeProcesses(
+  await closeWorkflowRuns(
     tx,
-    cancelled.map(({ id }) => intentProcessId(id)),
+    cancelled.map(({ id }) => intentWorkflowId(id)),
   );
   return cancelled.length;
 }

@@ -14,14 +14,14 @@ export const intentsArea = defineArea({
   tag: 'Intents',
   base: '/intents',
   aliases: [],
-  description: 'A planned payment, judged before money moves.',
+  description: 'A planned payment, evaluated before money moves.',
   operations: {
     declareIntent: {
       method: 'post',
       path: '',
-      summary: 'Declare what the agent wants to pay for; judged at once',
+      summary: 'Declare what the agent wants to pay for; evaluated at once',
       description:
-        'Answers 201 whatever the verdict: `approved`, `pending_approval` (a person decides until `expiresAt`) or `denied` with the rule and the figures in `policyCheck.reason`. The same `clientIntentId` of an agent answers 200 with the first intent.',
+        'Answers 201 whatever the decision: `approved`, `pending_approval` (a person decides until `expiresAt`) or `denied` with the rule and the figures in `policyCheck.reason`. The same `clientIntentId` of an agent answers 200 with the first intent.',
       auth: ['key', 'agent'],
       scope: 'intents.write',
       body: declaration,
@@ -99,7 +99,7 @@ export const intentsArea = defineArea({
       path: '/{id}/approve',
       summary: 'Approve an intent that waits for a person',
       description:
-        'The rules are judged once more: what one forbids by now is 403, and the intent goes on waiting. Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation. Approving what is approved already answers 200 with the first approver; after `expiresAt`: 400. 503 while Temporal is away.',
+        'The rules are evaluated once more: what one forbids by now is 403, and the intent goes on waiting. Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation. Approving what is approved already answers 200 with the first approver; after `expiresAt`: 400. 503 while Temporal is away.',
       auth: ['key'],
       params: one,
       body: z.strictObject({ webauthnAssertion: webauthnAssertion.optional() }),

@@ -34,11 +34,11 @@ export type IntentDecision = {
   readonly requestId: string;
   /** `X-Service-Run-Id` of the request, where it named one. */
   readonly runId?: string;
-  /** The API's seal over the rest (decision-proof.ts); a signal's has none. */
-  readonly proof?: string;
+  /** The API's seal over the rest (decision-signature.ts); a signal's has none. */
+  readonly signature?: string;
 };
 
-export const intentProcessId = (id: Id<'intent'>): string => `intent/${id}`;
+export const intentWorkflowId = (id: Id<'intent'>): string => `intent/${id}`;
 export const intentWorkflow = 'intentLifecycle';
 
 /** The same name as update (the API's) and as signal (an approver's, from the Web UI or the CLI). */
@@ -72,17 +72,17 @@ export function decisionAsked(asked: unknown, updateId: string): IntentDecision 
   return { ...parsed, actor: 'signal', causeId, requestId: causeId };
 }
 
-/** Only the fields of a decision, each a short text; `proof` says whether it really comes from the API. */
+/** Only the fields of a decision, each a short text; `signature` says whether it really comes from the API. */
 function decisionOfApi(asked: unknown): IntentDecision | undefined {
-  const { decision, actor, by, causeId, requestId, runId, proof } = textsOf(asked, decisionFields);
+  const { decision, actor, by, causeId, requestId, runId, signature } = textsOf(asked, decisionFields);
   const word = words.find((candidate) => candidate === decision);
   if (word === undefined || (actor !== 'key' && actor !== 'passkey')) return undefined;
   if (by === undefined || causeId === undefined || requestId === undefined) return undefined;
-  const optional = { ...(runId === undefined ? {} : { runId }), ...(proof === undefined ? {} : { proof }) };
+  const optional = { ...(runId === undefined ? {} : { runId }), ...(signature === undefined ? {} : { signature }) };
   return { decision: word, actor, by, causeId, requestId, ...optional };
 }
 
-const decisionFields = ['decision', 'actor', 'by', 'causeId', 'requestId', 'runId', 'proof'] as const;
+const decisionFields = ['decision', 'actor', 'by', 'causeId', 'requestId', 'runId', 'signature'] as const;
 
 /** A short printable name; free text does not enter a workflow. */
 function nameOf(by: unknown): string {

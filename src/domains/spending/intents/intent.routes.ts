@@ -16,15 +16,15 @@ import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import type { ApprovalLinks } from './approval-link.service.ts';
 import type { intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { intentProcessId } from './intent.messages.ts';
+import { intentWorkflowId } from './intent.messages.ts';
 import { findIntent, listIntents, readIntent } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
 import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
-import { mostCentsOf } from './intent-most.queries.ts';
 import type { IntentWire } from './intent-shapes.contract.ts';
+import { maxChargeCentsOf } from './max-charge.queries.ts';
 import { listWindows, type WindowRow } from './windows/window.queries.ts';
 import { windowCursor } from './windows/window.rules.ts';
 
@@ -42,7 +42,7 @@ export type IntentDeps = {
     envelope: AssertionEnvelope,
     cause: Cause,
   ) => Promise<{ readonly attestedAt: Date; readonly validUntil: Date }>;
-  /** Judges and inserts; `isNew` is false for a repeated `clientIntentId`. */
+  /** Evaluates and inserts; `isNew` is false for a repeated `clientIntentId`. */
   readonly declare: (declaration: DeclareBody, call: Call) => Promise<{ row: IntentRow; isNew: boolean }>;
   readonly verify: (
     intentId: string,
@@ -54,7 +54,7 @@ export type IntentDeps = {
 export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> => ({
   declareIntent: async ({ body }, call) => {
     const { row, isNew } = await deps.declare(body, call);
-    if (isNew) deps.gateway.startSoon(intentProcessId(row.id));
+    if (isNew) deps.gateway.startSoon(intentWorkflowId(row.id));
     const record = await withLinks(deps, [row], call);
     return new Reply(isNew ? 201 : 200, record(row));
   },
@@ -130,7 +130,7 @@ async function withLinks(
   const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
   const statusOf = (row: ShownIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
   const waiting = found.filter((row) => statusOf(row) === 'pending_approval');
-  const most = await mostCentsOf(database.read(), waiting);
+  const most = await maxChargeCentsOf(database.read(), waiting);
   const ids = caller.kind === 'key' ? waiting.map(({ id }) => id) : [];
   const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
   return (row) => {
@@ -138,7 +138,7 @@ async function withLinks(
     return Object.assign(shown, {
       status,
       window: status === 'approved' ? shown.window : null,
-      mostEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
+      maxChargeEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
       approvalUrl: urls?.get(row.id) ?? null,
     });
   };
@@ -153,7 +153,7 @@ async function reach({ database }: IntentDeps, id: string, call: Call): Promise<
   return mayReach(call, 'intent', id, await findIntent(database.read(), id));
 }
 
-/** A brake is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
+/** A revoking command is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
 async function brake(deps: IntentDeps, id: string, command: IntentCommand, call: Call): Promise<void> {
   const row = await reach(deps, id, call);
   if (statusAsOf(stateOf(row), call.cause.at) === 'expired') {

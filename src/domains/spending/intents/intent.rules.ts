@@ -55,7 +55,7 @@ const brakes: readonly IntentCommandKind[] = ['deny', 'cancel'];
 
 /**
  * `seen`: this very cause has moved the row before. A different cause that meets the target state is a no-op for
- * brakes and refused where money or a grant is involved; approve on approved answers with the first approver.
+ * revoking commands and refused where money or a grant is involved; approve on approved answers with the first approver.
  */
 export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boolean): Move<IntentStatus> {
   if (seen) return { outcome: 'already', next: from.status };

@@ -9,12 +9,17 @@ import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { later, minute } from '../../../kernel/instant.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess, openProcess, wakeProcess } from '../../../platform/processes.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
+import {
+  closeWorkflowRun,
+  openWorkflowRun,
+  setWorkflowRunDue,
+  wakeWorkflowRun,
+} from '../../../platform/workflow-runs.ts';
 import type { ApprovalLinks } from './approval-link.service.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
-import { intentProcessId, intentWorkflow } from './intent.messages.ts';
+import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentWire } from './intent.wire.ts';
@@ -48,7 +53,7 @@ export type NewIntent = {
   readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
 };
 
-/** Inserts a judged intent with its events; one that waits gets its link, one that is not final its process. */
+/** Inserts an evaluated intent with its events; one that waits gets its link, one that is not final its process. */
 export async function insertIntent(
   tx: Tx,
   fresh: NewIntent,
@@ -78,19 +83,22 @@ export async function insertIntent(
   await tx.flush();
   await recordTransition(tx, 'intent', row.id, { from: null, to: row.status }, cause);
   if (row.status === 'pending_approval') await links.open(tx, row.id, cause.at);
-  const verdict = verdictEvent[fresh.status];
+  const decision = decisionEvent[fresh.status];
   await recordChanges(tx, cause, [
-    changeOf(row, 'intent.created', { verdict: row.status, rule: row.policyCheck.reason }),
-    ...(verdict === undefined ? [] : [{ ...changeOf(row, verdict), audited: false }]),
+    changeOf(row, 'intent.created', { decision: row.status, rule: row.policyCheck.reason }),
+    ...(decision === undefined ? [] : [{ ...changeOf(row, decision), audited: false }]),
   ]);
-  if (!isFinalIntent(row.status)) await openProcess(tx, processOf(row, cause.at));
+  if (!isFinalIntent(row.status)) await openWorkflowRun(tx, workflowRunOf(row, cause.at));
   return row;
 }
 
-const verdictEvent: Partial<Record<IntentStatus, EventName>> = { approved: 'intent.approved', denied: 'intent.denied' };
+const decisionEvent: Partial<Record<IntentStatus, EventName>> = {
+  approved: 'intent.approved',
+  denied: 'intent.denied',
+};
 
 /** Where the caller stands: its own workflow needs no wake. */
-export type ApplyOptions = { readonly isOwnProcess?: boolean };
+export type ApplyOptions = { readonly isOwnWorkflow?: boolean };
 
 /** Moves one intent. `already` and `moved` return the row; `refused` throws `invalid_state`. */
 export async function applyToIntent(
@@ -177,15 +185,15 @@ export function changeOf(row: IntentRow, event: EventName, details: Record<strin
   return { event, ownerId: row.ownerId, agentId: row.agentId, subjectId: row.id, data: intentWire(row), details };
 }
 
-async function followUp(tx: Tx, row: IntentRow, { isOwnProcess = false }: ApplyOptions): Promise<void> {
-  const id = intentProcessId(row.id);
+async function followUp(tx: Tx, row: IntentRow, { isOwnWorkflow = false }: ApplyOptions): Promise<void> {
+  const id = intentWorkflowId(row.id);
   const due = row.matchedTransactionId == null ? dueAt(row) : null;
-  if (isFinalIntent(row.status)) await closeProcess(tx, id, { isOwnStep: isOwnProcess });
-  else await (isOwnProcess ? dueProcess(tx, id, due) : wakeProcess(tx, id, due));
+  if (isFinalIntent(row.status)) await closeWorkflowRun(tx, id, { isOwnStep: isOwnWorkflow });
+  else await (isOwnWorkflow ? setWorkflowRunDue(tx, id, due) : wakeWorkflowRun(tx, id, due));
 }
 
-const processOf = (row: IntentRow, at: Date) => ({
-  id: intentProcessId(row.id),
+const workflowRunOf = (row: IntentRow, at: Date) => ({
+  id: intentWorkflowId(row.id),
   workflow: intentWorkflow,
   subjectId: row.id,
   ownerId: row.ownerId,

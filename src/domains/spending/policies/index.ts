@@ -1,6 +1,6 @@
-/** The public face of policies: the spending decision, and the rules it judges by. @module */
+/** The public face of policies: the spending decision, and the rules it evaluates by. @module */
 export { type AttestationTerms, attestedUntil, whyUnattested } from './attestation.rules.ts';
-export { mostFor, tolerancePercentOf } from './intent-match.rules.ts';
+export { maxChargeCentsFor, tolerancePercentOf } from './intent-match.rules.ts';
 export { policiesArea } from './policy.contract.ts';
 export { PolicyRow } from './policy.entity.ts';
 export type { PolicyExpiryView } from './policy.messages.ts';
@@ -10,18 +10,18 @@ export {
   type CardFacts,
   type CounterFacts,
   type ExpirationAction,
+  evaluateSpending,
   expiryOf,
-  judgeSpending,
   type MerchantFacts,
   noSpending,
   type Policy,
   policyCheckOf,
   type RequestFacts,
   type RiskFacts,
+  type SpendingDecision,
   type SpendingFacts,
-  type Verdict,
 } from './policy.rules.ts';
-export { adoptRules, copyPolicyFor, removePolicyOf } from './policy.service.ts';
+export { copyPolicyFor, removePolicyOf, replaceRules } from './policy.service.ts';
 export { policyOf } from './policy.wire.ts';
 export { nextExpiryStep } from './policy-expiry.rules.ts';
-export { lockLapsedPolicy, markExpired } from './policy-expiry.service.ts';
+export { lockExpiredPolicy, markExpired } from './policy-expiry.service.ts';

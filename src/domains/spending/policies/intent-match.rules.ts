@@ -40,21 +40,21 @@ export function matchIntent<I extends MatchableIntent>(
   charge: Charge,
   tolerancePercent: number | null | undefined,
 ): IntentMatch<I> {
-  const judged = intents.map((intent) => ({
+  const evaluated = intents.map((intent) => ({
     intent,
     misfits: misfitsOf(intent, charge, tolerancePercent),
     isSure: isSurelyThere(intent, charge),
     gapCents: Math.abs(intent.expectedAmountCents - charge.amountCents),
     isOfItsKind: (intent.isRecurring ?? false) === (charge.recurring ?? false),
   }));
-  type Judged = (typeof judged)[number];
-  const byKind = (a: Judged, b: Judged): number => Number(b.isOfItsKind) - Number(a.isOfItsKind);
-  const byNearness = (a: Judged, b: Judged): number =>
+  type Evaluated = (typeof evaluated)[number];
+  const byKind = (a: Evaluated, b: Evaluated): number => Number(b.isOfItsKind) - Number(a.isOfItsKind);
+  const byNearness = (a: Evaluated, b: Evaluated): number =>
     (charge.recurring === true ? byKind(a, b) : 0) ||
     Number(b.isSure) - Number(a.isSure) ||
     a.gapCents - b.gapCents ||
     byKind(a, b);
-  const [fit] = judged.filter(({ misfits }) => misfits.length === 0).sort(byNearness);
+  const [fit] = evaluated.filter(({ misfits }) => misfits.length === 0).sort(byNearness);
   if (fit !== undefined) {
     return {
       outcome: 'matched',
@@ -62,7 +62,7 @@ export function matchIntent<I extends MatchableIntent>(
       reason: `${inWords(charge.amountCents)} fits intent ${fit.intent.id}`,
     };
   }
-  const halfFits = judged.filter(({ misfits }) => misfits.length === 1).sort(byNearness);
+  const halfFits = evaluated.filter(({ misfits }) => misfits.length === 1).sort(byNearness);
   const nearest = halfFits.find(({ misfits }) => misfits[0]?.field === 'amount') ?? halfFits[0];
   if (nearest === undefined) return { outcome: 'none', reason: 'no open intent has this amount or merchant' };
   const reason = nearest.misfits.map((misfit) => misfit.reason).join('; ');
@@ -76,9 +76,9 @@ export function misfitsOf(
   tolerancePercent: number | null | undefined,
 ): Misfit[] {
   const misfits: Misfit[] = [];
-  const mostCents = mostFor(intent, tolerancePercent);
-  if (amountCents > mostCents) {
-    const upTo = mostCents === intent.expectedAmountCents ? '' : ` (with tolerance ${inWords(mostCents)})`;
+  const maxChargeCents = maxChargeCentsFor(intent, tolerancePercent);
+  if (amountCents > maxChargeCents) {
+    const upTo = maxChargeCents === intent.expectedAmountCents ? '' : ` (with tolerance ${inWords(maxChargeCents)})`;
     const reason = `intent ${intent.id} expects ${inWords(intent.expectedAmountCents)}${upTo}, asked ${inWords(amountCents)}`;
     misfits.push({ field: 'amount', reason });
   }
@@ -93,7 +93,7 @@ export function misfitsOf(
 }
 
 /** The most an intent lets through: its amount and the tolerance, rounded down. */
-export function mostFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): number {
+export function maxChargeCentsFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): number {
   const percent = tolerancePercentOf(intent.tolerancePercent, tolerancePercent);
   return intent.expectedAmountCents + percentOf(intent.expectedAmountCents, percent);
 }

@@ -1,6 +1,6 @@
 /**
- * When an agent's policy lapses and what its process has to do about it. Pure: the row and the time come in as
- * arguments. Whether a charge passes is not decided here; a lapsed policy refuses it, acted upon or not.
+ * When an agent's policy expires and what its process has to do about it. Pure: the row and the time come in as
+ * arguments. Whether a charge passes is not decided here; an expired policy refuses it, acted upon or not.
  * @module
  */
 import { minute } from '../../../kernel/instant.ts';
@@ -12,7 +12,7 @@ type Lapsing = Pick<Policy, 'expiresAfterMinutes' | 'updatedAt'>;
 export const expiryOf = ({ expiresAfterMinutes, updatedAt }: Lapsing): Date | null =>
   expiresAfterMinutes === null ? null : new Date(updatedAt.getTime() + expiresAfterMinutes * minute);
 
-export const isLapsed = (policy: Lapsing, at: Date): boolean => {
+export const isPolicyExpired = (policy: Lapsing, at: Date): boolean => {
   const expiresAt = expiryOf(policy);
   return expiresAt !== null && at >= expiresAt;
 };

@@ -7,32 +7,32 @@ import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { closeProcess, dueProcess, reopenProcess } from '../../../platform/processes.ts';
+import { closeWorkflowRun, reopenWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { PolicyRow } from './policy.entity.ts';
-import { agentPolicyProcessId, agentPolicyWorkflow } from './policy.messages.ts';
+import { agentPolicyWorkflow, agentPolicyWorkflowId } from './policy.messages.ts';
 import { policyOf, policyWire } from './policy.wire.ts';
-import { afterExpiry, expiryOf, isLapsed } from './policy-expiry.rules.ts';
+import { afterExpiry, expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
 
 /** After each change of a policy: an agent's has a process exactly while it has an expiry. */
-export async function keepExpiryProcess(tx: Tx, row: PolicyRow, at: Date): Promise<void> {
+export async function keepExpiryWorkflow(tx: Tx, row: PolicyRow, at: Date): Promise<void> {
   const agentId = row.agentId ?? null;
   if (agentId === null) return;
-  const id = agentPolicyProcessId(agentId);
+  const id = agentPolicyWorkflowId(agentId);
   const dueAt = (row.removedAt ?? null) === null ? expiryOf(policyOf(row)) : null;
-  if (dueAt === null) return closeProcess(tx, id);
+  if (dueAt === null) return closeWorkflowRun(tx, id);
   const { ownerId } = row;
   const process = { id, workflow: agentPolicyWorkflow, subjectId: agentId, ownerId, agentId, stage: 'active' };
-  await reopenProcess(tx, { ...process, dueAt, at });
+  await reopenWorkflowRun(tx, { ...process, dueAt, at });
 }
 
 /** Locked; null when it was changed, removed or acted upon meanwhile. Cards are locked before it. */
-export async function lockLapsedPolicy(tx: Tx, agentId: string, at: Date): Promise<PolicyRow | null> {
+export async function lockExpiredPolicy(tx: Tx, agentId: string, at: Date): Promise<PolicyRow | null> {
   const row = await tx.findOne(
     PolicyRow,
     { agentId, removedAt: null, expiredAt: null },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
-  return row !== null && isLapsed(policyOf(row), at) ? row : null;
+  return row !== null && isPolicyExpired(policyOf(row), at) ? row : null;
 }
 
 /** Once for each change of the policy. The version stays: what the rules say to a charge is the same as before. */
@@ -45,5 +45,5 @@ export async function markExpired(tx: Tx, cause: Cause, row: PolicyRow, cards: n
   const data = { ...policyWire(row), action, expiredAt, cards, next: afterExpiry[action] };
   const details = { action, cards, version: row.version };
   await recordChanges(tx, cause, [{ event: 'policy.expired', ownerId, agentId, subjectId: row.id, data, details }]);
-  if (agentId !== null) await dueProcess(tx, agentPolicyProcessId(agentId), null);
+  if (agentId !== null) await setWorkflowRunDue(tx, agentPolicyWorkflowId(agentId), null);
 }

@@ -68,7 +68,7 @@ export const policiesArea = defineArea({
       path: '/simulate',
       summary: 'What the rules would say to a payment now; nothing is stored',
       description:
-        'The judgement of a declaration for the agent’s first card, with its figures (`trace`, in the order of judging up to what decided).',
+        'The evaluation of a declaration for the agent’s first card, with its figures (`trace`, in the order of evaluating up to what decided).',
       auth: ['key', 'agent'],
       scope: 'policies.read',
       body: z.strictObject({

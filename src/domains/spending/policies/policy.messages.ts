@@ -10,5 +10,5 @@ export type PolicyExpiryView = {
   readonly expiresAt: string | null;
 };
 
-export const agentPolicyProcessId = (agentId: string): string => `agent-policy/${agentId}`;
+export const agentPolicyWorkflowId = (agentId: string): string => `agent-policy/${agentId}`;
 export const agentPolicyWorkflow = 'agentPolicy';

@@ -8,7 +8,7 @@ import { notFound } from '../../../kernel/errors.ts';
 import { pageOf } from '../../../kernel/page.ts';
 import type { policiesArea } from './policy.contract.ts';
 import { type AgentStanding, agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
-import { policyCheckOf, type RequestFacts, type Verdict } from './policy.rules.ts';
+import { policyCheckOf, type RequestFacts, type SpendingDecision } from './policy.rules.ts';
 import { applyRules, changePolicy, createTemplate, deleteTemplate } from './policy.service.ts';
 import { policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
 import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
@@ -16,7 +16,10 @@ import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
 export type PolicyDeps = {
   readonly database: Database;
   /** What the rules would say to the agent's first card: what a declaration would be told. */
-  readonly judge: (tx: Tx, plan: { agent: AgentStanding; request: RequestFacts; at: Date }) => Promise<Verdict>;
+  readonly evaluate: (
+    tx: Tx,
+    plan: { agent: AgentStanding; request: RequestFacts; at: Date },
+  ) => Promise<SpendingDecision>;
 };
 
 export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> => ({
@@ -52,8 +55,8 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
       mcc,
       country,
     };
-    const verdict = await deps.judge(tx, { agent, request, at });
-    return { ...policyCheckOf(verdict), rule: verdict.rule, trace: traceWire(verdict.trace) };
+    const decision = await deps.evaluate(tx, { agent, request, at });
+    return { ...policyCheckOf(decision), rule: decision.rule, trace: traceWire(decision.trace) };
   },
 
   getAgentPolicy: async ({ params }, call) => {

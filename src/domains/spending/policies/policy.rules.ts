@@ -1,19 +1,19 @@
 /**
- * Whether money may be spent: the one pure judgement behind declaration, the re-check at approval, execute, the
+ * Whether money may be spent: the one pure evaluation behind declaration, the re-check at approval, execute, the
  * network's authorization and `simulate`. Time, policy and sums come in as facts.
  * @module
  */
 import { inWords } from '../../../kernel/money.ts';
 import { type Finding, holderChecks, policyChecks } from './spending-checks.rules.ts';
-import type { SpendingFacts, TraceEntry, Verdict } from './spending-facts.rules.ts';
+import type { SpendingDecision, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
 
 export {
   type IntentMatch,
   type MatchableIntent,
   type Misfit,
   matchIntent,
+  maxChargeCentsFor,
   misfitsOf,
-  mostFor,
 } from './intent-match.rules.ts';
 export { isSameMerchant, type MerchantFacts, normalised, resembles } from './merchant-match.rules.ts';
 export { expiryOf } from './policy-expiry.rules.ts';
@@ -30,13 +30,13 @@ export {
   type PolicyTerms,
   type RequestFacts,
   type RiskFacts,
+  type SpendingDecision,
   type SpendingFacts,
   type TraceEntry,
-  type Verdict,
 } from './spending-facts.rules.ts';
 
 /** The first refusal decides; without one the first rule that wants a person does; otherwise it is allowed. */
-export function judgeSpending(facts: SpendingFacts): Verdict {
+export function evaluateSpending(facts: SpendingFacts): SpendingDecision {
   const trace: TraceEntry[] = [];
   let asking: Finding | undefined;
   for (const finding of findings(facts)) {
@@ -61,7 +61,7 @@ function* findings(facts: SpendingFacts): Generator<Finding> {
 }
 
 /** The short form that intents and `simulate` show. */
-export const policyCheckOf = ({ outcome, reason }: Verdict): PolicyCheck => ({
+export const policyCheckOf = ({ outcome, reason }: SpendingDecision): PolicyCheck => ({
   allowed: outcome !== 'deny',
   requiresApproval: outcome === 'needs_approval',
   reason: outcome === 'allow' ? null : reason,

@@ -14,7 +14,7 @@ import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
 import { policyWire, termsOf } from './policy.wire.ts';
-import { keepExpiryProcess } from './policy-expiry.service.ts';
+import { keepExpiryWorkflow } from './policy-expiry.service.ts';
 import { defaultTerms, fallbackPreset, type PresetId, presets } from './preset.rules.ts';
 
 export type NewTemplate = {
@@ -52,7 +52,7 @@ export async function changePolicy(
   row.updatedAt = cause.at;
   row.expiredAt = null;
   await tx.flush();
-  await keepExpiryProcess(tx, row, cause.at);
+  await keepExpiryWorkflow(tx, row, cause.at);
   await recordTransition(tx, 'policy', row.id, { from, to: `version ${row.version}` }, cause);
   await recordChanges(tx, cause, [
     changeOf(row, 'policy.updated', { fields: Object.keys(terms), version: row.version }),
@@ -76,7 +76,7 @@ export async function applyRules(
 }
 
 /** The same where somebody sends an agent's record back: its own policy is no change, and restarts no expiry. */
-export async function adoptRules(
+export async function replaceRules(
   tx: Tx,
   cause: Cause,
   { agentId, ownerId, policyId }: { agentId: string; ownerId: string; policyId: string },
@@ -121,11 +121,11 @@ export async function copyPolicyFor(
       : await termsOfPolicy(tx, ownerId, policyId);
   const row = insert(tx, cause, { id: newId, ownerId, agentId }, terms);
   await tx.flush();
-  await keepExpiryProcess(tx, row, cause.at);
+  await keepExpiryWorkflow(tx, row, cause.at);
   return row;
 }
 
-/** Part of the brake that closes an agent. Nothing happens where it is gone already. */
+/** Part of the revoking command that closes an agent. Nothing happens where it is gone already. */
 export async function removePolicyOf(tx: Tx, cause: Cause, agentId: string): Promise<void> {
   const row = await tx.findOne(
     PolicyRow,
@@ -138,7 +138,7 @@ export async function removePolicyOf(tx: Tx, cause: Cause, agentId: string): Pro
 async function remove(tx: Tx, cause: Cause, row: PolicyRow): Promise<void> {
   row.removedAt = cause.at;
   await tx.flush();
-  await keepExpiryProcess(tx, row, cause.at);
+  await keepExpiryWorkflow(tx, row, cause.at);
   await recordChanges(tx, cause, [changeOf(row, 'policy.deleted')]);
 }
 

@@ -13,7 +13,7 @@ export const policyWire = (row: PolicyRow): PolicyWire => ({
   version: row.version,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
-  // A template never lapses; its copy does.
+  // A template never expires; its copy does.
   expiresAt: (row.agentId ?? null) === null ? null : (expiryOf(policyOf(row))?.toISOString() ?? null),
 });
 

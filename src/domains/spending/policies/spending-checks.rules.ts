@@ -9,7 +9,7 @@ import { attestationWindowOf, whyUnattested } from './attestation.rules.ts';
 import { misfitsOf } from './intent-match.rules.ts';
 import { isInCategory } from './mcc-groups.rules.ts';
 import { isKnown, isSameMerchant, merchantInWords, resembles } from './merchant-match.rules.ts';
-import { expiryOf, isLapsed } from './policy-expiry.rules.ts';
+import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
 import type { Figures, Policy, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
 
 export type Finding = TraceEntry & { readonly reason: string };
@@ -29,7 +29,7 @@ const policyExpiry: Check = ({ at }, policy) => {
   const expiresAt = expiryOf(policy);
   if (expiresAt === null) return undefined;
   const figures = { expiresAt: expiresAt.toISOString() };
-  if (!isLapsed(policy, at)) return pass('policy_expiry', figures);
+  if (!isPolicyExpired(policy, at)) return pass('policy_expiry', figures);
   return deny('policy_expiry', `the policy expired at ${figures.expiresAt}`, figures);
 };
 
@@ -183,7 +183,7 @@ const limits: readonly Check[] = [
     sum('monthly_limit', 'monthly limit', monthlyLimitCents, facts.counters.spentThisMonthCents, facts),
 ];
 
-/** The order of judging. */
+/** The order of evaluating. */
 export const policyChecks: readonly Check[] = [
   ...[policyExpiry, blocklist, allowlist, firstMerchant, mccBlocklist, mccAllowlist, country, activeHours],
   ...[cooldown, singleUse, usageCount, ...limits, intentStands, attestation, autoApprove, risk],
@@ -217,7 +217,7 @@ function sum(
   return deny(rule, reason, figures);
 }
 
-/** A declaration may leave it open, because the charge is judged again; a charge may not. */
+/** A declaration may leave it open, because the charge is evaluated again; a charge may not. */
 const unknown = (rule: string, what: string, phase: SpendingFacts['phase']): Finding | undefined =>
   phase === 'declare' ? undefined : deny(rule, `the policy restricts the ${what}, and none was named`, {});
 

@@ -1,4 +1,4 @@
-/** What a spending decision looks at, and what it says: the words shared by whoever asks and whoever judges. @module */
+/** What a spending decision looks at, and what it says: the words shared by whoever asks and whoever evaluates. @module */
 import type { MerchantFacts } from './merchant-match.rules.ts';
 
 /** An owner's rules for one agent, or a template of them. Null and empty lists mean "no such rule". */
@@ -113,12 +113,12 @@ export type TraceEntry = {
   readonly outcome: 'pass' | 'needs_approval' | 'deny';
   readonly figures: Figures;
 };
-export type Verdict = {
+export type SpendingDecision = {
   readonly outcome: 'allow' | 'needs_approval' | 'deny';
   /** Stable code of the rule that decided: `daily_limit`; `within_rules` when none objected. */
   readonly rule: string;
   /** In words, with figures. */
   readonly reason: string;
-  /** Every rule that applied, in the order of judging, up to the first refusal. */
+  /** Every rule that applied, in the order of evaluating, up to the first refusal. */
   readonly trace: readonly TraceEntry[];
 };

@@ -13,10 +13,10 @@ export type ContraAccount =
 export type Account = OwnerAccount | ContraAccount;
 
 /** Where money is drawn from and held: a wallet, or the budget of an agent. */
-export type Purse = { readonly kind: 'wallet' | 'agent'; readonly id: string };
+export type FundingSource = { readonly kind: 'wallet' | 'agent'; readonly id: string };
 
-export const available = ({ kind, id }: Purse): OwnerAccount => `${kind}:${id}:available` as OwnerAccount;
-export const held = ({ kind, id }: Purse): OwnerAccount => `${kind}:${id}:held` as OwnerAccount;
+export const available = ({ kind, id }: FundingSource): OwnerAccount => `${kind}:${id}:available` as OwnerAccount;
+export const held = ({ kind, id }: FundingSource): OwnerAccount => `${kind}:${id}:held` as OwnerAccount;
 /** What the owner owes us: its balance rises by debits, unlike that of any other account. */
 export const receivable = (ownerId: string): OwnerAccount => `owner:${ownerId}:receivable` as OwnerAccount;
 export const external = (rail: 'cards' | 'sepa' | 'processor', ownerId: string): ContraAccount =>
@@ -24,8 +24,8 @@ export const external = (rail: 'cards' | 'sepa' | 'processor', ownerId: string):
 export const suspense = (ownerId: string): ContraAccount => `suspense:${ownerId}` as ContraAccount;
 export const fees = (ownerId: string): ContraAccount => `fees:${ownerId}` as ContraAccount;
 
-export const wallet = (id: string): Purse => ({ kind: 'wallet', id });
-export const agentBudget = (id: string): Purse => ({ kind: 'agent', id });
+export const wallet = (id: string): FundingSource => ({ kind: 'wallet', id });
+export const agentBudget = (id: string): FundingSource => ({ kind: 'agent', id });
 
 export const hasRunningBalance = (account: string): boolean => /^(wallet|agent|owner):/.test(account);
 

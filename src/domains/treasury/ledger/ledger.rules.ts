@@ -11,9 +11,9 @@ import {
   agentBudget,
   available,
   external,
+  type FundingSource,
   held,
   type OwnerAccount,
-  type Purse,
   receivable,
   wallet,
 } from './account.rules.ts';
@@ -32,7 +32,7 @@ export type Posting = {
 
 type Owned = { readonly ownerId: string };
 type Amount = { readonly amountCents: number };
-type Drawn = Owned & Amount & { readonly from: Purse };
+type Drawn = Owned & Amount & { readonly from: FundingSource };
 
 /** Money that may still be spent becomes money that is spoken for. */
 export const authorization = ({ from, amountCents }: Drawn): Posting[] =>
@@ -40,7 +40,7 @@ export const authorization = ({ from, amountCents }: Drawn): Posting[] =>
 
 type Released = Drawn & {
   /** Where the money goes that is no longer held; absent: back to where it was held from. */
-  readonly restTo?: Purse | undefined;
+  readonly restTo?: FundingSource | undefined;
 };
 
 /** A hold, or a part of it, is given back: reversed, or grown too old. */
@@ -73,7 +73,7 @@ export function clearing({ ownerId, from, restTo = from, amountCents, heldCents,
   ]);
 }
 
-export type Credit = Owned & Amount & { readonly to: Purse };
+export type Credit = Owned & Amount & { readonly to: FundingSource };
 
 /** Money comes in from outside; what the owner owes is settled first. */
 const credit = (source: Account, { ownerId, to, amountCents }: Credit): Posting[] =>

@@ -15,7 +15,7 @@ import { available, held, wallet } from '../ledger/account.rules.ts';
 import { lockAccounts, openAccounts } from '../ledger/ledger.service.ts';
 import { germanIban, sandboxBic } from './iban.rules.ts';
 import { WalletRow } from './wallet.entity.ts';
-import { deepestLevel, closeWallet as judgeClosing, mayHaveChild, type WalletStatus } from './wallet.rules.ts';
+import { deepestLevel, closeWallet as evaluateClosing, mayHaveChild, type WalletStatus } from './wallet.rules.ts';
 
 export type IbanIssue = {
   readonly mode: Mode;
@@ -95,7 +95,10 @@ export async function changeWallet(
 
 export async function closeWallet(tx: Tx, cause: Cause, { ownerId, walletId }: WalletName): Promise<void> {
   const row = await lockedWallet(tx, ownerId, walletId);
-  const move = judgeClosing(row.status, { isDefault: row.isDefault === true, ...(await standingOf(tx, cause, row)) });
+  const move = evaluateClosing(row.status, {
+    isDefault: row.isDefault === true,
+    ...(await standingOf(tx, cause, row)),
+  });
   if (move.outcome === 'already') return;
   if (move.outcome === 'refused')
     throw new DomainError('invalid_state', `wallet ${walletId} cannot be closed: ${move.why}`);
@@ -162,8 +165,8 @@ async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, 
     ],
   );
   if (inserted === undefined) return false;
-  const purse = wallet(order.id);
-  await openAccounts(tx, cause, order.ownerId, [available(purse), held(purse)]);
+  const fundingSource = wallet(order.id);
+  await openAccounts(tx, cause, order.ownerId, [available(fundingSource), held(fundingSource)]);
   return true;
 }
 

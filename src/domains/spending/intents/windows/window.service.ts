@@ -9,10 +9,10 @@ import type { EventName } from '../../../../events/catalog.ts';
 import { recordChanges } from '../../../../events/record.ts';
 import { DomainError } from '../../../../kernel/errors.ts';
 import type { Cause } from '../../../../platform/cause.ts';
-import { dueProcess, wakeProcess } from '../../../../platform/processes.ts';
+import { setWorkflowRunDue, wakeWorkflowRun } from '../../../../platform/workflow-runs.ts';
 import type { IntentRow } from '../intent.entity.ts';
 import { lockIntent } from '../intent.lock.service.ts';
-import { intentProcessId } from '../intent.messages.ts';
+import { intentWorkflowId } from '../intent.messages.ts';
 import { isFinalIntent } from '../intent.rules.ts';
 import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowAt, windowNumbered } from './recurrence.rules.ts';
@@ -29,7 +29,7 @@ export async function completeWindowNow(tx: Tx, intent: IntentRow, transactionId
   const known = await findWindow(tx, intent.id, window.number);
   await move(tx, intent, known ?? fresh(intent, window), { command: 'complete', transactionId }, cause);
   if (intent.windowNumber === window.number) await showFrom(tx, intent, window.number + 1, cause);
-  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  await wakeWorkflowRun(tx, intentWorkflowId(intent.id), dueAt(intent));
 }
 
 /** The network has collected, or given everything back. Nothing where this transaction pays for no window. */
@@ -47,7 +47,7 @@ export async function settleWindow(
   // An earlier one that is shown still is unpaid, and has to be seen to end.
   const isCurrentAgain = status === 'open' && (intent.windowNumber == null || intent.windowNumber > window.number);
   if (isCurrentAgain) await showFrom(tx, intent, window.number, cause);
-  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  await wakeWorkflowRun(tx, intentWorkflowId(intent.id), dueAt(intent));
 }
 
 type Charge = { readonly id: string; readonly at: Date };
@@ -66,7 +66,7 @@ export async function payWindowAgain(tx: Tx, intentId: string, charge: Charge, c
   if (known !== null && known.status !== 'open') return false;
   await move(tx, intent, known ?? fresh(intent, window), { command: 'match', transactionId: charge.id }, cause);
   if (intent.windowNumber === window.number) await showFrom(tx, intent, window.number + 1, cause);
-  await wakeProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  await wakeWorkflowRun(tx, intentWorkflowId(intent.id), dueAt(intent));
   return true;
 }
 
@@ -94,7 +94,7 @@ export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promis
   const changes = missed.map((window) => windowChangeOf(intent, 'intent_window.missed', window));
   await recordChanges(tx, cause, changes);
   await showFrom(tx, intent, number, cause);
-  await dueProcess(tx, intentProcessId(intent.id), dueAt(intent));
+  await setWorkflowRunDue(tx, intentWorkflowId(intent.id), dueAt(intent));
   return intent;
 }
 

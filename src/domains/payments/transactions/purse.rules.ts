@@ -1,9 +1,0 @@
-/** Whose money a transaction moves, as stored with it: `wallet:wal_…` or `agent:ag_…`. Pure. @module */
-import { assert } from '../../../kernel/assert.ts';
-import type { Purse } from '../../treasury/ledger/account.rules.ts';
-
-export function purseOf(stored: string | null | undefined): Purse {
-  const [kind, id] = (stored ?? '').split(':');
-  assert((kind === 'wallet' || kind === 'agent') && id !== undefined, 'a transaction that moves money names its purse');
-  return { kind, id };
-}

@@ -1,0 +1,124 @@
+/**
+ * Which durable workflows should exist, kept beside the rows they serve. Services write here inside their
+ * transaction; the relay and the gateway make Temporal agree with it. No decision is made here.
+ * @module
+ */
+import { rows, type Tx } from '../db/tx.ts';
+
+export type WorkflowRun = {
+  /** Workflow id, `noun/{id}`. */
+  readonly id: string;
+  /** Workflow type. */
+  readonly workflow: string;
+  readonly subjectId: string;
+  readonly ownerId: string;
+  readonly agentId: string | null;
+  /** Search attribute `BursarStage` at the start. */
+  readonly stage: string;
+};
+type NewWorkflowRun = WorkflowRun & { readonly dueAt: Date | null; readonly at: Date };
+
+/** The run exists from this transaction on. `dueAt`: when it must act next, in business time. */
+export async function openWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
+  await rows(
+    tx,
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing`,
+    valuesOf(run),
+  );
+}
+
+/**
+ * Many at once, each open afterwards and due no later than asked: a missing one is inserted, a closed one opened again.
+ * An open one is woken where it becomes due earlier, and left alone otherwise. Rows are locked in the order of their ids.
+ */
+export async function ensureWorkflowRuns(
+  tx: Tx,
+  runs: readonly (NewWorkflowRun & { readonly dueAt: Date })[],
+): Promise<void> {
+  if (runs.length === 0) return;
+  await rows(
+    tx,
+    `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     select id, workflow, "subjectId", "ownerId", "agentId", stage, "dueAt", at
+     from jsonb_to_recordset($1::jsonb) as n(id text, workflow text, "subjectId" text, "ownerId" text, "agentId" text,
+       stage text, "dueAt" timestamptz, at timestamptz)
+     order by id
+     on conflict (id) do update set is_open = true, due_at = excluded.due_at, wanted_wake = true,
+       stage = case when p.is_open then p.stage else excluded.stage end,
+       started_epoch = case when p.is_open then p.started_epoch end
+     where not p.is_open or p.due_at is null or p.due_at > excluded.due_at`,
+    [JSON.stringify(runs)],
+  );
+}
+
+/** The same, also where it had ended; either way it looks at its row soon. */
+export async function reopenWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
+  await rows(
+    tx,
+    `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (id) do update set is_open = true, due_at = excluded.due_at, stage = excluded.stage,
+       wanted_wake = true, started_epoch = case when p.is_open then p.started_epoch end`,
+    valuesOf(run),
+  );
+}
+
+/** The row changed: the run should look at it soon. `dueAt` undefined leaves the deadline as it is. */
+export async function wakeWorkflowRun(tx: Tx, id: string, dueAt?: Date | null): Promise<void> {
+  await (dueAt === undefined
+    ? rows(tx, 'update workflow_runs set wanted_wake = true where id = $1 and is_open', [id])
+    : rows(tx, 'update workflow_runs set wanted_wake = true, due_at = $2 where id = $1 and is_open', [id, dueAt]));
+}
+
+/** Many at once. */
+export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: Date | null): Promise<void> {
+  if (ids.length === 0) return;
+  await rows(
+    tx,
+    `update workflow_runs set wanted_wake = true, due_at = case when $2 then $3::timestamptz else due_at end
+     where id = any($1::text[]) and is_open`,
+    [[...ids], dueAt !== undefined, dueAt ?? null],
+  );
+}
+
+/**
+ * For the run's own look at its rows: locks it until the transaction ends, so that no other transaction opens, closes or moves it
+ * meanwhile. A wake that was wanted is fulfilled by this look.
+ */
+export async function lockWorkflowRun(tx: Tx, id: string): Promise<void> {
+  await rows(tx, 'update workflow_runs set wanted_wake = false where id = $1', [id]);
+}
+
+/** Moves only the deadline; for the run's own steps, which need no wake. */
+export async function setWorkflowRunDue(tx: Tx, id: string, dueAt: Date | null): Promise<void> {
+  await rows(tx, 'update workflow_runs set due_at = $2 where id = $1 and is_open', [id, dueAt]);
+}
+
+/**
+ * The row is final. Its run is woken one last time and ends by itself, unless the change is its own step. Woken
+ * also where no start is noted: one may be under way.
+ */
+export const closeWorkflowRun = (tx: Tx, id: string, options: { isOwnStep?: boolean } = {}): Promise<void> =>
+  closeWorkflowRuns(tx, [id], options);
+
+export async function closeWorkflowRuns(tx: Tx, ids: readonly string[], { isOwnStep = false } = {}): Promise<void> {
+  if (ids.length === 0) return;
+  await rows(
+    tx,
+    `update workflow_runs set is_open = false, wanted_wake = not $2, due_at = null
+     where id = any($1::text[]) and is_open`,
+    [[...ids], isOwnStep],
+  );
+}
+
+const valuesOf = ({ id, workflow, subjectId, ownerId, agentId, stage, dueAt, at }: NewWorkflowRun): unknown[] => [
+  id,
+  workflow,
+  subjectId,
+  ownerId,
+  agentId,
+  stage,
+  dueAt,
+  at,
+];

@@ -1,0 +1,36 @@
+/**
+ * Opens the folder that holds everything a local installation keeps. Others may pass through it (the system user
+ * postgres has to) but not list it; what lies in it is readable by its owner alone.
+ * @module
+ */
+import { constants } from 'node:fs';
+import { access, chmod, mkdir, realpath } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+/** `BURSAR_DATA_DIR`, else `.bursar` in the project; answers its real path. */
+export async function openDataDir(env: NodeJS.ProcessEnv): Promise<string> {
+  const path = dataDirPath(env);
+  try {
+    return await openFolder(path);
+  } catch (error) {
+    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    throw new Error(`${path} cannot be made or written by this user (${code}): set BURSAR_DATA_DIR to another folder`);
+  }
+}
+
+async function openFolder(path: string): Promise<string> {
+  // the mode of a folder that is not ours to make (somebody's home, a mount) stays as it is
+  const made = await mkdir(path, { recursive: true });
+  if (made !== undefined) await chmod(path, 0o711);
+  await mkdir(join(path, 'logs'), { recursive: true, mode: 0o700 });
+  await access(path, constants.W_OK | constants.X_OK);
+  await access(join(path, 'logs'), constants.W_OK | constants.X_OK);
+  return realpath(path);
+}
+
+export function dataDirPath(env: NodeJS.ProcessEnv): string {
+  return env.BURSAR_DATA_DIR ? resolve(env.BURSAR_DATA_DIR) : join(projectRoot, '.bursar');
+}

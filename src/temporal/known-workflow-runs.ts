@@ -1,0 +1,35 @@
+/** What the table of runs knows of starts, and how it is told of them. Speaks with no Temporal. @module */
+import type { Database } from '../db/database.ts';
+import { rows } from '../db/tx.ts';
+import type { WorkflowRun } from '../platform/workflow-runs.ts';
+
+export type KnownWorkflowRun = WorkflowRun & { readonly startedEpoch: string | null; readonly isRetried: boolean };
+
+/** The Temporal, by its epoch, in which the run was started. */
+export type Started = { readonly id: string; readonly epoch: string };
+
+export const findWorkflowRuns = (database: Database, ids: readonly string[]): Promise<KnownWorkflowRun[]> =>
+  rows<KnownWorkflowRun>(
+    database.read(),
+    `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
+       started_epoch as "startedEpoch", retry_at is not null as "isRetried"
+     from workflow_runs where id = any($1::text[])`,
+    [[...ids]],
+  );
+
+/** Neither started before, nor taken up by the relay. */
+export const isUntouched = ({ startedEpoch, isRetried }: KnownWorkflowRun): boolean =>
+  startedEpoch === null && !isRetried;
+
+/** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
+export async function noteAllStarted(database: Database, started: readonly Started[]): Promise<void> {
+  await rows(
+    database.read(),
+    `update workflow_runs p set started_epoch = n.epoch, retry_at = null
+     from unnest($1::text[], $2::text[]) as n(id, epoch)
+     where p.id = n.id and p.id in (
+       select id from workflow_runs where id = any($1::text[]) order by id for update skip locked)
+       and (p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
+    [started.map(({ id }) => id), started.map(({ epoch }) => epoch)],
+  );
+}

@@ -1,0 +1,77 @@
+/** What a card may still spend: its own limits beside its agent's policy, and what both have seen spent. A read. @module */
+import type { Database } from '../../db/database.ts';
+import {
+  type CardPolicyWire,
+  type CardRecord,
+  isCoolingDown,
+  narrowest,
+  remaining,
+} from '../../domains/cards/index.ts';
+import {
+  type CounterFacts,
+  expiryOf,
+  type Policy,
+  policyOf,
+  policyOfAgent,
+} from '../../domains/spending/policies/index.ts';
+import { eurosFromCents } from '../../kernel/money.ts';
+import { countersOf } from '../spending/spending-facts.ts';
+
+export const createReadCardPolicy =
+  ({ database }: { readonly database: Database }) =>
+  async (card: CardRecord, at: Date): Promise<CardPolicyWire> => {
+    const tx = database.read();
+    const row = await policyOfAgent(tx, card.agentId);
+    // As a charge counts: declared intents are not spent.
+    const spent = await countersOf(tx, { agentId: card.agentId, cardId: card.id, phase: 'charge' }, at);
+    return viewOf(card, row === null ? null : policyOf(row), spent, at);
+  };
+
+/** Without a policy nothing may be spent, whatever the card's own limits are. */
+function viewOf(card: CardRecord, policy: Policy | null, counters: CounterFacts, at: Date): CardPolicyWire {
+  const expiresAt = policy === null ? null : expiryOf(policy);
+  const cooldownMinutes = policy?.cooldownMinutes ?? null;
+  const left = (ofCard: number | null, spentByCard: number, ofPolicy: number | null, spent: number) =>
+    policy === null
+      ? 0
+      : remaining({ limitCents: ofCard, spentCents: spentByCard }, { limitCents: ofPolicy, spentCents: spent });
+  return {
+    cardId: card.id,
+    status: card.status,
+    usage: card.usage,
+    isExpired: expiresAt !== null && at >= expiresAt,
+    expiresAt: expiresAt?.toISOString() ?? null,
+    cooldownActive: isCoolingDown({ cooldownMinutes, lastPaymentAt: counters.lastPaymentAt }, at),
+    spendStats: {
+      dailySpent: eurosFromCents(counters.cardSpentTodayCents),
+      monthlySpent: eurosFromCents(counters.cardSpentThisMonthCents),
+      dailyRemaining: euros(
+        left(
+          card.dailyLimitCents,
+          counters.cardSpentTodayCents,
+          policy?.dailyLimitCents ?? null,
+          counters.spentTodayCents,
+        ),
+      ),
+      monthlyRemaining: euros(
+        left(
+          card.monthlyLimitCents,
+          counters.cardSpentThisMonthCents,
+          policy?.monthlyLimitCents ?? null,
+          counters.spentThisMonthCents,
+        ),
+      ),
+    },
+    effectivePolicy: {
+      maxTransactionEuros: euros(narrowest(card.maxTransactionCents, policy?.maxTransactionCents ?? null)),
+      dailyLimitEuros: euros(narrowest(card.dailyLimitCents, policy?.dailyLimitCents ?? null)),
+      monthlyLimitEuros: euros(narrowest(card.monthlyLimitCents, policy?.monthlyLimitCents ?? null)),
+      autoApproveLimitEuros: euros(policy?.autoApproveLimitCents ?? null),
+      lockToFirstMerchant: policy?.lockToFirstMerchant ?? false,
+      cooldownMinutes,
+    },
+  };
+}
+
+const euros = (amountCents: number | null): number | null =>
+  amountCents === null ? null : eurosFromCents(amountCents);

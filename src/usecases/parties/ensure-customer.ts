@@ -1,0 +1,41 @@
+/**
+ * The owner's customer and default wallet, made in the caller's transaction where there are none: whichever call
+ * needs them first brings them, and of several at once exactly one does.
+ * @module
+ */
+import { rows, type Tx } from '../../db/tx.ts';
+import { type EnsureCustomer, insertCustomer } from '../../domains/parties/index.ts';
+import type { Id } from '../../kernel/ids.ts';
+import type { Cause } from '../../platform/cause.ts';
+import type { Mode } from '../../platform/mode.ts';
+
+/** Opens the wallet "Main" with its IBAN and fires `wallet.created`. */
+export type OpenDefaultWallet = (
+  tx: Tx,
+  cause: Cause,
+  wallet: { readonly ownerId: Id<'owner'>; readonly walletId: Id<'wallet'> },
+) => Promise<unknown>;
+
+export type EnsureCustomerDeps = { readonly mode: Mode; readonly openDefaultWallet: OpenDefaultWallet };
+
+export const createEnsureCustomer =
+  ({ mode, openDefaultWallet }: EnsureCustomerDeps): EnsureCustomer =>
+  async (tx, cause, wanted) => {
+    const isNew = await insertCustomer(tx, cause, mode, wanted);
+    if (isNew) await openDefaultWallet(tx, cause, { ownerId: wanted.ownerId, walletId: wanted.walletId });
+    return { isNew, ...(await partiesOf(tx, wanted.ownerId)) };
+  };
+
+type Standing = { readonly customerId: Id<'customer'>; readonly walletId: Id<'wallet'> };
+
+async function partiesOf(tx: Tx, ownerId: string): Promise<Standing> {
+  const [found] = await rows<Standing>(
+    tx,
+    `select c.id as "customerId", w.id as "walletId"
+     from customers c join wallets w on w.owner_id = c.owner_id and w.is_default
+     where c.owner_id = $1`,
+    [ownerId],
+  );
+  if (found === undefined) throw new Error(`owner ${ownerId} has a customer but no default wallet`);
+  return found;
+}

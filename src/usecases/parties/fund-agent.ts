@@ -1,0 +1,73 @@
+/**
+ * Gives an agent a budget out of its wallet, in one transaction with the journal. From the first time on the agent's
+ * cards draw on the budget alone. The same cause moves the money once.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import { rows, type Tx } from '../../db/tx.ts';
+import { type AgentName, type AgentRow, ownedRow, whyNoFunds } from '../../domains/parties/index.ts';
+import { agentBudget, agentFund, available, postJournals } from '../../domains/treasury/index.ts';
+import { type Change, recordChanges } from '../../events/record.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { eurosFromCents } from '../../kernel/money.ts';
+import type { Cause } from '../../platform/cause.ts';
+
+export type FundAgentOrder = AgentName & { readonly amountCents: number; readonly journalId: Id<'journal'> };
+
+export const createFundAgent = (database: Database) => (order: FundAgentOrder, cause: Cause) =>
+  database.write((tx) => fundAgentIn(tx, cause, order));
+
+async function fundAgentIn(tx: Tx, cause: Cause, order: FundAgentOrder): Promise<void> {
+  const { ownerId, agentId, amountCents, journalId } = order;
+  const agent = await ownedRow(tx, ownerId, agentId);
+  const why = whyNoFunds(agent.status);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+  const [posted] = await postJournals(tx, cause, [
+    {
+      id: journalId,
+      ownerId,
+      agentId,
+      kind: 'agent_fund',
+      referenceType: 'fund',
+      referenceId: agentId,
+      cause: `agent-fund:${cause.causeId}`,
+      postings: agentFund({ walletId: agent.walletId, agentId, amountCents }),
+    },
+  ]);
+  if (posted?.outcome !== 'posted') return;
+  if (agent.funding === 'wallet') {
+    agent.funding = 'budget';
+    agent.updatedAt = cause.at;
+    await tx.flush();
+  }
+  const balanceCents = posted.balances[available(agentBudget(agentId))] ?? 0;
+  await recordChanges(tx, cause, changesOf(agent, await primaryCard(tx, agentId), { amountCents, balanceCents }));
+}
+
+type Card = { readonly id: Id<'card'>; readonly status: string };
+type Amounts = { readonly amountCents: number; readonly balanceCents: number };
+
+/** `wallet.credited` is about the budget, as its field `account` says. An agent without an open card has none funded. */
+function changesOf(agent: AgentRow, card: Card | undefined, { amountCents, balanceCents }: Amounts): Change[] {
+  const { id: agentId, ownerId, walletId } = agent;
+  const amounts = { amountEuros: eurosFromCents(amountCents), balanceEuros: eurosFromCents(balanceCents) };
+  const credited = { walletId, agentId, account: available(agentBudget(agentId)), source: 'agent_fund', ...amounts };
+  const ofAgent = { ownerId, agentId };
+  const changes: Change[] = [
+    { event: 'wallet.credited', ...ofAgent, subjectId: agentId, data: credited, details: { amountCents } },
+  ];
+  if (card === undefined) return changes;
+  const funded = { id: card.id, agentId, status: card.status, ...amounts };
+  return [{ event: 'card.funded', ...ofAgent, subjectId: card.id, data: funded, audited: false }, ...changes];
+}
+
+async function primaryCard(tx: Tx, agentId: Id<'agent'>): Promise<Card | undefined> {
+  const [card] = await rows<Card>(
+    tx,
+    `select id, status from cards where agent_id = $1 and status <> 'closed' and not is_provisioning
+     order by is_primary desc, created_at, id limit 1`,
+    [agentId],
+  );
+  return card;
+}

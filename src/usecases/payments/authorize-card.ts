@@ -1,0 +1,207 @@
+/**
+ * May this card pay? Loads the facts without locks, decides by the pure rule, and writes everything in one statement
+ * that refuses when a fact has changed. Then, and only then, it is asked again under locks: contention costs time,
+ * never a decline.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
+import { oneRow, rows, type Tx } from '../../db/tx.ts';
+import {
+  type AuthorizationAnswer,
+  type AuthorizationMessage,
+  bookCollected,
+  type CloseUsedCard,
+  decideAuthorization,
+  decisionFactsOf,
+  fundingSourceOf,
+  type Known,
+  keepMessage,
+  loadAuthorizationFacts,
+  lockDecision,
+  lockPayment,
+  notAsked,
+  type Received,
+  sameAnswer,
+  writingOf,
+} from '../../domains/payments/index.ts';
+import type { RequestFacts, RiskFacts } from '../../domains/spending/policies/index.ts';
+import { available, held, lockAccounts } from '../../domains/treasury/index.ts';
+import { unavailable } from '../../kernel/errors.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { RequestApproval } from '../spending/request-approval.ts';
+import { bookEarlyMessages } from './book-early-messages.ts';
+
+export type AuthorizeCardDeps = {
+  readonly database: Database;
+  readonly log: Pick<Logger, 'error'>;
+  readonly closeUsedCard: CloseUsedCard;
+  readonly requestApproval: RequestApproval;
+  /** Until the risk engine exists it allows. */
+  readonly riskOf: (
+    tx: Tx,
+    who: { ownerId: string; agentId: string },
+    request: RequestFacts,
+    at: Date,
+  ) => Promise<RiskFacts>;
+};
+
+type Authorization = Received<AuthorizationMessage>;
+const underLock = 4;
+
+export const createAuthorizeCard =
+  (deps: AuthorizeCardDeps) =>
+  async (received: Authorization): Promise<AuthorizationAnswer> => {
+    const { answer, ask } = await decide(deps, received);
+    // Apart from the decision, which is kept already: should it get lost, the merchant's next try asks again.
+    if (ask !== undefined) {
+      await deps.database.write(ask).catch((error: unknown) => {
+        deps.log.error(
+          { err: error, transactionId: answer.transactionId },
+          'a person could not be asked about a charge',
+        );
+      });
+    }
+    return answer;
+  };
+
+/** `ask`: it was declined only because nobody has approved it. */
+type Decided = { readonly answer: AuthorizationAnswer; readonly ask?: (tx: Tx) => Promise<void> };
+
+async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise<Decided> {
+  const first = await attempt(deps.database.read(), deps, received, false);
+  if (first !== undefined) return first;
+  for (let turn = 0; turn < underLock; turn++) {
+    const decided = await deps.database.write((tx) => lockedAttempt(tx, deps, received)).catch(undefinedIfStale);
+    if (decided !== undefined) return decided;
+  }
+  throw unavailable('the facts of this authorization keep changing');
+}
+
+/** Everything that may change the facts waits for this transaction; it takes its locks in everybody's order. */
+async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
+  const { adapter, message, cause } = received;
+  await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
+  const loaded = await load(tx, received);
+  if ('facts' in loaded) {
+    const { agent, card, unasked } = loaded.facts;
+    const fundingSource = await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at);
+    const from = fundingSourceOf(unasked?.fundingSource ?? fundingSource);
+    await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
+  }
+  return attempt(tx, deps, received, true);
+}
+
+/** Undefined: the facts are stale, or need a transaction. Inside one, staleness is thrown, because it is spoilt. */
+async function attempt(
+  tx: Tx,
+  deps: AuthorizeCardDeps,
+  received: Authorization,
+  isLocked: boolean,
+): Promise<Decided | undefined> {
+  const { message, cause } = received;
+  const loaded = await load(tx, received);
+  if ('known' in loaded) return answerAgain(received, loaded.known);
+  if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
+  const { facts } = loaded;
+  if ((facts.early.length > 0 || facts.unasked !== null) && !isLocked) return undefined;
+  const risk = await deps.riskOf(
+    tx,
+    { ownerId: facts.agent.ownerId, agentId: facts.agent.id },
+    requestOf(message),
+    cause.at,
+  );
+  const decision = decideAuthorization(decisionFactsOf(facts, message, requestOf(message), { at: cause.at, risk }));
+  const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
+  const known = await apply(tx, payload, isLocked);
+  if (known === 'stale') return undefined;
+  if (known !== null) return known.requestHash === notAsked ? undefined : answerAgain(received, known);
+  const { adapter } = received;
+  const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
+  await bookEarlyMessages(tx, booking, deps.closeUsedCard);
+  if (facts.unasked !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
+  if (!decision.needsPerson) return { answer };
+  return {
+    answer,
+    ask: (within) =>
+      deps.requestApproval(within, { ...received, cause: caused }, facts, { ...decision, transactionId }),
+  };
+}
+
+const answerAgain = ({ message, requestHash }: Authorization, known: Known): Decided => ({
+  answer: inOrder(sameAnswer(known, requestHash, message.id)),
+});
+
+/** The database keeps the answer, not the order of its fields: a repeat is answered byte for byte alike. */
+const inOrder = ({
+  decision,
+  approvedCents,
+  transactionId,
+  rule,
+  reason,
+}: AuthorizationAnswer): AuthorizationAnswer => ({
+  decision,
+  approvedCents,
+  transactionId,
+  ...(rule === undefined ? {} : { rule }),
+  ...(reason === undefined ? {} : { reason }),
+});
+
+const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
+  loadAuthorizationFacts(tx, {
+    adapter,
+    id: message.id,
+    cardRef: message.cardRef,
+    tokenHash: tokenHashOf(message),
+    simulationId: message.simulation,
+    at: cause.at,
+  });
+
+/** An account check uses no token up, so it carries none. */
+const tokenHashOf = ({ token, kind }: AuthorizationMessage): string | null =>
+  token === undefined || kind === 'verification' ? null : createHash('sha256').update(token).digest('hex');
+
+const requestOf = ({ amountCents, merchant, kind, recurring }: AuthorizationMessage): RequestFacts => ({
+  amountCents,
+  merchant: { id: merchant.id, name: merchant.name },
+  mcc: merchant.mcc,
+  country: merchant.country,
+  kind,
+  recurring,
+});
+
+async function apply(tx: Tx, payload: object, isLocked: boolean): Promise<Known | null | 'stale'> {
+  try {
+    const { applied } = await oneRow<{ applied: { known: Known | null } }>(
+      tx,
+      'select apply_authorization($1::jsonb) as applied',
+      [JSON.stringify(payload)],
+    );
+    return applied.known;
+  } catch (error) {
+    if (isLocked || !isStale(error)) throw error;
+    return 'stale';
+  }
+}
+
+/** BP001: a version moved; BL001: the money went meanwhile; 40001 and 40P01: PostgreSQL asks to begin again. */
+const staleCodes: readonly unknown[] = ['BP001', 'BL001', '40001', '40P01'];
+const isStale = (error: unknown): boolean => staleCodes.includes((error as { code?: unknown } | null)?.code);
+
+function undefinedIfStale(error: unknown): undefined {
+  if (!isStale(error)) throw error;
+}
+
+/** No owner can be told; the network's message is all there is. */
+async function declineUnknownCard(tx: Tx, { message, ...received }: Authorization): Promise<AuthorizationAnswer> {
+  const answer: AuthorizationAnswer = {
+    decision: 'declined',
+    approvedCents: 0,
+    transactionId: null,
+    rule: 'unknown_card',
+    reason: 'the card is not known here',
+  };
+  const asked = { ...received, message: { ...message, authorizationId: message.id } };
+  await keepMessage(tx, asked, { kind: 'authorization', transactionId: null, answer });
+  return answer;
+}

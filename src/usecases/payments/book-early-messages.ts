@@ -1,0 +1,52 @@
+/**
+ * Clearings and reversals that came before their authorization are booked the moment it is there, in the order in
+ * which they came, in its transaction. Those of another card are not booked, and kept for an operator.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import {
+  bookClearing,
+  bookReversal,
+  type CloseUsedCard,
+  clearingMessage,
+  type EarlyMessage,
+  lockPayment,
+  messageBooked,
+  messageMisfits,
+  networkCauseId,
+  reversalMessage,
+} from '../../domains/payments/index.ts';
+import type { Cause } from '../../platform/cause.ts';
+
+type Booking = {
+  readonly adapter: string;
+  readonly cause: Cause;
+  readonly cardRef: string;
+  readonly early: readonly EarlyMessage[];
+  readonly transactionId: string;
+};
+
+export async function bookEarlyMessages(
+  tx: Tx,
+  { adapter, cause, cardRef, early, transactionId }: Booking,
+  closeUsedCard: CloseUsedCard,
+): Promise<void> {
+  for (const { id, kind, body, requestId, ...message } of early) {
+    if (message.cardRef !== cardRef) {
+      await messageMisfits(tx, { adapter, id, kind }, 'other_card');
+      continue;
+    }
+    const row = await lockPayment(tx, transactionId);
+    const source = { adapter, id };
+    const causeId = networkCauseId(adapter, kind, id);
+    const causedByIt = { ...cause, causeId, requestId: requestId ?? cause.requestId };
+    if (kind === 'clearing') {
+      const { amountCents, final: isFinal } = clearingMessage.parse(body);
+      await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, closeUsedCard);
+    } else {
+      const { amountCents } = reversalMessage.parse(body);
+      await bookReversal(tx, row, { source, amountCents }, causedByIt, closeUsedCard);
+    }
+    await messageBooked(tx, { adapter, id, kind }, transactionId);
+  }
+}

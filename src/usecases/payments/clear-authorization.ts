@@ -1,0 +1,112 @@
+/**
+ * The network collects. Booked whatever the card, its limits or its owner say, because the money has moved: from the
+ * hold, from available money, and then owed. What comes before its authorization waits; an unknown card's goes to
+ * suspense, for the operator, and one that does not fit its authorization is kept and not booked.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import {
+  type BookingAnswer,
+  bookClearing,
+  type ClearingMessage,
+  type CloseUsedCard,
+  claimMessage,
+  findByAuthorization,
+  isCardKnown,
+  keepMessage,
+  keepMisfit,
+  lockPayment,
+  type Misfit,
+  misfitRefusal,
+  type Received,
+} from '../../domains/payments/index.ts';
+import { external, postNew, suspense } from '../../domains/treasury/index.ts';
+import { newId } from '../../kernel/ids.ts';
+import { cents } from '../../kernel/money.ts';
+import type { Logger } from '../../platform/log.ts';
+
+export type ClearDeps = {
+  readonly database: Database;
+  readonly closeUsedCard: CloseUsedCard;
+  readonly log: Pick<Logger, 'error'>;
+};
+
+/** Whose book holds what belongs to no owner that is known. */
+const operatorOwnerId = 'own_operator';
+
+type Clearing = Received<ClearingMessage>;
+
+export const createClearAuthorization =
+  ({ database, closeUsedCard, log }: ClearDeps) =>
+  async (received: Clearing): Promise<BookingAnswer> => {
+    const cleared = await database.write((tx) => clear(tx, received, closeUsedCard));
+    const { adapter, message } = received;
+    const { id: clearingId, authorizationId, amountCents } = message;
+    if ('misfit' in cleared) {
+      const { misfit } = cleared;
+      log.error({ adapter, clearingId, authorizationId, reason: misfit }, 'a clearing is kept and not booked');
+      throw misfitRefusal(message, misfit);
+    }
+    if (cleared.isSuspended) {
+      log.error({ adapter, clearingId, amountCents }, 'clearing of an unknown card: booked to suspense');
+    }
+    return cleared.answer;
+  };
+
+type Booked = { readonly answer: BookingAnswer; readonly isSuspended: boolean };
+type Cleared = Booked | { readonly misfit: Misfit };
+
+async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): Promise<Cleared> {
+  const { known, misfit } = await claimMessage(tx, 'clearing', received);
+  if (known !== undefined) return { answer: known, isSuspended: false };
+  if (misfit !== undefined) {
+    await keepMisfit(tx, 'clearing', received, misfit);
+    return { misfit };
+  }
+  const { adapter, message, cause } = received;
+  const found = await findByAuthorization(tx, adapter, message.authorizationId);
+  if (found === null) return withoutAuthorization(tx, received);
+  const row = await lockPayment(tx, found.id);
+  const answer = { transactionId: row.id };
+  await keepMessage(tx, received, { kind: 'clearing', transactionId: row.id, answer });
+  const source = { adapter, id: message.id };
+  await bookClearing(
+    tx,
+    row,
+    { source, amountCents: message.amountCents, isFinal: message.final },
+    cause,
+    closeUsedCard,
+  );
+  return { answer, isSuspended: false };
+}
+
+async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Booked> {
+  const answer = { transactionId: null };
+  const kept = { kind: 'clearing', transactionId: null, answer } as const;
+  if (await isCardKnown(tx, received.message.cardRef)) {
+    await keepMessage(tx, received, { ...kept, isWaiting: true });
+    return { answer, isSuspended: false };
+  }
+  await keepMessage(tx, received, kept);
+  await bookToSuspense(tx, received);
+  return { answer, isSuspended: true };
+}
+
+async function bookToSuspense(tx: Tx, { adapter, message, cause }: Clearing): Promise<void> {
+  if (message.amountCents === 0) return;
+  await postNew(tx, cause, [
+    {
+      id: newId('journal'),
+      ownerId: operatorOwnerId,
+      kind: 'clearing',
+      referenceType: 'adjustment',
+      referenceId: message.id,
+      cause: `clearing:${adapter}:${message.id}`,
+      postings: [
+        { account: suspense(operatorOwnerId), amountCents: cents(-message.amountCents) },
+        { account: external('cards', operatorOwnerId), amountCents: cents(message.amountCents) },
+      ],
+    },
+  ]);
+}

@@ -1,0 +1,86 @@
+/**
+ * Pays for an approved intent at a shop: the checkout and its process begin in one transaction, the process does what
+ * dials out, and the answer is what the row says when the time to answer is up.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import {
+  type CheckoutRow,
+  checkoutWorkflowId,
+  findCheckout,
+  isFinalCheckout,
+  latestCheckout,
+  lockSpending,
+  openCheckout,
+  payCheckout,
+} from '../../domains/payments/index.ts';
+import {
+  findIntent,
+  type IntentRow,
+  lockIntent,
+  refuseClosedWindow,
+  refuseUnpayable,
+} from '../../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import { type Call, mayReach } from '../../http/caller.ts';
+import { DomainError, notFound } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { inRunOf } from '../../platform/cause.ts';
+import type { WorkflowGateway } from '../../temporal/gateway.ts';
+import { assertAgentAndCardActive } from '../spending/assert-active.ts';
+import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
+
+export type ExecuteCheckoutDeps = {
+  readonly database: Database;
+  readonly gateway: Pick<WorkflowGateway, 'ask'>;
+  /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
+  readonly refusalOfUrl: (url: string) => string | undefined;
+};
+
+type Order = { readonly intentId: string; readonly targetUrl: string };
+
+export const createExecuteCheckout =
+  ({ database, gateway, refusalOfUrl }: ExecuteCheckoutDeps) =>
+  async (order: Order, call: Call): Promise<CheckoutRow> => {
+    const why = refusalOfUrl(order.targetUrl);
+    if (why !== undefined) throw new DomainError('invalid_request', `targetUrl: ${why}`);
+    const id = call.newId('checkout');
+    const opened = await database.write((tx) => begin(tx, id, order, call));
+    if (isFinalCheckout(opened.status)) return opened;
+    try {
+      // Another update id for each request: a repeat asks anew, and the row makes it harmless.
+      await gateway.ask(checkoutWorkflowId(order.intentId), payCheckout, { checkoutId: id }, `${id}/${call.requestId}`);
+    } catch (error) {
+      const row = await findCheckout(database.read(), id);
+      if (row !== null && isFinalCheckout(row.status)) return row; // The network was faster than the workflow's answer.
+      throw error;
+    }
+    const row = await findCheckout(database.read(), id);
+    if (row === null) throw notFound('checkout', id);
+    return row;
+  };
+
+async function begin(tx: Tx, id: Id<'checkout'>, { intentId, targetUrl }: Order, call: Call): Promise<CheckoutRow> {
+  const known = await findCheckout(tx, id);
+  if (known !== null) return known; // This very request began it.
+  const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  await lockSpending(tx, found.agentId);
+  const intent = await lockIntent(tx, intentId);
+  await refuse(tx, intent, call.cause.at);
+  return openCheckout(tx, { id, intent, targetUrl }, inRunOf(call.cause, intent));
+}
+
+async function refuse(tx: Tx, intent: IntentRow, at: Date): Promise<void> {
+  refuseUnpayable(intent, at);
+  await refuseClosedWindow(tx, intent, at);
+  await assertAgentAndCardActive(tx, intent);
+  refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
+  const open = await latestCheckout(tx, intent.id);
+  if (open !== null && !isFinalCheckout(open.status)) {
+    throw new DomainError(
+      'invalid_state',
+      `checkout ${open.id} of this intent is under way; repeat the request that began it with its Idempotency-Key`,
+    );
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What only ages in bulk: holds that nobody collected are given back, confirms that no authorization came for end
+ * failed, and clearings whose authorization never came are booked without one. Repeatable at any time, by several at once.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import { rows, type Tx } from '../../db/tx.ts';
+import { bookExpiry, failUnlinked, lockPayment, type TransactionRow } from '../../domains/payments/index.ts';
+import type { Cause } from '../../platform/cause.ts';
+import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
+import { forEachCollectingErrors, throwAll } from './for-each-collecting-errors.ts';
+
+export type Expired = { readonly holds: number; readonly confirms: number; readonly orphans: number };
+
+const batch = 100;
+
+/** `at` is business time. */
+export async function expireHolds({ database, closeUsedCard }: BookOrphansDeps, at: Date): Promise<Expired> {
+  const holds = await drain(database, at, `hold_expires_at <= $1 and status = 'pending'`, async (tx, row, cause) => {
+    const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
+    if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, closeUsedCard);
+  });
+  const confirms = await drain(database, at, 'link_until <= $1', async (tx, row, cause) => {
+    if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, cause);
+  });
+  const orphans = await bookOrphanClearings({ database, closeUsedCard }, at);
+  throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
+  return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
+}
+
+type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
+type Drained = { readonly done: number; readonly failures: unknown[] };
+
+/** One transaction each, and each asked for once in a pass: nobody's place is kept for long. */
+async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<Drained> {
+  const failures: unknown[] = [];
+  let done = 0;
+  let after = '';
+  for (;;) {
+    const found = await rows<{ id: string }>(
+      database.read(),
+      `select id from transactions where ${due} and id > $2 order by id limit ${batch}`,
+      [at, after],
+    );
+    const failed = await forEachCollectingErrors(found, ({ id }) =>
+      database.write(async (tx) => expire(tx, await lockPayment(tx, id), causeOf(id, at))),
+    );
+    failures.push(...failed);
+    done += found.length - failed.length;
+    after = found.at(-1)?.id ?? after;
+    if (found.length < batch) return { done, failures };
+  }
+}
+
+const causeOf = (id: string, at: Date): Cause => ({
+  causeId: `expiry:${id}:${at.toISOString()}`,
+  requestId: `expiry/${id}`,
+  actor: { kind: 'deadline' },
+  at,
+});

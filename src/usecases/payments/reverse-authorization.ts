@@ -1,0 +1,71 @@
+/**
+ * The network gives back a part of a hold, or all of it. Never refused; what is no longer held gives nothing back. A
+ * reversal that comes before its authorization waits for it; one that does not fit it is kept and not booked.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import {
+  type BookingAnswer,
+  bookReversal,
+  type CloseUsedCard,
+  claimMessage,
+  findByAuthorization,
+  keepMessage,
+  keepMisfit,
+  lockPayment,
+  type Misfit,
+  misfitRefusal,
+  type Received,
+  type ReversalMessage,
+} from '../../domains/payments/index.ts';
+import type { Logger } from '../../platform/log.ts';
+
+export type ReverseDeps = {
+  readonly database: Database;
+  readonly closeUsedCard: CloseUsedCard;
+  readonly log: Pick<Logger, 'error'>;
+};
+
+type Reversal = Received<ReversalMessage>;
+
+export const createReverseAuthorization =
+  ({ database, closeUsedCard, log }: ReverseDeps) =>
+  async (received: Reversal): Promise<BookingAnswer> => {
+    const reversed = await database.write((tx) => reverse(tx, received, closeUsedCard));
+    if (!('misfit' in reversed)) return reversed.answer;
+    const { adapter, message } = received;
+    const { id: reversalId, authorizationId } = message;
+    log.error({ adapter, reversalId, authorizationId, reason: reversed.misfit }, 'a reversal is kept and not booked');
+    throw misfitRefusal(message, reversed.misfit);
+  };
+
+type Reversed = { readonly answer: BookingAnswer } | { readonly misfit: Misfit };
+
+async function reverse(tx: Tx, received: Reversal, closeUsedCard: CloseUsedCard): Promise<Reversed> {
+  const { known, misfit } = await claimMessage(tx, 'reversal', received);
+  if (known !== undefined) return { answer: known };
+  if (misfit !== undefined) {
+    await keepMisfit(tx, 'reversal', received, misfit);
+    return { misfit };
+  }
+  const { adapter, message, cause } = received;
+  const found = await findByAuthorization(tx, adapter, message.authorizationId);
+  if (found === null) {
+    const answer = { transactionId: null };
+    // Also of a card that is not known: it may be about to be.
+    await keepMessage(tx, received, { kind: 'reversal', transactionId: null, answer, isWaiting: true });
+    return { answer };
+  }
+  const row = await lockPayment(tx, found.id);
+  const answer = { transactionId: row.id };
+  await keepMessage(tx, received, { kind: 'reversal', transactionId: row.id, answer });
+  await bookReversal(
+    tx,
+    row,
+    { source: { adapter, id: message.id }, amountCents: message.amountCents },
+    cause,
+    closeUsedCard,
+  );
+  return { answer };
+}

@@ -1,0 +1,78 @@
+/**
+ * A person's approval of an intent, with a passkey's assertion where the policy demands one: the attestation is kept
+ * first, in a transaction of its own, and then the workflow is asked. A repeat of the request finds the attestation and
+ * asks again.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import {
+  askedAs,
+  decideIntent,
+  type IntentDecision,
+  type IntentRow,
+  intentWorkflowId,
+  moveIntent,
+  signDecision,
+  stateOf,
+} from '../../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import type { AssertionEnvelope } from '../../http/webauthn.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import { type Cause, inRunOf } from '../../platform/cause.ts';
+import { hasMoved } from '../../platform/transitions.ts';
+import type { WorkflowGateway } from '../../temporal/gateway.ts';
+import type { Vault } from '../../vault/vault.ts';
+import type { AttestIntent } from './attest-intent.ts';
+import { refuseUnattested } from './refuse-unattested.ts';
+
+export type ApproveDeps = {
+  readonly database: Database;
+  readonly gateway: Pick<WorkflowGateway, 'ask'>;
+  readonly attest: AttestIntent;
+  /** Seals what is asked, so that the worker knows whom it is from. */
+  readonly vault: Vault;
+};
+
+export type Approved = {
+  readonly intentId: string;
+  /** `key:key_…`, `passkey:psk_…`, `policy`. */
+  readonly approvedBy: string;
+};
+
+/** Without an envelope only an owner's key approves, and only what the policy leaves to it. */
+export type ApproveIntent = (
+  intent: IntentRow,
+  envelope: AssertionEnvelope | undefined,
+  cause: Cause,
+) => Promise<Approved>;
+
+export const createApproveIntent =
+  ({ database, gateway, attest, vault }: ApproveDeps): ApproveIntent =>
+  async (intent, envelope, cause) => {
+    const { id } = intent;
+    // The pure rule answers first: what is refused or done already needs no Temporal, and uses no challenge up.
+    const seen = await hasMoved(database.read(), 'intent', id, cause.causeId);
+    const move = moveIntent(stateOf(intent), 'approve', seen);
+    if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+    // Its own approval stands, whatever has become of the attestation since.
+    if (seen) return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
+    const attested = envelope === undefined ? undefined : await attest(intent, envelope, cause);
+    if (move.outcome === 'already') return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
+    const approver = attested === undefined ? keyOf(cause) : ({ actor: 'passkey', by: attested.passkeyId } as const);
+    // The decision asks again under lock; this answers in words without Temporal.
+    if (attested === undefined) {
+      refuseUnattested(await policyOfAgent(database.read(), intent.agentId), intent, cause);
+    }
+    const { causeId, requestId, runId } = inRunOf(cause, intent);
+    const ids = { causeId, requestId, ...(runId === undefined ? {} : { runId }) };
+    const decision: IntentDecision = { decision: 'approve', ...approver, ...ids };
+    const sealedAt = new Date();
+    const sealed = await signDecision(vault, id, decision, sealedAt);
+    const view = await gateway.ask(intentWorkflowId(id), decideIntent, sealed, askedAs(causeId, sealedAt));
+    return { intentId: id, approvedBy: view.approvedBy ?? 'policy' };
+  };
+
+function keyOf({ actor }: Cause): Pick<IntentDecision, 'actor' | 'by'> {
+  if (actor.kind !== 'key') throw new DomainError('forbidden', 'only an owner’s key or a passkey approves an intent');
+  return { actor: 'key', by: actor.id };
+}

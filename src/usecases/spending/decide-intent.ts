@@ -1,0 +1,58 @@
+/**
+ * Carries out a person's decision on an intent. An approval is a grant, so the hard rules are evaluated once more under
+ * lock; what only a person was needed for passes, what any rule forbids does not.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import {
+  applyToLockedIntent,
+  holderOf,
+  type IntentCommand,
+  type IntentRow,
+  type LockedIntent,
+  lockIntentFor,
+} from '../../domains/spending/intents/index.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import type { Cause } from '../../platform/cause.ts';
+import { lockIntentCardForShare } from '../cards/card-facts.ts';
+import { evaluatePlan, lockAgentForShare, lockPolicyForShare, type Plan } from './evaluate-plan.ts';
+import { refuseUnattested } from './refuse-unattested.ts';
+import { riskOf } from './spending-facts.ts';
+
+export async function decideIntent(tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> {
+  const grounds = command.kind === 'approve' ? await lockGrounds(tx, id) : undefined;
+  const locked = await lockIntentFor(tx, id, cause);
+  if (grounds !== undefined) await refuseForbiddenGrant(tx, grounds, locked, cause);
+  return applyToLockedIntent(tx, locked, command, cause, { isOwnWorkflow: true });
+}
+
+type Grounds = Pick<Plan, 'agent' | 'card' | 'policy'>;
+
+/** Agent, card and policy are held before the intent, as by whoever charges: the one order of locks. */
+async function lockGrounds(tx: Tx, id: string): Promise<Grounds> {
+  const holder = await holderOf(tx, id);
+  const { agentId } = holder;
+  const agent = (await lockAgentForShare(tx, agentId)) ?? { ...holder, status: 'closed' };
+  const card = await lockIntentCardForShare(tx, agentId, id);
+  return { agent, card, policy: await lockPolicyForShare(tx, agentId) };
+}
+
+async function refuseForbiddenGrant(
+  tx: Tx,
+  grounds: Grounds,
+  { row, seen }: LockedIntent,
+  cause: Cause,
+): Promise<void> {
+  if (seen || row.status !== 'pending_approval') return;
+  refuseUnattested(grounds.policy, row, cause);
+  const decision = await evaluatePlan(tx, riskOf, { ...grounds, request: requestOf(row), at: cause.at });
+  if (decision.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${decision.reason}`);
+}
+
+const requestOf = ({ expectedAmountCents, expectedMerchant, recurring }: IntentRow) =>
+  ({
+    amountCents: expectedAmountCents,
+    merchant: expectedMerchant == null ? undefined : { name: expectedMerchant },
+    kind: 'purchase',
+    recurring: recurring != null,
+  }) as const;

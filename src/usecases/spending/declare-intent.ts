@@ -1,0 +1,123 @@
+/**
+ * Declares an intent: finds the agent and the card, evaluates by the one spending rule, and inserts the decision with its
+ * events and process in one transaction. Repeats find the first intent.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import {
+  type ApprovalLinks,
+  type DeclareBody,
+  findByClientId,
+  findIntent,
+  type IntentRow,
+  insertIntent,
+  type NewIntent,
+} from '../../domains/spending/intents/index.ts';
+import {
+  agentStanding,
+  policyCheckOf,
+  type RequestFacts,
+  type SpendingDecision,
+} from '../../domains/spending/policies/index.ts';
+import { agentOf, type Call, mayReach, ownerOf } from '../../http/caller.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import { later, minute } from '../../kernel/instant.ts';
+import { assertBelowLimit } from '../../platform/assert-limit.ts';
+import { type Card, lockAgentCardForShare } from '../cards/card-facts.ts';
+import { evaluatePlan, lockAgentForShare, lockPolicyForShare, type RiskOf } from './evaluate-plan.ts';
+
+export type DeclareDeps = { readonly database: Database; readonly riskOf: RiskOf; readonly links: ApprovalLinks };
+
+export type Declared = { readonly row: IntentRow; readonly isNew: boolean };
+
+export const declareIntent =
+  ({ database, ...evaluating }: DeclareDeps) =>
+  (declaration: DeclareBody, call: Call): Promise<Declared> => {
+    const wanted = { id: call.newId('intent'), agentId: namedAgent(declaration, call), declaration };
+    return database.write((tx) => declare(tx, evaluating, wanted, call));
+  };
+
+type Evaluating = Omit<DeclareDeps, 'database'>;
+type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
+
+async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
+  // Nobody takes the turn of an agent that is not theirs. One's own is known by the token, and needs no asking.
+  if (agentOf(call) !== agentId) mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
+  const agent = mayReach(call, 'agent', agentId, await lockAgentForShare(tx, agentId));
+  const { clientIntentId } = declaration;
+  // Without a key every request mints an id of its own.
+  const known =
+    (call.idempotencyKey === undefined ? null : await findIntent(tx, id)) ??
+    (clientIntentId === undefined ? null : await findByClientId(tx, agentId, clientIntentId));
+  if (known !== null) return { row: known, isNew: known.id === id };
+  if (agent.status !== 'active') {
+    throw new DomainError('policy_denied', `agent ${agentId} is ${agent.status}; it may declare nothing`);
+  }
+  const card = await chosenCard(tx, agentId, declaration);
+  const policy = await lockPolicyForShare(tx, agentId);
+  const { at } = call.cause;
+  const request = requestOf(declaration);
+  const decision = await evaluatePlan(tx, deps.riskOf, { agent, card, policy, request, at });
+  const status = statusOf[decision.outcome];
+  const counted = { ownerId: agent.ownerId, subject: agentId, at };
+  // The agent's spending is locked, so its declarations come one after the other.
+  if (status !== 'denied') await assertBelowLimit(tx, intentLimits[status], counted, { isLocked: true });
+  const row = await insertIntent(
+    tx,
+    {
+      id,
+      ownerId: agent.ownerId,
+      agentId,
+      clientIntentId: clientIntentId ?? null,
+      purpose: declaration.purpose,
+      expectedAmountCents: request.amountCents,
+      expectedMerchant: declaration.expectedMerchant ?? null,
+      cardId: card.id,
+      expiresAt: later(at, declaration.ttlMinutes * minute),
+      recurring: declaration.recurring ?? null,
+      policyCheck: policyCheckOf(decision),
+      policyVersion: policy?.version ?? null,
+      status,
+    },
+    call.cause,
+    deps.links,
+  );
+  return { row, isNew: true };
+}
+
+const statusOf = { allow: 'approved', needs_approval: 'pending_approval', deny: 'denied' } as const satisfies Record<
+  SpendingDecision['outcome'],
+  NewIntent['status']
+>;
+
+/** A denied intent is not open. */
+const intentLimits = {
+  approved: 'open_intents',
+  pending_approval: ['open_intents', 'waiting_intents'],
+} as const;
+
+function namedAgent({ agentId }: DeclareBody, call: Call): string {
+  const own = agentOf(call);
+  if (agentId === undefined && own === undefined) throw new DomainError('invalid_request', 'body.agentId: is missing');
+  return agentId ?? own ?? ownerOf(call);
+}
+
+function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant, recurring }: DeclareBody): RequestFacts {
+  const merchant = expectedMerchant === undefined ? undefined : { name: expectedMerchant };
+  const amountCents = expectedAmountEuros ?? expectedAmount ?? 0;
+  return { amountCents, merchant, kind: 'purchase', recurring: recurring !== undefined };
+}
+
+async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {
+  const card = await lockAgentCardForShare(tx, agentId, { cardId, cardName });
+  if (card === undefined) {
+    const which = cardId ?? (cardName === undefined ? undefined : 'of that name'); // A name is the caller's own word.
+    throw new DomainError(
+      'invalid_request',
+      which === undefined ? `agent ${agentId} has no card` : `agent ${agentId} has no card ${which}`,
+    );
+  }
+  if (card.status === 'closed') throw new DomainError('invalid_state', `card ${card.id} is closed; name another card`);
+  return card;
+}

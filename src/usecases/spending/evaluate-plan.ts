@@ -1,0 +1,67 @@
+/**
+ * What the rules say to a payment that somebody plans: the same question for a declaration, a person's approval and
+ * `simulate`, so that they can never disagree. A grant holds still what it is evaluated by until it is written.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import { lockSpending } from '../../domains/payments/index.ts';
+import {
+  type AgentStanding,
+  agentStanding,
+  evaluateSpending,
+  type PolicyRow,
+  policyOf,
+  policyOfAgent,
+  type RequestFacts,
+  type RiskFacts,
+  type SpendingDecision,
+} from '../../domains/spending/policies/index.ts';
+import { type Card, cardFactsOf } from '../cards/card-facts.ts';
+import { countersOf } from './spending-facts.ts';
+
+/** Until the risk engine exists it allows. */
+export type RiskOf = (
+  tx: Tx,
+  who: { ownerId: string; agentId: string },
+  request: RequestFacts,
+  at: Date,
+) => Promise<RiskFacts>;
+
+export type Plan = {
+  readonly agent: AgentStanding;
+  /** None where the agent has none. */
+  readonly card: Card | undefined;
+  readonly policy: PolicyRow | null;
+  readonly request: RequestFacts;
+  readonly at: Date;
+};
+
+export async function evaluatePlan(
+  tx: Tx,
+  riskOf: RiskOf,
+  { agent, card, policy, request, at }: Plan,
+): Promise<SpendingDecision> {
+  const { agentId } = agent;
+  return evaluateSpending({
+    at,
+    policy: policy === null ? null : policyOf(policy),
+    agent,
+    card: card === undefined ? undefined : cardFactsOf(card),
+    request,
+    counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase: 'declare' }, at),
+    phase: 'declare',
+    risk: await riskOf(tx, agent, request, at),
+  });
+}
+
+/**
+ * The agent's turn to spend, and the agent as it is then: until the end of the transaction no other grant, charge or
+ * revoking command of this agent comes in between. The first lock that a grant takes; card and policy follow.
+ */
+export async function lockAgentForShare(tx: Tx, agentId: string): Promise<AgentStanding | null> {
+  await lockSpending(tx, agentId);
+  return agentStanding(tx, agentId, 'for share');
+}
+
+export const lockPolicyForShare = (tx: Tx, agentId: string): Promise<PolicyRow | null> =>
+  policyOfAgent(tx, agentId, 'for share');

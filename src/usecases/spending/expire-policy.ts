@@ -1,0 +1,33 @@
+/**
+ * What the expiry of an agent's policy does, in one transaction and once: freezes or closes its cards, or neither, and
+ * tells the owner. Nothing happens when the policy was changed meanwhile; charges are refused by the rule in any case.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import { closeCardsOf, freezeCardsByPolicy, lockCardsOf } from '../../domains/cards/index.ts';
+import {
+  agentStanding,
+  type ExpirationAction,
+  lockExpiredPolicy,
+  markExpired,
+} from '../../domains/spending/policies/index.ts';
+import type { Cause } from '../../platform/cause.ts';
+
+export const expirePolicy = (database: Database, agentId: string, at: Date): Promise<void> =>
+  database.write(async (tx) => {
+    if ((await agentStanding(tx, agentId)) === null) return;
+    await lockCardsOf(tx, agentId);
+    const policy = await lockExpiredPolicy(tx, agentId, at);
+    if (policy === null) return;
+    const causeId = `policy-expiry:${policy.id}:${policy.version}`;
+    const cause: Cause = { causeId, requestId: causeId, actor: { kind: 'policy' }, at };
+    const cards = await cardsAfter[policy.expirationAction](tx, cause, agentId);
+    await markExpired(tx, cause, policy, cards.length);
+  });
+
+const cardsAfter: Record<ExpirationAction, (tx: Tx, cause: Cause, agentId: string) => Promise<readonly string[]>> = {
+  freeze: freezeCardsByPolicy,
+  close: closeCardsOf,
+  notify: async () => [],
+};

@@ -1,0 +1,38 @@
+/**
+ * Where the agent's policy demands attestation, a passkey has to stand by an intent before it may be approved or paid
+ * for. The policy in force decides, not the one that the intent was declared under. Pure: policy and intent come in.
+ * @module
+ */
+import type { IntentRow } from '../../domains/spending/intents/index.ts';
+import { type AttestationTerms, type PolicyRow, whyUnattested } from '../../domains/spending/policies/index.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import type { Cause } from '../../platform/cause.ts';
+
+export function refuseUnattested(policy: PolicyRow | null, intent: IntentRow, { actor, at }: Cause): void {
+  const demand = demandOf(policy);
+  if (demand === undefined) return;
+  if (actor.kind === 'signal') throw refused('its policy demands a passkey; a signal cannot approve it');
+  const why = whyUnattested(demand, intent.attestedAt ?? null, at);
+  if (why === undefined) return;
+  throw refused(
+    `cannot approve: its policy ${why}; send webauthnAssertion, made for a challenge of POST /passkeys/intents/${intent.id}/challenge`,
+  );
+}
+
+/** A checkout that the network would be told to decline; its intent stays open for a passkey. */
+export function refuseUnattestedPayment(policy: PolicyRow | null, intent: IntentRow, at: Date): void {
+  const demand = demandOf(policy);
+  const why = demand === undefined ? undefined : whyUnattested(demand, intent.attestedAt ?? null, at);
+  if (why === undefined) return;
+  throw new DomainError('policy_denied', `the policy ${why}; attest it with POST /intents/${intent.id}/attest`);
+}
+
+export const demandsPasskey = (policy: PolicyRow | null): boolean => demandOf(policy) !== undefined;
+
+/** Undefined where the policy in force demands none. */
+function demandOf(policy: PolicyRow | null): AttestationTerms | undefined {
+  if (policy === null || !policy.requireAttestation) return undefined;
+  return { requireAttestation: true, attestationWindowMinutes: policy.attestationWindowMinutes ?? null };
+}
+
+const refused = (why: string): DomainError => new DomainError('invalid_state', why);

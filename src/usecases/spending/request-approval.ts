@@ -1,0 +1,95 @@
+/**
+ * A charge that only wanted a person: one pending intent for the card, or the one in its place, filled in from the
+ * charge, and the owner hears of it. A person has a day to decide; from the approval on the merchant's next try passes
+ * for 15 minutes.
+ * @module
+ */
+import { rows, type Tx } from '../../db/tx.ts';
+import { type CardRow, findCard } from '../../domains/cards/index.ts';
+import { lockAgent } from '../../domains/parties/index.ts';
+import type { AuthorizationFacts, AuthorizationMessage, Received } from '../../domains/payments/index.ts';
+import { type ApprovalLinks, insertIntent } from '../../domains/spending/intents/index.ts';
+import { recordChanges } from '../../events/record.ts';
+import { newId } from '../../kernel/ids.ts';
+import { day, later } from '../../kernel/instant.ts';
+import { eurosFromCents } from '../../kernel/money.ts';
+import { whyAtLimit } from '../../platform/assert-limit.ts';
+
+const personDecidesMs = day;
+const retryPassesMinutes = 15;
+
+type Declined = { readonly rule: string; readonly reason: string; readonly transactionId: string };
+
+export type RequestApproval = (
+  tx: Tx,
+  received: Received<AuthorizationMessage>,
+  facts: AuthorizationFacts,
+  declined: Declined,
+) => Promise<void>;
+
+/** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
+export const createRequestApproval =
+  (links: Pick<ApprovalLinks, 'open'>): RequestApproval =>
+  async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
+    const { amountCents, merchant } = message;
+    // Charges and declarations of one agent come one after the other: two charges in parallel do not ask twice, and
+    // all intents of the agent are counted under one lock.
+    await rows(tx, 'select lock_spending($1)', [charged.agentId]);
+    const card = await cardOfNow(tx, charged);
+    if (card === null) return;
+    const asked = await rows(
+      tx,
+      `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
+       and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
+      [card.agentId, card.id, amountCents, merchant.name, cause.at],
+    );
+    if (asked.length > 0) return;
+    // At the limit nothing is created; the decline stands.
+    const counted = { ownerId: card.ownerId, subject: card.agentId, at: cause.at };
+    const whyNot = await whyAtLimit(tx, ['open_intents', 'waiting_intents'], counted, { isLocked: true });
+    if (whyNot !== undefined) return;
+    const intent = await insertIntent(
+      tx,
+      {
+        id: newId('intent'),
+        ownerId: card.ownerId,
+        agentId: card.agentId,
+        clientIntentId: null,
+        purpose: `a charge by ${merchant.name} that waits for a person`,
+        expectedAmountCents: amountCents,
+        expectedMerchant: merchant.name,
+        cardId: card.id,
+        expiresAt: later(cause.at, personDecidesMs),
+        payWithinMinutes: retryPassesMinutes,
+        policyCheck: { allowed: true, requiresApproval: true, reason },
+        policyVersion: policy?.version ?? null,
+        status: 'pending_approval',
+      },
+      cause,
+      links,
+    );
+    const data = {
+      id: transactionId,
+      agentId: card.agentId,
+      status: 'failed',
+      transactionId,
+      intentId: intent.id,
+      action: 'review',
+      signals: [rule],
+      amountEuros: eurosFromCents(amountCents),
+      reason,
+    };
+    const { ownerId, agentId } = card;
+    await recordChanges(tx, cause, [
+      { event: 'risk.review_required', ownerId, agentId, subjectId: transactionId, data },
+    ]);
+  };
+
+/** A rotation or a close may have come since the decline; the agent is held so that none comes now. */
+async function cardOfNow(tx: Tx, { id, ownerId, agentId }: AuthorizationFacts['card']): Promise<CardRow | null> {
+  const agent = await lockAgent(tx, ownerId, agentId);
+  if (agent === undefined || agent.status === 'closed') return null;
+  let card = await findCard(tx, id);
+  while (card?.replacedByCardId != null) card = await findCard(tx, card.replacedByCardId);
+  return card === null || card.status === 'closed' ? null : card;
+}

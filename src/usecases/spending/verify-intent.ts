@@ -1,0 +1,71 @@
+/**
+ * Compares what was really paid with what an intent declared, once it is paid for, and marks intent and transactions.
+ * Moves nothing: a mismatch is told, and what to do about it is the owner's.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import { markVerified, transactionsPaidFor } from '../../domains/payments/index.ts';
+import {
+  findIntent,
+  type IntentRow,
+  latestCompletedWindow,
+  lockIntent,
+  mismatchesOf,
+  noteVerified,
+  type VerifyBody,
+} from '../../domains/spending/intents/index.ts';
+import { policyOfAgent, tolerancePercentOf } from '../../domains/spending/policies/index.ts';
+import { type Call, mayReach } from '../../http/caller.ts';
+import { DomainError } from '../../kernel/errors.ts';
+
+export type Verified = {
+  readonly intentId: string;
+  readonly verified: boolean;
+  readonly mismatches: string[];
+  readonly transactionsUpdated: number;
+};
+
+export const createVerifyIntent =
+  ({ database }: { readonly database: Database }) =>
+  (intentId: string, actual: VerifyBody, call: Call): Promise<Verified> =>
+    database.write((tx) => verify(tx, intentId, actual, call));
+
+async function verify(tx: Tx, intentId: string, actual: VerifyBody, call: Call): Promise<Verified> {
+  mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  const intent = await lockIntent(tx, intentId);
+  const transactionId = await paidBy(tx, intent);
+  const mismatches = mismatchesOf(
+    {
+      amountCents: intent.expectedAmountCents,
+      merchant: intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null),
+      tolerancePercent: await toleranceOf(tx, intent),
+    },
+    { amountCents: actual.actualAmountEuros, merchant: actual.actualMerchant },
+  );
+  const transactions = await transactionsPaidFor(tx, intentId, transactionId);
+  await markVerified(tx, transactions, mismatches, call.cause);
+  await noteVerified(tx, intent, mismatches, call.cause);
+  return {
+    intentId,
+    verified: mismatches.length === 0,
+    mismatches,
+    transactionsUpdated: transactions.length,
+  };
+}
+
+/** The charge of the last completed window; undefined for an intent of one payment: whatever has paid for it. */
+async function paidBy(tx: Tx, intent: IntentRow): Promise<string | undefined> {
+  if (intent.recurring != null) {
+    const window = await latestCompletedWindow(tx, intent.id);
+    if (window?.transactionId != null) return window.transactionId;
+    throw new DomainError('invalid_state', 'no window of the intent is completed yet; verify it once one is paid for');
+  }
+  if (intent.status === 'completed') return undefined;
+  throw new DomainError('invalid_state', `the intent is ${intent.status}; only a completed one can be verified`);
+}
+
+async function toleranceOf(tx: Tx, { recurring, agentId }: IntentRow): Promise<number> {
+  const policy = await policyOfAgent(tx, agentId);
+  return tolerancePercentOf(recurring?.amountTolerancePercent, policy?.amountTolerancePercent);
+}
