@@ -41,7 +41,7 @@ export const limits = {
     per: 'owner',
     counted: 'enrolled passkeys',
     remedy: 'remove one first',
-    operations: ['finishRegistration'],
+    operations: ['finishPasskeyRegistration'],
     rows: 'passkeys r where r.owner_id = given.owner and r.revoked_at is null',
   },
   challenges: {
@@ -49,7 +49,12 @@ export const limits = {
     per: 'purpose and subject',
     counted: 'open challenges for this',
     remedy: 'answer one, or wait five minutes until they expire',
-    operations: ['startRegistration', 'challengePasskey', 'challengeForIntent', 'challengeApproval'],
+    operations: [
+      'startPasskeyRegistration',
+      'createPasskeyChallenge',
+      'createIntentChallenge',
+      'createApprovalChallenge',
+    ],
     rows: `passkey_challenges r where r.owner_id = given.owner and r.used_at is null and r.expires_at > clock_timestamp()
       and r.purpose || '/' || coalesce(r.subject_id, '') = given.subject`,
   },
@@ -83,7 +88,7 @@ export const limits = {
     per: 'owner and UTC day',
     counted: 'top-ups today',
     remedy: 'go on tomorrow (UTC)',
-    operations: ['fundWallet', 'fundOneWallet'],
+    operations: ['fundWallet', 'fundWalletById'],
     rows: `fundings r where r.owner_id = given.owner
       and r.created_at >= date_trunc('day', given.at, 'UTC')`,
   },
@@ -100,7 +105,7 @@ export const limits = {
     per: 'agent',
     counted: 'open intents of this agent',
     remedy: 'cancel one first, or wait until one is paid or expires',
-    operations: ['declareIntent', 'authorize'],
+    operations: ['declareIntent', 'authorizeCardPayment'],
     rows: `intents r where r.agent_id = given.subject and r.status in ('pending_approval', 'approved')
       and (r.expires_at > given.at or r.matched_transaction_id is not null)`,
   },
@@ -109,7 +114,7 @@ export const limits = {
     per: 'agent',
     counted: 'intents of this agent that wait for a person',
     remedy: 'have one decided, or cancel one first',
-    operations: ['declareIntent', 'authorize'],
+    operations: ['declareIntent', 'authorizeCardPayment'],
     rows: `intents r where r.agent_id = given.subject and r.status = 'pending_approval' and r.expires_at > given.at`,
   },
   evidence: {
@@ -159,6 +164,6 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   rotateCard: 'the new card takes the place of the old one',
   rotatePrimaryCard: 'the new card takes the place of the old one',
   fundAgent: 'moves money within the wallet; the rate limit alone',
-  clear: 'moves money; 3,000 network messages a second for each key',
-  reverse: 'moves money; 3,000 network messages a second for each key',
+  clearCardPayment: 'moves money; 3,000 network messages a second for each key',
+  reverseCardPayment: 'moves money; 3,000 network messages a second for each key',
 };

@@ -17,7 +17,7 @@ afterAll(() => all.close());
 
 /** Why an operation does act twice. */
 const exempt: Readonly<Record<string, string>> = {
-  challengeApproval: 'nobody in particular asks, so there are no idempotency keys; each challenge is another one',
+  createApprovalChallenge: 'nobody in particular asks, so there are no idempotency keys; each challenge is another one',
   advanceSandboxClock: 'the dashboard has no idempotency keys; the clock moves by what each call says',
 };
 

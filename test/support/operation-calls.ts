@@ -100,14 +100,14 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     getHealth: () => ({ as: 'nobody' }),
     getApiInformation: () => ({ as: 'nobody' }),
     createCustomer: async () => ({ by: await world.owner() }),
-    readOwnCustomer: () => ({}),
-    readCustomer: async () => {
+    getOwnCustomer: () => ({}),
+    getCustomer: async () => {
       const [customer] = await world.sql<{ id: string }>('select id from customers where owner_id = $1', [
         owner.ownerId,
       ]);
       return id(customer?.id ?? '');
     },
-    updateCustomer: async () => ({ ...(await calls.readCustomer?.()), body: { companyName: 'Bursar tests' } }),
+    updateCustomer: async () => ({ ...(await calls.getCustomer?.()), body: { companyName: 'Bursar tests' } }),
     listLimits: () => ({}),
     updateLimit: () => ({
       as: 'dashboard',
@@ -117,12 +117,12 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     }),
     createKey: () => ({ body: { label: 'second' } }),
     listKeys: () => ({}),
-    deleteKey: async () => id((await freshKey()).id),
+    revokeKeyByDelete: async () => id((await freshKey()).id),
     revokeKey: async () => id((await freshKey()).id),
     createAgent: () => ({ body: { name: 'one more' } }),
     listAgents: () => ({}),
-    readAgent: () => id(records.agentId),
-    readAgentWallet: () => id(records.agentId),
+    getAgent: () => id(records.agentId),
+    getAgentWallet: () => id(records.agentId),
     updateAgent: () => ({ ...id(records.agentId), body: { scope: 'shopping' } }),
     closeAgent: async () => id(await anAgent()),
     fundAgent: async () => ({ ...id(await anAgent()), body: { amount: 1.5 } }),
@@ -134,32 +134,32 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     },
     createAgentToken: () => ({ ...id(records.agentId), body: { label: 'more' } }),
     listAgentTokens: () => id(records.agentId),
-    listOwnerTokens: () => ({}),
+    listAllAgentTokens: () => ({}),
     revokeAgentToken: async () => {
       const { id: tokenId } = await api().tokens.createAgentToken({ params: { id: records.agentId }, body: {} });
       return { path: { id: records.agentId, tokenId } };
     },
-    startRegistration: () => ({ body: { name: 'one more' } }),
-    finishRegistration: async () => {
+    startPasskeyRegistration: () => ({ body: { name: 'one more' } }),
+    finishPasskeyRegistration: async () => {
       const voucher = await ownPasskey();
-      const { challengeId, options } = await passkeys.startRegistration({ body: {} });
-      const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+      const { challengeId, options } = await passkeys.startPasskeyRegistration({ body: {} });
+      const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
       const attestation = softPasskey(world.config.publicUrl).create(options);
       return { body: { challengeId, attestation, webauthnAssertion: voucher.answer(vouch) } };
     },
     listPasskeys: () => ({}),
-    challengePasskey: async () => {
+    createPasskeyChallenge: async () => {
       await ownPasskey();
       return { body: { purpose: 'generic' } };
     },
-    challengeForIntent: async () => {
+    createIntentChallenge: async () => {
       await ownPasskey();
       return { path: { intentId: records.intentId } };
     },
-    deletePasskey: async () => {
+    revokePasskey: async () => {
       const voucher = await ownPasskey();
       const { id: subjectId } = await aPasskey(world, owner, voucher);
-      const challenge = await passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId } });
+      const challenge = await passkeys.createPasskeyChallenge({ body: { purpose: 'revoke_passkey', subjectId } });
       return { ...id(subjectId), body: { webauthnAssertion: voucher.answer(challenge) } };
     },
     attestIntent: async () => {
@@ -168,8 +168,8 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     },
     createPolicy: () => ({ body: { name: 'fresh' } }),
     listPolicies: () => ({}),
-    listPresets: () => ({}),
-    getPreset: () => ({ path: { presetId: 'strict' } }),
+    listPolicyPresets: () => ({}),
+    getPolicyPreset: () => ({ path: { presetId: 'strict' } }),
     simulatePolicy: () => ({ body: { agentId: records.agentId, amount: 1 } }),
     getAgentPolicy: () => ({ path: { agentId: records.agentId } }),
     updateAgentPolicy: () => ({ path: { agentId: records.agentId }, body: { cooldownMinutes: 0 } }),
@@ -193,8 +193,8 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     listEvidence: () => ({ query: `intentId=${records.intentId}` }),
     getEvidence: () => id(records.evidenceId),
     deleteEvidence: async () => id((await api().evidence.createEvidence({ body: { intentId: records.intentId } })).id),
-    readApproval: () => aLink(),
-    challengeApproval: async () => {
+    getApproval: () => aLink(),
+    createApprovalChallenge: async () => {
       await ownPasskey();
       return aLink();
     },
@@ -202,7 +202,7 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       const passkey = await ownPasskey();
       const link = await aLink();
       const params = { token: link.path.token };
-      const challenge = await owner.client(approvalsArea).challengeApproval({ params, body: {} });
+      const challenge = await owner.client(approvalsArea).createApprovalChallenge({ params, body: {} });
       return { ...link, body: { webauthnAssertion: passkey.answer(challenge) } };
     },
     denyByLink: () => aLink(),
@@ -227,8 +227,8 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       return { path: { cardId } };
     },
     closeCard: async () => ({ path: { cardId: await aCard() } }),
-    changeCard: async () => ({ path: { cardId: await aCard() }, body: { displayName: 'Travel' } }),
-    setCardLimits: async () => ({ path: { cardId: await aCard() }, body: { dailyLimitEuros: 40 } }),
+    updateCard: async () => ({ path: { cardId: await aCard() }, body: { displayName: 'Travel' } }),
+    updateCardLimits: async () => ({ path: { cardId: await aCard() }, body: { dailyLimitEuros: 40 } }),
     getCardPolicy: () => ({ path: { cardId: records.cardId } }),
     rotateCard: async () => ({ path: { cardId: await aCard() } }),
     rotatePrimaryCard: async () => ({ path: { agentId: await anAgent() } }),
@@ -253,7 +253,7 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     getWalletBalance: () => id(records.walletId),
     updateWallet: () => ({ ...id(records.walletId), body: { purpose: 'everything' } }),
     closeWallet: async () => id((await api().wallets.createWallet({ body: { name: 'short-lived' } })).id),
-    fundOneWallet: () => ({ ...id(records.walletId), body: { amountEuros: 1 } }),
+    fundWalletById: () => ({ ...id(records.walletId), body: { amountEuros: 1 } }),
     fundWallet: () => ({ body: { amountEuros: 1 } }),
     getFunding: () => id(records.fundingId),
     listLedgerEntries: () => ({}),
@@ -271,8 +271,8 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
     listWebhookDeliveries: () => id(records.webhookId),
     getWebhookDelivery: () => ({ path: { deliveryId: records.deliveryId } }),
     listEventCatalog: () => ({}),
-    authorize: async () => signed('authorizations', await authorization()),
-    clear: async () => {
+    authorizeCardPayment: async () => signed('authorizations', await authorization()),
+    clearCardPayment: async () => {
       const more = {
         id: `clr_${randomUUID()}`,
         amountCents: 500,
@@ -282,7 +282,7 @@ export function operationCalls(world: World, owner: Owner, records: Records): Re
       };
       return signed('clearings', { ...(await authorized()), ...more });
     },
-    reverse: async () => signed('reversals', { id: `rev_${randomUUID()}`, ...(await authorized()) }),
+    reverseCardPayment: async () => signed('reversals', { id: `rev_${randomUUID()}`, ...(await authorized()) }),
     getSandboxClock: () => ({ as: 'dashboard' }),
     advanceSandboxClock: () => ({ as: 'dashboard', body: { ms: 1 } }),
   };

@@ -38,7 +38,7 @@ export function spendingAreas(infrastructure: Infrastructure): Mounted[] {
         verify: createVerifyIntent({ database }),
       }),
     ),
-    mounted(approvalsArea, approvalHandlers(byLink), { readApproval: approvalPage }),
+    mounted(approvalsArea, approvalHandlers(byLink), { getApproval: approvalPage }),
     mounted(evidenceArea, evidenceHandlers({ database })),
   ];
 }

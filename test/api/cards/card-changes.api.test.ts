@@ -29,13 +29,13 @@ beforeEach(async () => {
 
 const cards = (by: Payer = payer) => by.owner.client(cardsArea);
 const one = () => ({ params: { cardId: payer.cardId } });
-const rename = (body: { name?: string; displayName?: string | null }) => cards().changeCard({ ...one(), body });
+const rename = (body: { name?: string; displayName?: string | null }) => cards().updateCard({ ...one(), body });
 type Limits = {
   maxAmountPerTransaction?: number | null;
   dailyLimitEuros?: number | null;
   monthlyLimitEuros?: number | null;
 };
-const limit = (body: Limits) => cards().setCardLimits({ ...one(), body });
+const limit = (body: Limits) => cards().updateCardLimits({ ...one(), body });
 const policyOf = () => cards().getCardPolicy(one());
 const sendRaw = (method: string, path: string, body: unknown) =>
   payer.owner.send({ method, path, headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
@@ -91,7 +91,7 @@ describe('renaming', () => {
 
   test('of ten cards renamed to one name at once one gets it', async () => {
     const ids = [payer.cardId, ...(await Promise.all(Array.from({ length: 9 }, (_, i) => aSecondCard(`card ${i}`))))];
-    const asked = ids.map((cardId) => cards().changeCard({ params: { cardId }, body: { name: 'the one' } }));
+    const asked = ids.map((cardId) => cards().updateCard({ params: { cardId }, body: { name: 'the one' } }));
     const answers = await Promise.allSettled(asked);
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
     for (const answer of answers) if (answer.status === 'rejected') expect(answer.reason).toEqual(refusal(400));
@@ -273,8 +273,8 @@ describe('the policy view', () => {
 
 test('an agent changes nothing of its own cards', async () => {
   const asAgent = world.as(payer.token).client(cardsArea);
-  await expect(asAgent.changeCard({ ...one(), body: { name: 'mine' } })).rejects.toEqual(refusal(403));
-  await expect(asAgent.setCardLimits({ ...one(), body: { dailyLimitEuros: null } })).rejects.toEqual(refusal(403));
+  await expect(asAgent.updateCard({ ...one(), body: { name: 'mine' } })).rejects.toEqual(refusal(403));
+  await expect(asAgent.updateCardLimits({ ...one(), body: { dailyLimitEuros: null } })).rejects.toEqual(refusal(403));
   await expect(asAgent.rotateCard(one())).rejects.toEqual(refusal(403));
   await expect(asAgent.rotatePrimaryCard({ params: { agentId: payer.agentId } })).rejects.toEqual(refusal(403));
 });

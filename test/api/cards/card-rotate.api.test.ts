@@ -66,9 +66,9 @@ describe('through the worker', () => {
   // spec: state:Card:rotated
   // spec: event:card.rotated
   test('another number takes the place, with name, limits, primacy and usage; the old card closes', async () => {
-    await cards().changeCard({ params: { cardId: payer.cardId }, body: { name: 'travel', displayName: 'Travel' } });
+    await cards().updateCard({ params: { cardId: payer.cardId }, body: { name: 'travel', displayName: 'Travel' } });
     const limits = { maxAmountPerTransaction: 20, dailyLimitEuros: 50, monthlyLimitEuros: 500 };
-    const old = await cards().setCardLimits({ params: { cardId: payer.cardId }, body: limits });
+    const old = await cards().updateCardLimits({ params: { cardId: payer.cardId }, body: limits });
     const { card, previousCardId } = await rotate();
     expect(previousCardId).toBe(payer.cardId);
     expect(card).toEqual({
@@ -121,7 +121,7 @@ describe('through the worker', () => {
   });
 
   test('what was spent goes on counting against the limits that are carried over', async () => {
-    await cards().setCardLimits({ params: { cardId: payer.cardId }, body: { dailyLimitEuros: 30 } });
+    await cards().updateCardLimits({ params: { cardId: payer.cardId }, body: { dailyLimitEuros: 30 } });
     await network.authorize(payer);
     const first = await rotate();
     await network.authorize(withCard(first.card));
@@ -222,7 +222,7 @@ describe('through the worker', () => {
     expect(await ask()).toEqual(first);
     const second = await cards().rotatePrimaryCard({ params: { agentId: payer.agentId } });
     expect(second.previousCardId).toBe(first.card.id);
-    expect(await clientsOf(payer.owner).agents.readAgent({ params: { id: payer.agentId } })).toMatchObject({
+    expect(await clientsOf(payer.owner).agents.getAgent({ params: { id: payer.agentId } })).toMatchObject({
       cardId: second.card.id,
     });
   });
@@ -379,8 +379,8 @@ describe('while the new card is made', () => {
 
   test('changed, it is changed for the new card as well', async () => {
     const next = await aRotation();
-    await cards().changeCard({ params: { cardId: payer.cardId }, body: { name: 'late', displayName: 'Late' } });
-    await cards().setCardLimits({ params: { cardId: payer.cardId }, body: { dailyLimitEuros: 7 } });
+    await cards().updateCard({ params: { cardId: payer.cardId }, body: { name: 'late', displayName: 'Late' } });
+    await cards().updateCardLimits({ params: { cardId: payer.cardId }, body: { dailyLimitEuros: 7 } });
     await cards().freezeCard({ params: { cardId: payer.cardId } });
     await steps().issueCard(next);
     expect(await rowOf(next)).toMatchObject({

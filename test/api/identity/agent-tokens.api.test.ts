@@ -108,17 +108,17 @@ describe('using', () => {
     const params = { id: agent.id };
     const wide = await aTokenOf(world, owner, agent.id);
     const narrow = await aTokenOf(world, owner, agent.id, { scopes: ['wallets.read'] });
-    expect(await statusOf(wide.client(agentsArea).readAgent({ params }))).toBe(200);
-    await expect(narrow.client(agentsArea).readAgent({ params })).rejects.toMatchObject({
+    expect(await statusOf(wide.client(agentsArea).getAgent({ params }))).toBe(200);
+    await expect(narrow.client(agentsArea).getAgent({ params })).rejects.toMatchObject({
       status: 403,
       message: expect.stringContaining('agents.read'),
     });
-    expect(await statusOf(narrow.client(agentsArea).readAgentWallet({ params }))).toBe(200);
+    expect(await statusOf(narrow.client(agentsArea).getAgentWallet({ params }))).toBe(200);
     const tokens = wide.client(agentTokensArea);
     const asked = [
       tokens.createAgentToken({ params, body: {} }),
       tokens.listAgentTokens({ params }),
-      tokens.listOwnerTokens(),
+      tokens.listAllAgentTokens(),
       tokens.revokeAgentToken({ params: { id: agent.id, tokenId: wide.id } }),
       wide.client(keysArea).listKeys(),
       wide.client(keysArea).createKey({ body: {} }),
@@ -159,7 +159,7 @@ describe('listing and revoking', () => {
     await aTokenOf(world, owner, a.id, { label: 'first' });
     await aTokenOf(world, owner, b.id, { label: 'second' });
     await aTokenOf(world, other, (await anAgent(other)).id);
-    const listed = await owner.client(agentTokensArea).listOwnerTokens();
+    const listed = await owner.client(agentTokensArea).listAllAgentTokens();
     expect(listed.map(({ label, agentName }) => [label, agentName])).toEqual([
       ['second', 'B'],
       ['first', 'A'],

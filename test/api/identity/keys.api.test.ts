@@ -153,7 +153,7 @@ describe('revoking a key', () => {
   // spec: does:Keys:API key management
   test('takes effect with the answer, by either path, and a repeat changes nothing', async () => {
     const { client } = await world.owner();
-    for (const revoke of ['deleteKey', 'revokeKey'] as const) {
+    for (const revoke of ['revokeKeyByDelete', 'revokeKey'] as const) {
       const made = await client(keysArea).createKey({ body: {} });
       await world.as(made.key).client(keysArea).listKeys();
       expect(await client(keysArea)[revoke]({ params: { id: made.id } })).toEqual({ id: made.id, revoked: true });
@@ -166,7 +166,7 @@ describe('revoking a key', () => {
   test('the last live key stays', async () => {
     const { client, key } = await world.owner();
     const [only] = await client(keysArea).listKeys();
-    await expect(client(keysArea).deleteKey({ params: { id: only?.id ?? '' } })).rejects.toMatchObject({
+    await expect(client(keysArea).revokeKeyByDelete({ params: { id: only?.id ?? '' } })).rejects.toMatchObject({
       status: 400,
       message: expect.stringContaining('last live key'),
     });
@@ -178,7 +178,9 @@ describe('revoking a key', () => {
       const { ownerId } = await world.owner();
       await dashboard().createKey({ body: { ownerId } });
       const ids = (await dashboard(ownerId).listKeys()).map(({ id }) => id);
-      const answers = await Promise.allSettled(ids.map((id) => dashboard(ownerId).deleteKey({ params: { id } })));
+      const answers = await Promise.allSettled(
+        ids.map((id) => dashboard(ownerId).revokeKeyByDelete({ params: { id } })),
+      );
       expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
       expect(await dashboard(ownerId).listKeys()).toHaveLength(1);
     }
@@ -188,10 +190,12 @@ describe('revoking a key', () => {
     const [one, other] = [await world.owner(), await world.owner()];
     const [foreign] = await other.client(keysArea).listKeys();
     for (const id of [foreign?.id ?? '', 'key_unknown0']) {
-      await expect(one.client(keysArea).deleteKey({ params: { id } })).rejects.toMatchObject({ status: 404 });
+      await expect(one.client(keysArea).revokeKeyByDelete({ params: { id } })).rejects.toMatchObject({ status: 404 });
       await expect(dashboard(one.ownerId).revokeKey({ params: { id } })).rejects.toMatchObject({ status: 404 });
     }
-    await expect(one.client(keysArea).deleteKey({ params: { id: 'nonsense' } })).rejects.toMatchObject({ status: 400 });
+    await expect(one.client(keysArea).revokeKeyByDelete({ params: { id: 'nonsense' } })).rejects.toMatchObject({
+      status: 400,
+    });
     expect(await other.client(keysArea).listKeys()).toHaveLength(1);
   });
 });

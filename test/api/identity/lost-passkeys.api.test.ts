@@ -26,19 +26,19 @@ beforeEach(async () => {
   passkeys = owner.client(passkeysArea);
 });
 
-const remove = (id: string) => passkeys.deletePasskey({ params: { id: id as never }, body: {} });
+const remove = (id: string) => passkeys.revokePasskey({ params: { id: id as never }, body: {} });
 
 test('while the only one still waits no second one joins it, so that the owner can remove it with the key alone', async () => {
   await remove((await aPasskey(world, owner)).id);
-  const begun = await Promise.all([1, 2].map(() => passkeys.startRegistration({ body: {} })));
+  const begun = await Promise.all([1, 2].map(() => passkeys.startPasskeyRegistration({ body: {} })));
   const [stranger, second] = begun.map(({ challengeId, options }) => ({
     challengeId,
     attestation: softPasskey(world.config.publicUrl).create(options) as never,
   }));
-  const { id, approvesFrom } = await passkeys.finishRegistration({ body: stranger as never });
+  const { id, approvesFrom } = await passkeys.finishPasskeyRegistration({ body: stranger as never });
   const whole = [400, `passkey ${id} approves nothing before ${approvesFrom}; until then no second one is enrolled`];
-  expect(await refusalOf(passkeys.startRegistration({ body: {} }))).toEqual(whole);
-  expect(await refusalOf(passkeys.finishRegistration({ body: second as never }))).toEqual(whole);
+  expect(await refusalOf(passkeys.startPasskeyRegistration({ body: {} }))).toEqual(whole);
+  expect(await refusalOf(passkeys.finishPasskeyRegistration({ body: second as never }))).toEqual(whole);
   expect((await remove(id)).revoked).toBe(true);
   const own = await aPasskey(world, owner);
   expect(await refusalOf(aPasskey(world, owner, own))).toMatchObject([400, expect.stringContaining('until then')]);
@@ -54,7 +54,7 @@ test('challenges that nobody used go ten minutes after their time, used ones sta
     const sql = 'select used_at is not null as used from passkey_challenges where owner_id = $1 order by used';
     return (await world.sql<{ used: boolean }>(sql, [owner.ownerId])).map(({ used }) => used);
   };
-  const generic = () => passkeys.challengePasskey({ body: { purpose: 'generic' } });
+  const generic = () => passkeys.createPasskeyChallenge({ body: { purpose: 'generic' } });
   await Promise.all(Array.from({ length: 5 }, generic));
   await world.sql(`update passkey_challenges set expires_at = now() - interval '9 minutes' where owner_id = $1`, [
     owner.ownerId,

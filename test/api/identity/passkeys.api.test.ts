@@ -29,19 +29,22 @@ beforeEach(async () => {
 });
 
 const soft = () => softPasskey(world.config.publicUrl);
-const registration = () => passkeys.startRegistration({ body: {} });
+const registration = () => passkeys.startPasskeyRegistration({ body: {} });
 const enrolment = async (passkey: SoftPasskey, more: object = {}, wrong: Wrong & { fmt?: string } = {}) => {
   const { challengeId, options } = await registration();
   return { body: { challengeId, attestation: passkey.create(options, wrong) as never, ...more } };
 };
-const toRevoke = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId } });
+const toRevoke = (subjectId: string) =>
+  passkeys.createPasskeyChallenge({ body: { purpose: 'revoke_passkey', subjectId } });
 const revoke = (id: string, webauthnAssertion?: { challengeId: string; assertion: never }) =>
-  passkeys.deletePasskey({ params: { id }, body: webauthnAssertion === undefined ? {} : { webauthnAssertion } });
+  passkeys.revokePasskey({ params: { id }, body: webauthnAssertion === undefined ? {} : { webauthnAssertion } });
 const ids = async () => (await passkeys.listPasskeys()).map(({ id }) => id);
 
 // spec: does:Passkeys:WebAuthn passkey enrollment, listing, revocation
 test('the first passkey needs no assertion; its record, event and audit row name no key', async () => {
-  const { challengeId, options, expiresAt } = await passkeys.startRegistration({ body: { name: 'Anna’s phone' } });
+  const { challengeId, options, expiresAt } = await passkeys.startPasskeyRegistration({
+    body: { name: 'Anna’s phone' },
+  });
   expect(Buffer.from(options.challenge, 'base64url')).toHaveLength(32);
   const leftMs = Date.parse(expiresAt) - Date.now();
   expect([leftMs > 295_000, leftMs <= 300_500]).toEqual([true, true]);
@@ -53,7 +56,7 @@ test('the first passkey needs no assertion; its record, event and audit row name
     pubKeyCredParams: [-7, -8, -257].map((alg) => ({ alg, type: 'public-key' })),
   });
   const one = soft();
-  const record = await passkeys.finishRegistration({
+  const record = await passkeys.finishPasskeyRegistration({
     body: { challengeId, attestation: one.create(options) as never },
   });
   expect(record).toEqual({
@@ -82,21 +85,27 @@ test('a further passkey needs the word of an enrolled one, for this very registr
   const one = await aPasskey(world, owner);
   const two = soft();
   const bare = await enrolment(two);
-  expect(await refusalOf(passkeys.finishRegistration(bare))).toEqual([400, expect.stringMatching(/purpose enroll/)]);
+  expect(await refusalOf(passkeys.finishPasskeyRegistration(bare))).toEqual([
+    400,
+    expect.stringMatching(/purpose enroll/),
+  ]);
 
   const other = await registration();
-  const forOther = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: other.challengeId } });
+  const forOther = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: other.challengeId } });
   const misled = { body: { ...bare.body, webauthnAssertion: one.answer(forOther) } };
-  expect(await refusalOf(passkeys.finishRegistration(misled))).toEqual([
+  expect(await refusalOf(passkeys.finishPasskeyRegistration(misled))).toEqual([
     400,
     expect.stringMatching(/was made for chl_/),
   ]);
 
-  const challenge = await passkeys.challengePasskey({
+  const challenge = await passkeys.createPasskeyChallenge({
     body: { purpose: 'enroll', subjectId: bare.body.challengeId },
   });
   const stranger = { body: { ...bare.body, webauthnAssertion: two.answer(challenge) } };
-  expect(await refusalOf(passkeys.finishRegistration(stranger))).toEqual([400, expect.stringMatching(/not enrolled/)]);
+  expect(await refusalOf(passkeys.finishPasskeyRegistration(stranger))).toEqual([
+    400,
+    expect.stringMatching(/not enrolled/),
+  ]);
   expect(await ids()).toEqual([one.id]);
   const vouched = await aPasskey(world, owner, one);
   expect(await ids()).toEqual([one.id, vouched.id]);
@@ -107,15 +116,15 @@ test('a further passkey needs the word of an enrolled one, for this very registr
 test('the same credential again is 409, also for another owner', async () => {
   const one = await aPasskey(world, owner);
   const { challengeId, options } = await registration();
-  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
   const again = { challengeId, attestation: one.create(options) as never, webauthnAssertion: one.answer(vouch) };
-  expect(await refusalOf(passkeys.finishRegistration({ body: again }))).toEqual([
+  expect(await refusalOf(passkeys.finishPasskeyRegistration({ body: again }))).toEqual([
     409,
     'this credential is enrolled already',
   ]);
   owner = await world.owner();
   passkeys = owner.client(passkeysArea);
-  expect((await refusalOf(passkeys.finishRegistration(await enrolment(one))))[0]).toBe(409);
+  expect((await refusalOf(passkeys.finishPasskeyRegistration(await enrolment(one))))[0]).toBe(409);
   expect(await ids()).toEqual([]);
 });
 
@@ -130,10 +139,10 @@ test.each<[string, Wrong & { fmt?: string }, RegExp]>([
   ['a maker’s attestation', { fmt: 'tpm' }, /attestation of the maker/],
 ])('a registration with %s is refused, and its challenge is used up', async (_name, wrong, sentence) => {
   const attempt = await enrolment(soft(), {}, wrong);
-  const [status, message] = await refusalOf(passkeys.finishRegistration(attempt));
+  const [status, message] = await refusalOf(passkeys.finishPasskeyRegistration(attempt));
   expect([status, message]).toEqual([400, expect.stringMatching(sentence)]);
   expect(message).not.toContain('evil');
-  expect((await refusalOf(passkeys.finishRegistration(attempt)))[1]).toMatch(/was used before/);
+  expect((await refusalOf(passkeys.finishPasskeyRegistration(attempt)))[1]).toMatch(/was used before/);
   expect(await ids()).toEqual([]);
 });
 
@@ -145,12 +154,14 @@ test.each([
   const { body } = await enrolment(soft());
   const attestation = body.attestation as { response: object };
   const answer = { ...attestation, response: { ...attestation.response, ...broken } } as never;
-  expect((await refusalOf(passkeys.finishRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(400);
+  expect((await refusalOf(passkeys.finishPasskeyRegistration({ body: { ...body, attestation: answer } })))[0]).toBe(
+    400,
+  );
 });
 
 test.each(['ES256', 'EdDSA', 'RS256'] as const)('a key of the kind %s is taken', async (kind) => {
   const one = softPasskey(world.config.publicUrl, kind);
-  const { id } = await passkeys.finishRegistration(await enrolment(one));
+  const { id } = await passkeys.finishPasskeyRegistration(await enrolment(one));
   const two = await aPasskey(world, owner, one);
   expect((await revoke(two.id, one.answer(await toRevoke(two.id)))).revoked).toBe(true);
   expect(await ids()).toEqual([id]);
@@ -158,7 +169,7 @@ test.each(['ES256', 'EdDSA', 'RS256'] as const)('a key of the kind %s is taken',
 
 test('a key of another kind is not', async () => {
   const attempt = await enrolment(softPasskey(world.config.publicUrl, 'ES384'));
-  expect(await refusalOf(passkeys.finishRegistration(attempt))).toEqual([
+  expect(await refusalOf(passkeys.finishPasskeyRegistration(attempt))).toEqual([
     400,
     expect.stringMatching(/none of the kinds ES256, EdDSA, RS256/),
   ]);
@@ -168,10 +179,10 @@ test('an authenticator that does not count at all is taken, as those of synced p
   const one = await aPasskey(world, owner);
   for (let round = 0; round < 2; round++) {
     const { challengeId, options } = await registration();
-    const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+    const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
     const webauthnAssertion = one.answer(vouch, { counter: 0 });
     const attestation = soft().create(options) as never;
-    await passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } });
+    await passkeys.finishPasskeyRegistration({ body: { challengeId, attestation, webauthnAssertion } });
   }
   expect(await ids()).toHaveLength(3);
 });
@@ -226,7 +237,7 @@ test('a challenge is good for its purpose, its subject and its owner only', asyn
   const one = await aPasskey(world, owner);
   const two = await aPasskey(world, owner, one);
   const three = await aPasskey(world, owner, one);
-  const generic = await passkeys.challengePasskey({ body: { purpose: 'generic', subjectId: one.id } });
+  const generic = await passkeys.createPasskeyChallenge({ body: { purpose: 'generic', subjectId: one.id } });
   expect(await refusalOf(revoke(one.id, two.answer(generic)))).toEqual([
     400,
     expect.stringMatching(/made for the purpose generic, not for revoke_passkey/),
@@ -302,11 +313,11 @@ test('one challenge used twice at once is good for one of them', async () => {
   const two = await aPasskey(world, owner, one);
   const three = await aPasskey(world, owner, one);
   const { challengeId, options } = await registration();
-  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
   const assertions = [one, two, three].map((passkey) => passkey.answer(vouch));
   const answers = await Promise.allSettled(
     assertions.map((webauthnAssertion) =>
-      passkeys.finishRegistration({
+      passkeys.finishPasskeyRegistration({
         body: { challengeId, attestation: soft().create(options) as never, webauthnAssertion },
       }),
     ),
@@ -317,7 +328,7 @@ test('one challenge used twice at once is good for one of them', async () => {
 
 test('two first enrolments at once: the second one needs the word of the first', async () => {
   const attempts = [await enrolment(soft()), await enrolment(soft())];
-  const answers = await Promise.allSettled(attempts.map((attempt) => passkeys.finishRegistration(attempt)));
+  const answers = await Promise.allSettled(attempts.map((attempt) => passkeys.finishPasskeyRegistration(attempt)));
   expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
   expect(await ids()).toHaveLength(1);
 });
@@ -339,20 +350,20 @@ test('two passkeys that remove each other at once: one stays', async () => {
 test('an enrolment repeated with its key after the answer was lost finds the same passkey, and says it once', async () => {
   const first = await aPasskey(world, owner);
   const { challengeId, options } = await registration();
-  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
   const body = {
     challengeId,
     attestation: soft().create(options) as never,
     webauthnAssertion: first.answer(vouch),
   };
   const headers = { 'Idempotency-Key': randomUUID() };
-  const once = await passkeys.finishRegistration({ body, headers });
+  const once = await passkeys.finishPasskeyRegistration({ body, headers });
   await world.sql('update idempotency set status = null, body = null, lease_until = null where key = $1', [
     headers['Idempotency-Key'],
   ]);
-  expect(await passkeys.finishRegistration({ body, headers })).toEqual(once);
+  expect(await passkeys.finishPasskeyRegistration({ body, headers })).toEqual(once);
   expect(await eventNamesOf(world, once.id)).toEqual(['passkey.enrolled']);
-  expect((await refusalOf(passkeys.finishRegistration({ body })))[1]).toMatch(/was used before/);
+  expect((await refusalOf(passkeys.finishPasskeyRegistration({ body })))[1]).toMatch(/was used before/);
 });
 
 test('a fault after the challenge was used leaves it unused: the same answer works when the fault is over', async () => {
@@ -368,14 +379,15 @@ test('a fault after the challenge was used leaves it unused: the same answer wor
 });
 
 test('challenges that need a passkey say so where there is none', async () => {
-  const generic = passkeys.challengePasskey({ body: { purpose: 'generic' } });
+  const generic = passkeys.createPasskeyChallenge({ body: { purpose: 'generic' } });
   expect(await refusalOf(generic)).toEqual([400, expect.stringMatching(/no passkey is enrolled/)]);
   expect((await refusalOf(toRevoke('psk_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
-  const enroll = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId } });
+  const enroll = (subjectId: string) => passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId } });
   await aPasskey(world, owner);
   expect((await refusalOf(enroll('chl_aaaaaaaaaaaaaaaa')))[0]).toBe(404);
   const bodies = [{}, { purpose: 'revoke_passkey' }, { purpose: 'login' }, { purpose: 'enroll', subjectId: 'x' }];
-  for (const body of bodies) expect((await refusalOf(passkeys.challengePasskey({ body: body as never })))[0]).toBe(400);
+  for (const body of bodies)
+    expect((await refusalOf(passkeys.createPasskeyChallenge({ body: body as never })))[0]).toBe(400);
 });
 
 test('the dashboard acts for the owner that it names; an agent token may do none of it', async () => {
@@ -385,15 +397,15 @@ test('the dashboard acts for the owner that it names; an agent token may do none
       headers: { ...request.headers, 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId },
     }),
   );
-  const { challengeId, options } = await dashboard.startRegistration({ body: {} });
+  const { challengeId, options } = await dashboard.startPasskeyRegistration({ body: {} });
   const one = soft();
-  const { id } = await dashboard.finishRegistration({
+  const { id } = await dashboard.finishPasskeyRegistration({
     body: { challengeId, attestation: one.create(options) as never },
   });
   expect((await dashboard.listPasskeys()).map((passkey) => passkey.id)).toEqual([id]);
   expect(await world.sql('select actor from audit where subject_id = $1', [id])).toEqual([{ actor: 'dashboard' }]);
-  await dashboard.challengePasskey({ body: { purpose: 'generic' } });
-  expect((await dashboard.deletePasskey({ params: { id }, body: {} })).revoked).toBe(true);
+  await dashboard.createPasskeyChallenge({ body: { purpose: 'generic' } });
+  expect((await dashboard.revokePasskey({ params: { id }, body: {} })).revoked).toBe(true);
 
   const unnamed = createClient(passkeysArea, (request) =>
     sendTo(world.apiUrl)({
@@ -408,9 +420,9 @@ test('the dashboard acts for the owner that it names; an agent token may do none
   const agent = world.as(token).client(passkeysArea);
   for (const attempt of [
     () => agent.listPasskeys(),
-    () => agent.startRegistration({ body: {} }),
-    () => agent.challengePasskey({ body: { purpose: 'generic' } }),
-    () => agent.deletePasskey({ params: { id }, body: {} }),
+    () => agent.startPasskeyRegistration({ body: {} }),
+    () => agent.createPasskeyChallenge({ body: { purpose: 'generic' } }),
+    () => agent.revokePasskey({ params: { id }, body: {} }),
   ]) {
     expect((await refusalOf(attempt()))[0]).toBe(403);
   }
@@ -420,7 +432,7 @@ test('a deployment that is reached by an address without a name says that it can
   const nameless = await startWorld({ env: { BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' } });
   try {
     const lonely = (await nameless.owner()).client(passkeysArea);
-    expect(await refusalOf(lonely.startRegistration({ body: {} }))).toEqual([
+    expect(await refusalOf(lonely.startPasskeyRegistration({ body: {} }))).toEqual([
       400,
       expect.stringMatching(/passkeys need a host name.*BURSAR_PUBLIC_URL/),
     ]);

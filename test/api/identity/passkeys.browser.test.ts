@@ -57,16 +57,17 @@ async function aDevice(origin = world.config.publicUrl) {
 type Device = Awaited<ReturnType<typeof aDevice>>;
 
 async function enrol({ page }: Device, by?: Device) {
-  const { challengeId, options } = await passkeys.startRegistration({ body: { name: 'phone' } });
+  const { challengeId, options } = await passkeys.startPasskeyRegistration({ body: { name: 'phone' } });
   const attestation = await createPasskey(page, options);
-  if (by === undefined) return passkeys.finishRegistration({ body: { challengeId, attestation } });
-  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  if (by === undefined) return passkeys.finishPasskeyRegistration({ body: { challengeId, attestation } });
+  const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
   const webauthnAssertion = await assertPasskey(by.page, vouch);
-  return passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } });
+  return passkeys.finishPasskeyRegistration({ body: { challengeId, attestation, webauthnAssertion } });
 }
-const toRevoke = (subjectId: string) => passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId } });
+const toRevoke = (subjectId: string) =>
+  passkeys.createPasskeyChallenge({ body: { purpose: 'revoke_passkey', subjectId } });
 const revoke = (id: string, webauthnAssertion: Awaited<ReturnType<typeof assertPasskey>>) =>
-  passkeys.deletePasskey({ params: { id }, body: { webauthnAssertion } });
+  passkeys.revokePasskey({ params: { id }, body: { webauthnAssertion } });
 const credentialOf = async (authenticator: VirtualAuthenticator) => {
   const [credential] = await authenticator.credentials();
   if (credential === undefined) throw new Error('the authenticator has no credential');
@@ -85,7 +86,7 @@ browserTest('several devices: each is enrolled with the word of another, none tw
   expect((await refusalOf(revoke(first.id, await assertPasskey(phone.page, await toRevoke(first.id)))))[0]).toBe(403);
   await revoke(first.id, await assertPasskey(key.page, await toRevoke(first.id)));
   await revoke(third.id, await assertPasskey(laptop.page, await toRevoke(third.id)));
-  expect((await passkeys.deletePasskey({ params: { id: second.id }, body: {} })).revoked).toBe(true);
+  expect((await passkeys.revokePasskey({ params: { id: second.id }, body: {} })).revoked).toBe(true);
   expect(await passkeys.listPasskeys()).toEqual([]);
 });
 
@@ -114,13 +115,13 @@ browserTest('a page of another origin gets nothing that we take, though its keys
   const other = await enrol(await aDevice(), phone);
   // Another port of this machine: the same relying party to the browser, and another origin to us.
   const origin = world.sandboxUrl.replace('127.0.0.1', 'localhost');
-  const { challengeId, options } = await passkeys.startRegistration({ body: {} });
+  const { challengeId, options } = await passkeys.startPasskeyRegistration({ body: {} });
   const attestation = await createPasskey((await aDevice(origin)).page, options);
-  const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+  const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
   const webauthnAssertion = await assertPasskey(phone.page, vouch);
   const sentence = /made for another origin than http:\/\/localhost:/;
   expect(
-    await refusalOf(passkeys.finishRegistration({ body: { challengeId, attestation, webauthnAssertion } })),
+    await refusalOf(passkeys.finishPasskeyRegistration({ body: { challengeId, attestation, webauthnAssertion } })),
   ).toEqual([400, expect.stringMatching(sentence)]);
 
   const thief = await aDevice(origin);
@@ -137,11 +138,11 @@ browserTest('who gives neither finger nor PIN has no passkey, also where the pag
   await opened.devtools.send('WebAuthn.enable', {});
   await opened.devtools.send('WebAuthn.addVirtualAuthenticator', { options }); // It knows no users.
   await opened.page.goto(`${world.config.publicUrl}/health`);
-  const { challengeId, options: asked } = await passkeys.startRegistration({ body: {} });
+  const { challengeId, options: asked } = await passkeys.startPasskeyRegistration({ body: {} });
   await expect(createPasskey(opened.page, asked)).rejects.toThrow(/NotAllowedError/);
   const careless = { userVerification: 'discouraged', residentKey: 'discouraged' };
   const attestation = await createPasskey(opened.page, { ...asked, authenticatorSelection: careless });
-  expect(await refusalOf(passkeys.finishRegistration({ body: { challengeId, attestation } }))).toEqual([
+  expect(await refusalOf(passkeys.finishPasskeyRegistration({ body: { challengeId, attestation } }))).toEqual([
     400,
     expect.stringMatching(/did not verify its user/),
   ]);
@@ -160,7 +161,7 @@ browserTest('strict, with a browser: declared, approved with the passkey, execut
     });
   const [intent, other] = [await declare(20), await declare(19)];
   const params = { id: intent.id };
-  const challengeFor = (intentId: string) => passkeys.challengeForIntent({ params: { intentId }, body: {} });
+  const challengeFor = (intentId: string) => passkeys.createIntentChallenge({ params: { intentId }, body: {} });
   const forOther = { webauthnAssertion: await assertPasskey(laptop.page, await challengeFor(other.id)) };
   expect((await refusalOf(api.intents.approveIntent({ params, body: forOther })))[1]).toMatch(/was made for int_/);
   const body = { webauthnAssertion: await assertPasskey(phone.page, await challengeFor(intent.id)) };

@@ -27,7 +27,7 @@ describe('freezing', () => {
     expect(await freeze()).toEqual({ agentId: agent.id, status: 'frozen' });
     expect(await eventsSince(world, owner, before)).toEqual(['agent.frozen', 'card.frozen']);
     expect(await cardsOf(world, agent.id)).toMatchObject([{ status: 'frozen', frozen_by: 'agent' }]);
-    await expect(token.client(agentsArea).readAgent({ params: { id: agent.id } })).resolves.toMatchObject({
+    await expect(token.client(agentsArea).getAgent({ params: { id: agent.id } })).resolves.toMatchObject({
       status: 'frozen',
     });
     const [event] = await world.sql(
@@ -63,7 +63,7 @@ describe('freezing', () => {
     await freeze();
     await api.unfreezeAgent({ params });
     expect(await freeze()).toEqual({ agentId: agent.id, status: 'frozen' });
-    expect(await api.readAgent({ params })).toMatchObject({ status: 'active' });
+    expect(await api.getAgent({ params })).toMatchObject({ status: 'active' });
     // The same, when the first answer was lost: the cause has moved the agent before and moves it no second time.
     await world.sql('update idempotency set status = null, body = null where owner_id = $1', [owner.ownerId]);
     expect(await freeze()).toEqual({ agentId: agent.id, status: 'active' });
@@ -91,7 +91,7 @@ describe('freezing', () => {
         await statusOf(owner.client(agentsArea).freezeAgent({ params: { id: agent.id }, body: body as object })),
       ).toBe(400);
     }
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toMatchObject({ status: 'active' });
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toMatchObject({ status: 'active' });
   });
 });
 
@@ -105,14 +105,14 @@ describe('closing', () => {
     await giveMoney(world, owner, agent.walletId, 10_000);
     await api.fundAgent({ params, body: { amount: 40 } });
     const token = await aTokenOf(world, owner, agent.id);
-    await token.client(agentsArea).readAgent({ params });
+    await token.client(agentsArea).getAgent({ params });
     const before = await lastEvent(world, owner);
 
     expect(await api.closeAgent({ params })).toEqual({ id: agent.id, status: 'closed' });
 
-    expect(await statusOf(token.client(agentsArea).readAgent({ params }))).toBe(401);
+    expect(await statusOf(token.client(agentsArea).getAgent({ params }))).toBe(401);
     expect(await cardsOf(world, agent.id)).toMatchObject([{ status: 'closed' }]);
-    expect(await api.readAgent({ params })).toMatchObject({
+    expect(await api.getAgent({ params })).toMatchObject({
       status: 'closed',
       policyId: null,
       cardId: null,
@@ -204,7 +204,7 @@ describe('funding', () => {
       walletBalanceEuros: 69.5,
       cardBalanceEuros: 30.5,
     });
-    expect(await owner.client(agentsArea).readAgent({ params })).toMatchObject({
+    expect(await owner.client(agentsArea).getAgent({ params })).toMatchObject({
       funding: 'budget',
       cardBalanceEuros: 30.5,
     });
@@ -224,7 +224,7 @@ describe('funding', () => {
     await expect(
       owner.client(agentsArea).fundAgent({ params: { id: agent.id }, body: { amount: 10.01 } }),
     ).rejects.toMatchObject({ status: 400, message: expect.stringMatching(/10\.00.*10\.01/) });
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toMatchObject({
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toMatchObject({
       funding: 'wallet',
       walletBalanceEuros: 10,
     });

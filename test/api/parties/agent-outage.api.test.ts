@@ -67,14 +67,14 @@ describe('with Temporal away', () => {
     expect(await cardsOf(world, agent.id)).toMatchObject([{ status: 'frozen', frozen_by: 'agent' }]);
     expect(await api.unfreezeAgent({ params })).toMatchObject({ status: 'active' });
     expect(await api.fundAgent({ params, body: { amount: 4 } })).toMatchObject({ cardBalanceEuros: 4 });
-    expect(await api.readAgent({ params })).toMatchObject({ status: 'active', walletBalanceEuros: 6 });
+    expect(await api.getAgent({ params })).toMatchObject({ status: 'active', walletBalanceEuros: 6 });
     const { id: tokenId } = await createClient(agentTokensArea, send).createAgentToken({ params, body: {} });
     await createClient(agentTokensArea, send).revokeAgentToken({ params: { id: agent.id, tokenId } });
     const { id: keyId } = await createClient(keysArea, send).createKey({ body: {} });
     await createClient(keysArea, send).revokeKey({ params: { id: keyId } });
     expect(await api.closeAgent({ params })).toEqual({ id: agent.id, status: 'closed' });
     expect(await cardsOf(world, agent.id)).toMatchObject([{ status: 'closed' }]);
-    expect(await createClient(customersArea, send).readOwnCustomer()).toMatchObject({ walletBalanceEuros: 10 });
+    expect(await createClient(customersArea, send).getOwnCustomer()).toMatchObject({ walletBalanceEuros: 10 });
   });
 });
 

@@ -46,7 +46,7 @@ describe('creating', () => {
       profile: { purpose: 'buys paper', capabilities: ['search'] },
       createdAt: expect.any(String),
     });
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toEqual(agent);
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toEqual(agent);
     const names = await eventsSince(world, owner, before);
     for (const name of ['customer.created', 'wallet.created', 'agent.created', 'card.issued', 'card.activated']) {
       expect(names.filter((found) => found === name)).toHaveLength(1);
@@ -154,14 +154,14 @@ describe('creating', () => {
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.id]);
     const api = owner.client(agentsArea);
     const named = { params: { id: agent.id } };
-    const asked = [api.readAgent(named), api.readAgentWallet(named), api.freezeAgent(named), api.closeAgent(named)];
+    const asked = [api.getAgent(named), api.getAgentWallet(named), api.freezeAgent(named), api.closeAgent(named)];
     for (const one of asked) expect(await statusOf(one)).toBe(404);
     expect((await api.listAgents()).data).toEqual([]);
   });
 
   test('at the ceiling of the plan: 403, also for many at once', async () => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     await owner.client(customersArea).updateCustomer({ params: { id }, body: { plan: 'starter' } });
     const answers = await Promise.allSettled(Array.from({ length: 9 }, () => anAgent(owner)));
     const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason] : []));
@@ -215,7 +215,7 @@ describe('reading', () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     await giveMoney(world, owner, agent.walletId, 5_000);
-    expect(await owner.client(agentsArea).readAgentWallet({ params: { id: agent.id } })).toEqual({
+    expect(await owner.client(agentsArea).getAgentWallet({ params: { id: agent.id } })).toEqual({
       agentId: agent.id,
       issuer: 'bursar-sandbox',
       walletBalance: { available: 50, pending: 0, total: 50 },
@@ -223,7 +223,7 @@ describe('reading', () => {
       deposit: { iban: expect.any(String), bic: 'BURSDEF0XXX', reference: agent.walletId },
       internalLedger: { walletBalanceEuros: 50 },
     });
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toMatchObject({
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toMatchObject({
       walletBalanceEuros: 50,
       cardBalanceEuros: 50,
     });
@@ -237,8 +237,8 @@ describe('isolation', () => {
     const params = { id: agent.id };
     const api = other.client(agentsArea);
     const asked = [
-      api.readAgent({ params }),
-      api.readAgentWallet({ params }),
+      api.getAgent({ params }),
+      api.getAgentWallet({ params }),
       api.updateAgent({ params, body: { name: 'x' } }),
       api.freezeAgent({ params }),
       api.unfreezeAgent({ params }),
@@ -247,7 +247,7 @@ describe('isolation', () => {
     ];
     for (const one of asked) expect(await statusOf(one)).toBe(404);
     expect((await api.listAgents()).data).toEqual([]);
-    expect(await one.client(agentsArea).readAgent({ params })).toEqual(agent);
+    expect(await one.client(agentsArea).getAgent({ params })).toEqual(agent);
   });
 
   test('an agent sees itself only: a sibling is 403, another owner’s agent 404, and it changes nobody', async () => {
@@ -256,9 +256,9 @@ describe('isolation', () => {
     const { client } = await aTokenOf(world, owner, self.id);
     const api = client(agentsArea);
     expect((await api.listAgents()).data.map(({ id }) => id)).toEqual([self.id]);
-    expect(await api.readAgent({ params: { id: self.id } })).toEqual(self);
-    await expect(api.readAgentWallet({ params: { id: self.id } })).resolves.toMatchObject({ agentId: self.id });
-    for (const read of [api.readAgent, api.readAgentWallet]) {
+    expect(await api.getAgent({ params: { id: self.id } })).toEqual(self);
+    await expect(api.getAgentWallet({ params: { id: self.id } })).resolves.toMatchObject({ agentId: self.id });
+    for (const read of [api.getAgent, api.getAgentWallet]) {
       expect(await statusOf(read({ params: { id: sibling.id } }))).toBe(403);
       expect(await statusOf(read({ params: { id: foreign.id } }))).toBe(404);
     }
@@ -273,8 +273,8 @@ describe('isolation', () => {
     ];
     for (const one of asked) expect(await statusOf(one)).toBe(403);
     const narrow = await aTokenOf(world, owner, self.id, { scopes: ['wallets.read'] });
-    expect(await statusOf(narrow.client(agentsArea).readAgent({ params }))).toBe(403);
-    await expect(narrow.client(agentsArea).readAgentWallet({ params })).resolves.toMatchObject({ agentId: self.id });
+    expect(await statusOf(narrow.client(agentsArea).getAgent({ params }))).toBe(403);
+    await expect(narrow.client(agentsArea).getAgentWallet({ params })).resolves.toMatchObject({ agentId: self.id });
   });
 });
 
@@ -361,7 +361,7 @@ describe('changing', () => {
       expect(await statusOf(updating(owner, agent.id, body))).toBe(400);
     }
     expect(await eventsSince(world, owner, before)).toEqual([]);
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toEqual(agent);
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toEqual(agent);
   });
 
   test.each([
@@ -374,6 +374,6 @@ describe('changing', () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     expect(await statusOf(updating(owner, agent.id, body))).toBe(400);
-    expect(await owner.client(agentsArea).readAgent({ params: { id: agent.id } })).toEqual(agent);
+    expect(await owner.client(agentsArea).getAgent({ params: { id: agent.id } })).toEqual(agent);
   });
 });

@@ -30,7 +30,7 @@ describe('creating', () => {
       status: 'active',
     });
     expect(await eventsSince(world, owner, before)).toEqual(['customer.created', 'wallet.created']);
-    expect(await owner.client(customersArea).readOwnCustomer()).toMatchObject({
+    expect(await owner.client(customersArea).getOwnCustomer()).toMatchObject({
       ...made,
       email: 'ada@example.org',
       firstName: 'Ada',
@@ -64,7 +64,7 @@ describe('creating', () => {
       message: expect.stringContaining(once.id),
     });
     expect(await lastEvent(world, owner)).toBe(before);
-    expect(await owner.client(customersArea).readOwnCustomer()).toMatchObject({ email: 'a@example.org' });
+    expect(await owner.client(customersArea).getOwnCustomer()).toMatchObject({ email: 'a@example.org' });
   });
 
   test('a repeat after a death before the answer is the same customer, told once', async () => {
@@ -81,7 +81,7 @@ describe('creating', () => {
   test('ten first calls at once make one customer and one wallet', async () => {
     const owner = await world.owner();
     const calls = Array.from({ length: 10 }, (_, i) =>
-      i % 2 === 0 ? owner.client(customersArea).readOwnCustomer() : owner.client(customersArea).createCustomer(),
+      i % 2 === 0 ? owner.client(customersArea).getOwnCustomer() : owner.client(customersArea).createCustomer(),
     );
     const answers = await Promise.allSettled(calls);
     const ids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
@@ -123,12 +123,12 @@ describe('creating', () => {
 describe('reading', () => {
   test('the first GET makes it; its balance is that of all wallets', async () => {
     const owner = await world.owner();
-    const first = await owner.client(customersArea).readOwnCustomer();
+    const first = await owner.client(customersArea).getOwnCustomer();
     expect(first).toMatchObject({ type: 'consumer', email: null, status: 'active', plan: 'enterprise' });
     expect(Math.abs(Date.parse(first.createdAt) - Date.now())).toBeLessThan(60_000);
     const [wallet] = await world.sql<{ id: string }>('select id from wallets where owner_id = $1', [owner.ownerId]);
     await giveMoney(world, owner, wallet?.id ?? '', 12_345);
-    expect(await owner.client(customersArea).readCustomer({ params: { id: first.id } })).toEqual({
+    expect(await owner.client(customersArea).getCustomer({ params: { id: first.id } })).toEqual({
       ...first,
       walletBalanceEuros: 123.45,
     });
@@ -136,35 +136,35 @@ describe('reading', () => {
 
   test('an agent makes none: where its owner has none yet there is nothing to read', async () => {
     const { token } = await aPayer(world);
-    const told = await refusalOf(world.as(token).client(customersArea).readOwnCustomer());
+    const told = await refusalOf(world.as(token).client(customersArea).getOwnCustomer());
     expect(told).toEqual([404, expect.stringMatching(/^no customer of own_/)]);
   });
 
   test('an agent reads it with wallets.read, and changes nothing', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     const token = await aTokenOf(world, owner, agent.id);
-    expect(await token.client(customersArea).readOwnCustomer()).toMatchObject({ id });
-    expect(await statusOf(token.client(customersArea).readCustomer({ params: { id } }))).toBe(403);
+    expect(await token.client(customersArea).getOwnCustomer()).toMatchObject({ id });
+    expect(await statusOf(token.client(customersArea).getCustomer({ params: { id } }))).toBe(403);
     expect(await statusOf(token.client(customersArea).createCustomer())).toBe(403);
     expect(await statusOf(token.client(customersArea).updateCustomer({ params: { id }, body: { email: null } }))).toBe(
       403,
     );
     const narrow = await aTokenOf(world, owner, agent.id, { scopes: ['agents.read'] });
-    expect(await statusOf(narrow.client(customersArea).readOwnCustomer())).toBe(403);
+    expect(await statusOf(narrow.client(customersArea).getOwnCustomer())).toBe(403);
   });
 
   test('another owner’s and an unknown one are 404', async () => {
     const [one, other] = [await world.owner(), await world.owner()];
-    const { id } = await other.client(customersArea).readOwnCustomer();
+    const { id } = await other.client(customersArea).getOwnCustomer();
     for (const foreign of [id, 'cus_unknown0']) {
-      expect(await statusOf(one.client(customersArea).readCustomer({ params: { id: foreign } }))).toBe(404);
+      expect(await statusOf(one.client(customersArea).getCustomer({ params: { id: foreign } }))).toBe(404);
       expect(
         await statusOf(one.client(customersArea).updateCustomer({ params: { id: foreign }, body: { email: null } })),
       ).toBe(404);
     }
-    expect(await statusOf(one.client(customersArea).readCustomer({ params: { id: 'x' } }))).toBe(400);
+    expect(await statusOf(one.client(customersArea).getCustomer({ params: { id: 'x' } }))).toBe(400);
   });
 });
 
@@ -173,7 +173,7 @@ describe('changing', () => {
   // spec: event:cardholder.updated
   test('says which fields changed and never what they are', async () => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     const before = await lastEvent(world, owner);
     const changed = await owner.client(customersArea).updateCustomer({
       params: { id },
@@ -198,7 +198,7 @@ describe('changing', () => {
   test('birth date and address are shown to the owner alone: no agent and no dashboard reads them', async () => {
     const { owner, token } = await aPayer(world);
     const customers = owner.client(customersArea);
-    const { id } = await customers.readOwnCustomer();
+    const { id } = await customers.getOwnCustomer();
     const personal = {
       dateOfBirth: '1980-02-29',
       addressLine1: 'Am Kanal 7',
@@ -207,12 +207,12 @@ describe('changing', () => {
       addressCountry: 'DE',
     };
     const nothing = Object.fromEntries(Object.keys(personal).map((field) => [field, null]));
-    expect(await customers.readOwnCustomer()).toMatchObject(nothing);
+    expect(await customers.getOwnCustomer()).toMatchObject(nothing);
     expect(await customers.updateCustomer({ params: { id }, body: personal })).toMatchObject(personal);
-    expect(await customers.readOwnCustomer()).toMatchObject(personal);
-    expect(await customers.readCustomer({ params: { id } })).toMatchObject(personal);
+    expect(await customers.getOwnCustomer()).toMatchObject(personal);
+    expect(await customers.getCustomer({ params: { id } })).toMatchObject(personal);
     const agent = createClient(customersArea, sendTo(world.apiUrl, token));
-    expect(await agent.readOwnCustomer()).toMatchObject(nothing);
+    expect(await agent.getOwnCustomer()).toMatchObject(nothing);
     const dashboard = createClient(customersArea, (request) =>
       sendTo(world.apiUrl)({
         ...request,
@@ -229,7 +229,7 @@ describe('changing', () => {
 
   test('takes a country in any case and keeps it in capitals', async () => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     await owner.client(customersArea).updateCustomer({ params: { id }, body: { addressCountry: 'de' } });
     expect(await world.sql('select address_country as country from customers where id = $1', [id])).toEqual([
       { country: 'DE' },
@@ -238,7 +238,7 @@ describe('changing', () => {
 
   test('of email or plan alone does not concern the cardholder; the same again is no change', async () => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     const before = await lastEvent(world, owner);
     const update = () => owner.client(customersArea).updateCustomer({ params: { id }, body: { plan: 'personal' } });
     expect(await update()).toMatchObject({ plan: 'starter', planLimits: { agents: 5, cards: 10 } });
@@ -255,7 +255,7 @@ describe('changing', () => {
     ['an owner', { ownerId: 'own_aaaaaaaa' }],
   ])('%s is 400', async (_, body) => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     expect(await statusOf(owner.client(customersArea).updateCustomer({ params: { id }, body: body as object }))).toBe(
       400,
     );
@@ -263,7 +263,7 @@ describe('changing', () => {
 
   test('the dashboard changes it for the owner that it names', async () => {
     const owner = await world.owner();
-    const { id } = await owner.client(customersArea).readOwnCustomer();
+    const { id } = await owner.client(customersArea).getOwnCustomer();
     const dashboard = createClient(customersArea, (request) =>
       sendTo(world.apiUrl)({
         ...request,

@@ -22,14 +22,14 @@ test('keys are live ones, and a sandbox key is unknown', async () => {
 
 test('a customer begins with the free plan, which only the dashboard changes by hand', async () => {
   const owner = await world.owner();
-  const { id, plan } = await owner.client(customersArea).readOwnCustomer();
+  const { id, plan } = await owner.client(customersArea).getOwnCustomer();
   expect(plan).toBe('free');
   const change = { params: { id }, body: { plan: 'business', email: 'x@example.org' } } as const;
   await expect(owner.client(customersArea).updateCustomer(change)).rejects.toMatchObject({
     status: 403,
     message: expect.stringContaining('billing'),
   });
-  expect(await owner.client(customersArea).readOwnCustomer()).toMatchObject({ plan: 'free', email: null });
+  expect(await owner.client(customersArea).getOwnCustomer()).toMatchObject({ plan: 'free', email: null });
   const dashboard = createClient(customersArea, (request) =>
     sendTo(world.apiUrl)({
       ...request,

@@ -50,7 +50,7 @@ const declare = async (expectedAmountEuros: number, expectedMerchant = 'Corner S
 const intent = (id: Id<'intent'>) => api().intents.getIntent({ params: { id } });
 const withoutIntents = () =>
   api().policies.updateAgentPolicy({ params: { agentId }, body: { requireIntent: false, blockedMccs: ['7995'] } });
-const available = async () => (await api().agents.readAgentWallet({ params: { id: agentId } })).walletBalance.available;
+const available = async () => (await api().agents.getAgentWallet({ params: { id: agentId } })).walletBalance.available;
 
 describe('approve', () => {
   test('the named intent is paid for, cleared and completed; money, rail and events are a payment’s', async () => {
@@ -123,7 +123,7 @@ describe('the rules decide', () => {
       params: { agentId },
       body: { blockedMccs: ['7995'], requireIntent: rule === 'intent_required' },
     });
-    await api().cards.setCardLimits({ params: { cardId }, body: { maxAmountPerTransaction: 20 } });
+    await api().cards.updateCardLimits({ params: { cardId }, body: { maxAmountPerTransaction: 20 } });
     if (rule === 'insufficient_funds') await api().agents.fundAgent({ params: { id: agentId }, body: { amount: 10 } });
     const declined = await simulate(order);
     expect(declined).toMatchObject({

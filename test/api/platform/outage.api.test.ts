@@ -18,7 +18,7 @@ const needTemporal = [
 /** The world's own worker still has Temporal here, finds the row and may have paid before the API gives up. */
 const mayBePaid = 'executeCheckout';
 /** These read nothing. */
-const needNothing = ['getApiInformation', 'listEventCatalog', 'listPresets', 'getPreset'];
+const needNothing = ['getApiInformation', 'listEventCatalog', 'listPolicyPresets', 'getPolicyPreset'];
 
 let all: OperationsWorld;
 beforeAll(async () => {

@@ -55,7 +55,7 @@ async function statementsOf(read: () => Promise<unknown>): Promise<string[]> {
 }
 
 const reads: Record<string, () => Promise<unknown>> = {
-  'an agent': () => payer.owner.client(agentsArea).readAgent({ params: { id: payer.agentId } }),
+  'an agent': () => payer.owner.client(agentsArea).getAgent({ params: { id: payer.agentId } }),
   agents: () => payer.owner.client(agentsArea).listAgents(),
   'an intent': () => payer.owner.client(intentsArea).getIntent({ params: { id: intentId } }),
   intents: () => payer.owner.client(intentsArea).listIntents(),

@@ -82,8 +82,8 @@ test('of 40 passkeys enrolled at once no more than the limit are enrolled', asyn
   const passkeys = owner.client(passkeysArea);
   const bodies: object[] = [];
   for (let n = 0; n < 40; n++) {
-    const { challengeId, options } = await passkeys.startRegistration({ body: {} });
-    const vouch = await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } });
+    const { challengeId, options } = await passkeys.startPasskeyRegistration({ body: {} });
+    const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
     const attestation = softPasskey(world.config.publicUrl).create(options);
     // As an authenticator without a counter: forty answers of one passkey arrive in any order.
     bodies.push({ challengeId, attestation, webauthnAssertion: first.answer(vouch, { counter: 0 }) });

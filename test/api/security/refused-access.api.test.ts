@@ -87,7 +87,9 @@ test('a bad network signature leaves a line, a good one none', async () => {
   const path = '/network/clearings';
   const bad = { 'X-Network-Signature': signed('another key', { path, rawBody: body }) };
   expect((await ask(client, path, bad, 'POST', body)).status).toBe(401);
-  expect(lines).toMatchObject([{ client, operation: 'clear', credential: 'network signature', status: 401 }]);
+  expect(lines).toMatchObject([
+    { client, operation: 'clearCardPayment', credential: 'network signature', status: 401 },
+  ]);
   const good = { 'X-Network-Signature': signed(world.networkKey, { path, rawBody: body }) };
   expect((await ask(client, path, good, 'POST', body)).status).toBe(400);
   expect(refusedLines()).toHaveLength(1);

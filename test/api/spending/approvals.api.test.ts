@@ -59,7 +59,7 @@ const waiting = async (more: object = {}) => {
   return { intent, token: tokenOf(intent.approvalUrl) };
 };
 const approve = async (token: string, by = passkey) => {
-  const challenge = await approver().challengeApproval({ params: { token }, body: {} });
+  const challenge = await approver().createApprovalChallenge({ params: { token }, body: {} });
   return approver().approveByLink({ params: { token }, body: { webauthnAssertion: by.answer(challenge) } });
 };
 const auditsOf = (id: string) =>
@@ -140,7 +140,7 @@ describe('the link', () => {
 describe('what it shows', () => {
   test('everything a person decides by, as JSON and as a page', async () => {
     const { intent, token } = await waiting();
-    expect(await approver().readApproval({ params: { token } })).toEqual({
+    expect(await approver().getApproval({ params: { token } })).toEqual({
       intentId: intent.id,
       status: 'pending_approval',
       request: {
@@ -206,7 +206,7 @@ describe('what it shows', () => {
     }
     const page = await anybody('/approve/x', { headers: { Accept: 'text/html' } });
     expect(await page.text()).toContain('<h1>No such link</h1>');
-    const webauthnAssertion = passkey.answer(await approver().challengeApproval({ params: { token }, body: {} }));
+    const webauthnAssertion = passkey.answer(await approver().createApprovalChallenge({ params: { token }, body: {} }));
     const elsewhere = approver().approveByLink({ params: { token: wrong[0] as string }, body: { webauthnAssertion } });
     expect((await refusalOf(elsewhere))[0]).toBe(404);
   });
@@ -245,7 +245,7 @@ describe('approving', () => {
     };
     expect(await approver().approveByLink({ params: { token }, body: used })).toEqual(done);
     expect(await eventNamesOf(world, intent.id)).toEqual(events);
-    expect(await refusalOf(approver().challengeApproval({ params: { token }, body: {} }))).toEqual([
+    expect(await refusalOf(approver().createApprovalChallenge({ params: { token }, body: {} }))).toEqual([
       400,
       'there is nothing left to decide: the request is approved',
     ]);
@@ -267,7 +267,7 @@ describe('approving', () => {
     ['with a broken signature', { signature: 'AAAA' }, /signature/],
   ])('is refused with an assertion made %s', async (_what, wrong, why) => {
     const { intent, token } = await waiting();
-    const challenge = await approver().challengeApproval({ params: { token }, body: {} });
+    const challenge = await approver().createApprovalChallenge({ params: { token }, body: {} });
     const webauthnAssertion = passkey.answer(challenge, wrong);
     expect(await refusalOf(approver().approveByLink({ params: { token }, body: { webauthnAssertion } }))).toEqual([
       400,
@@ -283,13 +283,13 @@ describe('approving', () => {
     const { token } = await waiting();
     expect(await refusalOf(approve(token, theirs))).toEqual([400, expect.stringMatching(/not enrolled here/)]);
     const other = await waiting();
-    const challenge = await approver().challengeApproval({ params: { token: other.token }, body: {} });
+    const challenge = await approver().createApprovalChallenge({ params: { token: other.token }, body: {} });
     const webauthnAssertion = passkey.answer(challenge);
     expect(await refusalOf(approver().approveByLink({ params: { token }, body: { webauthnAssertion } }))).toEqual([
       400,
       expect.stringMatching(/was made for int_/),
     ]);
-    expect((await approver().readApproval({ params: { token } })).status).toBe('pending_approval');
+    expect((await approver().getApproval({ params: { token } })).status).toBe('pending_approval');
   });
 
   test('without a body, or with nonsense in it, is 400', async () => {
@@ -306,7 +306,7 @@ describe('approving', () => {
     await strict.api.policies.updateAgentPolicy({ params, body: { requireAttestation: true } });
     const intent = await strict.api.intents.declareIntent({ body: { agentId: strict.agentId, ...asked } });
     const token = tokenOf(intent.approvalUrl);
-    expect((await approver().readApproval({ params: { token } })).request?.demandsPasskey).toBe(true);
+    expect((await approver().getApproval({ params: { token } })).request?.demandsPasskey).toBe(true);
     await strict.api.policies.updateAgentPolicy({ params, body: { maxTransactionEuros: 10 } });
     expect(await refusalOf(approve(token, holder))).toEqual([403, expect.stringMatching(/cannot approve: .*10\.00/)]);
     await strict.api.policies.updateAgentPolicy({ params, body: { maxTransactionEuros: 100 } });
@@ -326,7 +326,7 @@ describe('denying', () => {
     });
     expect(await eventNamesOf(world, intent.id)).toEqual(['intent.created', 'intent.denied']);
     expect(await auditsOf(intent.id)).toContainEqual({ action: 'intent.denied', actor: 'approval-link' });
-    expect(await refusalOf(approver().challengeApproval({ params: { token }, body: {} }))).toEqual([
+    expect(await refusalOf(approver().createApprovalChallenge({ params: { token }, body: {} }))).toEqual([
       400,
       'there is nothing left to decide: the request is denied',
     ]);
@@ -350,14 +350,14 @@ describe('denying', () => {
 
 test('from the deadline on nobody decides, whether or not the run has marked it', async () => {
   const { intent, token } = await waiting({ ttlMinutes: 30 });
-  const before = await approver().challengeApproval({ params: { token }, body: {} });
+  const before = await approver().createApprovalChallenge({ params: { token }, body: {} });
   await world.advance(hour);
-  const told = await approver().readApproval({ params: { token } });
+  const told = await approver().getApproval({ params: { token } });
   const outcome = { at: intent.expiresAt, approvedWith: null };
   expect(told).toMatchObject({ status: 'expired', request: null, outcome });
   const webauthnAssertion = passkey.answer(before);
   for (const attempt of [
-    () => approver().challengeApproval({ params: { token }, body: {} }),
+    () => approver().createApprovalChallenge({ params: { token }, body: {} }),
     () => approver().approveByLink({ params: { token }, body: { webauthnAssertion } }),
     () => approver().denyByLink({ params: { token }, body: {} }),
   ]) {
@@ -367,7 +367,7 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
     () => api.intents.getIntent({ params: { id: intent.id } }),
     ({ status }) => status === 'expired',
   );
-  expect((await approver().readApproval({ params: { token } })).outcome).toEqual(outcome);
+  expect((await approver().getApproval({ params: { token } })).outcome).toEqual(outcome);
 });
 
 test('what was approved and not paid in time is told as expired at its deadline, like the intent itself', async () => {
@@ -375,7 +375,7 @@ test('what was approved and not paid in time is told as expired at its deadline,
   await approve(token);
   await world.advance(hour);
   const outcome = { at: intent.expiresAt, approvedWith: 'passkey' };
-  expect(await approver().readApproval({ params: { token } })).toMatchObject({ status: 'expired', outcome });
+  expect(await approver().getApproval({ params: { token } })).toMatchObject({ status: 'expired', outcome });
   expect((await api.intents.getIntent({ params: { id: intent.id } })).status).toBe('expired');
   const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
   expect(page).toContain('It was approved, but not paid in time.');
@@ -388,9 +388,9 @@ test('without a passkey it offers deny; after the last one’s removal it says u
     body: { agentId: other.agentId, ...asked, ttlMinutes: 10_000 },
   });
   const token = tokenOf(intent.approvalUrl);
-  const passkeyTold = async () => (await approver().readApproval({ params: { token } })).passkey;
+  const passkeyTold = async () => (await approver().getApproval({ params: { token } })).passkey;
   expect(await passkeyTold()).toMatchObject({ state: 'none', blockedUntil: null });
-  expect(await refusalOf(approver().challengeApproval({ params: { token }, body: {} }))).toEqual([
+  expect(await refusalOf(approver().createApprovalChallenge({ params: { token }, body: {} }))).toEqual([
     400,
     expect.stringMatching(/no passkey is enrolled/),
   ]);
@@ -400,7 +400,7 @@ test('without a passkey it offers deny; after the last one’s removal it says u
 
   const first = await aPasskey(world, other.owner);
   expect(await passkeyTold()).toMatchObject({ state: 'ready' });
-  await other.owner.client(passkeysArea).deletePasskey({ params: { id: first.id }, body: {} });
+  await other.owner.client(passkeysArea).revokePasskey({ params: { id: first.id }, body: {} });
   const gone = await passkeyTold();
   expect(gone?.state).toBe('none');
   const until = new Date(gone?.blockedUntil ?? 0).getTime();
@@ -410,7 +410,7 @@ test('without a passkey it offers deny; after the last one’s removal it says u
   expect(await passkeyTold()).toMatchObject({ state: 'blocked', blockedUntil: gone?.blockedUntil });
   const blocked = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
   expect(blocked).toContain(gone?.blockedUntil ?? 'nothing');
-  expect((await refusalOf(approver().challengeApproval({ params: { token }, body: {} })))[0]).toBe(400);
+  expect((await refusalOf(approver().createApprovalChallenge({ params: { token }, body: {} })))[0]).toBe(400);
   await world.advance(day);
   expect(await passkeyTold()).toMatchObject({ state: 'ready', blockedUntil: null });
   expect((await approve(token, second)).status).toBe('approved');
@@ -425,11 +425,11 @@ test('with Temporal away an approval waits for it, and a denial does not', async
   const intent = await clientsOf(made).intents.declareIntent({ body: { agentId: id, ...asked } });
   const params = { token: tokenOf(intent.approvalUrl) };
   const there = alone.as('').client(approvalsArea);
-  const challenge = await there.challengeApproval({ params, body: {} });
+  const challenge = await there.createApprovalChallenge({ params, body: {} });
   const body = { webauthnAssertion: holder.answer(challenge) };
   const refused = (await there.approveByLink({ params, body }).catch((error: unknown) => error)) as Refused;
   expect([refused.status, Number(refused.headers.get('retry-after')) > 0]).toEqual([503, true]);
-  expect((await there.readApproval({ params })).status).toBe('pending_approval');
+  expect((await there.getApproval({ params })).status).toBe('pending_approval');
   expect((await there.denyByLink({ params, body: {} })).status).toBe('denied');
   await alone.close();
 }, 60_000);

@@ -46,11 +46,13 @@ test('attest, charge and remove, all at once', async () => {
   };
   for (let round = 0; round < 4; round++) {
     const going = await aPasskey(world, owner, kept);
-    const challenge = await passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId: going.id } });
+    const challenge = await passkeys.createPasskeyChallenge({
+      body: { purpose: 'revoke_passkey', subjectId: going.id },
+    });
     const remove = { params: { id: going.id }, body: { webauthnAssertion: kept.answer(challenge) } };
     const charged = Array.from({ length: 6 }, () => network.authorize(payer, { amountCents: 100 }));
     const attested = ids.map((id) => attest(id, going));
-    const removed = Promise.race(attested).then(() => passkeys.deletePasskey(remove));
+    const removed = Promise.race(attested).then(() => passkeys.revokePasskey(remove));
     await Promise.all([...attested, ...charged, removed]);
     for (const answer of await Promise.all(charged)) expect(answer.status).toBe(200);
     const open = await world.sql('select 1 from intents where attested_by = $1 and matched_transaction_id is null', [

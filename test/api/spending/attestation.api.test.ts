@@ -191,7 +191,7 @@ test('a challenge approves the one intent that it shows, with its figures', asyn
   expect((await refusalOf(api.intents.approveIntent({ params, body })))[1]).toMatch(/another amount or merchant/);
   const generic = await owner
     .client(passkeysArea)
-    .challengePasskey({ body: { purpose: 'generic', subjectId: large.id } });
+    .createPasskeyChallenge({ body: { purpose: 'generic', subjectId: large.id } });
   expect(
     await refusalOf(api.intents.attestIntent({ params, body: { webauthnAssertion: passkey.answer(generic) } })),
   ).toEqual([400, expect.stringMatching(/made for the purpose generic, not for intent/)]);
@@ -300,9 +300,11 @@ test('removing a passkey takes back what it stood by and nobody has paid for', a
   await attest(mine.id);
   await attest(theirs.id, second);
   const passkeys = owner.client(passkeysArea);
-  const challenge = await passkeys.challengePasskey({ body: { purpose: 'revoke_passkey', subjectId: passkey.id } });
+  const challenge = await passkeys.createPasskeyChallenge({
+    body: { purpose: 'revoke_passkey', subjectId: passkey.id },
+  });
   const body = { webauthnAssertion: second.answer(challenge) };
-  await passkeys.deletePasskey({ params: { id: passkey.id }, body });
+  await passkeys.revokePasskey({ params: { id: passkey.id }, body });
   expect((await api.intents.getIntent({ params: { id: mine.id } })).attestedAt).toBeNull();
   expect((await api.intents.getIntent({ params: { id: theirs.id } })).attestedAt).not.toBeNull();
   expect(await charge(800)).toMatchObject({ decision: 'declined', rule: 'attestation' });
@@ -316,7 +318,7 @@ test('removing a passkey takes back what it stood by and nobody has paid for', a
 test('after the last one has gone, a new one attests nothing for 24 hours of business time, and says until when', async () => {
   const passkeys = owner.client(passkeysArea);
   const before = await declare(8);
-  await passkeys.deletePasskey({ params: { id: passkey.id }, body: {} });
+  await passkeys.revokePasskey({ params: { id: passkey.id }, body: {} });
   expect((await refusalOf(intentChallengeOf(owner, before.id)))[1]).toMatch(/no passkey is enrolled; enrol one/);
   const [told] = await world.sql<{ data: { approvalsBlockedUntil: string; status: string } }>(
     `select data from events where subject_id = $1 and name = 'passkey.revoked'`,

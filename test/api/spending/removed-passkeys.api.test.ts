@@ -50,7 +50,7 @@ async function attested() {
     passkey,
     confirm: () => agent.checkout.confirmCheckout({ body: { intentId: id }, headers: headers() }),
     read: () => api.intents.getIntent({ params: { id } }),
-    remove: () => payer.owner.client(passkeysArea).deletePasskey({ params: { id: passkey.id as never }, body: {} }),
+    remove: () => payer.owner.client(passkeysArea).revokePasskey({ params: { id: passkey.id as never }, body: {} }),
     message,
     charge: async () => (await networkOf(world).send<{ decision: string }>('authorizations', message())).body,
     repeat: async () => {

@@ -31,7 +31,7 @@ const pageOf = async (token: string) => {
 const asking = (policy: object = {}) => aSubscriber(world, { policy: { auto_approve_limit_cents: 500, ...policy } });
 const seen = async ({ id, approvalUrl }: { id: string; approvalUrl: string | null }) => {
   const token = tokenOf(approvalUrl);
-  const { request } = await anybody().readApproval({ params: { token } });
+  const { request } = await anybody().getApproval({ params: { token } });
   const run = `intent/${id}`;
   await temporal.started(run);
   const { details } = await eventually(
@@ -101,7 +101,7 @@ test('a challenge is good for the most that was shown, and for no more', async (
 test('the page says what the policy in force demands, not the one of the declaration', async () => {
   const { declare, read, payer } = await asking({ require_attestation: true });
   const token = tokenOf((await read((await declare()).id)).approvalUrl);
-  const demands = async () => (await anybody().readApproval({ params: { token } })).request?.demandsPasskey;
+  const demands = async () => (await anybody().getApproval({ params: { token } })).request?.demandsPasskey;
   expect(await demands()).toBe(true);
   await world.sql('update policies set require_attestation = false where id = $1', [payer.policyId]);
   expect(await demands()).toBe(false);

@@ -72,7 +72,7 @@ describe('from outside', () => {
   test('into a wallet that is named, by both paths', async () => {
     const { id } = await wallets().createWallet({ body: { name: 'Named' } });
     await funds().fundWallet({ body: { amountEuros: 10, walletId: id } });
-    expect(await wallets().fundOneWallet({ params: { id }, body: { amountEuros: 5 } })).toEqual({
+    expect(await wallets().fundWalletById({ params: { id }, body: { amountEuros: 5 } })).toEqual({
       walletId: id,
       amountEuros: 5,
       balanceEuros: 15,
@@ -157,7 +157,7 @@ describe('from wallet to wallet', () => {
       id,
       fromWalletId,
       before,
-      asked: wallets().fundOneWallet({ params: { id }, body: { amountEuros, fromWalletId } }),
+      asked: wallets().fundWalletById({ params: { id }, body: { amountEuros, fromWalletId } }),
     };
   };
 
@@ -193,10 +193,10 @@ describe('from wallet to wallet', () => {
       [newId('wallet'), /no wallet of this owner/],
     ] as const) {
       const body = { amountEuros: 1, fromWalletId: source };
-      await expect(wallets().fundOneWallet({ params: { id }, body })).rejects.toEqual(refusal(400, message));
+      await expect(wallets().fundWalletById({ params: { id }, body })).rejects.toEqual(refusal(400, message));
     }
     await world.sql(`update wallets set status = 'frozen' where id = $1`, [fromWalletId]);
-    const frozen = wallets().fundOneWallet({ params: { id }, body: { amountEuros: 1, fromWalletId } });
+    const frozen = wallets().fundWalletById({ params: { id }, body: { amountEuros: 1, fromWalletId } });
     await expect(frozen).rejects.toEqual(refusal(400, /is frozen/));
   });
 });

@@ -53,7 +53,7 @@ beforeAll(async () => {
   ({ id: otherId } = await owner.client(walletsArea).createWallet({ body: { name: 'Other' } }));
   await owner
     .client(walletsArea)
-    .fundOneWallet({ params: { id: otherId }, body: { amountEuros: 10, fromWalletId: mainId } });
+    .fundWalletById({ params: { id: otherId }, body: { amountEuros: 10, fromWalletId: mainId } });
   await world.advance(hour);
   agent = await anAgentWithCard(world, owner);
   sibling = await anAgentWithCard(world, owner);

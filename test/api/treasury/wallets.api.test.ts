@@ -166,7 +166,7 @@ describe('reading', () => {
         () => stranger.getWalletBalance({ params: { id } }),
         () => stranger.updateWallet({ params: { id }, body: { name: 'Mine' } }),
         () => stranger.closeWallet({ params: { id } }),
-        () => stranger.fundOneWallet({ params: { id }, body: { amountEuros: 1 } }),
+        () => stranger.fundWalletById({ params: { id }, body: { amountEuros: 1 } }),
       ]) {
         await expect(ask()).rejects.toEqual(refusal(404, /^no wallet wal_/));
       }
@@ -186,7 +186,7 @@ describe('reading', () => {
       () => agent.createWallet({ body: { name: 'x' } }),
       () => agent.updateWallet({ params: { id: walletId }, body: { name: 'x' } }),
       () => agent.closeWallet({ params: { id: walletId } }),
-      () => agent.fundOneWallet({ params: { id: walletId }, body: { amountEuros: 1 } }),
+      () => agent.fundWalletById({ params: { id: walletId }, body: { amountEuros: 1 } }),
     ]) {
       await expect(ask()).rejects.toMatchObject({ status: 403 });
     }

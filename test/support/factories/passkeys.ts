@@ -13,19 +13,19 @@ type Place = { readonly config: Pick<World['config'], 'publicUrl'> };
 export async function aPasskey(world: Place, owner: Owner, by?: SoftPasskey): Promise<EnrolledPasskey> {
   const passkeys = owner.client(passkeysArea);
   const soft = softPasskey(world.config.publicUrl);
-  const { challengeId, options } = await passkeys.startRegistration({ body: { name: 'a passkey' } });
+  const { challengeId, options } = await passkeys.startPasskeyRegistration({ body: { name: 'a passkey' } });
   const vouched =
     by === undefined
       ? {}
       : {
           webauthnAssertion: by.answer(
-            await passkeys.challengePasskey({ body: { purpose: 'enroll', subjectId: challengeId } }),
+            await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } }),
           ),
         };
   const attestation = soft.create(options) as never;
-  const { id } = await passkeys.finishRegistration({ body: { challengeId, attestation, ...vouched } });
+  const { id } = await passkeys.finishPasskeyRegistration({ body: { challengeId, attestation, ...vouched } });
   return Object.assign(soft, { id });
 }
 
 export const intentChallengeOf = (owner: Owner, intentId: string): Promise<Challenge> =>
-  owner.client(passkeysArea).challengeForIntent({ params: { intentId }, body: {} });
+  owner.client(passkeysArea).createIntentChallenge({ params: { intentId }, body: {} });

@@ -24,7 +24,7 @@ const ends = '(^DELETE .*)|(.*/(close|revoke|rotate|freeze|unfreeze)$)|(^PATCH /
 const movesTheClock = '.*/clock/advance$';
 
 /** Their success is signed by a passkey; the browser's tests have it. */
-const needsAnAuthenticator = ['finishRegistration', 'attestIntent', 'approveByLink'];
+const needsAnAuthenticator = ['finishPasskeyRegistration', 'attestIntent', 'approveByLink'];
 
 const checks = [
   'not_a_server_error',

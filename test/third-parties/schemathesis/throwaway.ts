@@ -33,8 +33,8 @@ export async function records(installation: Installation, owner: Owner): Promise
     tok: [first.tokenId],
     evd: [first.evidenceId],
     psk: [passkey.id],
-    'readApproval-token': links,
-    'challengeApproval-token': links.slice(0, 4),
+    'getApproval-token': links,
+    'createApprovalChallenge-token': links.slice(0, 4),
     'denyByLink-token': links.slice(4),
     ...(await words(installation, owner)),
   };

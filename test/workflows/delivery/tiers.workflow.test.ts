@@ -23,7 +23,7 @@ const subscribed = async (plan: Plan, box: string) => {
   const subscriber = await bursar.subscriber();
   const customers = bursar.world.as(subscriber.key).client(customersArea);
   const changePlan = async (to: Plan) => {
-    const { id } = await customers.readOwnCustomer({});
+    const { id } = await customers.getOwnCustomer({});
     await customers.updateCustomer({ params: { id }, body: { plan: to } });
   };
   await changePlan(plan);

@@ -122,7 +122,7 @@ export const cardsArea = defineArea({
       success: { status: 200, body: cardOut },
       refusals: [404],
     },
-    changeCard: {
+    updateCard: {
       method: 'patch',
       path: '/{cardId}',
       summary: 'Rename a card',
@@ -138,7 +138,7 @@ export const cardsArea = defineArea({
       refusals: [404],
       fires: ['card.details_changed'],
     },
-    setCardLimits: {
+    updateCardLimits: {
       method: 'put',
       path: '/{cardId}/limits',
       summary: "Set a card's own limits",

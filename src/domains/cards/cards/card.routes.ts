@@ -68,13 +68,13 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
     getCardPolicy: async ({ params }, call) =>
       deps.readPolicy(await reach(deps, params.cardId, call), await call.now()),
 
-    changeCard: async ({ params: { cardId }, body }, call) => {
+    updateCard: async ({ params: { cardId }, body }, call) => {
       await reach(deps, cardId, call);
       await deps.database.write((tx) => changeCardDetails(tx, call.cause, cardId, body));
       return wire(await reach(deps, cardId, call));
     },
 
-    setCardLimits: async ({ params: { cardId }, body }, call) => {
+    updateCardLimits: async ({ params: { cardId }, body }, call) => {
       await reach(deps, cardId, call);
       const limits = limitsOf(body.maxAmountPerTransaction, body);
       await deps.database.write((tx) => changeCardLimits(tx, call.cause, cardId, limits));

@@ -60,7 +60,7 @@ export const agentTokensArea = defineArea({
       success: { status: 200, body: z.array(Token) },
       refusals: [404],
     },
-    listOwnerTokens: {
+    listAllAgentTokens: {
       method: 'get',
       path: '/tokens',
       summary: 'List the tokens of all agents',

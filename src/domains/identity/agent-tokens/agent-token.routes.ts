@@ -41,7 +41,7 @@ export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentT
       if (!names.has(params.id)) throw notFound('agent', params.id);
       return (await tokensOfAgent(database.read(), ownerId, params.id)).map(wireOf);
     },
-    listOwnerTokens: async (_input, call) => {
+    listAllAgentTokens: async (_input, call) => {
       const tokens = await tokensOfOwner(database.read(), ownerOf(call));
       const agentIds = [...new Set(tokens.map(({ agentId }) => agentId))];
       const names = await agentNames(database.read(), ownerOf(call), agentIds);

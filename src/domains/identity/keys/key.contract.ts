@@ -69,7 +69,7 @@ export const keysArea = defineArea({
       success: { status: 200, body: z.array(Key) },
       refusals: [],
     },
-    deleteKey: { ...revoke, method: 'delete', path: '/{id}', summary: 'Revoke an API key' },
+    revokeKeyByDelete: { ...revoke, method: 'delete', path: '/{id}', summary: 'Revoke an API key' },
     revokeKey: { ...revoke, method: 'post', path: '/{id}/revoke', summary: 'Revoke an API key' },
   },
 });

@@ -42,7 +42,7 @@ export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Han
         isCurrent: key.id === current,
       }));
     },
-    deleteKey: revoke,
+    revokeKeyByDelete: revoke,
     revokeKey: revoke,
   };
 };

@@ -47,7 +47,7 @@ export const passkeysArea = defineArea({
   aliases: [],
   description: 'WebAuthn credentials of an owner: what a person proves presence and consent with.',
   operations: {
-    startRegistration: {
+    startPasskeyRegistration: {
       method: 'post',
       path: '/register/options',
       summary: 'Options for enrolling a passkey',
@@ -59,7 +59,7 @@ export const passkeysArea = defineArea({
       refusals: [],
       pure: true,
     },
-    finishRegistration: {
+    finishPasskeyRegistration: {
       method: 'post',
       path: '/register/verify',
       summary: 'Enrol a passkey',
@@ -84,7 +84,7 @@ export const passkeysArea = defineArea({
       success: { status: 200, body: z.array(passkeyOut) },
       refusals: [400],
     },
-    challengePasskey: {
+    createPasskeyChallenge: {
       method: 'post',
       path: '/challenges',
       summary: 'A challenge for an assertion, bound to its purpose and subject',
@@ -96,7 +96,7 @@ export const passkeysArea = defineArea({
       refusals: [404],
       pure: true,
     },
-    challengeForIntent: {
+    createIntentChallenge: {
       method: 'post',
       path: '/intents/{intentId}/challenge',
       summary: 'A challenge for approving or attesting one intent',
@@ -109,7 +109,7 @@ export const passkeysArea = defineArea({
       refusals: [404],
       pure: true,
     },
-    deletePasskey: {
+    revokePasskey: {
       method: 'delete',
       path: '/{id}',
       summary: 'Remove a passkey',

@@ -24,7 +24,7 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
     return database.write((tx) => makeChallenge(tx, id, matter));
   };
   return {
-    startRegistration: async ({ body }, call) => {
+    startPasskeyRegistration: async ({ body }, call) => {
       refuseNameless(relyingParty);
       const ownerId = ownerOf(call);
       const enrolled = await enrolledPasskeys(database.read(), ownerId);
@@ -33,14 +33,14 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       const challenge = await challengeFor(matter, call);
       return creationChallenge(relyingParty, challenge, { ownerId, enrolled });
     },
-    finishRegistration: async ({ body }, call) => {
+    finishPasskeyRegistration: async ({ body }, call) => {
       const { challengeId, attestation, name, webauthnAssertion: envelope } = body;
       const passkeyId = call.newId('passkey');
       const order = { passkeyId, ownerId: ownerOf(call), challengeId, attestation, name, envelope };
       return passkeyWire(await enrolPasskey(deps, order, call.cause));
     },
     listPasskeys: async (_input, call) => (await enrolledPasskeys(database.read(), ownerOf(call))).map(passkeyWire),
-    challengePasskey: async ({ body: { purpose, subjectId } }, call) => {
+    createPasskeyChallenge: async ({ body: { purpose, subjectId } }, call) => {
       refuseNameless(relyingParty);
       const ownerId = ownerOf(call);
       const enrolled = await enrolledPasskeys(database.read(), ownerId);
@@ -52,8 +52,8 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       const challenge = await challengeFor(matter, call);
       return requestChallenge(relyingParty, challenge, enrolled);
     },
-    challengeForIntent: ({ params }, call) => deps.intentChallenge(params.intentId, call),
-    deletePasskey: async ({ params, body }, call) => {
+    createIntentChallenge: ({ params }, call) => deps.intentChallenge(params.intentId, call),
+    revokePasskey: async ({ params, body }, call) => {
       const order = { passkeyId: params.id, ownerId: ownerOf(call), envelope: body.webauthnAssertion };
       await revokePasskey(deps, order, call.cause);
       return { id: params.id, revoked: true };

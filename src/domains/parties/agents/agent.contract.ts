@@ -97,7 +97,7 @@ export const agentsArea = defineArea({
       success: { status: 200, body: pageOut(Agent) },
       refusals: [],
     },
-    readAgent: {
+    getAgent: {
       method: 'get',
       path: '/{id}',
       summary: 'Get an agent',
@@ -192,7 +192,7 @@ export const agentsArea = defineArea({
       refusals: [404],
       fires: ['agent.unfrozen', 'card.unfrozen'],
     },
-    readAgentWallet: {
+    getAgentWallet: {
       method: 'get',
       path: '/{id}/wallet',
       summary: 'Get the wallet an agent draws on',

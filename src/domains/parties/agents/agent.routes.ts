@@ -88,7 +88,7 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
       const filter = { agentId: agentOf(call), status: query.status, externalId: query.externalId };
       return deps.listAgents(ownerOf(call), filter, pageOfQuery(query));
     },
-    readAgent: ({ params }, call) => record(call, params.id),
+    getAgent: ({ params }, call) => record(call, params.id),
     updateAgent: async ({ params, body }, call) => {
       await deps.updateAgent(named(call, params.id), body, call.cause);
       return record(call, params.id);
@@ -111,7 +111,7 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
       const status = await deps.unfreezeAgent(named(call, params.id), call.cause);
       return { agentId: params.id, status };
     },
-    readAgentWallet: async ({ params }, call) =>
+    getAgentWallet: async ({ params }, call) =>
       reached(call, params.id, await deps.readAgentWallet(named(call, params.id))),
   };
 };

@@ -92,7 +92,7 @@ export const customersArea = defineArea({
       refusals: [],
       fires: ['customer.created', 'wallet.created'],
     },
-    readOwnCustomer: {
+    getOwnCustomer: {
       method: 'get',
       path: '',
       summary: 'Get the own customer',
@@ -102,7 +102,7 @@ export const customersArea = defineArea({
       success: { status: 200, body: Customer },
       refusals: [404],
     },
-    readCustomer: {
+    getCustomer: {
       method: 'get',
       path: '/{id}',
       summary: 'Get a customer',

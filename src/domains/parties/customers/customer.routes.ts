@@ -46,7 +46,7 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
       const row = await database.read().findOneOrFail(CustomerRow, { id: customerId });
       return { id: row.id, ownerId: row.ownerId, type: row.type, status: row.status };
     },
-    readOwnCustomer: async (_input, call) => {
+    getOwnCustomer: async (_input, call) => {
       const ownerId = ownerOf(call);
       const known = await database.read().findOne(CustomerRow, { ownerId });
       if (known !== null) return wireOf(known, call);
@@ -55,7 +55,7 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
       await database.write((tx) => ensureCustomer(tx, cause, newCustomer(call)));
       return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }), call);
     },
-    readCustomer: async ({ params: { id } }, call) => {
+    getCustomer: async ({ params: { id } }, call) => {
       const row = await database.read().findOne(CustomerRow, { id, ownerId: ownerOf(call) });
       if (row === null) throw notFound('customer', id);
       return wireOf(row, call);

@@ -101,7 +101,7 @@ export const networkArea = defineArea({
   description:
     'What the card network sends. Signed: `X-Network-Signature: t=<unix seconds>,v1=<hex HMAC-SHA256(key, "<t>.<METHOD> <request target as sent, query included>.<raw body>")>`, so that a message signed for one endpoint is valid at no other; `t` may be 5 minutes off. The same `id` gives the same answer; ids are unique per kind of message.',
   operations: {
-    authorize: {
+    authorizeCardPayment: {
       ...signed,
       method: 'post',
       path: '/authorizations',
@@ -120,7 +120,7 @@ export const networkArea = defineArea({
         'intent.created',
       ],
     },
-    clear: {
+    clearCardPayment: {
       ...signed,
       method: 'post',
       path: '/clearings',
@@ -131,7 +131,7 @@ export const networkArea = defineArea({
       success: { status: 200, body: bookingAnswer },
       fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
     },
-    reverse: {
+    reverseCardPayment: {
       ...signed,
       method: 'post',
       path: '/reversals',

@@ -68,9 +68,9 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
   };
 
   return {
-    authorize: (input, call) => deps.authorize(received('authorization', authorizationMessage, input, call)),
-    clear: (input, call) => deps.clear(received('clearing', clearingMessage, input, call)),
-    reverse: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
+    authorizeCardPayment: (input, call) => deps.authorize(received('authorization', authorizationMessage, input, call)),
+    clearCardPayment: (input, call) => deps.clear(received('clearing', clearingMessage, input, call)),
+    reverseCardPayment: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
   };
 }
 

@@ -59,7 +59,7 @@ export const approvalsArea = defineArea({
   description:
     'The page on which a person decides an intent. Its link is a capability: it shows and denies, and approves only together with a passkey.',
   operations: {
-    readApproval: {
+    getApproval: {
       method: 'get',
       path: '/{token}',
       summary: 'What is asked, by whom and until when; a page for browsers',
@@ -71,7 +71,7 @@ export const approvalsArea = defineArea({
       refusals: [404],
       page: true,
     },
-    challengeApproval: {
+    createApprovalChallenge: {
       method: 'post',
       path: '/{token}/challenge',
       summary: 'Begin the approval: a challenge for one of the owner’s passkeys',

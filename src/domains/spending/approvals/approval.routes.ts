@@ -13,8 +13,8 @@ export type ApprovalDeps = {
 };
 
 export const approvalHandlers = ({ read, challenge, approve, deny }: ApprovalDeps): Handlers<typeof approvalsArea> => ({
-  readApproval: ({ params }, call) => read(params.token, call),
-  challengeApproval: ({ params }, call) => challenge(params.token, call),
+  getApproval: ({ params }, call) => read(params.token, call),
+  createApprovalChallenge: ({ params }, call) => challenge(params.token, call),
   approveByLink: ({ params, body }, call) => approve(params.token, body.webauthnAssertion, call),
   denyByLink: ({ params, body }, call) => deny(params.token, body.reason, call),
 });

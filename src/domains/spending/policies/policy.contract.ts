@@ -39,7 +39,7 @@ export const policiesArea = defineArea({
       success: { status: 200, body: pageOut(policyOut) },
       refusals: [],
     },
-    listPresets: {
+    listPolicyPresets: {
       method: 'get',
       path: '/presets',
       summary: 'The built-in presets',
@@ -48,7 +48,7 @@ export const policiesArea = defineArea({
       success: { status: 200, body: z.array(presetOut) },
       refusals: [],
     },
-    getPreset: {
+    getPolicyPreset: {
       method: 'get',
       path: '/presets/{presetId}',
       summary: 'One built-in preset',

@@ -38,9 +38,9 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), policyWire);
   },
 
-  listPresets: async () => presetIds.map((id) => presetWire(presets[id])),
+  listPolicyPresets: async () => presetIds.map((id) => presetWire(presets[id])),
 
-  getPreset: async ({ params: { presetId } }) => {
+  getPolicyPreset: async ({ params: { presetId } }) => {
     if (!isPresetId(presetId)) throw notFound('preset', `${presetId}; there are ${presetIds.join(', ')}`);
     return presetWire(presets[presetId]);
   },

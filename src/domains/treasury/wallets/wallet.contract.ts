@@ -144,7 +144,7 @@ export const walletsArea = defineArea({
       success: { status: 200, body: WalletBalance },
       refusals: [404],
     },
-    fundOneWallet: {
+    fundWalletById: {
       method: 'post',
       path: '/{id}/fund',
       summary: 'Put money into a wallet',

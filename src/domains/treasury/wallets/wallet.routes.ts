@@ -55,7 +55,7 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
       return recordOf(await owned(call, id));
     },
     getWalletBalance: async ({ params: { id } }, call) => balanceOf(await owned(call, id)),
-    fundOneWallet: async ({ params: { id: walletId }, body }, call) => {
+    fundWalletById: async ({ params: { id: walletId }, body }, call) => {
       const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
       await owned(call, walletId);
       const order = { ...ids, ownerId: ownerOf(call), walletId, amountCents: body.amountEuros };

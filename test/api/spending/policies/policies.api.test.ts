@@ -353,7 +353,7 @@ describe('presets', () => {
   // spec: does:GET /policies/presets/{presetId}:one built-in policy preset
   // spec: parameter:GET /policies/presets/{presetId}:presetId
   test('are five, with the published figures', async () => {
-    const presets = await asAgent().listPresets();
+    const presets = await asAgent().listPolicyPresets();
     expect(presets.map(({ id }) => id)).toEqual(['strict', 'balanced', 'open', 'subscriptions', 'one_time']);
     const figures = presets.map(({ policy: p }) => [
       p.maxTransactionEuros,
@@ -368,15 +368,15 @@ describe('presets', () => {
       [100, 200, 500, 100],
       [250, 250, 250, 100],
     ]);
-    expect(await policies().getPreset({ params: { presetId: 'strict' } })).toEqual(presets[0]);
+    expect(await policies().getPolicyPreset({ params: { presetId: 'strict' } })).toEqual(presets[0]);
     expect(presets[0]?.policy).toMatchObject({ requireAttestation: true, requireIntent: true });
-    await expect(policies().getPreset({ params: { presetId: 'lavish' } })).rejects.toEqual(
+    await expect(policies().getPolicyPreset({ params: { presetId: 'lavish' } })).rejects.toEqual(
       refusal(404, /there are strict, balanced/),
     );
   });
 
   test('a preset sent back is a template', async () => {
-    const { policy } = await policies().getPreset({ params: { presetId: 'subscriptions' } });
+    const { policy } = await policies().getPolicyPreset({ params: { presetId: 'subscriptions' } });
     expect(await policies().createPolicy({ body: policy })).toMatchObject(policy);
   });
 });
@@ -522,6 +522,6 @@ describe('who may', () => {
   test('nobody without a token', async () => {
     const nobody = createClient(policiesArea, sendTo(world.apiUrl));
     await expect(nobody.createPolicy({ body: { name: 'A' } })).rejects.toEqual(refusal(401));
-    await expect(nobody.listPresets()).rejects.toEqual(refusal(401));
+    await expect(nobody.listPolicyPresets()).rejects.toEqual(refusal(401));
   });
 });
