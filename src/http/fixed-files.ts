@@ -14,16 +14,16 @@ import { businessTimeInWords } from './business-time.ts';
 import { docsPage, docsScript } from './docs-page.ts';
 import { refuseMethod } from './mount.ts';
 import { pageHeaders } from './pages.ts';
-import { Places } from './places.ts';
+import { Router as PathRouter } from './router.ts';
 
 type Served = { readonly openapi: object; readonly clock: Pick<Clock, 'now'>; readonly log: Logger };
 
 /** Before the operations: their paths are others. */
 export function serveFixedFiles(router: Router, { openapi, clock, log }: Served): void {
-  const places = new Places<RequestHandler>();
-  for (const [at, show] of Object.entries({ ...docs(openapi, clock, log), ...pages() })) places.add(at, show);
+  const paths = new PathRouter<RequestHandler>();
+  for (const [at, show] of Object.entries({ ...docs(openapi, clock, log), ...pages() })) paths.add(at, show);
   router.use((request, response, next) => {
-    const found = places.find(request.path);
+    const found = paths.find(request.path);
     if (found === undefined) return next();
     if (request.method === 'GET' || request.method === 'HEAD') return found.served(request, response, next);
     refuseMethod(['GET'], request, response, log);

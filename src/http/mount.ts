@@ -5,9 +5,9 @@ import { isWellFormed } from '../kernel/text.ts';
 import type { Logger } from '../platform/log.ts';
 import { refuse } from './answer.ts';
 import { type EdgeDeps, edge } from './edge.ts';
-import { Places } from './places.ts';
 import { percentDecoded } from './query.ts';
 import { type Mounted, pathsOf } from './route.ts';
+import { Router as PathRouter } from './router.ts';
 
 /** Serves every operation; a literal segment wins over a parameter, so `/tokens` is never an id. */
 export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps): void {
@@ -20,15 +20,15 @@ export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps)
       return paths.map((path) => ({ path, method: operation.method.toUpperCase(), run }));
     }),
   );
-  const places = new Places<ReadonlyMap<string, Route>>();
+  const paths = new PathRouter<ReadonlyMap<string, Route>>();
   for (const [path, served] of Map.groupBy(routes, ({ path: one }) => one.replace(/\{\w+\}/g, '{}'))) {
-    places.add(
+    paths.add(
       path,
       new Map(served.map(({ path: named, method, run }) => [method, { run, names: named.match(/(?<=\{)\w+/g) ?? [] }])),
     );
   }
   router.use((request, response, next) => {
-    const found = places.find(request.path);
+    const found = paths.find(request.path);
     if (found === undefined) return next();
     const { method } = request;
     const route = found.served.get(method === 'HEAD' && !found.served.has(method) ? 'GET' : method);

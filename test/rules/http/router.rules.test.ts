@@ -1,7 +1,7 @@
 /** What is served at a path: the looked-up answer against trying every template, for all templates and paths. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Places } from '../../../src/http/places.ts';
+import { Router } from '../../../src/http/router.ts';
 
 const literal = fc.constantFrom('agents', 'tokens', 'v1', 'wallet');
 const template = fc
@@ -36,9 +36,9 @@ const key = (one: string): string =>
 test('finds the nearest template, with the values of its parameters', () => {
   fc.assert(
     fc.property(fc.uniqueArray(template, { maxLength: 12 }), path, (templates, asked) => {
-      const places = new Places<string>();
-      for (const one of templates) places.add(one, one);
-      const found = places.find(asked);
+      const router = new Router<string>();
+      for (const one of templates) router.add(one, one);
+      const found = router.find(asked);
       expect(found?.served).toBe(tried(templates, asked));
       const segments = asked.slice(1).split('/');
       const values = found?.served
@@ -52,8 +52,8 @@ test('finds the nearest template, with the values of its parameters', () => {
 });
 
 test('the first that is served at a place stays', () => {
-  const places = new Places<number>();
-  places.add('/agents/{id}', 1);
-  places.add('/agents/{agentId}', 2);
-  expect(places.find('/Agents/ag_1/')).toEqual({ served: 1, values: ['ag_1'] });
+  const router = new Router<number>();
+  router.add('/agents/{id}', 1);
+  router.add('/agents/{agentId}', 2);
+  expect(router.find('/Agents/ag_1/')).toEqual({ served: 1, values: ['ag_1'] });
 });
