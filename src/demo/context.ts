@@ -1,12 +1,12 @@
-/** What the demo's steps share: where everything is, who calls, and what was made on the way. @module */
+/** The data that the demo's steps share: addresses, callers and the records made so far. @module */
 import type { Ready } from '../main/start.ts';
 import type { Caller } from './http.ts';
-import type { Paper } from './reporter.ts';
+import type { Reporter } from './reporter.ts';
 
 export type Context = {
   readonly ready: Ready;
-  readonly paper: Paper;
-  /** With the dashboard secret: makes the demo's own owner, moves the clock. */
+  readonly reporter: Reporter;
+  /** Calls with the dashboard secret: creates the demo's owner and moves the clock. */
   readonly dashboard: Caller;
   readonly sandbox: Caller;
   /** The box of the sandbox's receiver that takes this demo's webhooks. */
@@ -29,7 +29,7 @@ export type Intent = {
   readonly expectedAmountEuros: number;
   readonly approvedBy: string | null;
   readonly attestedAt: string | null;
-  /** Where a person decides it, while it waits; the owner alone is shown it. */
+  /** The approver's page while the intent waits for a person. Only the owner's key gets it. */
   readonly approvalUrl: string | null;
   readonly transactionId: string | null;
   readonly policyCheck: { readonly reason: string | null };

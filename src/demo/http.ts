@@ -1,6 +1,6 @@
 /**
- * Calls as anybody's program makes them: plain HTTP with a token. A refusal is an error with the service's sentence;
- * the rate limit's `Retry-After` is obeyed.
+ * Calls the API as any client does: HTTP with a token. A refusal becomes an error with the service's sentence. After a
+ * 429 the call waits for `Retry-After` and is repeated once.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,21 +30,21 @@ export const callerOf =
 
 export const bearer = (token: string): Record<string, string> => ({ Authorization: `Bearer ${token}` });
 
-/** Asks until it is so; says what it was last when it never became so. */
+/** Repeats `ask` until `isSo` accepts the answer. After 30 s it throws an error with the last answer. */
 export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean, what: string): Promise<T> {
-  const deadline = Date.now() + patienceMs;
+  const deadline = Date.now() + timeoutMs;
   for (;;) {
     const answer = await ask();
     if (isSo(answer)) return answer;
     if (Date.now() > deadline)
-      throw new Error(`waited ${patienceMs / 1000} s for ${what}; last seen: ${JSON.stringify(answer).slice(0, 400)}`);
+      throw new Error(`waited ${timeoutMs / 1000} s for ${what}; last seen: ${JSON.stringify(answer).slice(0, 400)}`);
     await sleep(100);
   }
 }
 
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
-/** Fails the demo when what it tells would not be true. */
-export function hold(condition: boolean, what: string): void {
-  if (!condition) throw new Error(`not as it should be: ${what}`);
+/** Ends the demo with an error where a fact that the demo prints is false. */
+export function check(condition: boolean, what: string): void {
+  if (!condition) throw new Error(`this should be true and is not: ${what}`);
 }

@@ -1,6 +1,6 @@
 /**
- * A person with a browser and a passkey: headless Chromium, whose virtual authenticator stands for a phone or a
- * security key. It does what anybody does with the two pages, and nothing behind them.
+ * A person with a browser and a passkey: headless Chromium with a virtual authenticator instead of a phone or a security
+ * key. The person uses the two pages only, and calls no API.
  * @module
  */
 import { access } from 'node:fs/promises';
@@ -8,15 +8,15 @@ import { access } from 'node:fs/promises';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 
 export type Person = {
-  /** On the enrolment page, with the owner's API key. */
+  /** Enrols a passkey on the page /docs/passkeys with the owner's API key. */
   enrol(apiUrl: string, apiKey: string): Promise<void>;
-  /** On the approver's page: reads it, approves with the passkey. Answers what the page says then. */
+  /** Approves with the passkey on the approver's page. Returns the question and the outcome that the page shows. */
   approve(approvalUrl: string): Promise<{ asked: string; outcome: string }>;
   leave(): Promise<void>;
 };
 
-/** A person, or why nobody can be played here. */
-export async function personNear(apiUrl: string): Promise<Person | { readonly missing: string }> {
+/** A person with a browser, or the reason why this machine cannot run one. */
+export async function findPerson(apiUrl: string): Promise<Person | { readonly missing: string }> {
   const { protocol, hostname } = new URL(apiUrl);
   if (protocol !== 'https:' && hostname !== 'localhost') return { missing: `passkeys need https, not ${apiUrl}` };
   const executablePath = await findChromium();
@@ -43,8 +43,11 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
   return found.find((place) => place !== undefined);
 }
 
-/** An authenticator that keeps passkeys, verifies its user and exists only in that page; answers its id. */
-export async function plugIn(devtools: CDPSession, transport: 'internal' | 'usb' = 'internal'): Promise<string> {
+/** Adds a virtual authenticator to one page. It stores passkeys and verifies its user. Returns its id. */
+export async function addAuthenticator(
+  devtools: CDPSession,
+  transport: 'internal' | 'usb' = 'internal',
+): Promise<string> {
   await devtools.send('WebAuthn.enable', { enableUI: false });
   const { authenticatorId } = await devtools.send('WebAuthn.addVirtualAuthenticator', {
     options: {
@@ -60,12 +63,12 @@ export async function plugIn(devtools: CDPSession, transport: 'internal' | 'usb'
 }
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const patienceMs = 20_000;
+const timeoutMs = 20_000;
 
 async function personAt(executablePath: string): Promise<Person> {
   const { chromium } = await import('playwright-core');
   const args = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
-  const browser = await chromium.launch({ executablePath, args, timeout: patienceMs });
+  const browser = await chromium.launch({ executablePath, args, timeout: timeoutMs });
   try {
     return personIn(browser, await pageWithPasskey(browser));
   } catch (error) {
@@ -94,12 +97,12 @@ const personIn = (browser: Browser, page: Page): Person => ({
 
 async function pageWithPasskey(browser: Browser): Promise<Page> {
   const page = await browser.newPage();
-  page.setDefaultTimeout(patienceMs);
-  await plugIn(await page.context().newCDPSession(page));
+  page.setDefaultTimeout(timeoutMs);
+  await addAuthenticator(await page.context().newCDPSession(page));
   return page;
 }
 
-/** The heading that is waited for, or what the page objects to. */
+/** Waits for the heading; throws the problem that the page shows instead. */
 async function endOf(page: Page, heading: string): Promise<void> {
   const problem = page.locator('#problem:not(:empty)');
   const end = page.getByRole('heading', { name: heading, exact: true });

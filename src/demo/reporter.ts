@@ -1,10 +1,10 @@
-/** What the demo prints: numbered steps, indented facts, plain words. @module */
-export type Paper = {
+/** Prints the demo's numbered steps and, indented, the facts of each step. @module */
+export type Reporter = {
   step(title: string): void;
   say(sentence: string): void;
 };
 
-export function createPaper(write: (line: string) => void, steps: number): Paper {
+export function createReporter(write: (line: string) => void, steps: number): Reporter {
   let step = 0;
   return {
     step: (title) => {

@@ -3,7 +3,7 @@
  * Ctrl-C; with `--exit` it stops everything at the end. Exit code 0 only when every step was as told.
  * @module
  */
-import { tellStory } from '../demo/story.ts';
+import { runScenario } from '../demo/scenario.ts';
 import { type Ready, runBursar, runningBursar } from './start.ts';
 
 const exits = process.argv.includes('--exit');
@@ -11,7 +11,7 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function told(ready: Ready): Promise<boolean> {
   try {
-    await tellStory(ready, write);
+    await runScenario(ready, write);
     return true;
   } catch (error) {
     write(`\ndemo failed: ${error instanceof Error ? error.message : String(error)}`);

@@ -11,7 +11,7 @@ import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../src/demo/http.ts';
-import { tellStory } from '../../src/demo/story.ts';
+import { runScenario } from '../../src/demo/scenario.ts';
 import type { Ready } from '../../src/main/start.ts';
 import { hasExited, stopChild } from '../../src/supervisor/launch.ts';
 import { freePort } from '../../src/supervisor/ports.ts';
@@ -47,7 +47,7 @@ try {
   for (const name of inOrder(compose)) await bringUp(name);
   await publish('api', publicPort);
   for (const name of Object.keys(compose.services).filter(isOneShot)) await runOnce(name, 'again');
-  await tellStory(await readyOf(), (line) => void process.stdout.write(`${line}\n`));
+  await runScenario(await readyOf(), (line) => void process.stdout.write(`${line}\n`));
   await lookAtWebUi();
   if (process.argv.includes('--keep')) {
     say(`keeps running until Ctrl-C: API http://localhost:${publicPort}, UI http://${addressOf('temporal-ui')}:8080`);

@@ -1,0 +1,42 @@
+/** The demo in eight steps: real purchases over HTTP, each reported on the terminal while it happens. @module */
+import { randomBytes } from 'node:crypto';
+import type { Ready } from '../main/start.ts';
+import { setUp } from './actors.ts';
+import type { Context } from './context.ts';
+import { callerOf } from './http.ts';
+import { approvedByPerson, approvedByPolicy, approvedBySignal, expired, refusedByRule } from './purchases.ts';
+import { createReporter } from './reporter.ts';
+import { refuseFirstDelivery, showBalances, verifyDeliveries } from './verify-deliveries.ts';
+
+const steps = 8;
+
+/** Throws at the first fact that does not hold. */
+export async function runScenario(ready: Ready, write: (line: string) => void): Promise<void> {
+  if (ready.sandboxUrl === null) throw new Error('the demo needs a sandbox deployment (BURSAR_MODE=sandbox)');
+  const context: Context = {
+    ready,
+    reporter: createReporter(write, steps),
+    dashboard: callerOf(ready.apiUrl, { 'X-Dashboard-Secret': ready.dashboardSecret }),
+    sandbox: callerOf(ready.sandboxUrl),
+    box: `demo-${randomBytes(6).toString('hex')}`,
+  };
+  const { step } = context.reporter;
+  await refuseFirstDelivery(context);
+  step('Create an owner, an agent with a card and rules, money and a webhook');
+  const actors = await setUp(context);
+  step('A small purchase: the policy approves it at once');
+  await approvedByPolicy(context, actors);
+  step('A larger purchase: a person approves it');
+  await approvedByPerson(context, actors);
+  step('Another purchase: a person approves it by a Temporal signal');
+  await approvedBySignal(context, actors);
+  step('A blocked merchant: the policy refuses it');
+  await refusedByRule(context, actors);
+  step('No answer: the intent expires');
+  await expired(context, actors);
+  step('Webhook deliveries');
+  await verifyDeliveries(context, actors);
+  step('Balances, and where to look next');
+  await showBalances(context, actors);
+  write(`\ndemo done: ${steps} of ${steps} steps`);
+}
