@@ -44,7 +44,7 @@ export async function findChromium(env: NodeJS.ProcessEnv = process.env): Promis
 }
 
 /** Adds a virtual authenticator to one page. It stores passkeys and verifies its user. Returns its id. */
-export async function addAuthenticator(
+export async function addVirtualAuthenticator(
   devtools: CDPSession,
   transport: 'internal' | 'usb' = 'internal',
 ): Promise<string> {
@@ -98,7 +98,7 @@ const personIn = (browser: Browser, page: Page): Person => ({
 async function pageWithPasskey(browser: Browser): Promise<Page> {
   const page = await browser.newPage();
   page.setDefaultTimeout(timeoutMs);
-  await addAuthenticator(await page.context().newCDPSession(page));
+  await addVirtualAuthenticator(await page.context().newCDPSession(page));
   return page;
 }
 

@@ -1,6 +1,6 @@
 /**
- * `npm run demo`: starts everything (or plays on what runs already), tells the story, and leaves it running until
- * Ctrl-C; with `--exit` it stops everything at the end. Exit code 0 only when every step was as told.
+ * `npm run demo`: starts Bursar (or uses the one that runs), runs the scenario, and leaves Bursar running until Ctrl-C.
+ * With `--exit` it stops what it started. The exit code is 0 when every step succeeded.
  * @module
  */
 import { runScenario } from '../demo/scenario.ts';
@@ -9,7 +9,7 @@ import { type Ready, runBursar, runningBursar } from './start.ts';
 const exits = process.argv.includes('--exit');
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
-async function told(ready: Ready): Promise<boolean> {
+async function isScenarioRight(ready: Ready): Promise<boolean> {
   try {
     await runScenario(ready, write);
     return true;
@@ -21,18 +21,18 @@ async function told(ready: Ready): Promise<boolean> {
 
 const elsewhere = await runningBursar();
 if (elsewhere?.ready !== undefined) {
-  write(`Bursar runs already (${elsewhere.ready.apiUrl}); the demo plays on it`);
-  process.exit((await told(elsewhere.ready)) ? 0 : 1);
+  write(`Bursar runs already (${elsewhere.ready.apiUrl}); the demo runs on it`);
+  process.exit((await isScenarioRight(elsewhere.ready)) ? 0 : 1);
 }
 
 process.exit(
   await runBursar({
-    // Told twice in a minute the story is more than a stranger's ceiling, and its listener asks often.
+    // Two runs within a minute make more requests than the default rate limit allows.
     env: { BURSAR_RATE_LIMIT_PER_MINUTE: '1000', ...process.env },
     afterReady: async ({ ready }) => {
-      const isSynced = await told(ready);
-      if (exits || !isSynced) return isSynced ? 0 : 1;
-      write('everything goes on running; Ctrl-C stops it');
+      const isRight = await isScenarioRight(ready);
+      if (exits || !isRight) return isRight ? 0 : 1;
+      write('Bursar keeps running; Ctrl-C stops it');
       return undefined;
     },
   }),

@@ -6,7 +6,7 @@
 import { test } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser, BrowserContextOptions, CDPSession, Page } from 'playwright-core';
-import { type addAuthenticator, findChromium } from '../../src/demo/person.ts';
+import { addVirtualAuthenticator, findChromium } from '../../src/demo/person.ts';
 
 const executablePath = await findChromium();
 
@@ -54,7 +54,7 @@ export async function addAuthenticator(
   devtools: CDPSession,
   { transport = 'internal' }: { transport?: 'internal' | 'usb' } = {},
 ) {
-  const authenticatorId = await addAuthenticator(devtools, transport);
+  const authenticatorId = await addVirtualAuthenticator(devtools, transport);
   const credentials = async () => (await devtools.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
   return {
     id: authenticatorId,
