@@ -107,11 +107,12 @@ type Pages<A extends Area> = {
   >;
 };
 
-export const mounted = <A extends Area>(
-  area: A,
-  handlers: Handlers<A>,
-  ...[pages]: keyof Pages<A> extends never ? [] : [Pages<A>]
-): Mounted => ({
+/** `pages` is required exactly where an operation of the area has a page. */
+export type WithPages<A extends Area> = keyof Pages<A> extends never
+  ? { readonly pages?: never }
+  : { readonly pages: Pages<A> };
+
+export const mounted = <A extends Area>(area: A, handlers: Handlers<A>, { pages }: WithPages<A>): Mounted => ({
   area,
   handlers: handlers as unknown as Mounted['handlers'],
   pages: (pages ?? {}) as Mounted['pages'],

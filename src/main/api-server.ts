@@ -13,17 +13,16 @@ import { createRefusedAccess } from '../http/refused-access.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
 import type { LogOptions } from '../platform/log.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
-import { apiAreas } from './areas.ts';
 import type { Config } from './config.ts';
-import { entities } from './entities.ts';
 import { openInfrastructure } from './infrastructure.ts';
+import { entities, mountedAreas, workflows } from './modules/index.ts';
 import { version } from './version.ts';
 
 export type RunningApi = { readonly url: string; readonly port: number; stop(): Promise<void> };
 
 /** `logTo`: where its log goes instead of stdout, as tests read it. */
 export async function startApi(config: Config, logTo?: LogOptions['destination']): Promise<RunningApi> {
-  const infrastructure = await openInfrastructure(config, { name: 'api', entities, logTo });
+  const infrastructure = await openInfrastructure(config, { name: 'api', entities, workflows, logTo });
   const { database, clock, vault, log } = infrastructure;
   const credentials = openCredentials({
     database,
@@ -42,7 +41,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     audit: async (refusal) => recordRefusedAccess(database, refusal, await clock.now()),
   });
   const app = createApp({
-    areas: apiAreas(infrastructure, credentials),
+    areas: mountedAreas({ ...infrastructure, credentials }),
     mode: config.BURSAR_MODE,
     version,
     publicUrl: config.publicUrl,

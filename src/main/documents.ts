@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { categoryOf, eventCatalog, eventNames, isReserved } from '../events/catalog.ts';
 import { openApiOf } from '../http/openapi.ts';
-import { publishedAreas } from './published.ts';
+import { publishedAreas } from './modules/index.ts';
 import { version } from './version.ts';
 
 export const openApiDocument = (): object =>

@@ -8,11 +8,14 @@ import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
 import { oneRow, rows } from '../db/tx.ts';
 import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
 import { type ApprovalLinks, createApprovalLinks } from '../domains/spending/intents/index.ts';
+import { ensureDefaultWallet } from '../domains/treasury/index.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
 import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
+import type { WorkflowRegistry } from '../temporal/workflow-registry.ts';
+import { createEnsureCustomer } from '../usecases/parties/ensure-customer.ts';
 import { createIntentChallenge, type IntentChallenge } from '../usecases/spending/attest-intent.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { readVaultKeys, vaultCheck } from '../vault/vault-keys.ts';
@@ -37,13 +40,14 @@ export type Infrastructure = {
 type InfrastructureOptions = {
   readonly name: string;
   readonly entities: readonly AnyEntity[];
+  readonly workflows: WorkflowRegistry;
   /** Instead of stdout. */
   readonly logTo?: LogOptions['destination'] | undefined;
 };
 
 export async function openInfrastructure(
   config: Config,
-  { name, entities, logTo }: InfrastructureOptions,
+  { name, entities, workflows, logTo }: InfrastructureOptions,
 ): Promise<Infrastructure> {
   const destination = logTo === undefined ? {} : { destination: logTo };
   const log = createLogger({ name, level: config.LOG_LEVEL, ...destination });
@@ -74,7 +78,7 @@ export async function openInfrastructure(
     relyingParty,
     intentChallenge: createIntentChallenge({ database, relyingParty }),
     temporal,
-    gateway: createGateway({ database, temporal, log, queues }),
+    gateway: createGateway({ database, temporal, log, workflows, queues }),
     close: async () => {
       await temporal.close();
       await orm.close();
@@ -94,4 +98,20 @@ async function checkVault(database: Database, vault: Vault): Promise<void> {
     `select value from deployment_facts where name = 'vault_check'`,
   );
   await vaultCheck.verify(vault, fact.value);
+}
+
+/** What a wallet's IBAN is made of. */
+export const ibanIssueOf = (config: Config) => ({
+  mode: config.BURSAR_MODE,
+  ibanBankCode: config.BURSAR_IBAN_BANK_CODE,
+});
+
+/** Creates an owner's first customer and default wallet where they are missing. */
+export function ensureCustomerOf(config: Config) {
+  const issue = ibanIssueOf(config);
+  return createEnsureCustomer({
+    mode: issue.mode,
+    openDefaultWallet: (tx, cause, { ownerId, walletId }) =>
+      ensureDefaultWallet(tx, cause, ownerId, () => walletId, issue),
+  });
 }

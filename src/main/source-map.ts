@@ -4,7 +4,7 @@ import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canonicalPath } from '../http/openapi.ts';
 import type { Area, Operation } from '../http/route.ts';
-import { publishedAreas } from './published.ts';
+import { publishedAreas } from './modules/index.ts';
 
 const source = fileURLToPath(new URL('..', import.meta.url));
 

@@ -4,6 +4,7 @@
  * @module
  */
 import { startListener } from '../db/listener.ts';
+import { createSender } from '../domains/delivery/index.ts';
 import { purgeAuditAddresses } from '../domains/identity/index.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { minute, second } from '../kernel/instant.ts';
@@ -20,52 +21,48 @@ import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
 import { refreshApprovalLinks } from '../usecases/spending/refresh-approval-links.ts';
-import { workerActivities } from './activities.ts';
 import { type Config, urlRulesOf } from './config.ts';
-import { entities } from './entities.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
-import { senderOf } from './wiring/delivery.ts';
-import { ageingLoop } from './wiring/payments.ts';
-import { sealerOf } from './wiring/treasury.ts';
+import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
+import type { LoopRegistration, RunningLoop } from './modules/module.ts';
+import { portsOf } from './ports.ts';
 import { startWorkerMetrics } from './worker-metrics.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
 
 /** `bundlePath`: workflows bundled before, as tests do once for all files. */
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
-  const infrastructure = await openInfrastructure(config, { name: 'worker', entities });
-  const { database, clock, log } = infrastructure;
+  const infrastructure = await openInfrastructure(config, { name: 'worker', entities, workflows });
+  const { database, clock, vault, log } = infrastructure;
   await refreshApprovalLinks(database, config.publicUrl);
   const outbound = createOutbound(urlRulesOf(config));
-  const send = senderOf(infrastructure, outbound);
+  const send = createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });
 
   const isWanted = (loop: Config['BURSAR_WORKER_LOOPS'][number]): boolean => config.BURSAR_WORKER_LOOPS.includes(loop);
   const relay = isWanted('relay') ? relayLoop(infrastructure) : undefined;
   const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log });
   const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
-  const ageing = isWanted('relay') ? ageingLoop(infrastructure) : undefined;
-  const forgetting = isWanted('purge') ? purgeLoop(infrastructure) : undefined;
+  const loops = backgroundLoops.filter(({ group }) => isWanted(group)).map(startedIn(infrastructure));
+  const purge = isWanted('purge') ? purgeLoop(infrastructure) : undefined;
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
     channels: {
       [deliveriesChannel]: () => deliveries?.wake(),
-      bursar_clock: () => ageing?.wake(),
+      ...wakesByChannel(loops),
     },
     applicationName: 'bursar-worker-listener',
     onListening: () => {
       deliveries?.wake();
-      ageing?.wake();
+      for (const { running } of loops) running.wake?.();
     },
   });
-  const sealer = isWanted('sealer') ? sealerOf(infrastructure) : undefined;
-  sealer?.start();
   const heart = deliveries && heartbeats(infrastructure, { webhookPoller: () => successOf(deliveries) });
   const { BURSAR_METRICS_PORT: metricsPort } = config;
   const metricsAddress = metricsPort === undefined ? undefined : `127.0.0.1:${await freePort()}`;
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
-  const activities = workerActivities(infrastructure, { outbound, retries });
+  const activities = workerActivities({ ...infrastructure, ports: portsOf(config, outbound), retries });
   const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
   const size = {
     activitySlots: config.BURSAR_WORKER_ACTIVITY_SLOTS,
@@ -91,7 +88,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       ? undefined
       : await startWorkerMetrics(infrastructure, metricsPort, metricsAddress);
 
-  const parts = [relay, deliveries, retries, ageing, forgetting, sealer, heart, ...workers];
+  const parts = [relay, deliveries, retries, purge, heart, ...loops.map(({ running }) => running), ...workers];
   return {
     // All parts at once: each has its own limit, and together they stay below the time of the kill.
     stop: async () => {
@@ -102,6 +99,21 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       if (!(await doneWithin(stopTimes.closeMs, closed))) log.warn('connections were left open at the stop');
     },
   };
+}
+
+type StartedLoop = LoopRegistration & { readonly running: RunningLoop };
+
+const startedIn =
+  (infrastructure: Infrastructure) =>
+  (loop: LoopRegistration): StartedLoop => ({ ...loop, running: loop.start(infrastructure) });
+
+/** Every channel with a function that wakes all loops of that channel. */
+function wakesByChannel(loops: readonly StartedLoop[]): Record<string, () => void> {
+  const channels = new Set(loops.flatMap(({ wokenBy }) => wokenBy ?? []));
+  const wake = (channel: string): void => {
+    for (const { wokenBy, running } of loops) if (wokenBy === channel) running.wake?.();
+  };
+  return Object.fromEntries([...channels].map((channel) => [channel, () => wake(channel)]));
 }
 
 /** For the worker's own forced end to come first. */
@@ -136,7 +148,7 @@ function relayLoop(infrastructure: Infrastructure): Loop {
 /** Kept answers past their day, secrets past their ten minutes, and addresses past their 90 days are purged. */
 const purgeLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>
   startLoop({
-    name: 'forgetting',
+    name: 'purge',
     everyMs: minute,
     log,
     pass: async () => {

@@ -26,11 +26,11 @@ import {
   noteAllStarted,
   type Started,
 } from './known-workflow-runs.ts';
-import { summaryOf } from './summaries.ts';
-import { queueOf, type TaskQueues, taskQueues } from './task-queues.ts';
+import { type TaskQueues, taskQueues } from './task-queues.ts';
+import { queueOf, summaryOf, type WorkflowRegistry } from './workflow-registry.ts';
 
 export type WorkflowGateway = {
-  /** Starts the run' workflow if it is not running, and notes that it was. Throws when Temporal is away. */
+  /** Starts the run's workflow if it is not running, and notes that it was. Throws when Temporal is away. */
   start(run: WorkflowRun): Promise<void>;
   /** The same without waiting, and not if it was started before; the relay makes sure of it. */
   startSoon(workflowId: string): void;
@@ -57,9 +57,13 @@ export const searchAttributes = {
   stage: defineSearchAttributeKey('BursarStage', SearchAttributeType.KEYWORD),
 };
 
-type Deps = { database: Database; temporal: Temporal; log: Logger; queues?: TaskQueues };
+type Deps = { database: Database; temporal: Temporal; log: Logger; workflows: WorkflowRegistry; queues?: TaskQueues };
 
-export function createGateway({ database, temporal, log, queues = taskQueues() }: Deps): WorkflowGateway {
+/** What the options of a start depend on besides the run. */
+type StartSettings = { readonly workflows: WorkflowRegistry; readonly queues: TaskQueues };
+
+export function createGateway({ database, temporal, log, workflows, queues = taskQueues() }: Deps): WorkflowGateway {
+  const settings: StartSettings = { workflows, queues };
   const noteSoon = inBatches<Started>((started) => noteAllStarted(database, started), {
     atOnce: 100,
     mostWaiting: 10_000,
@@ -74,7 +78,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
     const client = await temporal.client();
     await withAttributes((options) =>
       withinDeadline(client, startTimeoutMs, () => client.workflow.start(run.workflow, options)),
-    )(run, queues);
+    )(run, settings);
     await noteStarted(run.id);
   };
 
@@ -102,7 +106,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
         withinDeadline(client, startTimeoutMs, () =>
           client.workflow.signalWithStart(run.workflow, { ...options, signal: 'wake' }),
         ),
-      )(run, queues);
+      )(run, settings);
       await noteStarted(run.id);
     },
     isRunning: async (workflowId) => isRunning(await temporal.client(), workflowId),
@@ -129,7 +133,7 @@ export function createGateway({ database, temporal, log, queues = taskQueues() }
                 updateId,
               }),
             );
-          })(run, queues);
+          })(run, settings);
         });
         noteAnswered(run).catch((error: unknown) =>
           log.debug({ err: error, workflowId }, 'start not noted; the relay starts it again'),
@@ -165,14 +169,14 @@ async function isRunning(client: Client, workflowId: string): Promise<boolean> {
 
 const endedStates = new Set(['COMPLETED', 'FAILED', 'CANCELLED', 'TERMINATED', 'TIMED_OUT']);
 
-function startOptions(run: WorkflowRun, queues: TaskQueues) {
+function startOptions(run: WorkflowRun, { workflows, queues }: StartSettings) {
   return {
     workflowId: run.id,
-    taskQueue: queueOf(queues, run.workflow),
+    taskQueue: queueOf(workflows, queues, run.workflow),
     args: [{ id: run.subjectId }],
     workflowIdReusePolicy: 'ALLOW_DUPLICATE',
     workflowIdConflictPolicy: 'USE_EXISTING',
-    staticSummary: summaryOf(run),
+    staticSummary: summaryOf(workflows, run),
     typedSearchAttributes: new TypedSearchAttributes([
       { key: searchAttributes.ownerId, value: run.ownerId },
       { key: searchAttributes.subjectId, value: run.subjectId },
@@ -187,8 +191,8 @@ type StartOptions = ReturnType<typeof startOptions>;
 /** A namespace without our search attributes runs the workflows all the same; only the filters are missing. */
 const withAttributes =
   <T>(call: (options: Omit<StartOptions, 'typedSearchAttributes'>) => Promise<T>) =>
-  async (run: WorkflowRun, queues: TaskQueues): Promise<T> => {
-    const options = startOptions(run, queues);
+  async (run: WorkflowRun, settings: StartSettings): Promise<T> => {
+    const options = startOptions(run, settings);
     try {
       return await call(options);
     } catch (error) {

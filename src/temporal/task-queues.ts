@@ -5,6 +5,3 @@ export const taskQueues = (prefix = 'bursar'): TaskQueues => ({
   main: `${prefix}-main`,
   webhooks: `${prefix}-webhooks`,
 });
-
-export const queueOf = (queues: TaskQueues, workflow: string): string =>
-  workflow === 'webhookEndpoint' ? queues.webhooks : queues.main;

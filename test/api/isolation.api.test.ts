@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/route.ts';
-import { publishedAreas } from '../../src/main/published.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
 import { softPasskey } from '../support/authenticator.ts';
 import { aPasskey } from '../support/factories/passkeys.ts';
 import { clientsOf, type Records, recordsOf } from '../support/factories/records.ts';

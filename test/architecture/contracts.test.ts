@@ -6,7 +6,7 @@ import { eventNames, isReserved } from '../../src/events/catalog.ts';
 import { canonicalPath, refusalsOfTheEdge } from '../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
 import { eventsDocument, openApiDocument } from '../../src/main/documents.ts';
-import { publishedAreas } from '../../src/main/published.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
 import { sourceMap } from '../../src/main/source-map.ts';
 
 const operations = publishedAreas.flatMap((area) =>

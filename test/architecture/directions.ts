@@ -122,7 +122,7 @@ export const directions = [
   {
     name: 'one-door-outwards',
     severity: 'error',
-    from: { path: '^(src|activities|workflows)/', pathNot: '^src/(outbound|sandbox|main)/' },
+    from: { path: '^(src|activities|workflows)/', pathNot: '^src/(outbound|sandbox|supervisor)/' },
     to: { path: 'node_modules/undici/' },
   },
   ...order,

@@ -1,7 +1,7 @@
 /** Operation ids are a verb from the one table and a noun, so that clients made from the document read alike. @module */
 import { describe, expect, it } from '@jest/globals';
 import { verbs } from '../../src/http/verbs.ts';
-import { publishedAreas } from '../../src/main/published.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
 
 const operations = publishedAreas.flatMap((area) => Object.entries(area.operations));
 const verbOf = (operationId: string): string => /^[a-z]+/.exec(operationId)?.[0] ?? '';

@@ -7,7 +7,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import type { Operation } from '../../src/http/route.ts';
 import { configNames } from '../../src/main/config.ts';
-import { publishedAreas } from '../../src/main/published.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
 import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
 
 const root = new URL('../../', import.meta.url);

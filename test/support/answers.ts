@@ -44,7 +44,7 @@ function placeOf({ originalUrl = '', params = {} }: Finished['request']): string
 /** `POST /agents/{id}/fund (fundAgent) 409`, for each refusal of a published operation that nobody has seen. */
 export async function neverSeen(file: string): Promise<string[]> {
   // Not at the top: before each test file that would load every contract.
-  const { publishedAreas } = await import('../../src/main/published.ts');
+  const { publishedAreas } = await import('../../src/main/modules/index.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
   const lines = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
   return publishedAreas.flatMap((area) =>

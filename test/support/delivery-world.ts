@@ -11,8 +11,8 @@ import { createSender, type SendDelivery, webhooksArea } from '../../src/domains
 import type { EventName } from '../../src/events/catalog.ts';
 import { recordChanges } from '../../src/events/record.ts';
 import { uuidv7 } from '../../src/kernel/ids.ts';
-import { entities } from '../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../src/main/modules/index.ts';
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import {
@@ -64,7 +64,7 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
   stops.push(() => receiver.close());
   const world = await startWorld({ worker: retries, env: { BURSAR_ALLOWED_ORIGINS: receiver.origin } });
   stops.push(() => world.close());
-  const infrastructure = await openInfrastructure(world.config, { name: 'delivery-test', entities });
+  const infrastructure = await openInfrastructure(world.config, { name: 'delivery-test', entities, workflows });
   stops.push(() => infrastructure.close());
   // No test asks a real name server: every public name is one that does not resolve.
   const outbound = createOutbound({ allowedOrigins: [receiver.origin], resolve: async () => [] });

@@ -9,7 +9,7 @@ import { passkeysArea } from '../../src/domains/identity/index.ts';
 import { approvalsArea } from '../../src/domains/spending/approvals/index.ts';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Operation } from '../../src/http/route.ts';
-import { publishedAreas } from '../../src/main/published.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
 import { softPasskey } from './authenticator.ts';
 import { aPasskey, type EnrolledPasskey, intentChallengeOf } from './factories/passkeys.ts';
 import { clientsOf, type Records } from './factories/records.ts';

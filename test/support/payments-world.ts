@@ -7,7 +7,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { entities } from '../../src/main/entities.ts';
+import { entities } from '../../src/main/modules/index.ts';
 import { cardWasUsed } from '../../src/usecases/cards/card-was-used.ts';
 import { type Expired, expireHolds } from '../../src/usecases/payments/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';

@@ -4,7 +4,7 @@
  */
 import { databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
-import { entities } from '../../src/main/entities.ts';
+import { entities } from '../../src/main/modules/index.ts';
 import { createClock } from '../../src/platform/clock.ts';
 import { createLogger } from '../../src/platform/log.ts';
 import type { WorkflowRun } from '../../src/platform/workflow-runs.ts';

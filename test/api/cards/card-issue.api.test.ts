@@ -14,8 +14,8 @@ import {
   prepareCard,
 } from '../../../src/domains/cards/index.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
@@ -28,7 +28,7 @@ let owner: Owner;
 let agent: AgentWithCard;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
-  infrastructure = await openInfrastructure(world.config, { name: 'cards-test', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'cards-test', entities, workflows });
   connection = await Connection.connect({ address: world.config.TEMPORAL_ADDRESS });
 });
 afterAll(async () => {

@@ -18,8 +18,8 @@ import {
   unfreezeCardsOf,
 } from '../../../src/domains/cards/index.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
@@ -36,7 +36,7 @@ let payer: Payer;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   network = networkOf(world);
-  infrastructure = await openInfrastructure(world.config, { name: 'rotate-test', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'rotate-test', entities, workflows });
 });
 afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
@@ -454,7 +454,7 @@ test('with Temporal away it is 503, the old card goes on, and the same key compl
     expect(reserved).toHaveLength(1);
     // What the worker does when it is back.
     const id = reserved[0]?.id ?? '';
-    const open = await openInfrastructure(away.config, { name: 'back', entities });
+    const open = await openInfrastructure(away.config, { name: 'back', entities, workflows });
     const issueCard: CardProcessor['issueCard'] = async () => ({
       ...{ cardRef: 'p_back', last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 },
     });

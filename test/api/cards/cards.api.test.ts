@@ -8,8 +8,8 @@ import { createClient, sendTo } from '../../../src/client/client.ts';
 import { cardsArea, closeCardsOf, freezeCardsOf, unfreezeCardsOf } from '../../../src/domains/cards/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
@@ -22,7 +22,7 @@ let owner: Owner;
 let agent: AgentWithCard;
 beforeAll(async () => {
   world = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
-  infrastructure = await openInfrastructure(world.config, { name: 'cards-test', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'cards-test', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

@@ -11,7 +11,7 @@ import type { OfferOutcome, PayOutcome } from '../../../src/domains/payments/ind
 import { unavailable } from '../../../src/kernel/errors.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
 import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';

@@ -15,7 +15,7 @@ import { TransactionRow } from '../../../src/domains/payments/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';

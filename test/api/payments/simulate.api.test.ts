@@ -10,8 +10,8 @@ import { type NetworkSimulator, openSimulation, transactionsArea } from '../../.
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day } from '../../../src/kernel/instant.ts';
 import { startApi } from '../../../src/main/api-server.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { aPayer, brokenInvariants, networkOf } from '../../support/payments-world.ts';
@@ -25,7 +25,7 @@ let agentId: Id<'agent'>;
 let cardId: Id<'card'>;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
-  infrastructure = await openInfrastructure(world.config, { name: 'simulate-test', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'simulate-test', entities, workflows });
 });
 afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);

@@ -12,7 +12,7 @@ import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.se
 import { applyToCard, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
 import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';

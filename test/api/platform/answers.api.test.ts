@@ -8,7 +8,7 @@ import { connect } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { pathsOf } from '../../../src/http/route.ts';
-import { publishedAreas } from '../../../src/main/published.ts';
+import { publishedAreas } from '../../../src/main/modules/index.ts';
 import { browserTest, openBrowser, openPage } from '../../support/browser.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { canonicalPath } from '../../../src/http/openapi.ts';
 import type { Operation } from '../../../src/http/route.ts';
-import { publishedAreas } from '../../../src/main/published.ts';
+import { publishedAreas } from '../../../src/main/modules/index.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;

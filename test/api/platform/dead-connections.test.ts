@@ -7,7 +7,7 @@ import { expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
 import { oneRow, rows } from '../../../src/db/tx.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { startWorld } from '../../support/world.ts';
 
 test('every connection is cut under its transaction, three times over, and the pool serves again', async () => {

@@ -5,7 +5,7 @@ import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
 import { createIdempotency, type RequestKey } from '../../../src/http/idempotency.ts';
 import { startApi } from '../../../src/main/api-server.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { startWorld, type World } from '../../support/world.ts';

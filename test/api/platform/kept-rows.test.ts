@@ -11,7 +11,7 @@ import { plainPage, rowVersion } from '../../../src/db/plain-rows.ts';
 import { rows, type Tx } from '../../../src/db/tx.ts';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { IntentRow, intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

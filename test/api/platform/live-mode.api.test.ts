@@ -8,7 +8,7 @@ import { createClient, sendTo } from '../../../src/client/client.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { canonicalPath } from '../../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../../src/http/route.ts';
-import { publishedAreas } from '../../../src/main/published.ts';
+import { publishedAreas } from '../../../src/main/modules/index.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { networkOf, sandboxShop } from '../../support/payments-world.ts';

@@ -13,7 +13,7 @@ import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { TransactionRow, transactionsArea } from '../../../src/domains/payments/index.ts';
 import { IntentRow, intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { PolicyRow } from '../../../src/domains/spending/policies/index.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

@@ -1,7 +1,7 @@
 /** Goal: entities and migrated tables agree. Method: every mapped column is looked up in the database itself. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;

@@ -9,8 +9,8 @@ import { intentStatuses } from '../../../src/domains/spending/intents/intent.rul
 import { moveWindow, windowStatuses } from '../../../src/domains/spending/intents/windows/window.rules.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -18,7 +18,7 @@ let world: World;
 let infrastructure: Infrastructure;
 beforeAll(async () => {
   world = await startWorld();
-  infrastructure = await openInfrastructure(world.config, { name: 'cancel', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'cancel', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

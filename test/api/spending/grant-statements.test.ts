@@ -8,8 +8,8 @@ import pg from 'pg';
 import type { Call, Caller } from '../../../src/http/caller.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
 import { declareIntent } from '../../../src/usecases/spending/declare-intent.ts';
 import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
@@ -21,7 +21,7 @@ let infrastructure: Infrastructure;
 let payer: Payer;
 beforeAll(async () => {
   world = await startWorld();
-  infrastructure = await openInfrastructure(world.config, { name: 'statements', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'statements', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

@@ -6,8 +6,8 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { intentActivities } from '../../../activities/spending/intent.activities.ts';
 import { hour } from '../../../src/kernel/instant.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { anIntent, aPayer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -15,7 +15,7 @@ let world: World;
 let infrastructure: Infrastructure;
 beforeAll(async () => {
   world = await startWorld();
-  infrastructure = await openInfrastructure(world.config, { name: 'next-step', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'next-step', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

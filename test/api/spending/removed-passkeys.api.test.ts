@@ -9,7 +9,7 @@ import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
 import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';

@@ -8,8 +8,8 @@ import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.se
 import { storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
-import { entities } from '../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   world = await startWorld();
   owner = await world.owner();
   await clientsOf(owner).fund.fundWallet({ body: { amountEuros: 500 } }); // A closed agent's money has a place to go.
-  infrastructure = await openInfrastructure(world.config, { name: 'races', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'races', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

@@ -6,7 +6,7 @@
 import { expect, test } from '@jest/globals';
 import * as z from 'zod';
 import type { Operation } from '../../../src/http/route.ts';
-import { publishedAreas } from '../../../src/main/published.ts';
+import { publishedAreas } from '../../../src/main/modules/index.ts';
 
 type Field = { readonly at: string; readonly name: string; readonly schema: z.ZodType };
 

@@ -9,7 +9,7 @@ import type { Operation } from '../../../src/http/route.ts';
 import { id } from '../../../src/http/schemas.ts';
 import { validated } from '../../../src/http/validate.ts';
 import { type IdKind, idPrefixes } from '../../../src/kernel/ids.ts';
-import { publishedAreas } from '../../../src/main/published.ts';
+import { publishedAreas } from '../../../src/main/modules/index.ts';
 
 const sentence = (schema: z.ZodType, value: unknown): string => {
   try {

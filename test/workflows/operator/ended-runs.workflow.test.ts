@@ -9,7 +9,7 @@ import { Client, Connection } from '@temporalio/client';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { checkSome, startEndedRunsLoop } from '../../../src/relay/ended-runs.ts';
 import { createTemporal, type Temporal } from '../../../src/temporal/connection.ts';
@@ -79,7 +79,7 @@ test('terminated, cancelled and deleted runs are started again; one that runs is
   const loop = startEndedRunsLoop({
     database: databaseOf(orm),
     temporal,
-    gateway: createGateway({ database: databaseOf(orm), temporal, log }),
+    gateway: createGateway({ database: databaseOf(orm), temporal, log, workflows }),
     log,
     everyMs: 1,
   });

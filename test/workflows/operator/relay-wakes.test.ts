@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { createClock } from '../../../src/platform/clock.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import type { WorkflowRun } from '../../../src/platform/workflow-runs.ts';

@@ -9,7 +9,7 @@ import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { rows } from '../../../src/db/tx.ts';
 import { message } from '../../../src/kernel/message.ts';
-import { entities } from '../../../src/main/entities.ts';
+import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import type { WorkflowRun } from '../../../src/platform/workflow-runs.ts';
 import { createGateway, type WorkflowGateway } from '../../../src/temporal/gateway.ts';
@@ -36,6 +36,7 @@ beforeAll(async () => {
     },
   };
   gateway = createGateway({
+    workflows,
     database,
     temporal: { epoch: () => epoch(), client: async () => client } as never,
     log: createLogger({ name: 'test', level: 'silent' }),

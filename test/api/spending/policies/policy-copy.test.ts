@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { copyPolicyFor, policyOfAgent, removePolicyOf } from '../../../../src/domains/spending/policies/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
 import { type Id, newId, uuidv7 } from '../../../../src/kernel/ids.ts';
-import { entities } from '../../../../src/main/entities.ts';
 import { type Infrastructure, openInfrastructure } from '../../../../src/main/infrastructure.ts';
+import { entities, workflows } from '../../../../src/main/modules/index.ts';
 import type { Cause } from '../../../../src/platform/cause.ts';
 import { eventNamesOf } from '../../../support/events.ts';
 import { aCustomer } from '../../../support/factories/parties.ts';
@@ -16,7 +16,7 @@ let owner: Owner;
 let agentId: Id<'agent'>;
 beforeAll(async () => {
   world = await startWorld();
-  infrastructure = await openInfrastructure(world.config, { name: 'policies-test', entities });
+  infrastructure = await openInfrastructure(world.config, { name: 'policies-test', entities, workflows });
 });
 afterAll(async () => {
   await infrastructure.close();

@@ -1,0 +1,52 @@
+/** Keys, agent tokens and passkeys. @module */
+import { agentTokensArea } from '../../domains/identity/agent-tokens/agent-token.contract.ts';
+import { AgentTokenRow } from '../../domains/identity/agent-tokens/agent-token.entity.ts';
+import { agentTokenHandlers } from '../../domains/identity/agent-tokens/agent-token.routes.ts';
+import { keysArea } from '../../domains/identity/keys/key.contract.ts';
+import { KeyRow } from '../../domains/identity/keys/key.entity.ts';
+import { keyHandlers } from '../../domains/identity/keys/key.routes.ts';
+import { passkeysArea } from '../../domains/identity/passkeys/passkey.contract.ts';
+import { passkeyHandlers } from '../../domains/identity/passkeys/passkey.routes.ts';
+import { agentNames, lockAgent } from '../../domains/parties/index.ts';
+import { findIntent, voidAttestationsOf } from '../../domains/spending/intents/index.ts';
+import { mayReach } from '../../http/caller.ts';
+import { type ApiProcess, defineModule, servedArea } from './module.ts';
+
+const credentialDeps = ({ database, config, credentials }: ApiProcess) => ({
+  database,
+  mode: config.BURSAR_MODE,
+  forgetCredentials: credentials.forget,
+});
+
+export const identity = defineModule('identity', [
+  servedArea('keys', {
+    contract: keysArea,
+    position: 130,
+    handlers: (api) => keyHandlers(credentialDeps(api)),
+    entities: [KeyRow],
+    tables: ['api_keys'],
+  }),
+  servedArea('agent-tokens', {
+    contract: agentTokensArea,
+    position: 150,
+    handlers: (api) => agentTokenHandlers({ ...credentialDeps(api), lockAgent, agentNames }),
+    entities: [AgentTokenRow],
+    tables: ['agent_tokens'],
+  }),
+  servedArea('passkeys', {
+    contract: passkeysArea,
+    position: 160,
+    handlers: ({ database, relyingParty, intentChallenge }) =>
+      passkeyHandlers({
+        database,
+        relyingParty,
+        onRevoked: voidAttestationsOf,
+        intentChallenge: async (intentId, call) => {
+          const intent = mayReach(call, 'intent', intentId, await findIntent(database.read(), intentId));
+          const askedBy = { kind: 'credential', address: call.cause.sourceAddress } as const;
+          return intentChallenge(intent, { challengeId: call.newId('challenge'), askedBy, at: call.cause.at });
+        },
+      }),
+    tables: ['passkeys', 'passkey_challenges'],
+  }),
+]);

@@ -1,0 +1,53 @@
+/** The modules of every domain, and the lists that a process derives from them. @module */
+import type { AnyEntity } from '../../db/orm.ts';
+import type { Area, Mounted } from '../../http/route.ts';
+import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
+import { type WorkflowRegistry, workflowRegistry } from '../../temporal/workflow-registry.ts';
+import { cards } from './cards.ts';
+import { delivery } from './delivery.ts';
+import { identity } from './identity.ts';
+import type { Activities, ApiProcess, LoopRegistration, Module, WorkerProcess } from './module.ts';
+import { parties } from './parties.ts';
+import { payments } from './payments.ts';
+import { platform } from './platform.ts';
+import { spending } from './spending.ts';
+import { treasury } from './treasury.ts';
+
+/** In the order of the domains: a domain imports only from domains above it. */
+export const modules: readonly Module[] = [platform, identity, parties, treasury, spending, cards, payments, delivery];
+
+const areas = modules.flatMap((module) => module.areas);
+
+const served = areas.flatMap(({ served }) => served ?? []).sort((one, other) => one.position - other.position);
+
+/** Every area that is served, in the order of the documentation. */
+export const publishedAreas: readonly Area[] = served.map(({ contract }) => contract);
+
+/** Every operation with its handler. */
+export const mountedAreas = (api: ApiProcess): Mounted[] => served.map(({ mount }) => mount(api));
+
+/** Every entity, for the one ORM of a process. */
+export const entities: readonly AnyEntity[] = areas.flatMap((area) => area.entities);
+
+/** What the gateway knows of each workflow type. */
+export const workflows: WorkflowRegistry = workflowRegistry(areas.flatMap((area) => area.workflows));
+
+/** The object of activities that the worker registers. */
+export function workerActivities(worker: WorkerProcess): Activities {
+  const entries = areas.flatMap((area) => Object.entries(area.activities(worker)));
+  const activities = Object.fromEntries(entries);
+  const repeated = entries.filter(([name, activity]) => activities[name] !== activity).map(([name]) => name);
+  if (repeated.length > 0) throw new Error(`activities of two areas have the same name: ${repeated.join(', ')}`);
+  return activities;
+}
+
+export const backgroundLoops: readonly LoopRegistration[] = areas.flatMap((area) => area.loops);
+
+export const reconciliationQueries: readonly ReconciliationQuery[] = areas.flatMap((area) => area.reconciliation);
+
+/** The domain that owns each table. */
+export const ownerOfTable: ReadonlyMap<string, string> = new Map(
+  modules.flatMap(({ domain, areas }) =>
+    areas.flatMap(({ tables }) => tables.map((table) => [table, domain] as const)),
+  ),
+);

@@ -1,0 +1,80 @@
+/**
+ * What an area registers: the operations it serves, the tables it stores and the workflows it runs. One module per
+ * domain lists its areas; every other list of a process is derived from the modules (index.ts).
+ * @module
+ */
+import type * as workflowTypes from '../../../workflows/index.ts';
+import type { AnyEntity } from '../../db/orm.ts';
+import type { OpenCredentials } from '../../domains/identity/index.ts';
+import { type Area, type Handlers, type Mounted, mounted, type WithPages } from '../../http/route.ts';
+import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
+import type { RetrySender } from '../../relay/retries.ts';
+import type { WorkflowRegistration } from '../../temporal/workflow-registry.ts';
+import type { Config } from '../config.ts';
+import type { Infrastructure } from '../infrastructure.ts';
+import type { Ports } from '../ports.ts';
+
+/** What the handlers of an area may use. */
+export type ApiProcess = Infrastructure & { readonly credentials: OpenCredentials };
+
+/** What the activities of an area may use. */
+export type WorkerProcess = Infrastructure & { readonly ports: Ports; readonly retries: RetrySender };
+
+export type Activities = Readonly<Record<string, (...input: never[]) => unknown>>;
+
+/** A background loop of the worker process, beside its workflows. */
+export type LoopRegistration = {
+  /** The name in BURSAR_WORKER_LOOPS with which an operator selects the loop. */
+  readonly group: Config['BURSAR_WORKER_LOOPS'][number];
+  /** The PostgreSQL channel whose notifications wake the loop. */
+  readonly wokenBy?: string;
+  readonly start: (infrastructure: Infrastructure) => RunningLoop;
+};
+
+export type RunningLoop = { stop(): Promise<void>; wake?(): void };
+
+/** Every part is optional but the tables: an area lists the parts that it has. */
+type Parts = {
+  /** Every table that only this area's services write. Other domains read it through the domain's `index.ts`. */
+  readonly tables: readonly string[];
+  readonly entities?: readonly AnyEntity[];
+  readonly activities?: (worker: WorkerProcess) => Activities;
+  readonly workflows?: readonly WorkflowRegistration<keyof typeof workflowTypes>[];
+  readonly loops?: readonly LoopRegistration[];
+  /** Queries that return no rows while the area's records agree. */
+  readonly reconciliation?: readonly ReconciliationQuery[];
+};
+
+type Served<A extends Area> = {
+  readonly contract: A;
+  /** The place in the documentation: areas are listed by ascending position. */
+  readonly position: number;
+  readonly handlers: (api: ApiProcess) => Handlers<A>;
+} & WithPages<A>;
+
+export type RegisteredArea = Required<Omit<Parts, 'activities'>> & {
+  /** The folder of the area in its domain. */
+  readonly name: string;
+  readonly activities: (worker: WorkerProcess) => Activities;
+  readonly served?: {
+    readonly contract: Area;
+    readonly position: number;
+    readonly mount: (api: ApiProcess) => Mounted;
+  };
+};
+
+const without = { entities: [], activities: () => ({}), workflows: [], loops: [], reconciliation: [] };
+
+/** An area with operations. It does not compile while a handler or a page of its contract is missing. */
+export function servedArea<A extends Area>(name: string, area: Parts & Served<A>): RegisteredArea {
+  const { contract, position, handlers, pages: _ofTheMount, ...parts } = area;
+  const mount = (api: ApiProcess): Mounted => mounted<A>(contract, handlers(api), area);
+  return { ...without, ...parts, name, served: { contract, position, mount } };
+}
+
+/** An area without operations of its own: other areas or the platform call it. */
+export const internalArea = (name: string, parts: Parts): RegisteredArea => ({ ...without, ...parts, name });
+
+export type Module = { readonly domain: string; readonly areas: readonly RegisteredArea[] };
+
+export const defineModule = (domain: string, areas: readonly RegisteredArea[]): Module => ({ domain, areas });

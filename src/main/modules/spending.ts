@@ -1,0 +1,105 @@
+/** Policies, intents, the page on which a person decides an intent, and evidence. @module */
+import { agentPolicyActivities } from '../../../activities/spending/agent-policy.activities.ts';
+import { intentActivities } from '../../../activities/spending/intent.activities.ts';
+import { approvalsArea } from '../../domains/spending/approvals/approval.contract.ts';
+import { approvalPage } from '../../domains/spending/approvals/approval.page.ts';
+import { approvalHandlers } from '../../domains/spending/approvals/approval.routes.ts';
+import { evidenceArea } from '../../domains/spending/evidence/evidence.contract.ts';
+import { EvidenceRow } from '../../domains/spending/evidence/evidence.entity.ts';
+import { evidenceHandlers } from '../../domains/spending/evidence/evidence.routes.ts';
+import { intentsArea } from '../../domains/spending/intents/intent.contract.ts';
+import { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { intentWorkflow } from '../../domains/spending/intents/intent.messages.ts';
+import { intentHandlers } from '../../domains/spending/intents/intent.routes.ts';
+import { policiesArea } from '../../domains/spending/policies/policy.contract.ts';
+import { PolicyRow } from '../../domains/spending/policies/policy.entity.ts';
+import { agentPolicyWorkflow } from '../../domains/spending/policies/policy.messages.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
+import { policyHandlers } from '../../domains/spending/policies/policy.routes.ts';
+import { findCardOf } from '../../usecases/cards/card-facts.ts';
+import { createApproveIntent } from '../../usecases/spending/approve-intent.ts';
+import { createAttestIntent } from '../../usecases/spending/attest-intent.ts';
+import { decidingByLink } from '../../usecases/spending/decide-by-link.ts';
+import { declareIntent } from '../../usecases/spending/declare-intent.ts';
+import { evaluatePlan } from '../../usecases/spending/evaluate-plan.ts';
+import { riskOf } from '../../usecases/spending/spending-facts.ts';
+import { createVerifyIntent } from '../../usecases/spending/verify-intent.ts';
+import { type ApiProcess, defineModule, servedArea } from './module.ts';
+
+function policiesOf({ database }: ApiProcess) {
+  const evaluate: Parameters<typeof policyHandlers>[0]['evaluate'] = async (tx, { agent, request, at }) => {
+    const card = await findCardOf(tx, agent.agentId);
+    const policy = await policyOfAgent(tx, agent.agentId);
+    return evaluatePlan(tx, riskOf, { agent, card, policy, request, at });
+  };
+  return policyHandlers({ database, evaluate });
+}
+
+function approvingOf({ database, gateway, vault, relyingParty }: ApiProcess) {
+  const attest = createAttestIntent({ database, relyingParty });
+  return { attest, approve: createApproveIntent({ database, gateway, attest, vault }) };
+}
+
+export const spending = defineModule('spending', [
+  servedArea('policies', {
+    contract: policiesArea,
+    position: 210,
+    handlers: policiesOf,
+    entities: [PolicyRow],
+    tables: ['policies', 'agent_spending', 'spending_days'],
+    activities: ({ database, clock }) => agentPolicyActivities({ database, clock }),
+    workflows: [
+      {
+        type: agentPolicyWorkflow,
+        idPrefix: 'agent-policy',
+        queue: 'main',
+        summary: ({ subjectId }) => `Policy of agent ${subjectId}: when it expires, acted upon once`,
+      },
+    ],
+  }),
+  servedArea('intents', {
+    contract: intentsArea,
+    position: 220,
+    handlers: (api) => {
+      const { database, gateway, links } = api;
+      return intentHandlers({
+        database,
+        gateway,
+        links,
+        ...approvingOf(api),
+        declare: declareIntent({ database, riskOf, links }),
+        verify: createVerifyIntent({ database }),
+      });
+    },
+    entities: [IntentRow],
+    tables: ['intents', 'intent_windows', 'approval_links'],
+    activities: ({ database, clock, config, links, vault }) =>
+      intentActivities({ database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
+    workflows: [
+      {
+        type: intentWorkflow,
+        idPrefix: 'intent',
+        queue: 'main',
+        summary: ({ subjectId, ofAgent }) => `Intent ${subjectId}${ofAgent}: to be decided, paid or expired`,
+      },
+    ],
+  }),
+  servedArea('approvals', {
+    contract: approvalsArea,
+    position: 230,
+    handlers: (api) => {
+      const { database, relyingParty, intentChallenge } = api;
+      const { approve } = approvingOf(api);
+      return approvalHandlers(decidingByLink({ database, relyingParty, challenge: intentChallenge, approve }));
+    },
+    pages: { getApproval: approvalPage },
+    tables: [],
+  }),
+  servedArea('evidence', {
+    contract: evidenceArea,
+    position: 240,
+    handlers: ({ database }) => evidenceHandlers({ database }),
+    entities: [EvidenceRow],
+    tables: ['evidence'],
+  }),
+]);

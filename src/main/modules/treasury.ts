@@ -1,0 +1,65 @@
+/** Wallets, funding, and the ledger with its sealer. @module */
+import { join } from 'node:path';
+import { fundArea } from '../../domains/treasury/funding/funding.contract.ts';
+import { fundHandlers } from '../../domains/treasury/funding/funding.routes.ts';
+import { signingKeyFrom } from '../../domains/treasury/ledger/checkpoint.rules.ts';
+import { checkpointFolder, publicKeysIn } from '../../domains/treasury/ledger/checkpoint.store.ts';
+import { ledgerArea } from '../../domains/treasury/ledger/ledger.contract.ts';
+import { ledgerHandlers } from '../../domains/treasury/ledger/ledger.routes.ts';
+import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
+import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
+import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
+import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import type { Config } from '../config.ts';
+import { ensureCustomerOf, ibanIssueOf } from '../infrastructure.ts';
+import { defineModule, type LoopRegistration, servedArea } from './module.ts';
+
+const checkpointsOf = ({ BURSAR_DATA_DIR: dataDir }: Config): string => join(dataDir, 'checkpoints');
+
+/** Seals journals, and writes signed checkpoints outside the database. */
+const sealer: LoopRegistration = {
+  group: 'sealer',
+  start: ({ database, log, config }) => {
+    const key = signingKeyFrom(config.BURSAR_SIGNING_KEY ?? '');
+    const running = runSealer({ database, log, checkpoints: { key, store: checkpointFolder(checkpointsOf(config)) } });
+    running.start();
+    return running;
+  },
+};
+
+export const treasury = defineModule('treasury', [
+  servedArea('wallets', {
+    contract: walletsArea,
+    position: 410,
+    handlers: ({ database, config }) =>
+      walletHandlers({ ...ibanIssueOf(config), database, ensureCustomer: ensureCustomerOf(config) }),
+    entities: [WalletRow],
+    tables: ['wallets'],
+  }),
+  servedArea('funding', {
+    contract: fundArea,
+    position: 420,
+    handlers: ({ database, config }) =>
+      fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomerOf(config) }),
+    tables: ['fundings'],
+  }),
+  servedArea('ledger', {
+    contract: ledgerArea,
+    position: 430,
+    handlers: ({ database, config }) =>
+      ledgerHandlers({ database, publicKeys: () => publicKeysIn(checkpointsOf(config)) }),
+    tables: [
+      'journals',
+      'journal_texts',
+      'journal_seals',
+      'unsealed_journals',
+      'ledger_accounts',
+      'ledger_entries',
+      'ledger_checkpoints',
+      'ledger_heads',
+      'ledger_verified',
+      'contra_totals',
+    ],
+    loops: [sealer],
+  }),
+]);

@@ -1,0 +1,25 @@
+/** The adapters to outside services that this deployment is configured with. @module */
+import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
+import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
+import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
+import type { CardProcessor } from '../domains/cards/cards/card.port.ts';
+import type { MerchantCheckout } from '../domains/payments/checkout/checkout.port.ts';
+import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
+import type { Outbound } from '../outbound/outbound.ts';
+import type { Config } from './config.ts';
+
+export type Ports = {
+  readonly cardProcessor: CardProcessor;
+  readonly networkSimulator: NetworkSimulator;
+  readonly merchantCheckout: MerchantCheckout;
+};
+
+export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl }: Config, outbound: Outbound): Ports {
+  if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
+  const sandbox = { sandboxUrl, outbound };
+  return {
+    cardProcessor: createSandboxCardProcessor(sandbox),
+    networkSimulator: createSandboxNetwork(sandbox),
+    merchantCheckout: createBursarCheckout({ outbound }),
+  };
+}
