@@ -6,8 +6,13 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type EventName, eventCatalog } from '../../src/events/catalog.ts';
 import type { Operation } from '../../src/http/route.ts';
-import { publishedOperations, send } from '../support/operation-calls.ts';
-import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
+import {
+  askedOf,
+  type OperationsWorld,
+  publishedOperations,
+  send,
+  startOperationsWorld,
+} from '../support/published-operations.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
@@ -27,10 +32,9 @@ test('every published operation has its call here, and nothing else has', () => 
 // spec: events:each change fires one
 // spec: token-use:API key:full access, dashboard and admin use
 test.each(publishedOperations.map((one) => [one.name, one] as const))('%s', async (name, { operation, path }) => {
-  const asked = await all.calls[name]?.();
-  if (asked === undefined) throw new Error(`no call for ${name}`);
+  const asked = await askedOf(all, name);
   const before = await lastEvent();
-  const answer = await send(all, { name, operation, path }, asked);
+  const answer = await send(all, { operation, path }, asked);
   const text = await answer.text();
   expect([name, answer.status, answer.status === operation.success.status ? '' : text]).toEqual([
     name,

@@ -6,8 +6,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Asked, publishedOperations, send } from '../support/operation-calls.ts';
-import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
+import {
+  discoverSamples,
+  type OperationsWorld,
+  publishedOperations,
+  send,
+  startOperationsWorld,
+} from '../support/published-operations.ts';
+import type { Asked } from '../support/samples.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
@@ -15,13 +21,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => all.close());
 
-/** Why an operation does act twice. */
-const exempt: Readonly<Record<string, string>> = {
-  createApprovalChallenge: 'nobody in particular asks, so there are no idempotency keys; each challenge is another one',
-  advanceSandboxClock: 'the dashboard has no idempotency keys; the clock moves by what each call says',
-};
+/** Operations that act again, by the samples of their areas. */
+const exempt = new Set((await discoverSamples()).flatMap(({ actsTwice }) => Object.keys(actsTwice)));
 
-const posts = publishedOperations.filter(({ name, operation }) => operation.method === 'post' && !(name in exempt));
+const posts = publishedOperations.filter(({ name, operation }) => operation.method === 'post' && !exempt.has(name));
 
 // spec: header:POST /agents/*:Idempotency-Key
 // spec: header:POST /intents/*:Idempotency-Key
@@ -51,7 +54,7 @@ test.each(posts.map((one) => [one.name, one] as const))('%s', async (name, publi
 
 test('what is exempt is a POST', () => {
   const names = publishedOperations.filter(({ operation }) => operation.method === 'post').map(({ name }) => name);
-  expect(names).toEqual(expect.arrayContaining(Object.keys(exempt)));
+  expect(names).toEqual(expect.arrayContaining([...exempt]));
 });
 
 /** A network message carries its own id and has no row here. */

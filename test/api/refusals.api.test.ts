@@ -5,8 +5,9 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Asked, type PublishedOperation, publishedOperations, send } from '../support/operation-calls.ts';
 import { aPayer, networkOf, type Payer, sandboxShop } from '../support/payments-world.ts';
+import { type PublishedOperation, publishedOperations, send } from '../support/published-operations.ts';
+import type { Asked } from '../support/samples.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 let world: World;

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { boundedOtherwise, limits } from '../../src/platform/limits.ts';
-import { publishedOperations } from '../support/operation-calls.ts';
+import { publishedOperations } from '../support/published-operations.ts';
 
 const table = Object.entries(limits);
 

@@ -4,8 +4,13 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type Asked, publishedOperations, send } from '../support/operation-calls.ts';
-import { type OperationsWorld, startOperationsWorld } from '../support/operations-world.ts';
+import {
+  type OperationsWorld,
+  publishedOperations,
+  send,
+  startOperationsWorld,
+} from '../support/published-operations.ts';
+import type { Asked } from '../support/samples.ts';
 import { requestPath } from './contracts.ts';
 import { type Claim, read, type Shape, specification } from './facts.ts';
 import { notBuiltYet } from './not-built-yet.ts';

@@ -17,8 +17,8 @@ import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import type { Config } from '../../../src/main/config.ts';
-import { recordsOf } from '../../support/factories/records.ts';
-import { operationCalls, publishedOperations, send } from '../../support/operation-calls.ts';
+import { askedOf, callsOf, discoverSamples, publishedOperations, send } from '../../support/published-operations.ts';
+import { Sampler } from '../../support/samples.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
 type Noted = { readonly kind: 'connect' | 'name' | 'datagram' | 'native'; readonly what: string };
@@ -79,11 +79,10 @@ const configured = ({ DATABASE_URL, TEMPORAL_ADDRESS }: Config): string[] => [
 ];
 
 test('a pass over all operations connects to PostgreSQL and Temporal, and to nothing else', async () => {
-  const calls = operationCalls(world, owner, await recordsOf(world, owner));
+  const calls = callsOf(await discoverSamples(), new Sampler(world, owner));
   const failed: string[] = [];
   for (const one of publishedOperations) {
-    const asked = await calls[one.name]?.();
-    if (asked === undefined) throw new Error(`no call for ${one.name}`);
+    const asked = await askedOf({ calls }, one.name);
     const answer = await send({ world: watched, owner }, one, asked);
     if (!answer.ok) failed.push(`${one.name}: ${answer.status} ${await answer.text()}`);
   }

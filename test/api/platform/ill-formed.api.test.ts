@@ -9,8 +9,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../../../src/supervisor/ports.ts';
-import { publishedOperations } from '../../support/operation-calls.ts';
 import { signed } from '../../support/payments-world.ts';
+import { publishedOperations } from '../../support/published-operations.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;

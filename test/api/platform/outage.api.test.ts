@@ -7,18 +7,14 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { type RunningApi, startApi } from '../../../src/main/api-server.ts';
-import { publishedOperations, send } from '../../support/operation-calls.ts';
-import { type OperationsWorld, startOperationsWorld } from '../../support/operations-world.ts';
-
-/** What a person grants on request, and what must ask the outside world before it answers (rulings A). */
-const needTemporal = [
-  ...['approveByLink', 'approveIntent', 'createAgent', 'issueAgentCard', 'rotateCard', 'rotatePrimaryCard'],
-  'simulateTransaction',
-];
-/** The world's own worker still has Temporal here, finds the row and may have paid before the API gives up. */
-const mayBePaid = 'executeCheckout';
-/** These read nothing. */
-const needNothing = ['getApiInformation', 'listEventCatalog', 'listPolicyPresets', 'getPolicyPreset'];
+import {
+  askedOf,
+  type OperationsWorld,
+  publishedOperations,
+  send,
+  startOperationsWorld,
+} from '../../support/published-operations.ts';
+import type { AreaSamples } from '../../support/samples.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
@@ -32,8 +28,7 @@ type Answered = { readonly name: string; readonly status: number; readonly retry
 async function askAll(apiUrl: string, prepare = all.calls): Promise<Answered[]> {
   const answers: Answered[] = [];
   for (const one of publishedOperations) {
-    const asked = await prepare[one.name]?.();
-    if (asked === undefined) throw new Error(`no call for ${one.name}`);
+    const asked = await askedOf({ calls: prepare }, one.name);
     const answer = await send({ ...all, world: { ...all.world, apiUrl } }, one, asked);
     const text = await answer.text();
     const isHealth = one.name === 'getHealth'; // Its answer says what is wrong.
@@ -43,6 +38,9 @@ async function askAll(apiUrl: string, prepare = all.calls): Promise<Answered[]> 
   }
   return answers;
 }
+
+/** What the areas declare in their samples. */
+const named = (list: (samples: AreaSamples) => readonly string[]) => new Set(all.areas.flatMap(list));
 
 const successOf = new Map(publishedOperations.map(({ name, operation }) => [name, operation.success.status]));
 
@@ -54,11 +52,13 @@ describe('with Temporal away', () => {
   afterAll(() => cutOff.stop());
 
   test('grants and what asks the outside world answer 503 with Retry-After; everything else goes on', async () => {
-    const all = await askAll(cutOff.url);
-    expect([200, 503]).toContain(all.find(({ name }) => name === mayBePaid)?.status);
-    const answers = all.filter(({ name }) => name !== mayBePaid);
+    const asked = await askAll(cutOff.url);
+    const mayOutlive = named(({ mayOutliveTemporal }) => mayOutliveTemporal);
+    const unsure = asked.filter(({ name, status }) => mayOutlive.has(name) && status !== 503);
+    expect(unsure.filter(({ name, status }) => status !== successOf.get(name))).toEqual([]);
+    const answers = asked.filter(({ name }) => !mayOutlive.has(name));
     const waiting = answers.filter(({ status }) => status === 503);
-    expect(waiting.map(({ name }) => name).sort()).toEqual(needTemporal);
+    expect(waiting.map(({ name }) => name).sort()).toEqual([...named(({ needsTemporal }) => needsTemporal)].sort());
     expect(waiting.filter(({ retryAfter }) => !(Number(retryAfter) > 0))).toEqual([]);
     const others = answers.filter(({ name, status }) => status !== 503 && status !== successOf.get(name));
     expect(others).toEqual([]);
@@ -84,16 +84,16 @@ describe('with PostgreSQL away', () => {
     const prepared = Object.fromEntries(
       await Promise.all(
         publishedOperations.map(async ({ name }) => {
-          const asked = await all.calls[name]?.();
-          if (asked === undefined) throw new Error(`no call for ${name}`);
+          const asked = await askedOf(all, name);
           return [name, () => asked] as const;
         }),
       ),
     );
     line.cut();
     const answers = await askAll(api.url, prepared);
+    const needNothing = named(({ needsNothing }) => needsNothing);
     const served = answers.filter(({ status }) => status !== 503);
-    expect(served.filter(({ name }) => !needNothing.includes(name))).toEqual([]);
+    expect(served.filter(({ name }) => !needNothing.has(name))).toEqual([]);
     const silent = answers.filter(({ status, retryAfter }) => status === 503 && !(Number(retryAfter) > 0));
     expect(silent.map(({ name }) => name)).toEqual(['getHealth']);
 

@@ -1,6 +1,7 @@
 /** Passkeys of an owner, enrolled over the API with software authenticators. @module */
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import { type SoftPasskey, softPasskey } from '../authenticator.ts';
+import type { Make } from '../samples.ts';
 import type { Owner, World } from '../world.ts';
 
 export type EnrolledPasskey = SoftPasskey & { readonly id: string };
@@ -29,3 +30,6 @@ export async function aPasskey(world: Place, owner: Owner, by?: SoftPasskey): Pr
 
 export const intentChallengeOf = (owner: Owner, intentId: string): Promise<Challenge> =>
   owner.client(passkeysArea).createIntentChallenge({ params: { intentId }, body: {} });
+
+/** The first passkey of a sampler's owner, which confirms each later one. */
+export const thePasskey: Make<EnrolledPasskey> = ({ world, owner }) => aPasskey(world, owner);

@@ -8,6 +8,7 @@ import { evidenceArea } from '../../../src/domains/spending/evidence/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
+import type { Make } from '../samples.ts';
 import { eventually, type Owner, type World } from '../world.ts';
 
 export const clientsOf = (owner: Pick<Owner, 'client'>) => ({
@@ -69,6 +70,9 @@ export async function recordsOf(world: Pick<World, 'sandboxUrl'>, owner: Owner) 
     policyId: template.id,
   };
 }
+
+/** The records of a sampler's owner. An area with records of another kind makes these in its own samples file. */
+export const theRecords: Make<Records> = ({ world, owner }) => recordsOf(world, owner);
 
 /** Declares, executes at a sandbox shop and waits until the clearing has completed the intent. */
 export async function buy(

@@ -1,0 +1,107 @@
+/** Every published operation with the samples that its area's test folder provides, and how to send a call. @module */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { canonicalPath } from '../../src/http/openapi.ts';
+import type { Area, Operation } from '../../src/http/route.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
+import { AreaSamples, type Ask, type Asked, Sampler } from './samples.ts';
+import { type Owner, startWorld, type World } from './world.ts';
+
+export type PublishedOperation = {
+  readonly name: string;
+  readonly area: Area;
+  readonly operation: Operation;
+  readonly path: string;
+};
+
+export const publishedOperations: readonly PublishedOperation[] = publishedAreas.flatMap((area) =>
+  Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({
+    name,
+    area,
+    operation,
+    path: canonicalPath(area, operation) || '/',
+  })),
+);
+
+const folder = join(import.meta.dirname, '../api');
+
+/** The `samples` that each `*.samples.ts` below test/api exports, one for each published area. */
+export async function discoverSamples(): Promise<readonly AreaSamples[]> {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
+    /\.samples\.ts$/.test(file),
+  );
+  const found = await Promise.all(files.map((file) => samplesIn(join(folder, file))));
+  return publishedAreas.map((area) => {
+    const [samples, ...more] = found.filter((one) => one.area === area);
+    if (samples === undefined)
+      throw new Error(
+        `the area "${area.tag}" has no samples: add test/api/<domain>/<area>.samples.ts that exports samples = samplesOf(...)`,
+      );
+    if (more.length > 0) throw new Error(`the area "${area.tag}" has samples in ${more.length + 1} files`);
+    return samples;
+  });
+}
+
+async function samplesIn(file: string): Promise<AreaSamples> {
+  const module: { samples?: unknown } = await import(pathToFileURL(file).href);
+  if (!(module.samples instanceof AreaSamples)) throw new Error(`${file} does not export samples = samplesOf(...)`);
+  return module.samples;
+}
+
+export type OperationsWorld = {
+  readonly world: World;
+  readonly owner: Owner;
+  readonly sampler: Sampler;
+  readonly areas: readonly AreaSamples[];
+  /** By name of the operation. */
+  readonly calls: Readonly<Record<string, Ask>>;
+  close(): Promise<void>;
+};
+
+/** An installation with its worker and one owner. Starting takes longer than a hook's default limit: allow a minute. */
+export async function startOperationsWorld(): Promise<OperationsWorld> {
+  const areas = await discoverSamples();
+  const world = await startWorld({ worker: true });
+  const owner = await world.owner();
+  const sampler = new Sampler(world, owner);
+  return { world, owner, sampler, areas, calls: callsOf(areas, sampler), close: world.close };
+}
+
+/** The sample calls of all areas, by name of the operation. */
+export function callsOf(areas: readonly AreaSamples[], sampler: Sampler): Readonly<Record<string, Ask>> {
+  return Object.fromEntries(areas.flatMap((samples) => Object.entries(samples.calls(sampler))));
+}
+
+/** The sample call of an operation. Throws when there is none. */
+export function askedOf({ calls }: Pick<OperationsWorld, 'calls'>, name: string): Promise<Asked> {
+  const ask = calls[name];
+  if (ask === undefined) throw new Error(`no sample call for ${name}`);
+  return Promise.resolve(ask());
+}
+
+/** Sends the call with the credential that it names; `headers` are added to its own and replace them. */
+export function send(
+  { world, owner }: { world: World; owner: Owner },
+  { operation, path }: Pick<PublishedOperation, 'operation' | 'path'>,
+  asked: Asked,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  const filled = path.replace(/\{(\w+)\}/g, (_, parameter: string) => asked.path?.[parameter] ?? 'missing');
+  return fetch(`${world.apiUrl}${filled}${asked.query === undefined ? '' : `?${asked.query}`}`, {
+    method: operation.method.toUpperCase(),
+    headers: {
+      ...credential(world, asked.by ?? owner, asked, operation),
+      'Content-Type': 'application/json',
+      ...asked.headers,
+      ...headers,
+    },
+    ...(operation.method === 'get' ? {} : { body: JSON.stringify(asked.body ?? {}) }),
+  });
+}
+
+function credential(world: World, owner: Owner, asked: Asked, operation: Operation): Record<string, string> {
+  if (asked.as === 'nobody' || operation.auth.includes('network')) return {};
+  if (asked.as === 'dashboard') return { 'X-Dashboard-Secret': world.dashboardSecret };
+  return { Authorization: `Bearer ${owner.key}` };
+}
