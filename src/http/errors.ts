@@ -5,39 +5,21 @@
  */
 import * as z from 'zod';
 import { isDatabaseAway } from '../db/database.ts';
-import { DomainError, type ErrorCode } from '../kernel/errors.ts';
+import { DomainError } from '../kernel/errors.ts';
 import { redactText } from '../platform/redact.ts';
+import { bugLabel, labelOf, statusOf } from './error-codes.ts';
 import { nearName } from './near-name.ts';
 import { echoed } from './sanitize-for-error.ts';
 
-export const statusOf = {
-  invalid_request: 400,
-  invalid_state: 400,
-  insufficient_funds: 400,
-  unauthenticated: 401,
-  forbidden: 403,
-  insufficient_scope: 403,
-  agent_isolation: 403,
-  plan_limit_exceeded: 403,
-  policy_denied: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  conflict: 409,
-  idempotency_conflict: 409,
-  gone: 410,
-  too_large: 413,
-  unsupported_encoding: 415,
-  rate_limited: 429,
-  unavailable: 503,
-} as const satisfies Record<ErrorCode, number>;
-
-/** The machine-readable label goes into `X-Service-Error-Code`; two are published under older names. */
-const publishedLabel: Partial<Record<ErrorCode, string>> = {
-  agent_isolation: 'E_AGENT_ISOLATION',
-  plan_limit_exceeded: 'E_PLAN_LIMIT_EXCEEDED',
-};
-
-export const errorBody = z.object({ error: z.string() }).meta({ id: 'Error' });
+export const errorBody = z
+  .object({
+    error: z.string().meta({
+      description:
+        'What is wrong and what to change, as one sentence for people. Programs read `X-Service-Error-Code`.',
+      examples: ['body.amountEuros: is missing'],
+    }),
+  })
+  .meta({ id: 'ApiError', description: 'The body of every refusal.' });
 
 export type Refusal = {
   readonly status: number;
@@ -52,7 +34,7 @@ export function refusalOf(error: unknown): Refusal {
   if (error instanceof DomainError) {
     return {
       status: statusOf[error.code],
-      label: publishedLabel[error.code] ?? error.code,
+      label: labelOf(error.code),
       message: redactText(error.message), // It may repeat a caller's own words.
       retryAfterSeconds: error.retryAfterSeconds,
       bug: undefined,
@@ -64,7 +46,7 @@ export function refusalOf(error: unknown): Refusal {
   }
   return {
     status: 500,
-    label: 'internal',
+    label: bugLabel,
     message: 'something broke on our side',
     retryAfterSeconds: undefined,
     bug: error,

@@ -1,14 +1,17 @@
 /** The OpenAPI 3.1 document of the mounted areas: canonical paths only, aliases beside them. @module */
 import * as z from 'zod';
-import { idPattern } from '../kernel/ids.ts';
+import { exampleId, idPattern } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { errorBody } from './errors.ts';
+import { headerShapes, onEveryAnswer, refusalResponses } from './openapi-refusals.ts';
+import { exampleOf, fillExamples, type Json, lastPart, type Schemas, schemaOf } from './openapi-schemas.ts';
 import { type Area, type AuthKind, type Operation, pathsOf } from './route.ts';
 
-type Json = Record<string, unknown>;
+type Components = { readonly schemas: Schemas; readonly responses: Record<string, Json> };
 
 export function openApiOf(areas: readonly Area[], options: { version: string; mode: Mode; serverUrl: string }): Json {
-  const components: Json = {};
+  const components: Components = { schemas: {}, responses: {} };
+  schemaOf(errorBody, 'output', components.schemas);
   const paths: Record<string, Json> = {};
   for (const area of areas) {
     for (const [operationId, operation] of Object.entries(area.operations)) {
@@ -17,6 +20,7 @@ export function openApiOf(areas: readonly Area[], options: { version: string; mo
       paths[path] = { ...paths[path], [operation.method]: describe(area, operationId, operation, components) };
     }
   }
+  fillExamples(components.schemas);
   return {
     openapi: '3.1.1',
     info: {
@@ -28,7 +32,7 @@ export function openApiOf(areas: readonly Area[], options: { version: string; mo
     servers: [{ url: options.serverUrl }],
     tags: areas.map(({ tag, description }) => ({ name: tag, description })),
     paths,
-    components: { schemas: components, responses: refusals(paths, components), headers: headerShapes, securitySchemes },
+    components: { ...components, headers: headerShapes, securitySchemes },
   };
 }
 
@@ -58,7 +62,7 @@ const whoMayCall = ({ auth, scope }: Operation): string =>
     .map((kind) => (kind === 'agent' ? `an agent token with scope \`${scope}\`` : credentialInWords[kind]))
     .join(' or ')}.`;
 
-function describe(area: Area, operationId: string, operation: Operation, components: Json): Json {
+function describe(area: Area, operationId: string, operation: Operation, components: Components): Json {
   const canonical = canonicalPath(area, operation);
   return {
     operationId,
@@ -75,14 +79,7 @@ function describe(area: Area, operationId: string, operation: Operation, compone
       // The clock is the deployment's, and no owner's.
       ...(operation.auth.includes('dashboard') && area.tag !== 'Sandbox' ? [ownerHeader] : []),
     ],
-    ...(operation.body === undefined
-      ? {}
-      : {
-          requestBody: {
-            required: !accepts(operation.body),
-            content: json(schemaOf(operation.body, 'input', components)),
-          },
-        }),
+    ...(operation.body === undefined ? {} : { requestBody: requestBody(operationId, operation.body, components) }),
     responses: responses(operation, components),
     'x-aliases': pathsOf(area, operation).filter((path) => path !== canonical),
     ...(operation.scope === undefined ? {} : { 'x-scope': operation.scope }),
@@ -92,105 +89,46 @@ function describe(area: Area, operationId: string, operation: Operation, compone
 
 const accepts = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
-function responses(operation: Operation, components: Json): Json {
+/** `CreateAgentInput`, unless the contract gives the schema a name. A body without fields is the same everywhere. */
+function requestBody(operationId: string, body: z.ZodType, { schemas }: Components): Json {
+  const isEmpty = body instanceof z.ZodObject && Object.keys(body.shape).length === 0;
+  const name = isEmpty ? 'EmptyInput' : `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Input`;
+  const schema = schemaOf(isEmpty ? emptyInput : body, 'input', schemas, name);
+  return { required: !accepts(body), ...contentOf(schema, schemas) };
+}
+
+const emptyInput = z.strictObject({}).meta({ description: 'No fields; the body may be left out.', examples: [{}] });
+
+function responses(operation: Operation, { schemas, responses: refusals }: Components): Json {
   const { status, body, also = [] } = operation.success;
   const page = operation.page === true ? { 'text/html': { schema: { type: 'string' } } } : {};
-  const content = body === undefined ? {} : { content: { ...json(schemaOf(body, 'output', components)), ...page } };
-  const refused = new Set([...operation.refusals, ...refusalsOfTheEdge(operation)]);
-  return {
-    ...Object.fromEntries(
-      [...refused].sort().map((code) => [code, { $ref: `#/components/responses/${nameOf(code)}` }]),
-    ),
-    ...Object.fromEntries(
-      [status, ...also].map((code) => [
-        code,
-        { description: meaning[code] ?? 'Done', headers: onEveryAnswer, ...content },
-      ]),
-    ),
-  };
+  const answered = body === undefined ? undefined : contentOf(schemaOf(body, 'output', schemas), schemas);
+  const content = answered === undefined ? {} : { content: { ...answered.content, ...page } };
+  const refused = refusalResponses(operation, refusals);
+  const successes = [status, ...also].map((code) => {
+    const described = [meaning[code] ?? 'Done.', answered?.description].filter((part) => part !== undefined).join(' ');
+    return [code, { description: described, headers: onEveryAnswer, ...content }] as const;
+  });
+  return { ...refused, ...Object.fromEntries(successes) };
 }
 
-/** What follows from an operation's other declarations, so that no contract repeats it. */
-export function refusalsOfTheEdge(operation: Operation): number[] {
-  const authenticated = !operation.auth.includes('public');
-  const takesInput = operation.params ?? operation.query ?? operation.body;
-  return [
-    ...(takesInput === undefined ? [] : [400]),
-    ...(authenticated ? [401] : []),
-    ...(operation.auth.includes('agent') || (authenticated && !operation.auth.includes('network')) ? [403] : []),
-    ...(operation.method === 'post' && authenticated ? [409] : []),
-    ...(operation.method === 'get' ? [] : [413, 415]),
-    ...(operation.unlimited === true && !authenticated ? [] : [429]),
-    503,
-  ];
-}
-
-const nameOf = (status: number | string): string => `Refused${status}`;
-
-/** The body of a refusal is the same everywhere, so each status is described once. */
-function refusals(paths: Json, components: Json): Json {
-  const used = JSON.stringify(paths);
-  const error = { content: json(schemaOf(errorBody, 'output', components)) };
-  return Object.fromEntries(
-    Object.entries(meaning)
-      .filter(([status]) => used.includes(`/responses/${nameOf(status)}"`))
-      .map(([status, description]) => {
-        const headers = { ...onEveryAnswer, ...headersOf(Number(status)) };
-        return [nameOf(status), { description, headers, ...error }];
-      }),
-  );
-}
-
-const headerShapes = {
-  'X-Data-Residency': {
-    description: 'Where the data is kept',
-    required: true,
-    schema: { type: 'string', const: 'EU' },
-  },
-  'X-Request-Id': { description: 'Names this request in records and logs', required: true, schema: { type: 'string' } },
-  'Accept-Encoding': {
-    description: 'Encodings that a body may have: `identity` alone',
-    schema: { type: 'string', const: 'identity' },
-  },
-  'Retry-After': {
-    description: 'Seconds after which repeating makes sense',
-    schema: { type: 'integer', minimum: 1 },
-  },
-  'X-RateLimit-Limit': { description: 'Requests per minute', schema: { type: 'integer', minimum: 1 } },
-  'X-RateLimit-Remaining': { description: 'Requests left in this minute', schema: { type: 'integer', minimum: 0 } },
-  'X-RateLimit-Reset': { description: 'Seconds until the minute is over', schema: { type: 'integer', minimum: 1 } },
-} satisfies Json;
-
-const headersNamed = (...names: (keyof typeof headerShapes)[]): Json =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
-
-const onEveryAnswer = headersNamed('X-Data-Residency', 'X-Request-Id');
-
-function headersOf(status: number): Json {
-  if (status === 503) return headersNamed('Retry-After');
-  if (status === 415) return headersNamed('Accept-Encoding');
-  if (status !== 429) return {};
-  return headersNamed('Retry-After', 'X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset');
-}
-
-const meaning: Record<number, string> = {
-  200: 'Done',
-  201: 'Created',
-  202: 'Accepted',
-  204: 'Done, nothing to say',
-  400: 'Invalid input or wrong state; `error` says what to change',
-  401: 'Missing or invalid credentials',
-  403: 'Valid credentials that may not do this, or a rule refused it',
-  404: 'Unknown id',
-  409: 'The Idempotency-Key was used for another request, or its first one is still running; or it is there already',
-  410: 'Used or expired',
-  413: 'The body is too large',
-  415: 'The body has a Content-Encoding; see `Accept-Encoding`',
-  429: 'Rate limit exceeded; see `Retry-After` and `X-RateLimit-*`',
-  503: 'Something that this needs is away; see `Retry-After`',
+const meaning: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done; the answer has no body.',
+  503: 'PostgreSQL cannot be reached.',
 };
 
-const json = (schema: Json): Json => ({ 'application/json': { schema } });
+/** The content of a body with its description, and an example where one follows from the schema. */
+function contentOf(schema: Json, schemas: Schemas): { description?: string; content: Json } {
+  const described = typeof schema.$ref === 'string' ? schemas[lastPart(schema.$ref)] : schema;
+  const example = exampleOf(schema, schemas);
+  return {
+    ...(typeof described?.description === 'string' ? { description: described.description } : {}),
+    content: { 'application/json': { schema, ...(example === undefined ? {} : { example }) } },
+  };
+}
 
 function idempotencyHeader({ idempotency }: Operation): Json {
   return {
@@ -199,6 +137,7 @@ function idempotencyHeader({ idempotency }: Operation): Json {
     required: idempotency === 'required',
     description: 'Repeat a request safely: the same key with the same body gives the same answer for 24 h.',
     schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[!-~]+$' },
+    example: 'order-4711',
   };
 }
 
@@ -208,41 +147,26 @@ const ownerHeader: Json = {
   required: false,
   description: 'With the dashboard secret: the owner for whom the call acts. Ignored with any other credential.',
   schema: { type: 'string', pattern: idPattern('owner').source },
+  example: exampleId('owner'),
 };
 
-function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, components: Json): Json[] {
+function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, components: Components): Json[] {
   if (schema === undefined) return [];
-  const object = schemaOf(schema, 'input', components) as { properties?: Record<string, Json>; required?: string[] };
+  const object = schemaOf(schema, 'input', components.schemas) as {
+    properties?: Record<string, Json>;
+    required?: string[];
+  };
   return Object.entries(object.properties ?? {}).map(([name, property]) => ({
     name,
     in: place,
     required: place === 'path' || (object.required ?? []).includes(name),
     ...(typeof property.description === 'string' ? { description: property.description } : {}),
     schema: property,
+    ...exampleIn(property, components.schemas),
   }));
 }
 
-/** Schemas with an id go to `components`; the same id must mean the same shape in requests and answers. */
-function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const {
-    $schema: _dialect,
-    $defs,
-    ...root
-  } = z.toJSONSchema(schema, {
-    io,
-    target: 'draft-2020-12',
-    unrepresentable: 'any',
-  }) as Json & { $defs?: Json };
-  for (const [name, definition] of Object.entries($defs ?? {})) {
-    const value = withRefs(definition as Json);
-    const known = components[name];
-    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(value)) {
-      throw new Error(`component ${name} differs between uses; give the two shapes two ids`);
-    }
-    components[name] = value;
-  }
-  return withRefs(root);
+function exampleIn(schema: Json, schemas: Schemas): { example?: unknown } {
+  const example = exampleOf(schema, schemas);
+  return example === undefined ? {} : { example };
 }
-
-const withRefs = (value: Json): Json =>
-  JSON.parse(JSON.stringify(value).replaceAll('"#/$defs/', '"#/components/schemas/')) as Json;

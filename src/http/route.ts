@@ -5,6 +5,7 @@
  */
 import type * as z from 'zod';
 import type { EventName } from '../events/catalog.ts';
+import type { ErrorCode } from '../kernel/errors.ts';
 import type { Call } from './caller.ts';
 import type { Page } from './pages.ts';
 import type { Scope } from './scopes.ts';
@@ -26,8 +27,8 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** `also`: another status with the same body, such as 200 for a record that was there already. */
   readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
-  /** Statuses of refusals beyond those that follow from the rest of the declaration (`refusalsOfTheEdge`). */
-  readonly refusals: readonly number[];
+  /** The codes of refusals beyond those that follow from the rest of the declaration (`codesOfTheEdge`). */
+  readonly refusals: readonly ErrorCode[];
   /** Every operation that is not a GET fires an event, or says that it changes nothing. */
   readonly fires?: readonly [EventName, ...EventName[]];
   readonly pure?: true;

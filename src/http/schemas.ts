@@ -1,6 +1,6 @@
 /** Wire types that every area uses: ids, euros, instants, pages. Wire shapes only. @module */
 import * as z from 'zod';
-import { type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
+import { exampleId, type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
@@ -11,19 +11,29 @@ export const id = <K extends IdKind>(kind: K) =>
   z
     .string()
     .regex(idPattern(kind), `must be ${withArticle(kind)} id, ${idPrefixes[kind]}_…`)
-    .meta({ description: `id of ${withArticle(kind)}` })
+    .meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] })
     .transform((text) => text as Id<K>);
+
+/** Shows that a cursor is opaque. */
+const exampleCursor = 'MjAyNi0xMS0yMFQxMjowMDowMC4wMDBa';
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** An id in an answer. */
-export const idOut = (kind: IdKind) => z.string().meta({ examples: [idPattern(kind).source.slice(1, 5)] });
+export const idOut = (kind: IdKind) =>
+  z.string().meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] });
 
 /** Euros in a request, at most two decimals; cents inside. */
 export const euros = ({ minCents = 0, maxCents = 99_999_999_999 }: { minCents?: number; maxCents?: number } = {}) =>
   z
     .number()
-    .meta({ multipleOf: 0.01, minimum: minCents / 100, maximum: maxCents / 100 })
+    .meta({
+      multipleOf: 0.01,
+      minimum: minCents / 100,
+      maximum: maxCents / 100,
+      description: 'Euros, with at most two decimals.',
+      examples: [12.5],
+    })
     .transform((amount, context): Cents => {
       const amountCents = centsFromEuros(amount);
       if (amountCents !== undefined && amountCents >= minCents && amountCents <= maxCents) return amountCents;
@@ -38,20 +48,27 @@ export const euros = ({ minCents = 0, maxCents = 99_999_999_999 }: { minCents?: 
     });
 
 /** Euros in an answer. */
-export const eurosOut = z.number().meta({ description: 'euros, at most two decimals' });
+export const eurosOut = z.number().meta({ description: 'Euros, with at most two decimals.', examples: [12.5] });
 
-export const mcc = z.string().regex(/^\d{4}$/, 'must be a merchant category code of four digits');
+export const mcc = z
+  .string()
+  .regex(/^\d{4}$/, 'must be a merchant category code of four digits')
+  .meta({ description: 'Merchant category code (ISO 18245).', examples: ['5734'] });
 
 /** In any case; capitals inside. */
 export const country = z
   .string()
   .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 country code of two letters')
+  .meta({ description: 'Country (ISO 3166-1 alpha-2), in either case.', examples: ['DE'] })
   .transform((code) => code.toUpperCase());
 
 /** ISO 8601, UTC, milliseconds. */
-export const instantOut = z.string().meta({ format: 'date-time' });
+export const instantOut = z.string().meta({ format: 'date-time', examples: ['2026-11-20T12:00:00.000Z'] });
 
-export const instant = z.iso.datetime({ offset: true }).transform((text) => new Date(text));
+export const instant = z.iso
+  .datetime({ offset: true })
+  .meta({ examples: ['2026-11-20T12:00:00Z'] })
+  .transform((text) => new Date(text));
 
 /**
  * `cursor` and `limit` of a list; spread into a strict query object. `last` is what the list's cursors end with: the
@@ -61,7 +78,7 @@ export const pageQuery = (last: IdKind | RegExp) => ({
   cursor: z
     .string()
     .max(200)
-    .meta({ description: '`nextCursor` of the page before' })
+    .meta({ description: 'The `nextCursor` of the page before; absent: the first page.', examples: [exampleCursor] })
     .transform((text, context) => {
       const cursor = decodeCursor(text, typeof last === 'string' ? idPattern(last) : last);
       if (cursor !== undefined) return cursor;
@@ -75,7 +92,8 @@ export const pageQuery = (last: IdKind | RegExp) => ({
       type: 'integer',
       minimum: 1,
       maximum: maximumPageSize,
-      description: `rows on a page, in decimal digits; absent: ${defaultPageSize}`,
+      description: `Records on a page, in decimal digits; absent: ${defaultPageSize}.`,
+      examples: [defaultPageSize],
     })
     .transform(Number)
     .refine((limit) => limit >= 1 && limit <= maximumPageSize, `must be from 1 to ${maximumPageSize}`)
@@ -85,10 +103,16 @@ export const pageQuery = (last: IdKind | RegExp) => ({
 /** `from` and `to` of a list; spread into a strict query object. A date is a whole UTC day. */
 export const period = {
   from: instantOrDate(0)
-    .meta({ description: 'created at or after: an instant, or a date (from the start of that UTC day)' })
+    .meta({
+      description: 'Only records created at or after this instant, or from the start of this UTC day.',
+      examples: ['2026-11-01'],
+    })
     .optional(),
   to: instantOrDate(day)
-    .meta({ description: 'created before: an instant, or a date (to the end of that UTC day)' })
+    .meta({
+      description: 'Only records created before this instant, or to the end of this UTC day.',
+      examples: ['2026-11-30'],
+    })
     .optional(),
 };
 
@@ -109,7 +133,16 @@ function instantOrDate(lengthMs: number) {
 const dateForm = z.iso.date();
 
 export const pageOut = <Row extends z.ZodType>(row: Row) =>
-  z.object({ data: z.array(row), hasMore: z.boolean(), nextCursor: z.string().nullable() });
+  z
+    .object({
+      data: z.array(row).meta({ description: 'The records of this page.' }),
+      hasMore: z.boolean().meta({ description: 'True when another page follows.' }),
+      nextCursor: z
+        .string()
+        .nullable()
+        .meta({ description: '`cursor` of the next page; null on the last one.', examples: [exampleCursor] }),
+    })
+    .meta({ id: `${row.meta()?.id}Page`, description: 'One page of a list.' });
 
 /** What queries take. */
 export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number }): PageQuery => ({

@@ -37,6 +37,9 @@ export function newId<K extends IdKind>(kind: K, bytes: Uint8Array = uuidv7Bytes
   return `${idPrefixes[kind]}_${crockford(bytes)}`;
 }
 
+/** The id that examples in documents use for each kind: the shape of a real one, and no record's. */
+export const exampleId = <K extends IdKind>(kind: K): Id<K> => `${idPrefixes[kind]}_01kc1v9m3se7ttw5v1x0h2q8ab`;
+
 /** True for any well-formed id of the kind; an unknown one is a 404, not a 400. */
 export function isId<K extends IdKind>(kind: K, text: string): text is Id<K> {
   return idPattern(kind).test(text);

@@ -117,9 +117,9 @@ function pathTo(schema: Json, name: string): string[] | undefined {
   return undefined;
 }
 
-/** The request of `POST /policies` stands where it is used, every other shape under its name. */
+/** The request of `POST /policies` has the name of its operation, every other shape the name in the specification. */
 function schemaNamed(name: string): Fields | undefined {
-  const found = name === 'PolicyCreateRequest' ? bodyOf('POST /policies') : document.components.schemas[name];
+  const found = document.components.schemas[name === 'PolicyCreateRequest' ? 'CreatePolicyInput' : name];
   return found as Fields | undefined;
 }
 

@@ -153,7 +153,7 @@ function typeOf(cell: string): { type: string; nullable: boolean } {
 }
 
 const resourceSchemas: Readonly<Record<string, string>> = {
-  'Error body': 'Error',
+  'Error body': 'ApiError',
   'Checkout confirm result': 'CheckoutConfirmed',
   'Webhook subscription (creation response)': 'CreatedWebhook',
 };

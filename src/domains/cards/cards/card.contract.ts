@@ -14,7 +14,7 @@ const command = {
   auth: ['key'],
   body: nothing,
   success: { status: 200, body: cardStatusOut },
-  refusals: [404],
+  refusals: ['not_found'],
 } as const;
 
 const rotation = {
@@ -22,7 +22,7 @@ const rotation = {
   auth: ['key'],
   body: nothing,
   success: { status: 200, body: cardRotatedOut },
-  refusals: [404],
+  refusals: ['not_found'],
   fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed'],
   description:
     'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
@@ -65,7 +65,7 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: ofAgent,
       success: { status: 200, body: z.array(cardOut) },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     issueAgentCard: {
       method: 'post',
@@ -85,7 +85,7 @@ export const cardsArea = defineArea({
         monthlyLimitEuros: euros().optional(),
       }),
       success: { status: 201, body: cardOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'plan_limit_exceeded', 'not_found'],
       fires: ['card.issued', 'card.activated'],
     },
     freezePrimaryCard: {
@@ -99,6 +99,7 @@ export const cardsArea = defineArea({
     unfreezePrimaryCard: {
       ...command,
       path: '/agent/{agentId}/unfreeze',
+      refusals: ['invalid_state', 'not_found'],
       params: ofAgent,
       summary: "Unfreeze an agent's primary card",
       description: thaw,
@@ -120,7 +121,7 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: one,
       success: { status: 200, body: cardOut },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updateCard: {
       method: 'patch',
@@ -135,7 +136,7 @@ export const cardsArea = defineArea({
         .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['card.details_changed'],
     },
     updateCardLimits: {
@@ -154,7 +155,7 @@ export const cardsArea = defineArea({
         )
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['card.limits_changed'],
     },
     getCardPolicy: {
@@ -165,23 +166,26 @@ export const cardsArea = defineArea({
       scope: 'cards.read',
       params: one,
       success: { status: 200, body: cardPolicyOut },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     rotatePrimaryCard: {
       ...rotation,
       path: '/agent/{agentId}/rotate',
+      refusals: ['invalid_state', 'not_found'],
       params: ofAgent,
       summary: "Give an agent's primary card a new number",
     },
     rotateCard: {
       ...rotation,
       path: '/{cardId}/rotate',
+      refusals: ['invalid_state', 'not_found'],
       params: one,
       summary: 'Give a card a new number',
     },
     freezeCard: {
       ...command,
       path: '/{cardId}/freeze',
+      refusals: ['invalid_state', 'not_found'],
       params: one,
       summary: 'Freeze a card',
       description: brake,
@@ -190,6 +194,7 @@ export const cardsArea = defineArea({
     unfreezeCard: {
       ...command,
       path: '/{cardId}/unfreeze',
+      refusals: ['invalid_state', 'not_found'],
       params: one,
       summary: 'Unfreeze a card',
       description: thaw,

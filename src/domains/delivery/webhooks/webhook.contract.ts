@@ -87,7 +87,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       body: subscription,
       success: { status: 201, body: createdWebhook },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['webhook.created'],
       secret: true,
     },
@@ -107,7 +107,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ id: id('webhook') }),
       success: { status: 200, body: webhookOut },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     deleteWebhook: {
       method: 'delete',
@@ -116,7 +116,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ id: id('webhook') }),
       success: { status: 204 },
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['webhook.deleted'],
     },
     listWebhookDeliveries: {
@@ -132,7 +132,7 @@ export const webhooksArea = defineArea({
         ...period,
       }),
       success: { status: 200, body: pageOut(deliveryOut) },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     getWebhookDelivery: {
       method: 'get',
@@ -141,7 +141,7 @@ export const webhooksArea = defineArea({
       auth: ['key'],
       params: z.object({ deliveryId: id('delivery') }),
       success: { status: 200, body: wholeDelivery },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     listEventCatalog: {
       method: 'get',

@@ -35,7 +35,7 @@ const revoke = {
   auth: ['key', 'dashboard'],
   params: z.strictObject({ id: id('key') }),
   success: { status: 200, body: Revoked },
-  refusals: [404],
+  refusals: ['invalid_state', 'not_found'],
   fires: ['api_key.revoked'],
   description:
     'Counts from the commit, in every process. The last live key of an owner is refused with 400; revoking what is revoked already is 200 again.',
@@ -56,7 +56,7 @@ export const keysArea = defineArea({
       auth: ['key', 'dashboard'],
       body: z.strictObject({ ownerId: ownerId.optional(), label: text(100).optional() }),
       success: { status: 201, body: NewKey },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['api_key.created'],
       secret: true,
     },

@@ -56,7 +56,7 @@ export const passkeysArea = defineArea({
       auth: ['key', 'dashboard'],
       body: z.strictObject({ name: name.optional() }),
       success: { status: 200, body: challengeOut },
-      refusals: [],
+      refusals: ['invalid_state'],
       pure: true,
     },
     finishPasskeyRegistration: {
@@ -73,7 +73,7 @@ export const passkeysArea = defineArea({
         webauthnAssertion: webauthnAssertion.optional(),
       }),
       success: { status: 201, body: passkeyOut },
-      refusals: [],
+      refusals: ['invalid_state', 'conflict'],
       fires: ['passkey.enrolled'],
     },
     listPasskeys: {
@@ -82,7 +82,7 @@ export const passkeysArea = defineArea({
       summary: 'The enrolled passkeys, oldest first',
       auth: ['key', 'dashboard'],
       success: { status: 200, body: z.array(passkeyOut) },
-      refusals: [400],
+      refusals: [],
     },
     createPasskeyChallenge: {
       method: 'post',
@@ -93,7 +93,7 @@ export const passkeysArea = defineArea({
       auth: ['key', 'dashboard'],
       body: challengeBody,
       success: { status: 200, body: challengeOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       pure: true,
     },
     createIntentChallenge: {
@@ -106,7 +106,7 @@ export const passkeysArea = defineArea({
       params: z.strictObject({ intentId: id('intent') }),
       body: z.strictObject({}),
       success: { status: 200, body: challengeOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       pure: true,
     },
     revokePasskey: {
@@ -122,7 +122,7 @@ export const passkeysArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('passkey'), revoked: z.literal(true) }).meta({ id: 'PasskeyRevoked' }),
       },
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['passkey.revoked'],
     },
   },

@@ -79,7 +79,7 @@ export const agentsArea = defineArea({
         profile: profile.optional(),
       }),
       success: { status: 201, body: Agent },
-      refusals: [],
+      refusals: ['invalid_state', 'plan_limit_exceeded'],
       fires: ['agent.created', 'card.issued', 'card.activated'],
     },
     listAgents: {
@@ -105,7 +105,7 @@ export const agentsArea = defineArea({
       scope: 'agents.read',
       params,
       success: { status: 200, body: Agent },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updateAgent: {
       method: 'patch',
@@ -131,7 +131,7 @@ export const agentsArea = defineArea({
         )
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Agent },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'policy.updated'],
     },
     closeAgent: {
@@ -143,7 +143,7 @@ export const agentsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: z.object({ id: idOut('agent'), status }).meta({ id: 'ClosedAgent' }) },
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['agent.closed', 'card.closed', 'intent.cancelled', 'agent_token.revoked'],
     },
     fundAgent: {
@@ -165,7 +165,7 @@ export const agentsArea = defineArea({
           })
           .meta({ id: 'FundedAgent' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
       fires: ['card.funded', 'wallet.credited'],
     },
     freezeAgent: {
@@ -178,7 +178,7 @@ export const agentsArea = defineArea({
       params,
       body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: AgentState },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['agent.frozen', 'card.frozen'],
     },
     unfreezeAgent: {
@@ -189,7 +189,7 @@ export const agentsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: AgentState },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['agent.unfrozen', 'card.unfrozen'],
     },
     getAgentWallet: {
@@ -200,7 +200,7 @@ export const agentsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: AgentWallet },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
   },
 });

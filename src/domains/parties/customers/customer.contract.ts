@@ -89,7 +89,7 @@ export const customersArea = defineArea({
           .optional(),
       }),
       success: { status: 201, body: NewCustomer },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['customer.created', 'wallet.created'],
     },
     getOwnCustomer: {
@@ -100,7 +100,7 @@ export const customersArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'wallets.read',
       success: { status: 200, body: Customer },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     getCustomer: {
       method: 'get',
@@ -109,7 +109,7 @@ export const customersArea = defineArea({
       auth: ['key'],
       params: z.strictObject({ id: id('customer') }),
       success: { status: 200, body: Customer },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     updateCustomer: {
       method: 'patch',
@@ -134,7 +134,7 @@ export const customersArea = defineArea({
         .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Customer },
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['customer.updated', 'cardholder.updated'],
     },
   },

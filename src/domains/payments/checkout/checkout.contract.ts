@@ -36,7 +36,7 @@ export const checkoutArea = defineArea({
       scope: 'checkout.write',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: [
         'transaction.created',
         'transaction.authorization',
@@ -60,7 +60,7 @@ export const checkoutArea = defineArea({
           .object({ status: z.literal('completed'), intentId: idOut('intent'), transactionId: idOut('transaction') })
           .meta({ id: 'CheckoutConfirmed' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: ['intent.completed', 'transaction.created', 'transaction.updated'],
     },
   },

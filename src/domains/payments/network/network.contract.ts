@@ -124,6 +124,7 @@ export const networkArea = defineArea({
       ...signed,
       method: 'post',
       path: '/clearings',
+      refusals: ['conflict'],
       summary: 'The network collects; `final` gives the rest of the hold back',
       description:
         'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it: a day at most where money was collected, a clearing of 0 until the authorization comes. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
@@ -135,6 +136,7 @@ export const networkArea = defineArea({
       ...signed,
       method: 'post',
       path: '/reversals',
+      refusals: ['conflict'],
       summary: 'The network gives back a part of the hold, or all of it',
       description:
         'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it.',

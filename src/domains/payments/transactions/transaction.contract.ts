@@ -132,7 +132,7 @@ export const transactionsArea = defineArea({
         ...period,
       }),
       success: { status: 200, body: pageOut(transactionOut) },
-      refusals: [],
+      refusals: ['agent_isolation'],
     },
     getTransaction: {
       method: 'get',
@@ -142,7 +142,7 @@ export const transactionsArea = defineArea({
       scope: 'transactions.read',
       params: z.strictObject({ id: id('transaction') }),
       success: { status: 200, body: transactionOut },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updateTransaction: {
       method: 'patch',
@@ -154,7 +154,7 @@ export const transactionsArea = defineArea({
       params: z.strictObject({ id: id('transaction') }),
       body: z.strictObject({ memo: prose(1_000).nullable() }),
       success: { status: 200, body: transactionOut },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
       fires: ['transaction.updated'],
     },
     simulateTransaction: {
@@ -175,7 +175,7 @@ export const transactionsArea = defineArea({
         outcome: z.enum(wantedOutcomes).default('approve'),
       }),
       success: { status: 201, body: transactionOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: [
         'transaction.created',
         'transaction.authorization',

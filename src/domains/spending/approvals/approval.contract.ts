@@ -68,7 +68,7 @@ export const approvalsArea = defineArea({
       auth: ['public'],
       params: one,
       success: { status: 200, body: approvalOut },
-      refusals: [404],
+      refusals: ['not_found'],
       page: true,
     },
     createApprovalChallenge: {
@@ -84,7 +84,7 @@ export const approvalsArea = defineArea({
         status: 200,
         body: challengeOut,
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       pure: true,
     },
     approveByLink: {
@@ -97,7 +97,7 @@ export const approvalsArea = defineArea({
       params: one,
       body: z.strictObject({ webauthnAssertion }),
       success: { status: 200, body: approvalOut },
-      refusals: [403, 404],
+      refusals: ['invalid_state', 'policy_denied', 'not_found'],
       fires: ['intent.approved', 'intent.attested'],
     },
     denyByLink: {
@@ -109,7 +109,7 @@ export const approvalsArea = defineArea({
       params: one,
       body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: approvalOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['intent.denied'],
     },
   },

@@ -53,7 +53,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.write',
       body: creation,
       success: { status: 201, body: evidenceOut },
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['evidence.created'],
     },
     listEvidence: {
@@ -64,7 +64,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.read',
       query: z.strictObject({ intentId: id('intent') }),
       success: { status: 200, body: z.array(evidenceOut) },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     getEvidence: {
       method: 'get',
@@ -74,7 +74,7 @@ export const evidenceArea = defineArea({
       scope: 'evidence.read',
       params: one,
       success: { status: 200, body: evidenceOut },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     deleteEvidence: {
       method: 'delete',
@@ -83,7 +83,7 @@ export const evidenceArea = defineArea({
       auth: ['key'],
       params: one,
       success: { status: 204 },
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['evidence.deleted'],
     },
   },

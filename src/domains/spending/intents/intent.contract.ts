@@ -27,7 +27,7 @@ export const intentsArea = defineArea({
       body: declaration,
       success: { status: 201, body: intentOut, also: [200] },
       sealed: true,
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: ['intent.created', 'intent.approved', 'intent.denied'],
     },
     listIntents: {
@@ -54,7 +54,7 @@ export const intentsArea = defineArea({
       params: one,
       success: { status: 200, body: intentOut },
       sealed: true,
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     listIntentWindows: {
       method: 'get',
@@ -66,7 +66,7 @@ export const intentsArea = defineArea({
       params: one,
       query: z.strictObject(pageQuery(windowCursor.form)),
       success: { status: 200, body: pageOut(intentWindowOut) },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     verifyIntent: {
       method: 'post',
@@ -91,7 +91,7 @@ export const intentsArea = defineArea({
           })
           .meta({ id: 'IntentVerified' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.verified', 'verification.mismatch', 'transaction.updated'],
     },
     approveIntent: {
@@ -113,7 +113,7 @@ export const intentsArea = defineArea({
           })
           .meta({ id: 'IntentApproved' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'policy_denied', 'not_found'],
       fires: ['intent.approved', 'intent.attested'],
     },
     attestIntent: {
@@ -131,7 +131,7 @@ export const intentsArea = defineArea({
           .object({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
           .meta({ id: 'IntentAttested' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['intent.attested'],
     },
     denyIntent: {
@@ -147,7 +147,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('intent'), status: z.literal('denied') }).meta({ id: 'IntentDenied' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['intent.denied'],
     },
     cancelIntent: {
@@ -164,7 +164,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('intent'), status: z.literal('cancelled') }).meta({ id: 'IntentCancelled' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.cancelled'],
     },
   },

@@ -24,7 +24,7 @@ export const policiesArea = defineArea({
       auth: ['key'],
       body: creation,
       success: { status: 201, body: policyOut },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['policy.created'],
     },
     listPolicies: {
@@ -61,7 +61,7 @@ export const policiesArea = defineArea({
           .describe(`one of ${presetIds.join(', ')}`),
       }),
       success: { status: 200, body: presetOut },
-      refusals: [404],
+      refusals: ['not_found'],
     },
     simulatePolicy: {
       method: 'post',
@@ -79,7 +79,7 @@ export const policiesArea = defineArea({
         country: country.optional(),
       }),
       success: { status: 200, body: simulation },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
       pure: true,
     },
     getAgentPolicy: {
@@ -90,7 +90,7 @@ export const policiesArea = defineArea({
       scope: 'policies.read',
       params: ofAgent,
       success: record,
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updateAgentPolicy: {
       method: 'patch',
@@ -101,7 +101,7 @@ export const policiesArea = defineArea({
       params: ofAgent,
       body: someChange,
       success: record,
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['policy.updated'],
     },
     applyPolicy: {
@@ -118,9 +118,9 @@ export const policiesArea = defineArea({
           ({ presetId, policyId }) => (presetId === undefined) !== (policyId === undefined),
           'give presetId or policyId, exactly one',
         )
-        .meta({ minProperties: 1, maxProperties: 1 }),
+        .meta({ minProperties: 1, maxProperties: 1, examples: [{ presetId: 'balanced' }] }),
       success: record,
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['policy.updated'],
     },
     toggleAgentPolicy: {
@@ -132,7 +132,7 @@ export const policiesArea = defineArea({
       params: ofAgent,
       body: z.strictObject({ field: z.enum(toggleableFields), value: z.boolean() }),
       success: record,
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['policy.updated'],
     },
     getPolicy: {
@@ -143,7 +143,7 @@ export const policiesArea = defineArea({
       scope: 'policies.read',
       params: one,
       success: record,
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updatePolicy: {
       method: 'patch',
@@ -154,7 +154,7 @@ export const policiesArea = defineArea({
       params: one,
       body: someChange,
       success: record,
-      refusals: [404],
+      refusals: ['not_found'],
       fires: ['policy.updated'],
     },
     deletePolicy: {
@@ -169,7 +169,7 @@ export const policiesArea = defineArea({
         status: 200,
         body: z.object({ id: idOut('policy'), deleted: z.literal(true) }).meta({ id: 'PolicyDeleted' }),
       },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['policy.deleted'],
     },
   },

@@ -40,7 +40,7 @@ export const fundArea = defineArea({
         simulate: z.boolean().optional(),
       }),
       success: { status: 200, body: Funding },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['wallet.funded', 'wallet.credited'],
     },
     getFunding: {
@@ -50,7 +50,7 @@ export const fundArea = defineArea({
       auth: ['key'],
       params: z.strictObject({ id: id('funding') }),
       success: { status: 200, body: Funding },
-      refusals: [404],
+      refusals: ['not_found'],
     },
   },
 });

@@ -91,7 +91,7 @@ export const ledgerArea = defineArea({
       scope: 'ledger.read',
       params: z.strictObject({ id: id('entry') }),
       success: { status: 200, body: LedgerEntryWithLines },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     listLedgerAccounts: {
       method: 'get',

@@ -89,7 +89,7 @@ export const walletsArea = defineArea({
         isDefault: z.boolean().optional(),
       }),
       success: { status: 201, body: Wallet },
-      refusals: [],
+      refusals: ['invalid_state'],
       fires: ['wallet.created'],
     },
     getWallet: {
@@ -100,7 +100,7 @@ export const walletsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: Wallet },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     updateWallet: {
       method: 'patch',
@@ -119,7 +119,7 @@ export const walletsArea = defineArea({
         .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Wallet },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['wallet.updated'],
     },
     closeWallet: {
@@ -131,7 +131,7 @@ export const walletsArea = defineArea({
       auth: ['key'],
       params,
       success: { status: 200, body: Wallet },
-      refusals: [404],
+      refusals: ['invalid_state', 'not_found'],
       fires: ['wallet.closed'],
     },
     getWalletBalance: {
@@ -142,7 +142,7 @@ export const walletsArea = defineArea({
       scope: 'wallets.read',
       params,
       success: { status: 200, body: WalletBalance },
-      refusals: [404],
+      refusals: ['agent_isolation', 'not_found'],
     },
     fundWalletById: {
       method: 'post',
@@ -157,7 +157,7 @@ export const walletsArea = defineArea({
         simulate: z.boolean().optional(),
       }),
       success: { status: 200, body: WalletFunded },
-      refusals: [404],
+      refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
       fires: ['wallet.funded', 'wallet.credited'],
     },
   },
