@@ -38,7 +38,7 @@ export const agentPolicyActivities = ({ database, clock }: Deps) => ({
   }),
 
   expireAgentPolicy: refusing(
-    async (agentId: string): Promise<void> => expirePolicy(database, agentId, await clock.now()),
+    async (agentId: string): Promise<void> => expirePolicy({ database })(agentId, await clock.now()),
   ),
 });
 

@@ -15,6 +15,7 @@ import {
   verifyDecision,
 } from '../../src/domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
+import type { RiskEngine } from '../../src/domains/spending/risk/risk.port.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Actor } from '../../src/platform/cause.ts';
@@ -30,6 +31,7 @@ type Deps = {
   clock: Clock;
   signalsMayApprove: boolean;
   links: Pick<ApprovalLinks, 'urlsOf'>;
+  risk: RiskEngine;
   vault: Vault;
 };
 
@@ -46,7 +48,7 @@ export type IntentNext = {
 };
 
 /** Each answers what the process does next, so that the run need not ask once more. */
-export const intentActivities = ({ database, clock, signalsMayApprove, links, vault }: Deps) => ({
+export const intentActivities = ({ database, clock, signalsMayApprove, links, risk, vault }: Deps) => ({
   /** From the row: what the process does now. */
   nextIntentStep: refusing(async (intentId: string): Promise<IntentNext> => {
     const row = await findIntent(database.read(), intentId);
@@ -65,7 +67,7 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, va
     // A signal has no request: its effect is recorded under the call that declared the intent.
     const call = actor.kind === 'signal' ? await originOf(database, intentId) : { requestId, runId };
     const cause = { causeId, ...call, actor, at: await clock.now() };
-    const row = await database.write((tx) => decideIntent(tx, intentId, { kind: decision.decision }, cause));
+    const row = await database.write((tx) => decideIntent({ risk })(tx, intentId, { kind: decision.decision }, cause));
     return nextOf({ database, clock, links }, row);
   }),
 

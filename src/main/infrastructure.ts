@@ -3,20 +3,20 @@
  * areas are put together with. Opens and closes them; decides nothing.
  * @module
  */
+import { allowAllRisk } from '../adapters/risk/allow-all.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
 import { oneRow, rows } from '../db/tx.ts';
 import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
 import { type ApprovalLinks, createApprovalLinks } from '../domains/spending/intents/index.ts';
-import { ensureDefaultWallet } from '../domains/treasury/index.ts';
+import type { RiskEngine } from '../domains/spending/risk/risk.port.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
 import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
 import { createGateway, type WorkflowGateway } from '../temporal/gateway.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import type { WorkflowRegistry } from '../temporal/workflow-registry.ts';
-import { createEnsureCustomer } from '../usecases/parties/ensure-customer.ts';
-import { createIntentChallenge, type IntentChallenge } from '../usecases/spending/attest-intent.ts';
+import { challengeIntent, type IntentChallenge } from '../usecases/spending/attest-intent.ts';
 import { createVault, type Vault } from '../vault/vault.ts';
 import { readVaultKeys, vaultCheck } from '../vault/vault-keys.ts';
 import type { Config } from './config.ts';
@@ -30,6 +30,7 @@ export type Infrastructure = {
   readonly vault: Vault;
   /** Seals and opens the links by which people decide. */
   readonly links: ApprovalLinks;
+  readonly risk: RiskEngine;
   readonly relyingParty: RelyingParty;
   readonly intentChallenge: IntentChallenge;
   readonly temporal: Temporal;
@@ -75,8 +76,9 @@ export async function openInfrastructure(
     clock: createClock(database, config.BURSAR_MODE),
     vault,
     links: createApprovalLinks({ vault, publicUrl: config.publicUrl }),
+    risk: allowAllRisk,
     relyingParty,
-    intentChallenge: createIntentChallenge({ database, relyingParty }),
+    intentChallenge: challengeIntent({ database, relyingParty }),
     temporal,
     gateway: createGateway({ database, temporal, log, workflows, queues }),
     close: async () => {
@@ -105,13 +107,3 @@ export const ibanIssueOf = (config: Config) => ({
   mode: config.BURSAR_MODE,
   ibanBankCode: config.BURSAR_IBAN_BANK_CODE,
 });
-
-/** Creates an owner's first customer and default wallet where they are missing. */
-export function ensureCustomerOf(config: Config) {
-  const issue = ibanIssueOf(config);
-  return createEnsureCustomer({
-    mode: issue.mode,
-    openDefaultWallet: (tx, cause, { ownerId, walletId }) =>
-      ensureDefaultWallet(tx, cause, ownerId, () => walletId, issue),
-  });
-}

@@ -34,7 +34,7 @@ export type RunningWorkerProcess = { stop(): Promise<void> };
 export async function startWorkerProcess(config: Config, bundlePath?: string): Promise<RunningWorkerProcess> {
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities, workflows });
   const { database, clock, vault, log } = infrastructure;
-  await refreshApprovalLinks(database, config.publicUrl);
+  await refreshApprovalLinks({ database })(config.publicUrl);
   const outbound = createOutbound(urlRulesOf(config));
   const send = createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });
 

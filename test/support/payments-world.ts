@@ -8,7 +8,6 @@ import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { entities } from '../../src/main/modules/index.ts';
-import { cardWasUsed } from '../../src/usecases/cards/card-was-used.ts';
 import { type Expired, expireHolds } from '../../src/usecases/payments/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
 import { businessNow, type Owner, type World } from './world.ts';
@@ -220,7 +219,7 @@ export async function journalsOf(world: World, ownerId: string): Promise<string[
 
 /** The sweeper's pass as of that instant of business time. */
 export const expireIn = (world: World, at: Date): Promise<Expired> =>
-  inDatabase(world, (database) => expireHolds({ database, closeUsedCard: cardWasUsed }, at));
+  inDatabase(world, (database) => expireHolds({ database })(at));
 
 /** For services that no request reaches, or not at the time that a test needs. */
 export async function inDatabase<T>(world: World, work: (database: Database) => Promise<T>): Promise<T> {

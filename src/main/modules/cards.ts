@@ -7,7 +7,7 @@ import { cardWorkflow } from '../../domains/cards/cards/card.messages.ts';
 import { cardHandlers } from '../../domains/cards/cards/card.routes.ts';
 import { agentBecomesVisible } from '../../domains/parties/index.ts';
 import type { Id } from '../../kernel/ids.ts';
-import { createReadCardPolicy } from '../../usecases/cards/read-card-policy.ts';
+import { readCardPolicy } from '../../usecases/cards/read-card-policy.ts';
 import { reassignPayments } from '../../usecases/cards/rotate-card.ts';
 import { defineModule, servedArea } from './module.ts';
 
@@ -21,7 +21,7 @@ export const cards = defineModule('cards', [
     contract: cardsArea,
     position: 310,
     handlers: ({ database, gateway, config }) =>
-      cardHandlers({ database, gateway, mode: config.BURSAR_MODE, readPolicy: createReadCardPolicy({ database }) }),
+      cardHandlers({ database, gateway, mode: config.BURSAR_MODE, readPolicy: readCardPolicy({ database }) }),
     entities: [CardRow],
     tables: ['cards'],
     activities: ({ database, clock, ports }) =>

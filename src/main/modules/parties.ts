@@ -1,12 +1,4 @@
 /** Customers, limits and agents, with the parts of an agent that other domains keep. @module */
-import {
-  cardWorkflowId,
-  closeCardsOf,
-  freezeCardsOf,
-  issueCard,
-  prepareCard,
-  unfreezeCardsOf,
-} from '../../domains/cards/index.ts';
 import { agentsArea } from '../../domains/parties/agents/agent.contract.ts';
 import { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
 import { agentHandlers } from '../../domains/parties/agents/agent.routes.ts';
@@ -15,39 +7,34 @@ import { CustomerRow } from '../../domains/parties/customers/customer.entity.ts'
 import { customerHandlers } from '../../domains/parties/customers/customer.routes.ts';
 import { limitsArea } from '../../domains/parties/limits/limit.contract.ts';
 import { limitHandlers } from '../../domains/parties/limits/limit.routes.ts';
-import { cancelIntentsOf } from '../../domains/spending/intents/index.ts';
-import { copyPolicyFor, removePolicyOf, replaceRules } from '../../domains/spending/policies/index.ts';
 import { walletTotalCents } from '../../domains/treasury/index.ts';
-import { createCloseAgent } from '../../usecases/parties/close-agent.ts';
-import { createCreateAgent } from '../../usecases/parties/create-agent.ts';
-import { createFreezeAgent } from '../../usecases/parties/freeze-agent.ts';
-import { createFundAgent } from '../../usecases/parties/fund-agent.ts';
-import { createAgentReads } from '../../usecases/parties/read-agent.ts';
-import { createUnfreezeAgent } from '../../usecases/parties/unfreeze-agent.ts';
-import { createUpdateAgent } from '../../usecases/parties/update-agent.ts';
-import { ensureCustomerOf } from '../infrastructure.ts';
+import { closeAgent } from '../../usecases/parties/close-agent.ts';
+import { createAgent } from '../../usecases/parties/create-agent.ts';
+import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
+import { freezeAgent } from '../../usecases/parties/freeze-agent.ts';
+import { fundAgent } from '../../usecases/parties/fund-agent.ts';
+import { agentReads } from '../../usecases/parties/read-agent.ts';
+import { unfreezeAgent } from '../../usecases/parties/unfreeze-agent.ts';
+import { updateAgent } from '../../usecases/parties/update-agent.ts';
+import { ibanIssueOf } from '../infrastructure.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
-const cascades = { freezeCardsOf, unfreezeCardsOf, closeCardsOf, cancelIntentsOf, removePolicyOf };
-
 function agentsOf({ database, gateway, config, credentials }: ApiProcess) {
-  const reads = createAgentReads({ database, mode: config.BURSAR_MODE });
-  const revoking = { ...cascades, database, forgetCredentials: credentials.forget };
+  const reads = agentReads({ database, mode: config.BURSAR_MODE });
+  const revoking = { database, forgetCredentials: credentials.forget };
   return agentHandlers({
     ...reads,
-    createAgent: createCreateAgent({
+    createAgent: createAgent({
       database,
-      ensureCustomer: ensureCustomerOf(config),
-      copyPolicyFor,
-      prepareCard: (tx, cause, card) => prepareCard(tx, cause, { ...card, name: 'default' }),
-      issueFirstCard: ({ cardId, updateId }) => gateway.ask(cardWorkflowId(cardId), issueCard, {}, updateId),
+      gateway,
+      ensureCustomer: ensureCustomer(ibanIssueOf(config)),
       readAgent: reads.readAgent,
     }),
-    freezeAgent: createFreezeAgent(revoking),
-    unfreezeAgent: createUnfreezeAgent(revoking),
-    closeAgent: createCloseAgent(revoking),
-    updateAgent: createUpdateAgent({ ...revoking, replaceRules }),
-    fundAgent: createFundAgent(database),
+    freezeAgent: freezeAgent({ database }),
+    unfreezeAgent: unfreezeAgent({ database }),
+    closeAgent: closeAgent(revoking),
+    updateAgent: updateAgent(revoking),
+    fundAgent: fundAgent({ database }),
   });
 }
 
@@ -59,7 +46,7 @@ export const parties = defineModule('parties', [
       customerHandlers({
         database,
         mode: config.BURSAR_MODE,
-        ensureCustomer: ensureCustomerOf(config),
+        ensureCustomer: ensureCustomer(ibanIssueOf(config)),
         walletTotalCents,
       }),
     entities: [CustomerRow],

@@ -17,17 +17,15 @@ import { createFailureLimit } from '../../http/failure-limit.ts';
 import { minute } from '../../kernel/instant.ts';
 import { checkUrl } from '../../outbound/address-rules.ts';
 import { startLoop } from '../../relay/loop.ts';
-import { cardWasUsed } from '../../usecases/cards/card-was-used.ts';
-import { createAuthorizeCard } from '../../usecases/payments/authorize-card.ts';
-import { createClearAuthorization } from '../../usecases/payments/clear-authorization.ts';
-import { createConfirmCheckout } from '../../usecases/payments/confirm-checkout.ts';
+import { authorizeCard } from '../../usecases/payments/authorize-card.ts';
+import { clearAuthorization } from '../../usecases/payments/clear-authorization.ts';
+import { confirmCheckout } from '../../usecases/payments/confirm-checkout.ts';
 import { evaluateCharge } from '../../usecases/payments/evaluate-charge.ts';
-import { createExecuteCheckout } from '../../usecases/payments/execute-checkout.ts';
+import { executeCheckout } from '../../usecases/payments/execute-checkout.ts';
 import { expireHolds } from '../../usecases/payments/expire-holds.ts';
-import { createReverseAuthorization } from '../../usecases/payments/reverse-authorization.ts';
-import { createSimulateCharge } from '../../usecases/payments/simulate-charge.ts';
-import { createRequestApproval } from '../../usecases/spending/request-approval.ts';
-import { riskOf } from '../../usecases/spending/spending-facts.ts';
+import { reverseAuthorization } from '../../usecases/payments/reverse-authorization.ts';
+import { simulateCardCharge } from '../../usecases/payments/simulate-card-charge.ts';
+import { requestApproval } from '../../usecases/spending/request-approval.ts';
 import { type Config, urlRulesOf } from '../config.ts';
 import { type ApiProcess, defineModule, internalArea, type LoopRegistration, servedArea } from './module.ts';
 
@@ -43,20 +41,19 @@ function networkKeysOf({ BURSAR_NETWORK_KEY: sandbox, BURSAR_MODE: mode }: Confi
   return sandbox === undefined || mode !== 'sandbox' ? {} : { sandbox };
 }
 
-const networkOf = ({ database, config, log, links }: ApiProcess) =>
+const networkOf = ({ database, config, log, links, risk }: ApiProcess) =>
   networkHandlers({
     networkKeys: networkKeysOf(config),
     countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
     countBadSignature: createFailureLimit('bad network signatures'),
-    authorize: createAuthorizeCard({
+    authorize: authorizeCard({
       database,
       log,
-      closeUsedCard: cardWasUsed,
-      requestApproval: createRequestApproval(links),
-      riskOf,
+      requestApproval: requestApproval(links),
+      risk,
     }),
-    clear: createClearAuthorization({ database, closeUsedCard: cardWasUsed, log }),
-    reverse: createReverseAuthorization({ database, closeUsedCard: cardWasUsed, log }),
+    clear: clearAuthorization({ database, log }),
+    reverse: reverseAuthorization({ database, log }),
   });
 
 /** Expires holds, confirmed payments and clearings that no message followed, by business time. */
@@ -68,7 +65,7 @@ const ageing: LoopRegistration = {
       name: 'ageing',
       everyMs: minute,
       log,
-      pass: async () => expireHolds({ database, closeUsedCard: cardWasUsed }, await clock.now()),
+      pass: async () => expireHolds({ database })(await clock.now()),
     }),
 };
 
@@ -78,13 +75,13 @@ export const payments = defineModule('payments', [
     position: 320,
     handlers: ({ database, gateway, config }) =>
       checkoutHandlers({
-        execute: createExecuteCheckout({ database, gateway, refusalOfUrl: refusalOfUrl(config) }),
-        confirm: createConfirmCheckout({ database }),
+        execute: executeCheckout({ database, gateway, refusalOfUrl: refusalOfUrl(config) }),
+        confirm: confirmCheckout({ database }),
       }),
     entities: [CheckoutRow],
     tables: ['checkouts'],
-    activities: ({ database, clock, ports }) =>
-      checkoutActivities({ ...ports, database, clock, evaluate: evaluateCharge({ riskOf }) }),
+    activities: ({ database, clock, ports, risk }) =>
+      checkoutActivities({ ...ports, database, clock, evaluate: evaluateCharge({ risk }) }),
     workflows: [
       {
         type: checkoutWorkflow,
@@ -99,7 +96,7 @@ export const payments = defineModule('payments', [
     contract: transactionsArea,
     position: 330,
     handlers: ({ database, gateway }) =>
-      transactionHandlers({ database, simulate: createSimulateCharge({ database, gateway }) }),
+      transactionHandlers({ database, simulate: simulateCardCharge({ database, gateway }) }),
     entities: [TransactionRow],
     tables: ['transactions', 'transaction_events'],
     loops: [ageing],

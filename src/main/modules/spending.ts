@@ -17,27 +17,26 @@ import { agentPolicyWorkflow } from '../../domains/spending/policies/policy.mess
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { policyHandlers } from '../../domains/spending/policies/policy.routes.ts';
 import { findCardOf } from '../../usecases/cards/card-facts.ts';
-import { createApproveIntent } from '../../usecases/spending/approve-intent.ts';
-import { createAttestIntent } from '../../usecases/spending/attest-intent.ts';
-import { decidingByLink } from '../../usecases/spending/decide-by-link.ts';
+import { approveIntent } from '../../usecases/spending/approve-intent.ts';
+import { attestIntent } from '../../usecases/spending/attest-intent.ts';
+import { decideByLink } from '../../usecases/spending/decide-by-link.ts';
 import { declareIntent } from '../../usecases/spending/declare-intent.ts';
 import { evaluatePlan } from '../../usecases/spending/evaluate-plan.ts';
-import { riskOf } from '../../usecases/spending/spending-facts.ts';
-import { createVerifyIntent } from '../../usecases/spending/verify-intent.ts';
+import { verifyIntent } from '../../usecases/spending/verify-intent.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
-function policiesOf({ database }: ApiProcess) {
+function policiesOf({ database, risk }: ApiProcess) {
   const evaluate: Parameters<typeof policyHandlers>[0]['evaluate'] = async (tx, { agent, request, at }) => {
     const card = await findCardOf(tx, agent.agentId);
     const policy = await policyOfAgent(tx, agent.agentId);
-    return evaluatePlan(tx, riskOf, { agent, card, policy, request, at });
+    return evaluatePlan({ risk })(tx, { agent, card, policy, request, at });
   };
   return policyHandlers({ database, evaluate });
 }
 
 function approvingOf({ database, gateway, vault, relyingParty }: ApiProcess) {
-  const attest = createAttestIntent({ database, relyingParty });
-  return { attest, approve: createApproveIntent({ database, gateway, attest, vault }) };
+  const attest = attestIntent({ database, relyingParty });
+  return { attest, approve: approveIntent({ database, gateway, attest, vault }) };
 }
 
 export const spending = defineModule('spending', [
@@ -61,20 +60,20 @@ export const spending = defineModule('spending', [
     contract: intentsArea,
     position: 220,
     handlers: (api) => {
-      const { database, gateway, links } = api;
+      const { database, gateway, links, risk } = api;
       return intentHandlers({
         database,
         gateway,
         links,
         ...approvingOf(api),
-        declare: declareIntent({ database, riskOf, links }),
-        verify: createVerifyIntent({ database }),
+        declare: declareIntent({ database, risk, links }),
+        verify: verifyIntent({ database }),
       });
     },
     entities: [IntentRow],
     tables: ['intents', 'intent_windows', 'approval_links'],
-    activities: ({ database, clock, config, links, vault }) =>
-      intentActivities({ database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
+    activities: ({ database, clock, config, links, risk, vault }) =>
+      intentActivities({ risk, database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
     workflows: [
       {
         type: intentWorkflow,
@@ -90,7 +89,7 @@ export const spending = defineModule('spending', [
     handlers: (api) => {
       const { database, relyingParty, intentChallenge } = api;
       const { approve } = approvingOf(api);
-      return approvalHandlers(decidingByLink({ database, relyingParty, challenge: intentChallenge, approve }));
+      return approvalHandlers(decideByLink({ database, relyingParty, challenge: intentChallenge, approve }));
     },
     pages: { getApproval: approvalPage },
     tables: [],

@@ -10,8 +10,9 @@ import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
 import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import type { Config } from '../config.ts';
-import { ensureCustomerOf, ibanIssueOf } from '../infrastructure.ts';
+import { ibanIssueOf } from '../infrastructure.ts';
 import { defineModule, type LoopRegistration, servedArea } from './module.ts';
 
 const checkpointsOf = ({ BURSAR_DATA_DIR: dataDir }: Config): string => join(dataDir, 'checkpoints');
@@ -32,7 +33,7 @@ export const treasury = defineModule('treasury', [
     contract: walletsArea,
     position: 410,
     handlers: ({ database, config }) =>
-      walletHandlers({ ...ibanIssueOf(config), database, ensureCustomer: ensureCustomerOf(config) }),
+      walletHandlers({ ...ibanIssueOf(config), database, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
     entities: [WalletRow],
     tables: ['wallets'],
   }),
@@ -40,7 +41,7 @@ export const treasury = defineModule('treasury', [
     contract: fundArea,
     position: 420,
     handlers: ({ database, config }) =>
-      fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomerOf(config) }),
+      fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
     tables: ['fundings'],
   }),
   servedArea('ledger', {

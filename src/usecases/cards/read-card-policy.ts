@@ -17,7 +17,7 @@ import {
 import { eurosFromCents } from '../../kernel/money.ts';
 import { countersOf } from '../spending/spending-facts.ts';
 
-export const createReadCardPolicy =
+export const readCardPolicy =
   ({ database }: { readonly database: Database }) =>
   async (card: CardRecord, at: Date): Promise<CardPolicyWire> => {
     const tx = database.read();

@@ -6,8 +6,11 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import { closeCardsOf } from '../../domains/cards/index.ts';
 import { revokeTokensOf } from '../../domains/identity/index.ts';
 import { type AgentName, type AgentRow, type AgentStatus, moveAgentRow } from '../../domains/parties/index.ts';
+import { cancelIntentsOf } from '../../domains/spending/intents/index.ts';
+import { removePolicyOf } from '../../domains/spending/policies/index.ts';
 import {
   agentBudget,
   agentReturn,
@@ -19,41 +22,29 @@ import {
 } from '../../domains/treasury/index.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
-import type { AgentCascade } from './freeze-agent.ts';
 
-export type CloseAgentCascade = {
-  /** Its cards become closed. */
-  readonly closeCardsOf: AgentCascade;
-  /** Its open intents become cancelled; one that is matched runs its course. */
-  readonly cancelIntentsOf: AgentCascade;
-  /** Its own policy is removed. */
-  readonly removePolicyOf: AgentCascade;
-};
-
-export type CloseAgentDeps = CloseAgentCascade & {
+type Deps = {
   readonly database: Database;
-  /** This process forgets the tokens at once; the others hear of it. */
+  /** This process drops the tokens from its cache at once; the other processes are notified. */
   readonly forgetCredentials: () => void;
 };
 
-export const createCloseAgent = (deps: CloseAgentDeps) => async (name: AgentName, cause: Cause) => {
-  const status = await deps.database.write((tx) => closeAgentIn(tx, cause, deps, name));
-  deps.forgetCredentials();
-  return status;
-};
+export const closeAgent =
+  ({ database, forgetCredentials }: Deps) =>
+  async (name: AgentName, cause: Cause): Promise<AgentStatus> => {
+    const status = await database.write((tx) => closeAgentIn(tx, cause, name));
+    forgetCredentials();
+    return status;
+  };
 
-export async function closeAgentIn(
-  tx: Tx,
-  cause: Cause,
-  cascade: CloseAgentCascade,
-  name: AgentName,
-): Promise<AgentStatus> {
+/** Use when the close is a part of another transaction. */
+export async function closeAgentIn(tx: Tx, cause: Cause, name: AgentName): Promise<AgentStatus> {
   const { row, outcome } = await moveAgentRow(tx, cause, name, { command: 'close' });
   if (outcome === 'already') return row.status;
   await revokeTokensOf(tx, cause, name.agentId);
-  await cascade.closeCardsOf(tx, cause, name.agentId);
-  await cascade.removePolicyOf(tx, cause, name.agentId);
-  await cascade.cancelIntentsOf(tx, cause, name.agentId);
+  await closeCardsOf(tx, cause, name.agentId);
+  await removePolicyOf(tx, cause, name.agentId);
+  await cancelIntentsOf(tx, cause, name.agentId);
   await returnAgentMoney(tx, cause, row);
   return row.status;
 }

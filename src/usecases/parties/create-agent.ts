@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../db/database.ts';
 import { rows, type Tx } from '../../db/tx.ts';
+import { cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import {
   type AgentName,
   type AgentOrder,
@@ -15,67 +16,33 @@ import {
   lockPlan,
   whyFull,
 } from '../../domains/parties/index.ts';
+import { copyPolicyFor } from '../../domains/spending/policies/index.ts';
 import { DomainError, unavailable } from '../../kernel/errors.ts';
-import type { Id } from '../../kernel/ids.ts';
 import { assertBelowLimit } from '../../platform/assert-limit.ts';
 import type { Cause } from '../../platform/cause.ts';
+import type { WorkflowGateway } from '../../temporal/gateway.ts';
 
-/**
- * Gives the agent its own policy under `newId`: a copy of the owner's template `policyId` (another owner's or an
- * unknown one is 400), else of the owner's default, else of the preset balanced.
- */
-export type CopyPolicyFor = (
-  tx: Tx,
-  cause: Cause,
-  copy: {
-    readonly ownerId: Id<'owner'>;
-    readonly agentId: Id<'agent'>;
-    readonly policyId: Id<'policy'> | undefined;
-    readonly newId: Id<'policy'>;
-  },
-) => Promise<unknown>;
-
-/** Inserts the card in the making and opens its process `card/{cardId}`. */
-export type PrepareCard = (
-  tx: Tx,
-  cause: Cause,
-  card: {
-    readonly cardId: Id<'card'>;
-    readonly ownerId: Id<'owner'>;
-    readonly agentId: Id<'agent'>;
-    readonly usage: 'single' | 'multi';
-    readonly name: string;
-  },
-) => Promise<{ readonly cardId: Id<'card'>; readonly workflowId: string }>;
-
-/**
- * Asks the card's workflow to have the card issued, ten seconds at most; harmless for a card that is there. `updateId`
- * differs per attempt, so that a failed attempt is not answered again.
- */
-export type IssueFirstCard = (card: { readonly cardId: Id<'card'>; readonly updateId: string }) => Promise<unknown>;
-
-export type CreateAgentDeps = {
+type Deps = {
   readonly database: Database;
+  readonly gateway: Pick<WorkflowGateway, 'ask'>;
   readonly ensureCustomer: EnsureCustomer;
-  readonly copyPolicyFor: CopyPolicyFor;
-  readonly prepareCard: PrepareCard;
-  readonly issueFirstCard: IssueFirstCard;
   readonly readAgent: (name: AgentName) => Promise<AgentRecord | null>;
 };
 
-export const createCreateAgent =
-  (deps: CreateAgentDeps) =>
+export const createAgent =
+  (deps: Deps) =>
   async (order: AgentOrder, cause: Cause): Promise<AgentRecord> => {
     await deps.database.write((tx) => reserve(tx, deps, order, cause));
     const visible = await deps.readAgent(order);
     if (visible !== null) return visible;
-    await deps.issueFirstCard({ cardId: order.cardId, updateId: cause.requestId });
+    // The update id differs per request, so that a failed attempt is not answered again.
+    await deps.gateway.ask(cardWorkflowId(order.cardId), issueCard, {}, cause.requestId);
     const agent = await deps.readAgent(order);
     if (agent === null) throw unavailable('the first card is not issued yet');
     return agent;
   };
 
-async function reserve(tx: Tx, deps: CreateAgentDeps, order: AgentOrder, cause: Cause): Promise<void> {
+async function reserve(tx: Tx, deps: Deps, order: AgentOrder, cause: Cause): Promise<void> {
   if (await isReserved(tx, order)) return;
   const { ownerId, agentId, policyId: newId, templateId: policyId, cardId, usage } = order;
   const { walletId } = await deps.ensureCustomer(tx, cause, {
@@ -86,8 +53,8 @@ async function reserve(tx: Tx, deps: CreateAgentDeps, order: AgentOrder, cause: 
   await requireRoom(tx, ownerId);
   await assertBelowLimit(tx, 'agents', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
   await insertAgent(tx, cause, { ...order, walletId });
-  await deps.copyPolicyFor(tx, cause, { ownerId, agentId, policyId, newId });
-  await deps.prepareCard(tx, cause, { cardId, ownerId, agentId, usage, name: firstCardName });
+  await copyPolicyFor(tx, cause, { ownerId, agentId, policyId, newId });
+  await prepareCard(tx, cause, { cardId, ownerId, agentId, usage, name: firstCardName });
 }
 
 const firstCardName = 'default';

@@ -5,24 +5,18 @@
  */
 import { rows, type Tx } from '../../db/tx.ts';
 import { type EnsureCustomer, insertCustomer } from '../../domains/parties/index.ts';
+import { ensureDefaultWallet } from '../../domains/treasury/index.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { Cause } from '../../platform/cause.ts';
 import type { Mode } from '../../platform/mode.ts';
 
-/** Opens the wallet "Main" with its IBAN and fires `wallet.created`. */
-export type OpenDefaultWallet = (
-  tx: Tx,
-  cause: Cause,
-  wallet: { readonly ownerId: Id<'owner'>; readonly walletId: Id<'wallet'> },
-) => Promise<unknown>;
+/** `ibanBankCode`: the bank code in the IBAN of a new wallet. */
+type Deps = { readonly mode: Mode; readonly ibanBankCode: string };
 
-export type EnsureCustomerDeps = { readonly mode: Mode; readonly openDefaultWallet: OpenDefaultWallet };
-
-export const createEnsureCustomer =
-  ({ mode, openDefaultWallet }: EnsureCustomerDeps): EnsureCustomer =>
+export const ensureCustomer =
+  (issue: Deps): EnsureCustomer =>
   async (tx, cause, wanted) => {
-    const isNew = await insertCustomer(tx, cause, mode, wanted);
-    if (isNew) await openDefaultWallet(tx, cause, { ownerId: wanted.ownerId, walletId: wanted.walletId });
+    const isNew = await insertCustomer(tx, cause, issue.mode, wanted);
+    if (isNew) await ensureDefaultWallet(tx, cause, wanted.ownerId, () => wanted.walletId, issue);
     return { isNew, ...(await partiesOf(tx, wanted.ownerId)) };
   };
 

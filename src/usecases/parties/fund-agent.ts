@@ -15,8 +15,10 @@ import type { Cause } from '../../platform/cause.ts';
 
 export type FundAgentOrder = AgentName & { readonly amountCents: number; readonly journalId: Id<'journal'> };
 
-export const createFundAgent = (database: Database) => (order: FundAgentOrder, cause: Cause) =>
-  database.write((tx) => fundAgentIn(tx, cause, order));
+export const fundAgent =
+  ({ database }: { readonly database: Database }) =>
+  (order: FundAgentOrder, cause: Cause): Promise<void> =>
+    database.write((tx) => fundAgentIn(tx, cause, order));
 
 async function fundAgentIn(tx: Tx, cause: Cause, order: FundAgentOrder): Promise<void> {
   const { ownerId, agentId, amountCents, journalId } = order;

@@ -13,7 +13,7 @@ import type { Mode } from '../../platform/mode.ts';
 
 export type AgentReads = Pick<AgentDeps, 'readAgent' | 'listAgents' | 'readAgentWallet'>;
 
-export const createAgentReads = ({ database, mode }: { database: Database; mode: Mode }): AgentReads => ({
+export const agentReads = ({ database, mode }: { database: Database; mode: Mode }): AgentReads => ({
   readAgent: async ({ ownerId, agentId }) => {
     const [row] = await rows<Row>(database.read(), `${select} where a.owner_id = $1 and a.id = $2 and ${visible}`, [
       ownerId,

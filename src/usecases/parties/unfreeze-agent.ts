@@ -5,25 +5,17 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import { unfreezeCardsOf } from '../../domains/cards/index.ts';
 import { type AgentName, type AgentStatus, moveAgentRow } from '../../domains/parties/index.ts';
 import type { Cause } from '../../platform/cause.ts';
-import type { AgentCascade } from './freeze-agent.ts';
 
-export type UnfreezeAgentDeps = {
-  readonly database: Database;
-  /** Its cards that the agent's freeze had frozen become active. */
-  readonly unfreezeCardsOf: AgentCascade;
-};
+export const unfreezeAgent =
+  ({ database }: { readonly database: Database }) =>
+  (name: AgentName, cause: Cause): Promise<AgentStatus> =>
+    database.write((tx) => unfreezeAgentIn(tx, cause, name));
 
-export const createUnfreezeAgent = (deps: UnfreezeAgentDeps) => (name: AgentName, cause: Cause) =>
-  deps.database.write((tx) => unfreezeAgentIn(tx, cause, deps, name));
-
-export async function unfreezeAgentIn(
-  tx: Tx,
-  cause: Cause,
-  { unfreezeCardsOf }: Pick<UnfreezeAgentDeps, 'unfreezeCardsOf'>,
-  name: AgentName,
-): Promise<AgentStatus> {
+/** Use when the unfreeze is a part of another transaction. */
+export async function unfreezeAgentIn(tx: Tx, cause: Cause, name: AgentName): Promise<AgentStatus> {
   const { row, outcome } = await moveAgentRow(tx, cause, name, { command: 'unfreeze' });
   if (outcome === 'moved') await unfreezeCardsOf(tx, cause, name.agentId);
   return row.status;

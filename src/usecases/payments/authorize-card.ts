@@ -11,7 +11,6 @@ import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
   bookCollected,
-  type CloseUsedCard,
   decideAuthorization,
   decisionFactsOf,
   fundingSourceOf,
@@ -25,7 +24,8 @@ import {
   sameAnswer,
   writingOf,
 } from '../../domains/payments/index.ts';
-import type { RequestFacts, RiskFacts } from '../../domains/spending/policies/index.ts';
+import type { RequestFacts } from '../../domains/spending/policies/index.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { available, held, lockAccounts } from '../../domains/treasury/index.ts';
 import { unavailable } from '../../kernel/errors.ts';
 import type { Logger } from '../../platform/log.ts';
@@ -35,21 +35,14 @@ import { bookEarlyMessages } from './book-early-messages.ts';
 export type AuthorizeCardDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
-  readonly closeUsedCard: CloseUsedCard;
   readonly requestApproval: RequestApproval;
-  /** Until the risk engine exists it allows. */
-  readonly riskOf: (
-    tx: Tx,
-    who: { ownerId: string; agentId: string },
-    request: RequestFacts,
-    at: Date,
-  ) => Promise<RiskFacts>;
+  readonly risk: RiskEngine;
 };
 
 type Authorization = Received<AuthorizationMessage>;
 const underLock = 4;
 
-export const createAuthorizeCard =
+export const authorizeCard =
   (deps: AuthorizeCardDeps) =>
   async (received: Authorization): Promise<AuthorizationAnswer> => {
     const { answer, ask } = await decide(deps, received);
@@ -105,7 +98,7 @@ async function attempt(
   if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
   if ((facts.early.length > 0 || facts.unasked !== null) && !isLocked) return undefined;
-  const risk = await deps.riskOf(
+  const risk = await deps.risk.assess(
     tx,
     { ownerId: facts.agent.ownerId, agentId: facts.agent.id },
     requestOf(message),
@@ -118,7 +111,7 @@ async function attempt(
   if (known !== null) return known.requestHash === notAsked ? undefined : answerAgain(received, known);
   const { adapter } = received;
   const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
-  await bookEarlyMessages(tx, booking, deps.closeUsedCard);
+  await bookEarlyMessages(tx, booking);
   if (facts.unasked !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
   if (!decision.needsPerson) return { answer };
   return {

@@ -7,7 +7,6 @@ import type { Tx } from '../../db/tx.ts';
 import {
   bookClearing,
   bookReversal,
-  type CloseUsedCard,
   clearingMessage,
   type EarlyMessage,
   lockPayment,
@@ -17,6 +16,7 @@ import {
   reversalMessage,
 } from '../../domains/payments/index.ts';
 import type { Cause } from '../../platform/cause.ts';
+import { cardWasUsed } from '../cards/card-was-used.ts';
 
 type Booking = {
   readonly adapter: string;
@@ -29,7 +29,6 @@ type Booking = {
 export async function bookEarlyMessages(
   tx: Tx,
   { adapter, cause, cardRef, early, transactionId }: Booking,
-  closeUsedCard: CloseUsedCard,
 ): Promise<void> {
   for (const { id, kind, body, requestId, ...message } of early) {
     if (message.cardRef !== cardRef) {
@@ -42,10 +41,10 @@ export async function bookEarlyMessages(
     const causedByIt = { ...cause, causeId, requestId: requestId ?? cause.requestId };
     if (kind === 'clearing') {
       const { amountCents, final: isFinal } = clearingMessage.parse(body);
-      await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, closeUsedCard);
+      await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, cardWasUsed);
     } else {
       const { amountCents } = reversalMessage.parse(body);
-      await bookReversal(tx, row, { source, amountCents }, causedByIt, closeUsedCard);
+      await bookReversal(tx, row, { source, amountCents }, causedByIt, cardWasUsed);
     }
     await messageBooked(tx, { adapter, id, kind }, transactionId);
   }

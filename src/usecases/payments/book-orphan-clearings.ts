@@ -9,7 +9,6 @@ import { rows, type Tx } from '../../db/tx.ts';
 import {
   type AuthorizationAnswer,
   blankTransaction,
-  type CloseUsedCard,
   cardRefOfAuthorization,
   clearingMessage,
   type EarlyMessage,
@@ -26,7 +25,7 @@ import type { Cause } from '../../platform/cause.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
 
-export type BookOrphansDeps = { readonly database: Database; readonly closeUsedCard: CloseUsedCard };
+export type BookOrphansDeps = { readonly database: Database };
 
 const waitsMs = day;
 const batch = 100;
@@ -34,30 +33,22 @@ const batch = 100;
 type Orphan = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
 
 /** `at` is business time; `done` counts authorizations. One that fails is tried again by the next pass. */
-export async function bookOrphanClearings(
-  { database, closeUsedCard }: BookOrphansDeps,
-  at: Date,
-): Promise<{ done: number; failures: unknown[] }> {
-  const since = new Date(at.getTime() - waitsMs);
-  const found = await rows<Orphan>(
-    database.read(),
-    `select distinct adapter, authorization_id as "authorizationId", card_ref as "cardRef" from network_messages
+export const bookOrphanClearings =
+  ({ database }: BookOrphansDeps) =>
+  async (at: Date): Promise<{ done: number; failures: unknown[] }> => {
+    const since = new Date(at.getTime() - waitsMs);
+    const found = await rows<Orphan>(
+      database.read(),
+      `select distinct adapter, authorization_id as "authorizationId", card_ref as "cardRef" from network_messages
      where is_waiting and kind = 'clearing' and received_at <= $1 and (body ->> 'amountCents')::bigint > 0
      limit ${batch}`,
-    [since],
-  );
-  const failures = await forEachCollectingErrors(found, (orphan) =>
-    database.write((tx) => book(tx, orphan, closeUsedCard, at)),
-  );
-  return { done: found.length - failures.length, failures };
-}
+      [since],
+    );
+    const failures = await forEachCollectingErrors(found, (orphan) => database.write((tx) => book(tx, orphan, at)));
+    return { done: found.length - failures.length, failures };
+  };
 
-async function book(
-  tx: Tx,
-  { adapter, authorizationId, cardRef }: Orphan,
-  closeUsedCard: CloseUsedCard,
-  at: Date,
-): Promise<void> {
+async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: Date): Promise<void> {
   await rows(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
   if ((await findByAuthorization(tx, adapter, authorizationId)) !== null) return; // It came meanwhile.
   const early = await waitingFor(tx, adapter, authorizationId);
@@ -107,7 +98,7 @@ async function book(
     reason: 'the network collected without asking',
   };
   await keepUnasked(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
-  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id }, closeUsedCard);
+  await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }
 
 type Holder = { ownerId: string; agentId: string; cardId: string; walletId: string; fundingSource: string };

@@ -10,7 +10,6 @@ import {
   type BookingAnswer,
   bookClearing,
   type ClearingMessage,
-  type CloseUsedCard,
   claimMessage,
   findByAuthorization,
   isCardKnown,
@@ -25,10 +24,10 @@ import { external, postNew, suspense } from '../../domains/treasury/index.ts';
 import { newId } from '../../kernel/ids.ts';
 import { cents } from '../../kernel/money.ts';
 import type { Logger } from '../../platform/log.ts';
+import { cardWasUsed } from '../cards/card-was-used.ts';
 
 export type ClearDeps = {
   readonly database: Database;
-  readonly closeUsedCard: CloseUsedCard;
   readonly log: Pick<Logger, 'error'>;
 };
 
@@ -37,10 +36,10 @@ const operatorOwnerId = 'own_operator';
 
 type Clearing = Received<ClearingMessage>;
 
-export const createClearAuthorization =
-  ({ database, closeUsedCard, log }: ClearDeps) =>
+export const clearAuthorization =
+  ({ database, log }: ClearDeps) =>
   async (received: Clearing): Promise<BookingAnswer> => {
-    const cleared = await database.write((tx) => clear(tx, received, closeUsedCard));
+    const cleared = await database.write((tx) => clear(tx, received));
     const { adapter, message } = received;
     const { id: clearingId, authorizationId, amountCents } = message;
     if ('misfit' in cleared) {
@@ -57,7 +56,7 @@ export const createClearAuthorization =
 type Booked = { readonly answer: BookingAnswer; readonly isSuspended: boolean };
 type Cleared = Booked | { readonly misfit: Misfit };
 
-async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): Promise<Cleared> {
+async function clear(tx: Tx, received: Clearing): Promise<Cleared> {
   const { known, misfit } = await claimMessage(tx, 'clearing', received);
   if (known !== undefined) return { answer: known, isSuspended: false };
   if (misfit !== undefined) {
@@ -71,13 +70,7 @@ async function clear(tx: Tx, received: Clearing, closeUsedCard: CloseUsedCard): 
   const answer = { transactionId: row.id };
   await keepMessage(tx, received, { kind: 'clearing', transactionId: row.id, answer });
   const source = { adapter, id: message.id };
-  await bookClearing(
-    tx,
-    row,
-    { source, amountCents: message.amountCents, isFinal: message.final },
-    cause,
-    closeUsedCard,
-  );
+  await bookClearing(tx, row, { source, amountCents: message.amountCents, isFinal: message.final }, cause, cardWasUsed);
   return { answer, isSuspended: false };
 }
 

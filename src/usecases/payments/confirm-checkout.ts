@@ -38,7 +38,7 @@ import { assertAgentAndCardActive } from '../spending/assert-active.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
 
-export const createConfirmCheckout =
+export const confirmCheckout =
   ({ database }: { readonly database: Database }) =>
   ({ intentId }: { intentId: string }, call: Call): Promise<Confirmed> => {
     const id = call.newId('transaction');

@@ -12,8 +12,8 @@ import {
   loadAuthorizationFacts,
 } from '../../domains/payments/index.ts';
 import { maxChargeCentsFor, type RequestFacts } from '../../domains/spending/policies/index.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
-import type { RiskOf } from '../spending/evaluate-plan.ts';
 
 export type PlannedCharge = {
   readonly intentId: string;
@@ -34,7 +34,7 @@ export type EvaluateCharge = (tx: Tx, charge: PlannedCharge, at: Date) => Promis
 
 /** `at` is business time. A later change of the facts may still lead the network's authorization to another decision. */
 export const evaluateCharge =
-  ({ riskOf }: { readonly riskOf: RiskOf }): EvaluateCharge =>
+  ({ risk: engine }: { readonly risk: RiskEngine }): EvaluateCharge =>
   async (tx, { intentId, cardId, request }, at) => {
     // No network has this name, so that no message of one is found.
     const cardRef = await cardRefOf(tx, cardId);
@@ -44,7 +44,7 @@ export const evaluateCharge =
     const intents = loaded.facts.intents.filter(({ id }) => id === intentId);
     const facts = { ...loaded.facts, intents, confirmed: [] };
     const { ownerId, id: agentId } = facts.agent;
-    const risk = await riskOf(tx, { ownerId, agentId }, request, at);
+    const risk = await engine.assess(tx, { ownerId, agentId }, request, at);
     const message = { amountCents: request.amountCents, partialSupported: false, cardRef };
     const decisionFacts = decisionFactsOf(facts, message, request, { at, risk });
     const [candidate] = decisionFacts.candidates;

@@ -40,7 +40,7 @@ export type ExecuteCheckoutDeps = {
 
 type Order = { readonly intentId: string; readonly targetUrl: string };
 
-export const createExecuteCheckout =
+export const executeCheckout =
   ({ database, gateway, refusalOfUrl }: ExecuteCheckoutDeps) =>
   async (order: Order, call: Call): Promise<CheckoutRow> => {
     const why = refusalOfUrl(order.targetUrl);

@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { rows, type Tx } from '../../db/tx.ts';
 import { bookExpiry, failUnlinked, lockPayment, type TransactionRow } from '../../domains/payments/index.ts';
 import type { Cause } from '../../platform/cause.ts';
+import { cardWasUsed } from '../cards/card-was-used.ts';
 import { type BookOrphansDeps, bookOrphanClearings } from './book-orphan-clearings.ts';
 import { forEachCollectingErrors, throwAll } from './for-each-collecting-errors.ts';
 
@@ -15,18 +16,20 @@ export type Expired = { readonly holds: number; readonly confirms: number; reado
 const batch = 100;
 
 /** `at` is business time. */
-export async function expireHolds({ database, closeUsedCard }: BookOrphansDeps, at: Date): Promise<Expired> {
-  const holds = await drain(database, at, `hold_expires_at <= $1 and status = 'pending'`, async (tx, row, cause) => {
-    const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
-    if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, closeUsedCard);
-  });
-  const confirms = await drain(database, at, 'link_until <= $1', async (tx, row, cause) => {
-    if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, cause);
-  });
-  const orphans = await bookOrphanClearings({ database, closeUsedCard }, at);
-  throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
-  return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
-}
+export const expireHolds =
+  ({ database }: BookOrphansDeps) =>
+  async (at: Date): Promise<Expired> => {
+    const holds = await drain(database, at, `hold_expires_at <= $1 and status = 'pending'`, async (tx, row, cause) => {
+      const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
+      if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, cardWasUsed);
+    });
+    const confirms = await drain(database, at, 'link_until <= $1', async (tx, row, cause) => {
+      if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, cause);
+    });
+    const orphans = await bookOrphanClearings({ database })(at);
+    throwAll([...holds.failures, ...confirms.failures, ...orphans.failures], 'of what has aged');
+    return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
+  };
 
 type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
 type Drained = { readonly done: number; readonly failures: unknown[] };

@@ -8,7 +8,6 @@ import type { Tx } from '../../db/tx.ts';
 import {
   type BookingAnswer,
   bookReversal,
-  type CloseUsedCard,
   claimMessage,
   findByAuthorization,
   keepMessage,
@@ -20,19 +19,19 @@ import {
   type ReversalMessage,
 } from '../../domains/payments/index.ts';
 import type { Logger } from '../../platform/log.ts';
+import { cardWasUsed } from '../cards/card-was-used.ts';
 
 export type ReverseDeps = {
   readonly database: Database;
-  readonly closeUsedCard: CloseUsedCard;
   readonly log: Pick<Logger, 'error'>;
 };
 
 type Reversal = Received<ReversalMessage>;
 
-export const createReverseAuthorization =
-  ({ database, closeUsedCard, log }: ReverseDeps) =>
+export const reverseAuthorization =
+  ({ database, log }: ReverseDeps) =>
   async (received: Reversal): Promise<BookingAnswer> => {
-    const reversed = await database.write((tx) => reverse(tx, received, closeUsedCard));
+    const reversed = await database.write((tx) => reverse(tx, received));
     if (!('misfit' in reversed)) return reversed.answer;
     const { adapter, message } = received;
     const { id: reversalId, authorizationId } = message;
@@ -42,7 +41,7 @@ export const createReverseAuthorization =
 
 type Reversed = { readonly answer: BookingAnswer } | { readonly misfit: Misfit };
 
-async function reverse(tx: Tx, received: Reversal, closeUsedCard: CloseUsedCard): Promise<Reversed> {
+async function reverse(tx: Tx, received: Reversal): Promise<Reversed> {
   const { known, misfit } = await claimMessage(tx, 'reversal', received);
   if (known !== undefined) return { answer: known };
   if (misfit !== undefined) {
@@ -65,7 +64,7 @@ async function reverse(tx: Tx, received: Reversal, closeUsedCard: CloseUsedCard)
     row,
     { source: { adapter, id: message.id }, amountCents: message.amountCents },
     cause,
-    closeUsedCard,
+    cardWasUsed,
   );
   return { answer };
 }

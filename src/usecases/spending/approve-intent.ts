@@ -46,7 +46,7 @@ export type ApproveIntent = (
   cause: Cause,
 ) => Promise<Approved>;
 
-export const createApproveIntent =
+export const approveIntent =
   ({ database, gateway, attest, vault }: ApproveDeps): ApproveIntent =>
   async (intent, envelope, cause) => {
     const { id } = intent;

@@ -49,7 +49,7 @@ export type IntentChallenge = (
 /** A refusal after the challenge was used leaves it used; a fault leaves everything as it was. */
 export type AttestIntent = (intent: IntentRow, envelope: AssertionEnvelope, cause: Cause) => Promise<Attestation>;
 
-export const createIntentChallenge =
+export const challengeIntent =
   ({ database, relyingParty }: AttestDeps): IntentChallenge =>
   async (intent, { challengeId, askedBy, at }) => {
     refuseSettled(intent, at);
@@ -63,7 +63,7 @@ export const createIntentChallenge =
     return requestChallenge(relyingParty, challenge, mayApprove);
   };
 
-export const createAttestIntent =
+export const attestIntent =
   ({ database, relyingParty }: AttestDeps): AttestIntent =>
   (intent, envelope, cause) =>
     ceremony(database, async (tx, effect) =>

@@ -38,7 +38,7 @@ type Deps = {
   readonly approve: ApproveIntent;
 };
 
-export function decidingByLink({ database, relyingParty, challenge, approve }: Deps): ApprovalDeps {
+export function decideByLink({ database, relyingParty, challenge, approve }: Deps): ApprovalDeps {
   const intentOf = async (token: string): Promise<IntentRow> => {
     const tx = database.read();
     const id = await intentBehind(tx, token);

@@ -12,19 +12,24 @@ import {
   type LockedIntent,
   lockIntentFor,
 } from '../../domains/spending/intents/index.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { lockIntentCardForShare } from '../cards/card-facts.ts';
 import { evaluatePlan, lockAgentForShare, lockPolicyForShare, type Plan } from './evaluate-plan.ts';
 import { refuseUnattested } from './refuse-unattested.ts';
-import { riskOf } from './spending-facts.ts';
 
-export async function decideIntent(tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> {
-  const grounds = command.kind === 'approve' ? await lockGrounds(tx, id) : undefined;
-  const locked = await lockIntentFor(tx, id, cause);
-  if (grounds !== undefined) await refuseForbiddenGrant(tx, grounds, locked, cause);
-  return applyToLockedIntent(tx, locked, command, cause, { isOwnWorkflow: true });
-}
+type Deps = { readonly risk: RiskEngine };
+
+/** Runs in the caller's transaction. */
+export const decideIntent =
+  (deps: Deps) =>
+  async (tx: Tx, id: string, command: IntentCommand, cause: Cause): Promise<IntentRow> => {
+    const grounds = command.kind === 'approve' ? await lockGrounds(tx, id) : undefined;
+    const locked = await lockIntentFor(tx, id, cause);
+    if (grounds !== undefined) await refuseForbiddenGrant(tx, deps, { grounds, locked, cause });
+    return applyToLockedIntent(tx, locked, command, cause, { isOwnWorkflow: true });
+  };
 
 type Grounds = Pick<Plan, 'agent' | 'card' | 'policy'>;
 
@@ -37,15 +42,13 @@ async function lockGrounds(tx: Tx, id: string): Promise<Grounds> {
   return { agent, card, policy: await lockPolicyForShare(tx, agentId) };
 }
 
-async function refuseForbiddenGrant(
-  tx: Tx,
-  grounds: Grounds,
-  { row, seen }: LockedIntent,
-  cause: Cause,
-): Promise<void> {
+type Grant = { readonly grounds: Grounds; readonly locked: LockedIntent; readonly cause: Cause };
+
+async function refuseForbiddenGrant(tx: Tx, deps: Deps, { grounds, locked, cause }: Grant): Promise<void> {
+  const { row, seen } = locked;
   if (seen || row.status !== 'pending_approval') return;
   refuseUnattested(grounds.policy, row, cause);
-  const decision = await evaluatePlan(tx, riskOf, { ...grounds, request: requestOf(row), at: cause.at });
+  const decision = await evaluatePlan(deps)(tx, { ...grounds, request: requestOf(row), at: cause.at });
   if (decision.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${decision.reason}`);
 }
 

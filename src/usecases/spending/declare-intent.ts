@@ -20,14 +20,15 @@ import {
   type RequestFacts,
   type SpendingDecision,
 } from '../../domains/spending/policies/index.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { agentOf, type Call, mayReach, ownerOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { later, minute } from '../../kernel/instant.ts';
 import { assertBelowLimit } from '../../platform/assert-limit.ts';
 import { type Card, lockAgentCardForShare } from '../cards/card-facts.ts';
-import { evaluatePlan, lockAgentForShare, lockPolicyForShare, type RiskOf } from './evaluate-plan.ts';
+import { evaluatePlan, lockAgentForShare, lockPolicyForShare } from './evaluate-plan.ts';
 
-export type DeclareDeps = { readonly database: Database; readonly riskOf: RiskOf; readonly links: ApprovalLinks };
+export type DeclareDeps = { readonly database: Database; readonly risk: RiskEngine; readonly links: ApprovalLinks };
 
 export type Declared = { readonly row: IntentRow; readonly isNew: boolean };
 
@@ -58,7 +59,7 @@ async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: W
   const policy = await lockPolicyForShare(tx, agentId);
   const { at } = call.cause;
   const request = requestOf(declaration);
-  const decision = await evaluatePlan(tx, deps.riskOf, { agent, card, policy, request, at });
+  const decision = await evaluatePlan(deps)(tx, { agent, card, policy, request, at });
   const status = statusOf[decision.outcome];
   const counted = { ownerId: agent.ownerId, subject: agentId, at };
   // The agent's spending is locked, so its declarations come one after the other.

@@ -13,19 +13,11 @@ import {
   policyOf,
   policyOfAgent,
   type RequestFacts,
-  type RiskFacts,
   type SpendingDecision,
 } from '../../domains/spending/policies/index.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { type Card, cardFactsOf } from '../cards/card-facts.ts';
 import { countersOf } from './spending-facts.ts';
-
-/** Until the risk engine exists it allows. */
-export type RiskOf = (
-  tx: Tx,
-  who: { ownerId: string; agentId: string },
-  request: RequestFacts,
-  at: Date,
-) => Promise<RiskFacts>;
 
 export type Plan = {
   readonly agent: AgentStanding;
@@ -36,23 +28,21 @@ export type Plan = {
   readonly at: Date;
 };
 
-export async function evaluatePlan(
-  tx: Tx,
-  riskOf: RiskOf,
-  { agent, card, policy, request, at }: Plan,
-): Promise<SpendingDecision> {
-  const { agentId } = agent;
-  return evaluateSpending({
-    at,
-    policy: policy === null ? null : policyOf(policy),
-    agent,
-    card: card === undefined ? undefined : cardFactsOf(card),
-    request,
-    counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase: 'declare' }, at),
-    phase: 'declare',
-    risk: await riskOf(tx, agent, request, at),
-  });
-}
+export const evaluatePlan =
+  ({ risk }: { readonly risk: RiskEngine }) =>
+  async (tx: Tx, { agent, card, policy, request, at }: Plan): Promise<SpendingDecision> => {
+    const { agentId } = agent;
+    return evaluateSpending({
+      at,
+      policy: policy === null ? null : policyOf(policy),
+      agent,
+      card: card === undefined ? undefined : cardFactsOf(card),
+      request,
+      counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase: 'declare' }, at),
+      phase: 'declare',
+      risk: await risk.assess(tx, agent, request, at),
+    });
+  };
 
 /**
  * The agent's turn to spend, and the agent as it is then: until the end of the transaction no other grant, charge or

@@ -14,17 +14,19 @@ import {
 } from '../../domains/spending/policies/index.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-export const expirePolicy = (database: Database, agentId: string, at: Date): Promise<void> =>
-  database.write(async (tx) => {
-    if ((await agentStanding(tx, agentId)) === null) return;
-    await lockCardsOf(tx, agentId);
-    const policy = await lockExpiredPolicy(tx, agentId, at);
-    if (policy === null) return;
-    const causeId = `policy-expiry:${policy.id}:${policy.version}`;
-    const cause: Cause = { causeId, requestId: causeId, actor: { kind: 'policy' }, at };
-    const cards = await cardsAfter[policy.expirationAction](tx, cause, agentId);
-    await markExpired(tx, cause, policy, cards.length);
-  });
+export const expirePolicy =
+  ({ database }: { readonly database: Database }) =>
+  (agentId: string, at: Date): Promise<void> =>
+    database.write(async (tx) => {
+      if ((await agentStanding(tx, agentId)) === null) return;
+      await lockCardsOf(tx, agentId);
+      const policy = await lockExpiredPolicy(tx, agentId, at);
+      if (policy === null) return;
+      const causeId = `policy-expiry:${policy.id}:${policy.version}`;
+      const cause: Cause = { causeId, requestId: causeId, actor: { kind: 'policy' }, at };
+      const cards = await cardsAfter[policy.expirationAction](tx, cause, agentId);
+      await markExpired(tx, cause, policy, cards.length);
+    });
 
 const cardsAfter: Record<ExpirationAction, (tx: Tx, cause: Cause, agentId: string) => Promise<readonly string[]>> = {
   freeze: freezeCardsByPolicy,

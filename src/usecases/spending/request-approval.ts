@@ -28,7 +28,7 @@ export type RequestApproval = (
 ) => Promise<void>;
 
 /** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
-export const createRequestApproval =
+export const requestApproval =
   (links: Pick<ApprovalLinks, 'open'>): RequestApproval =>
   async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
     const { amountCents, merchant } = message;

@@ -1,11 +1,9 @@
-/** The sums and the risk that a spending decision looks at, for whoever decides outside the network's own call. @module */
+/** The sums that a spending decision compares with its limits. The network's decision reads them in its own SQL. @module */
 import { rows, type Tx } from '../../db/tx.ts';
 import {
   type CounterFacts,
   type MerchantFacts,
   noSpending,
-  type RequestFacts,
-  type RiskFacts,
   type SpendingFacts,
 } from '../../domains/spending/policies/index.ts';
 import { add, cents } from '../../kernel/money.ts';
@@ -49,11 +47,3 @@ type Sums = {
   usage_count: number;
   first_merchant: MerchantFacts | null;
 };
-
-/** Until the risk engine exists every decision is allowed by it, and the trace says so. */
-export const riskOf = async (
-  _tx: Tx,
-  _who: { ownerId: string; agentId: string },
-  _request: RequestFacts,
-  _at: Date,
-): Promise<RiskFacts> => ({ outcome: 'allow', signals: [] });

@@ -26,7 +26,7 @@ export type Verified = {
   readonly transactionsUpdated: number;
 };
 
-export const createVerifyIntent =
+export const verifyIntent =
   ({ database }: { readonly database: Database }) =>
   (intentId: string, actual: VerifyBody, call: Call): Promise<Verified> =>
     database.write((tx) => verify(tx, intentId, actual, call));

@@ -3,8 +3,10 @@
  * activities over real rows; shop and processor answer as the test says.
  * @module
  */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { checkoutActivities } from '../../../activities/payments/checkout.activities.ts';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import type { OfferOutcome, PayOutcome } from '../../../src/domains/payments/index.ts';
@@ -13,7 +15,6 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
-import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -49,7 +50,7 @@ const activities = () =>
         return said.shift() ?? { outcome: 'unknown', reason: 'unreachable' };
       },
     },
-    evaluate: evaluateCharge({ riskOf }),
+    evaluate: evaluateCharge({ risk: allowAllRisk }),
     cardProcessor: {
       mintPaymentToken: async ({ idempotencyKey }) => {
         if (isProcessorAway) throw unavailable('the card processor did not answer');

@@ -3,12 +3,13 @@
  * rule with the same words. Method: both over the same rows, with one rule of the policy after another.
  * @module
  */
+
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
-import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, inDatabase, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
 
@@ -48,7 +49,7 @@ test.each([
   const request = { amountCents: 1_250, merchant: { id, name }, mcc, country, kind: 'purchase' } as const;
   const at = await businessNow(world);
   const { decision } = await inDatabase(world, (database) =>
-    database.write((tx) => evaluateCharge({ riskOf })(tx, { intentId, cardId: payer.cardId, request }, at)),
+    database.write((tx) => evaluateCharge({ risk: allowAllRisk })(tx, { intentId, cardId: payer.cardId, request }, at)),
   );
   const { body } = await network.authorize(payer);
   expect(decision.rule).toBe(rule);
@@ -105,7 +106,9 @@ test('over random policies, cards and spending both decide alike', async () => {
       const request = { amountCents: askedCents, merchant: { id, name }, mcc, country, kind: 'purchase' } as const;
       const at = await businessNow(world);
       const { decision } = await inDatabase(world, (database) =>
-        database.write((tx) => evaluateCharge({ riskOf })(tx, { intentId, cardId: payer.cardId, request }, at)),
+        database.write((tx) =>
+          evaluateCharge({ risk: allowAllRisk })(tx, { intentId, cardId: payer.cardId, request }, at),
+        ),
       );
       const { token } = await aCheckout(payer, intentId, askedCents);
       const { body } = await network.authorize(payer, { amountCents: askedCents, token });

@@ -90,7 +90,7 @@ test('authorizations, clearings, reversals, fundings, revoking commands, the exp
       lanes(2, 8, async (turn) => {
         const body = { expiresAfterMinutes: 60, expirationAction: turn % 4 === 0 ? 'notify' : 'freeze' } as const;
         await policies.updateAgentPolicy({ params: { agentId: payer.agentId }, body });
-        await expirePolicy(database, payer.agentId, new Date(Date.now() + 2 * hour));
+        await expirePolicy({ database })(payer.agentId, new Date(Date.now() + 2 * hour));
       }),
     ),
   ]);
@@ -102,7 +102,7 @@ test('authorizations, clearings, reversals, fundings, revoking commands, the exp
     lanes(4, 4, pay),
     agents.closeAgent({ params, headers: headers() }),
     lanes(1, 2, () => agents.fundAgent({ params, body: { amount: 5 }, headers: headers() }).catch(refused)),
-    inDatabase(world, (database) => expirePolicy(database, payer.agentId, new Date(Date.now() + 2 * hour))),
+    inDatabase(world, (database) => expirePolicy({ database })(payer.agentId, new Date(Date.now() + 2 * hour))),
   ]);
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(await deadlocks()).toBe(0);

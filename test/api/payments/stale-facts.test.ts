@@ -3,8 +3,10 @@
  * and rows; the risk port, which is asked in between, makes the change.
  * @module
  */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { rows, type Tx } from '../../../src/db/tx.ts';
@@ -14,9 +16,8 @@ import { authorizationMessage } from '../../../src/domains/payments/network/netw
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
-import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
-import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
-import { createRequestApproval } from '../../../src/usecases/spending/request-approval.ts';
+import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
+import { requestApproval } from '../../../src/usecases/spending/request-approval.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -37,14 +38,15 @@ afterAll(async () => {
 /** Decides while `meanwhile` happens after the facts were read; `times` it happens. */
 function authorizeWhile(payer: Payer, meanwhile: (turn: number) => Promise<unknown>, times = 1) {
   let turn = 0;
-  const authorize = createAuthorizeCard({
+  const authorize = authorizeCard({
     database: databaseOf(orm),
     log: { error: () => undefined },
-    closeUsedCard: cardWasUsed,
     requestApproval: async () => undefined,
-    riskOf: async () => {
-      if (turn++ < times) await meanwhile(turn);
-      return { outcome: 'allow', signals: [] };
+    risk: {
+      assess: async () => {
+        if (turn++ < times) await meanwhile(turn);
+        return { outcome: 'allow', signals: [] };
+      },
     },
   });
   const message = authorizationMessage.parse(network.authorizationOf(payer));
@@ -174,15 +176,14 @@ describe('between the decline and the question to a person', () => {
   const links = { open: async () => undefined };
 
   async function askedAfter(payer: Payer, meanwhile: (tx: Tx) => Promise<unknown>) {
-    const authorize = createAuthorizeCard({
+    const authorize = authorizeCard({
       database: databaseOf(orm),
       log: { error: () => undefined },
-      closeUsedCard: cardWasUsed,
       requestApproval: async (tx, ...charge) => {
         await databaseOf(orm).write(meanwhile);
-        await createRequestApproval(links)(tx, ...charge);
+        await requestApproval(links)(tx, ...charge);
       },
-      riskOf: async () => ({ outcome: 'allow', signals: [] }),
+      risk: allowAllRisk,
     });
     const message = authorizationMessage.parse(network.authorizationOf(payer));
     const answer = await authorize({ adapter: 'sandbox', message, requestHash: 'hash', cause: aCause() });
@@ -215,18 +216,19 @@ describe('between the decline and the question to a person', () => {
 test('the reversal comes meanwhile: declined without a hold', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   let authorizationId = '';
-  const authorize = createAuthorizeCard({
+  const authorize = authorizeCard({
     database: databaseOf(orm),
     log: { error: () => undefined },
-    closeUsedCard: cardWasUsed,
     requestApproval: async () => undefined,
-    riskOf: async () => {
-      // Outside the lock only: inside, the reversal waits for this very authorization.
-      if (authorizationId !== '') {
-        await network.reverse(payer, { authorizationId });
-        authorizationId = '';
-      }
-      return { outcome: 'allow', signals: [] };
+    risk: {
+      assess: async () => {
+        // Outside the lock only: inside, the reversal waits for this very authorization.
+        if (authorizationId !== '') {
+          await network.reverse(payer, { authorizationId });
+          authorizationId = '';
+        }
+        return { outcome: 'allow', signals: [] };
+      },
     },
   });
   const message = authorizationMessage.parse(network.authorizationOf(payer));

@@ -3,8 +3,10 @@
  * declaration and for one decision, told by what is done to which table.
  * @module
  */
+
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import pg from 'pg';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import type { Call, Caller } from '../../../src/http/caller.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
@@ -12,7 +14,6 @@ import { type Infrastructure, openInfrastructure } from '../../../src/main/infra
 import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
 import { declareIntent } from '../../../src/usecases/spending/declare-intent.ts';
-import { riskOf } from '../../../src/usecases/spending/spending-facts.ts';
 import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
@@ -65,12 +66,12 @@ const callOf = (caller: Caller): Call => ({
 async function declare(caller: Caller): Promise<unknown> {
   const { database, links } = infrastructure;
   const declaration = { agentId: payer.agentId, purpose: 'a thing', expectedAmountEuros: cents(100), ttlMinutes: 60 };
-  return declareIntent({ database, riskOf, links })(declaration, callOf(caller));
+  return declareIntent({ database, risk: allowAllRisk, links })(declaration, callOf(caller));
 }
 
 async function decide(intentId: string, kind: 'approve' | 'deny'): Promise<unknown> {
   const cause = { causeId: uuidv7(), requestId: 'req', actor: { kind: 'key', id: 'key_1' }, at } as const;
-  return infrastructure.database.write((tx) => decideIntent(tx, intentId, { kind }, cause));
+  return infrastructure.database.write((tx) => decideIntent({ risk: allowAllRisk })(tx, intentId, { kind }, cause));
 }
 
 const ownerId = () => payer.owner.ownerId as `own_${string}`;

@@ -3,8 +3,10 @@
  * be moved while it is. Method: the activity on real rows, with a clock that is moved between its two readings.
  * @module
  */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { intentActivities } from '../../../activities/spending/intent.activities.ts';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
@@ -30,7 +32,14 @@ test('the clock is moved past the deadline while the decision is written: it exp
   const readings = [new Date(deadline - hour), new Date(deadline + 1)];
   const { database, vault, links } = infrastructure;
   const clock = { now: async () => readings.shift() ?? new Date(Number.NaN) };
-  const { decideIntent } = intentActivities({ database, vault, links, signalsMayApprove: true, clock: clock as never });
+  const { decideIntent } = intentActivities({
+    risk: allowAllRisk,
+    database,
+    vault,
+    links,
+    signalsMayApprove: true,
+    clock: clock as never,
+  });
   const decision = { decision: 'approve', actor: 'signal', by: 'anna', causeId: 'signal:a', requestId: 'a' } as const;
   expect(await decideIntent(id, decision)).toMatchObject({ kind: 'expire', view: { status: 'approved' } });
   expect(readings).toEqual([]);

@@ -3,13 +3,14 @@
  * HTTP and rows; each race is run over many agents, because one run may happen to be in order.
  * @module
  */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { endWindows } from '../../../src/domains/spending/intents/index.ts';
-import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
-import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
+import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { balancesOf, brokenInvariants, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { aSubscriber, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
@@ -129,12 +130,11 @@ test('asked before the end of a window that is missed by now: evaluated without 
   const intent = await declare({ recurring: { cadence: 'daily' } });
   const end = new Date(windowIn(intent).to);
   const asked = async (database: Database) => {
-    const authorize = createAuthorizeCard({
+    const authorize = authorizeCard({
       database,
       log: { error: () => undefined },
-      closeUsedCard: cardWasUsed,
       requestApproval: async () => undefined,
-      riskOf: async () => ({ outcome: 'allow', signals: [] }),
+      risk: allowAllRisk,
     });
     const message = authorizationMessage.parse(
       networkOf(world).authorizationOf(payer, { amountCents: 1_000, merchant: musicClub }),

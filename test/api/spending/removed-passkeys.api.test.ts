@@ -10,8 +10,7 @@ import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { entities } from '../../../src/main/modules/index.ts';
-import { cardWasUsed } from '../../../src/usecases/cards/card-was-used.ts';
-import { createAuthorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
+import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { aPayer, networkOf, sandboxShop } from '../../support/payments-world.ts';
@@ -81,15 +80,16 @@ test('a passkey that goes while the charge of a confirmed intent is evaluated do
   const { confirm, remove, message } = await attested();
   await confirm();
   let asked = 0;
-  const authorize = createAuthorizeCard({
+  const authorize = authorizeCard({
     database: databaseOf(orm),
     log: { error: () => undefined },
-    closeUsedCard: cardWasUsed,
     requestApproval: async () => undefined,
-    riskOf: async () => {
-      asked += 1;
-      if (asked === 1) await remove();
-      return { outcome: 'allow', signals: [] };
+    risk: {
+      assess: async () => {
+        asked += 1;
+        if (asked === 1) await remove();
+        return { outcome: 'allow', signals: [] };
+      },
     },
   });
   const parsed = authorizationMessage.parse(message());

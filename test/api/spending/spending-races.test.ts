@@ -3,7 +3,9 @@
  * closed. Method: real HTTP and rows; each race is run over many agents, because one run may happen to be in order.
  * @module
  */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
@@ -45,7 +47,7 @@ const approve = async (intentId: string): Promise<unknown> => {
   const { database, clock } = infrastructure;
   const causeId = uuidv7();
   const cause: Cause = { causeId, requestId: causeId, actor: { kind: 'key', id: 'key_1' }, at: await clock.now() };
-  return database.write((tx) => decideIntent(tx, intentId, { kind: 'approve' }, cause));
+  return database.write((tx) => decideIntent({ risk: allowAllRisk })(tx, intentId, { kind: 'approve' }, cause));
 };
 const statuses = (agentId: string) =>
   world

@@ -337,9 +337,9 @@ describe('once, whatever happens', () => {
     const agent = await anAgent();
     const at = new Date(Date.parse((await api().policies.getAgentPolicy({ params: params(agent) })).expiresAt ?? ''));
     await inDatabase(world, async (database) => {
-      await expirePolicy(database, agent.agentId, new Date(at.getTime() - 1));
+      await expirePolicy({ database })(agent.agentId, new Date(at.getTime() - 1));
       expect(await eventsOf(agent, 'policy.expired')).toEqual([]);
-      await Promise.all(Array.from({ length: 5 }, () => expirePolicy(database, agent.agentId, at)));
+      await Promise.all(Array.from({ length: 5 }, () => expirePolicy({ database })(agent.agentId, at)));
     });
     expect(await eventsOf(agent, 'policy.expired')).toHaveLength(1);
     expect(await eventsOf(agent, 'card.frozen')).toHaveLength(1);
@@ -350,7 +350,7 @@ describe('once, whatever happens', () => {
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.agentId]);
     await world.advance(hour);
     const later = new Date((await businessNow(world)).getTime() + hour);
-    await inDatabase(world, (database) => expirePolicy(database, agent.agentId, later));
+    await inDatabase(world, (database) => expirePolicy({ database })(agent.agentId, later));
     expect(await eventsOf(agent, 'policy.expired')).toEqual([]);
     await world.sql('update agents set is_provisioning = false where id = $1', [agent.agentId]);
     await world.advance(5 * minute);

@@ -30,7 +30,7 @@ export type SimulateChargeDeps = {
   readonly gateway: Pick<WorkflowGateway, 'ask'>;
 };
 
-export const createSimulateCharge =
+export const simulateCardCharge =
   ({ database, gateway }: SimulateChargeDeps) =>
   async (order: SimulationOrder, call: Call): Promise<TransactionRow> => {
     const id = call.newId('simulation');
