@@ -1,19 +1,23 @@
 /**
- * Records a state change for whoever has to hear or answer for it: event rows (which fan out to webhooks in the
- * same transaction) and audit rows, in one statement. Append-only; never called outside the change's transaction.
+ * Records a state change as event rows (a trigger fans them out to webhooks in the same transaction) and audit rows,
+ * in one statement. Append-only. Call it in the transaction of the change, while the subject's row is locked: the
+ * number that the event gets then sorts the events of the subject.
  * @module
  */
 import { rows, type Tx } from '../db/tx.ts';
 import { newId } from '../kernel/ids.ts';
 import { actorInWords, type Cause } from '../platform/cause.ts';
-import { type EventName, parseEventData } from './catalog.ts';
+import { type EventData, type EventName, type EventsLike, parseEventData } from './catalog.ts';
 
-export type Change = {
-  readonly event: EventName;
+/** An event with the data that its name promises. */
+export type Change = { [Name in EventName]: ChangeBy<Name> }[EventName];
+
+type ChangeBy<Name extends EventName> = {
+  readonly event: EventsLike<Name>;
   readonly ownerId: string;
   readonly agentId?: string | null;
   readonly subjectId: string;
-  readonly data: Record<string, unknown>;
+  readonly data: EventData<Name>;
   /** For the audit row only; never secrets, never card numbers. */
   readonly details?: Record<string, unknown>;
   /** False for a second event of one change, which needs no audit row of its own. */
@@ -26,7 +30,7 @@ export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Chan
   await rows(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
 
-/** Rows of `events` and `audit`, for who writes them with a statement of his own. */
+/** Rows of `events` and `audit`, for a caller that inserts them with its own statement. */
 export function changeRecords(cause: Cause, changes: readonly Change[]): { events: object[]; audits: object[] } {
   const events = changes.map((change) => ({
     id: newId('event'),

@@ -8,11 +8,16 @@ import { version } from './version.ts';
 export const openApiDocument = (): object =>
   openApiOf(publishedAreas, { version, mode: 'sandbox', serverUrl: 'http://localhost:8400' });
 
+/** Fields may be added to an event at any time: the published schema allows what the stored data must not have. */
+const open: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) => {
+  delete jsonSchema.additionalProperties;
+};
+
 export const eventsDocument = (): object =>
   Object.fromEntries(
     eventNames.map((name) => {
       const entry: { extension?: true; data: z.ZodType } = eventCatalog[name];
-      const { $schema: _dialect, ...data } = z.toJSONSchema(entry.data) as Record<string, unknown>;
+      const { $schema: _dialect, ...data } = z.toJSONSchema(entry.data, { override: open });
       return [
         name,
         { category: categoryOf(name), reserved: isReserved(name), extension: entry.extension === true, data },

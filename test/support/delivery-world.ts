@@ -8,7 +8,7 @@ import { webhookEndpointActivities } from '../../activities/delivery/webhook-end
 import type { Client } from '../../src/client/client.ts';
 import { startListener } from '../../src/db/listener.ts';
 import { createSender, type SendDelivery, webhooksArea } from '../../src/domains/delivery/index.ts';
-import type { EventName } from '../../src/events/catalog.ts';
+import type { EventsLike } from '../../src/events/catalog.ts';
 import { recordChanges } from '../../src/events/record.ts';
 import { uuidv7 } from '../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../src/main/infrastructure.ts';
@@ -26,6 +26,7 @@ import { createRetrySender, type RetryOptions } from '../../src/relay/retries.ts
 import { createRelay } from '../../src/relay/workflow-runs.ts';
 import { taskQueues } from '../../src/temporal/task-queues.ts';
 import { startWorker } from '../../src/temporal/worker.ts';
+import { policyEventData } from './factories/event-data.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -43,7 +44,7 @@ export type DeliveryWorld = {
   readonly apiUrl: string;
   subscriber(): Promise<Subscriber>;
   /** Records changes as a service would, and answers when they are committed. */
-  emit(ownerId: string, count?: number, event?: EventName): Promise<void>;
+  emit(ownerId: string, count?: number, event?: EventsLike<'policy.created'>): Promise<void>;
   relay(
     options?: Partial<DeliveryRelayOptions> & { timeoutMs?: number; isDeaf?: boolean; httpsOnly?: boolean },
   ): Promise<Loop>;
@@ -90,7 +91,7 @@ export async function startDeliveryWorld({ retries = false } = {}): Promise<Deli
         event,
         ownerId,
         subjectId: `po_${String(i).padStart(8, '0')}`,
-        data: { id: `po_${String(i).padStart(8, '0')}`, name: `Policy ${i}` },
+        data: policyEventData(`po_${String(i).padStart(8, '0')}`, ownerId),
       }));
       const cause: Cause = { causeId: uuidv7(), requestId: uuidv7(), actor: { kind: 'system' }, at: await clock.now() };
       await database.write((tx) => recordChanges(tx, cause, changes));

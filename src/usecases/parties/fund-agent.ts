@@ -54,13 +54,15 @@ type Amounts = { readonly amountCents: number; readonly balanceCents: number };
 function changesOf(agent: AgentRow, card: Card | undefined, { amountCents, balanceCents }: Amounts): Change[] {
   const { id: agentId, ownerId, walletId } = agent;
   const amounts = { amountEuros: eurosFromCents(amountCents), balanceEuros: eurosFromCents(balanceCents) };
-  const credited = { walletId, agentId, account: available(agentBudget(agentId)), source: 'agent_fund', ...amounts };
+  const account = available(agentBudget(agentId));
+  const source = 'agent_fund';
+  const credited = { id: agentId, ownerId, walletId, agentId, account, source, fundingId: null, ...amounts };
   const ofAgent = { ownerId, agentId };
   const changes: Change[] = [
     { event: 'wallet.credited', ...ofAgent, subjectId: agentId, data: credited, details: { amountCents } },
   ];
   if (card === undefined) return changes;
-  const funded = { id: card.id, agentId, status: card.status, ...amounts };
+  const funded = { id: card.id, ownerId, agentId, status: card.status, ...amounts };
   return [{ event: 'card.funded', ...ofAgent, subjectId: card.id, data: funded, audited: false }, ...changes];
 }
 

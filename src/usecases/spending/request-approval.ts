@@ -70,14 +70,14 @@ export const requestApproval =
     );
     const data = {
       id: transactionId,
+      transactionId,
+      ownerId: card.ownerId,
       agentId: card.agentId,
       status: 'failed',
-      transactionId,
       intentId: intent.id,
       action: 'review',
       signals: [rule],
       amountEuros: eurosFromCents(amountCents),
-      reason,
     };
     const { ownerId, agentId } = card;
     await recordChanges(tx, cause, [

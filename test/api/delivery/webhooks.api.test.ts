@@ -323,7 +323,7 @@ describe('deliveries', () => {
     expect(await refusalOf(list({ from: 'yesterday' }))).toEqual([400, expect.stringMatching(/query\.from/)]);
 
     const whole = await owner.webhooks.getWebhookDelivery({ params: { deliveryId: all[0]!.id } });
-    expect(whole).toMatchObject({ ...all[0], payload: { event: all[0]!.event, data: { name: 'Policy 3' } } });
+    expect(whole).toMatchObject({ ...all[0], payload: { event: all[0]!.event, data: { id: 'po_00000003' } } });
     expect(whole.attempts).toHaveLength(1);
   });
 });

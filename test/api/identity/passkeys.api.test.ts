@@ -77,8 +77,8 @@ test('the first passkey needs no assertion; its record, event and audit row name
       record.id,
     ]),
   );
-  expect(told).toContain('Anna’s phone');
-  expect([told.includes(one.credentialId), told.includes(options.challenge)]).toEqual([false, false]);
+  const secrets = ['Anna’s phone', one.credentialId, options.challenge];
+  expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
 });
 
 test('a further passkey needs the word of an enrolled one, for this very registration', async () => {

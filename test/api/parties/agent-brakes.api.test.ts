@@ -17,7 +17,7 @@ describe('freezing', () => {
   // spec: does:Agents:freeze
   // spec: state:Agent:frozen
   // spec: event:agent.frozen
-  test('takes its cards along, once; its reason is told; reads go on', async () => {
+  test('freezes the cards with the agent, once; the reason is in the audit row and not in the event; reads go on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const token = await aTokenOf(world, owner, agent.id);
@@ -30,11 +30,13 @@ describe('freezing', () => {
     await expect(token.client(agentsArea).getAgent({ params: { id: agent.id } })).resolves.toMatchObject({
       status: 'frozen',
     });
-    const [event] = await world.sql(
-      `select data->>'reason' as reason from events where subject_id = $1 and name = 'agent.frozen'`,
+    const recorded = await world.sql(
+      `select a.details, e.data::text like '%odd%' as "isInEvent"
+       from audit a join events e on e.subject_id = a.subject_id and e.name = a.action
+       where a.subject_id = $1 and a.action = 'agent.frozen'`,
       [agent.id],
     );
-    expect(event).toEqual({ reason: 'odd' });
+    expect(recorded).toEqual([{ details: { reason: 'odd' }, isInEvent: false }]);
   });
 
   // spec: does:Agents:unfreeze

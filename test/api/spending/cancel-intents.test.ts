@@ -98,10 +98,18 @@ test('what the rule lets be cancelled is, and nothing else', async () => {
   ).toEqual(ids.map((row_id) => ({ row_id })));
 });
 
+const recurring = {
+  cadence: 'daily',
+  windowStartDaysBefore: 0,
+  windowEndDaysAfter: 0,
+  amountTolerancePercent: 0,
+  merchantMatch: true,
+};
+
 /** Of a recurring intent, with a window of each kind; `open` was paid for and given back. */
 async function recurringIntent(agentId: string): Promise<string> {
   const id = await intent(agentId, 'approved');
-  await world.sql('update intents set recurring = $2, anchor_at = $3 where id = $1', [id, { cadence: 'daily' }, at]);
+  await world.sql('update intents set recurring = $2, anchor_at = $3 where id = $1', [id, recurring, at]);
   await world.sql(
     `insert into intent_windows (intent_id, number, due_at, from_at, to_at, status, transaction_id, completed_at,
        created_at, updated_at)

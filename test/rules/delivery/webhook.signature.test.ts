@@ -49,7 +49,7 @@ describe('receivers', () => {
         const body = bodyOf(happened);
         const unixSeconds = Math.floor(Date.now() / 1_000);
         const sent = { ...signed, attemptId: `${signed.deliveryId}.${attempts}`, unixSeconds, body };
-        const headers = deliveryHeaders(fresh, sent, { event: happened.event, requestId: 'r' });
+        const headers = deliveryHeaders(fresh, sent, { event: happened.event, sequence: 1, requestId: 'r' });
         expect(new Webhook(fresh).verify(body, headers)).toEqual(JSON.parse(body));
         expect(() => new Webhook(fresh).verify(`${body} `, headers)).toThrow();
         expect(() => new Webhook(newWebhookSecret()).verify(body, headers)).toThrow();
@@ -66,7 +66,11 @@ describe('receivers', () => {
       fc.property(occurrence, (happened) => {
         const fresh = newWebhookSecret();
         const body = bodyOf(happened);
-        const headers = deliveryHeaders(fresh, { ...signed, body }, { event: happened.event, requestId: 'r' });
+        const headers = deliveryHeaders(
+          fresh,
+          { ...signed, body },
+          { event: happened.event, sequence: 1, requestId: 'r' },
+        );
         const message = `${headers['X-Service-Delivery-Id']}.${headers['X-Service-Timestamp']}.${body}`;
         const expected = `sha256=${createHmac('sha256', Buffer.from(fresh, 'utf8')).update(message, 'utf8').digest('hex')}`;
         expect(timingSafeEqual(Buffer.from(expected), Buffer.from(String(headers['X-Service-Signature'])))).toBe(true);
@@ -80,9 +84,9 @@ describe('receivers', () => {
     const first = deliveryHeaders(
       secret,
       { ...signed, attemptId: `${signed.deliveryId}.1` },
-      { event: 'e', requestId: 'r' },
+      { event: 'e', sequence: 7, requestId: 'r' },
     );
-    const second = deliveryHeaders(secret, signed, { event: 'e', requestId: 'r' });
+    const second = deliveryHeaders(secret, signed, { event: 'e', sequence: 7, requestId: 'r' });
     expect(first['X-Service-Delivery-Id']).not.toBe(second['X-Service-Delivery-Id']);
     expect(first['X-Service-Signature']).not.toBe(second['X-Service-Signature']);
     expect(first['webhook-id']).toBe(second['webhook-id']);

@@ -9,6 +9,7 @@ import { claimFirstAttempts, createSender, recordResults } from '../../../src/do
 import { recordChanges } from '../../../src/events/record.ts';
 import type { Cause } from '../../../src/platform/cause.ts';
 import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../support/delivery-world.ts';
+import { policyEventData } from '../../support/factories/event-data.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { after, hanging, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
@@ -50,7 +51,7 @@ describe('one relay', () => {
       (all) => all.length > 0,
     );
     const { headers, body } = received!;
-    expect(JSON.parse(body)).toMatchObject({ event: 'policy.created', data: { name: 'Policy 0' } });
+    expect(JSON.parse(body)).toMatchObject({ event: 'policy.created', data: { id: 'po_00000000' } });
     expect(JSON.parse(body).createdAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     expect(headers).toMatchObject({
       'content-type': 'application/json',
@@ -136,8 +137,8 @@ describe('one relay', () => {
     const change = {
       event: 'policy.created',
       ownerId: owner.ownerId,
-      subjectId: 'po_1',
-      data: { id: 'po_1' },
+      subjectId: 'po_00000001',
+      data: policyEventData('po_00000001', owner.ownerId),
     } as const;
     const undone = database.write(async (tx) => {
       await recordChanges(tx, cause, [change]);

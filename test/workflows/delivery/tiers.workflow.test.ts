@@ -103,7 +103,7 @@ describe.each([
       Array.from({ length: most }, (_, i) => [i + 1, `${id}.${i + 1}`]),
     );
     expect(attempts.at(-1)).toMatchObject({ responseStatus: 500, responseBody: 'no room' });
-    expect(payload).toMatchObject({ event: 'policy.created', data: { name: 'Policy 0' } });
+    expect(payload).toMatchObject({ event: 'policy.created', data: { id: 'po_00000000' } });
 
     // Dead letters are told apart from what is merely over, and nothing tries again.
     expect((await owner.listed({ status: end })).map((shown) => shown.id)).toEqual([id]);

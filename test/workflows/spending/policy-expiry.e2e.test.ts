@@ -99,7 +99,6 @@ describe('the action', () => {
           expiresAfterMinutes: 60,
           expiredAt: expiresAt,
           cards: 2,
-          next: 'change the policy, then unfreeze the cards',
         }),
       },
     ]);
@@ -130,7 +129,7 @@ describe('the action', () => {
     await api().cards.freezeCard({ params: { cardId: agent.cardId }, body: {} });
     await world.advance(hour);
     const [event] = await expired(agent);
-    expect(event?.data).toMatchObject({ action: 'close', cards: 2, next: 'change the policy, then issue a new card' });
+    expect(event?.data).toMatchObject({ action: 'close', cards: 2 });
     expect((await statesOf(agent)).map(({ status }) => status)).toEqual(['closed', 'closed']);
     expect(await eventsOf(agent, 'card.closed')).toHaveLength(2);
     await api().policies.updateAgentPolicy({ params: params(agent), body: { expiresAfterMinutes: 60 } });
@@ -142,7 +141,7 @@ describe('the action', () => {
     const agent = await anAgent({ expirationAction: 'notify' });
     await world.advance(hour);
     const [event] = await expired(agent);
-    expect(event?.data).toMatchObject({ action: 'notify', cards: 0, next: 'change the policy' });
+    expect(event?.data).toMatchObject({ action: 'notify', cards: 0 });
     expect(await statesOf(agent)).toMatchObject([{ status: 'active' }]);
     expect(await charge(agent)).toMatchObject({ decision: 'declined', rule: 'policy_expiry' });
     await api().policies.updateAgentPolicy({ params: params(agent), body: { expiresAfterMinutes: null } });

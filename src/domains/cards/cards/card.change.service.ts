@@ -1,11 +1,14 @@
-/** What an owner may change of a card: how it is called, and its own limits. A closed card changes no more. @module */
+/** Changes of a card by its owner: its names and its own limits. A closed card does not change. @module */
 import type { Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { CardRow } from './card.entity.ts';
 import { lockAgentOf, refuseTakenName } from './card.holder.service.ts';
+import { cardRecords } from './card.queries.ts';
 import type { CardLimits } from './card.rules.ts';
-import { lockCard, recordCardEvents } from './card.service.ts';
+import { lockCard } from './card.service.ts';
+import { cardEventData } from './card.wire.ts';
 
 export type CardDetails = { readonly name?: string | undefined; readonly displayName?: string | null | undefined };
 
@@ -49,5 +52,17 @@ async function write(
   Object.assign(row, changes, { updatedAt: cause.at });
   row.version += 1;
   await tx.flush();
-  await recordCardEvents(tx, cause, [row.id], event, { fields });
+  const cards = await cardRecords(tx, [row.id]);
+  const changed = cards.map((card) => ({
+    event,
+    ownerId: card.ownerId,
+    agentId: card.agentId,
+    subjectId: card.id,
+    data: { ...cardEventData(card), changed: fields.map(publishedName) },
+    details: { fields },
+  }));
+  await recordChanges(tx, cause, changed);
 }
+
+/** A column of cents is a field of euros. */
+const publishedName = (field: string): string => field.replace(/Cents$/, 'Euros');

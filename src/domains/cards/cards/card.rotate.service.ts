@@ -15,7 +15,7 @@ import { cardRecords, findCard } from './card.queries.ts';
 import { insertReservation, type PreparedCard } from './card.reserve.service.ts';
 import { whyNotRotated } from './card.rules.ts';
 import { applyToCard, lockCard } from './card.service.ts';
-import { cardWire } from './card.wire.ts';
+import { cardEventData } from './card.wire.ts';
 
 /** `newId`: of the card that takes the place of `cardId`. */
 export type Rotation = { readonly newId: Id<'card'>; readonly cardId: string };
@@ -58,7 +58,7 @@ export async function recordRotation(tx: Tx, cause: Cause, cardId: string, previ
     ownerId: card.ownerId,
     agentId: card.agentId,
     subjectId: card.id,
-    data: { ...cardWire(card), previousCardId },
+    data: { ...cardEventData(card), previousCardId },
     details: { previousCardId },
   }));
   await recordChanges(tx, cause, changes);

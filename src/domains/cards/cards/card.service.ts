@@ -5,7 +5,7 @@
  */
 import { LockMode } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
-import type { EventName } from '../../../events/catalog.ts';
+import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -23,7 +23,7 @@ import {
   frozenByAfter,
   moveCard,
 } from './card.rules.ts';
-import { cardWire } from './card.wire.ts';
+import { cardEventData } from './card.wire.ts';
 
 /** Moves one card. `already` and `moved` return the row; `refused` throws `invalid_state`. */
 export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, cause: Cause): Promise<CardRow> {
@@ -156,15 +156,15 @@ async function moveCardsOf(
 
 const eventOf = { freeze: 'card.frozen', unfreeze: 'card.unfrozen', close: 'card.closed' } as const satisfies Record<
   CardCommand['kind'],
-  EventName
+  EventsLike<'card.issued'>
 >;
 
-/** One event of that name per card, with the card's record as it is now. */
+/** One event of that name per card, with the card as it is now. */
 export async function recordCardEvents(
   tx: Tx,
   cause: Cause,
   cardIds: readonly string[],
-  event: EventName,
+  event: EventsLike<'card.issued'>,
   details: Record<string, unknown> = {},
   audited = true,
 ): Promise<void> {
@@ -175,7 +175,7 @@ export async function recordCardEvents(
     ownerId: card.ownerId,
     agentId: card.agentId,
     subjectId: card.id,
-    data: cardWire(card),
+    data: cardEventData(card),
     details,
     audited,
   }));

@@ -1,4 +1,5 @@
-/** Cards as callers, subscribers and workflows see them. Shapes only. @module */
+/** Cards as callers, events and workflows show them. Shapes only. @module */
+import type { EventData } from '../../../events/catalog.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { CardRow } from './card.entity.ts';
 import type { CardView } from './card.messages.ts';
@@ -29,6 +30,22 @@ export const cardWire = (card: CardRecord, { showsCardRef = false } = {}): CardW
   monthlyLimitEuros: eurosOrNull(card.monthlyLimitCents),
   walletBalanceEuros: eurosFromCents(card.walletBalanceCents),
   ...(showsCardRef ? { cardRef: card.cardRef } : {}),
+  createdAt: card.createdAt.toISOString(),
+  closedAt: card.closedAt?.toISOString() ?? null,
+});
+
+/** Without names, texts and digits of the number. */
+export const cardEventData = (card: CardRecord): EventData<'card.issued'> => ({
+  id: card.id,
+  ownerId: card.ownerId,
+  agentId: card.agentId,
+  status: card.status,
+  frozenBy: card.frozenBy,
+  usage: card.usage,
+  isPrimary: card.isPrimary,
+  maxTransactionEuros: eurosOrNull(card.maxTransactionCents),
+  dailyLimitEuros: eurosOrNull(card.dailyLimitCents),
+  monthlyLimitEuros: eurosOrNull(card.monthlyLimitCents),
   createdAt: card.createdAt.toISOString(),
   closedAt: card.closedAt?.toISOString() ?? null,
 });

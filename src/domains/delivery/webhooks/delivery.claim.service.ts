@@ -21,6 +21,8 @@ export type Claimed = {
   readonly event: string;
   readonly requestId: string;
   readonly runId: string | null;
+  /** The event's number. */
+  readonly sequence: number;
   readonly createdAt: Date;
   readonly data: Record<string, unknown>;
 };
@@ -156,5 +158,5 @@ const claimOf = (condition: string): string => `
     returning d.*, p.url, p.sealed_secret)
   select c.id, c.webhook_id as "webhookId", c.owner_id as "ownerId", c.plan, c.attempts_made + 1 as attempt,
     c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.event, e.request_id as "requestId", e.run_id as "runId",
-    e.created_at as "createdAt", e.data
+    e.seq as sequence, e.created_at as "createdAt", e.data
   from claimed c join events e on e.id = c.event_id order by c.id`;

@@ -26,6 +26,7 @@ export type WholeDelivery = DeliveryRecord & {
   readonly attempts: AttemptRecord[];
   readonly data: Record<string, unknown>;
   readonly occurredAt: Date;
+  readonly sequence: number;
 };
 
 export type DeliveryFilter = {
@@ -39,7 +40,7 @@ export type DeliveryFilter = {
 export async function findDelivery(tx: Tx, id: Id<'delivery'>): Promise<WholeDelivery | null> {
   const [row] = await rows<WholeDelivery>(
     tx,
-    `select ${columns}, d.attempts, e.data, e.created_at as "occurredAt"
+    `select ${columns}, d.attempts, e.data, e.created_at as "occurredAt", e.seq as sequence
      from webhook_deliveries d join events e on e.id = d.event_id where d.id = $1`,
     [id],
   );

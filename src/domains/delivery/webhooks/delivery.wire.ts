@@ -21,6 +21,7 @@ export const deliveryWire = (row: DeliveryRecord): DeliveryWire => ({
 
 export const wholeDeliveryWire = (row: WholeDelivery): WholeDeliveryWire => ({
   ...deliveryWire(row),
+  sequence: row.sequence,
   payload: { event: row.event, createdAt: row.occurredAt.toISOString(), data: row.data },
   attempts: row.attempts,
 });

@@ -57,7 +57,12 @@ export type DeliveryWire = z.infer<typeof deliveryOut>;
 
 const payload = z.object({ event: z.string(), createdAt: instantOut, data: z.record(z.string(), z.unknown()) });
 const wholeDelivery = z
-  .object({ ...delivery, payload, attempts: z.array(attempt) })
+  .object({
+    ...delivery,
+    sequence: z.int().meta({ description: 'X-Service-Sequence: sorts the events of one subject' }),
+    payload,
+    attempts: z.array(attempt),
+  })
   .meta({ id: 'WebhookDeliveryDetail' });
 export type WholeDeliveryWire = z.infer<typeof wholeDelivery>;
 

@@ -16,7 +16,7 @@ import { recordTransition } from '../../../platform/transitions.ts';
 import { endPendingOf } from './delivery.end.service.ts';
 import { WebhookRow } from './webhook.entity.ts';
 import { hintOf, wantedEvents, whyNotHttps } from './webhook.rules.ts';
-import { webhookWire } from './webhook.wire.ts';
+import { webhookEventData } from './webhook.wire.ts';
 
 export type NewWebhook = {
   readonly id: Id<'webhook'>;
@@ -102,5 +102,5 @@ const changeOf = (row: WebhookRow, event: 'webhook.created' | 'webhook.updated' 
   event,
   ownerId: row.ownerId,
   subjectId: row.id,
-  data: webhookWire(row),
+  data: webhookEventData(row),
 });

@@ -34,15 +34,24 @@ export type Occurrence = { readonly event: string; readonly createdAt: Date; rea
 export const bodyOf = ({ event, createdAt, data }: Occurrence): string =>
   JSON.stringify({ event, createdAt: createdAt.toISOString(), data });
 
+export type SentEvent = {
+  readonly event: string;
+  /** Sorts the events of one subject. */
+  readonly sequence: number;
+  readonly requestId: string;
+  readonly runId?: string | null;
+};
+
 export function deliveryHeaders(
   secret: string,
   signed: Signed,
-  { event, requestId, runId }: { event: string; requestId: string; runId?: string | null },
+  { event, sequence, requestId, runId }: SentEvent,
 ): Record<string, string> {
   return {
     'Content-Type': 'application/json',
     'User-Agent': 'Bursar-Webhooks/0.5',
     'X-Service-Event': event,
+    'X-Service-Sequence': String(sequence),
     'X-Service-Timestamp': String(signed.unixSeconds),
     'X-Service-Delivery-Id': signed.attemptId,
     'X-Service-Signature': serviceSignature(secret, signed),

@@ -1,4 +1,5 @@
-/** A subscription as its owner and subscribers see it: never its secret. Shapes only. @module */
+/** A subscription as its owner sees it and as its events describe it; never with its secret. Shapes only. @module */
+import type { EventData } from '../../../events/catalog.ts';
 import type { WebhookWire } from './webhook.contract.ts';
 import type { WebhookRow } from './webhook.entity.ts';
 
@@ -10,6 +11,16 @@ export const webhookWire = (row: WebhookRow): WebhookWire => ({
   status: row.status,
   disabledReason: row.disabledReason ?? null,
   hint: row.hint,
+  createdAt: row.createdAt.toISOString(),
+  updatedAt: row.updatedAt.toISOString(),
+});
+
+/** Without the URL, which may hold a capability, and without texts. */
+export const webhookEventData = (row: WebhookRow): EventData<'webhook.created'> => ({
+  id: row.id,
+  ownerId: row.ownerId,
+  status: row.status,
+  events: row.events,
   createdAt: row.createdAt.toISOString(),
   updatedAt: row.updatedAt.toISOString(),
 });

@@ -103,8 +103,8 @@ export async function revokeTokensOf(tx: Tx, cause: Cause, agentId: Id<'agent'>)
   return revoked.length;
 }
 
-type RevokedRow = Pick<AgentTokenRow, 'id' | 'ownerId' | 'agentId' | 'label' | 'scopes' | 'expiresAt' | 'hint'>;
-const published = 'id, owner_id as "ownerId", agent_id as "agentId", label, scopes, expires_at as "expiresAt", hint';
+type RevokedRow = Pick<AgentTokenRow, 'id' | 'ownerId' | 'agentId' | 'scopes' | 'expiresAt'>;
+const published = 'id, owner_id as "ownerId", agent_id as "agentId", scopes, expires_at as "expiresAt"';
 
 const change = (
   event: 'agent_token.created' | 'agent_token.revoked',
@@ -117,12 +117,11 @@ const change = (
   subjectId: row.id,
   data: {
     id: row.id,
+    ownerId: row.ownerId,
     agentId: row.agentId,
     status,
-    label: row.label ?? null,
     scopes: row.scopes,
     expiresAt: row.expiresAt?.toISOString() ?? null,
-    hint: row.hint,
   },
   details: { scopes: row.scopes },
 });

@@ -59,9 +59,9 @@ export async function revokeKey(
 ): Promise<void> {
   await database.write(async (tx) => {
     // All live keys are locked, so that two revocations at once cannot take the last two.
-    const live = await rows<{ id: string; hint: string; label: string | null }>(
+    const live = await rows<{ id: string }>(
       tx,
-      'select id, hint, label from api_keys where owner_id = $1 and revoked_at is null order by id for update',
+      'select id from api_keys where owner_id = $1 and revoked_at is null order by id for update',
       [ownerId],
     );
     const key = live.find(({ id }) => id === keyId);
@@ -70,7 +70,7 @@ export async function revokeKey(
     if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
     if (move.outcome === 'already' || key === undefined) return;
     await rows(tx, 'update api_keys set revoked_at = $2 where id = $1', [keyId, cause.at]);
-    const data = { id: keyId, status: 'revoked', hint: key.hint, label: key.label };
+    const data = { id: keyId, ownerId, status: 'revoked' };
     await recordChanges(tx, cause, [{ event: 'api_key.revoked', ownerId, subjectId: keyId, data }]);
   });
 }
@@ -113,7 +113,7 @@ export async function ensureKey(
 
 async function insertKey(tx: Tx, row: Omit<KeyRow, never>, cause: Cause): Promise<void> {
   await tx.insert(KeyRow, row);
-  const data = { id: row.id, status: 'live', hint: row.hint, label: row.label };
+  const data = { id: row.id, ownerId: row.ownerId, status: 'live' };
   await recordChanges(tx, cause, [{ event: 'api_key.created', ownerId: row.ownerId, subjectId: row.id, data }]);
 }
 

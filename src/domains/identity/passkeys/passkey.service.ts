@@ -5,7 +5,7 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
-import { type Change, recordChanges } from '../../../events/record.ts';
+import { recordChanges } from '../../../events/record.ts';
 import type { AssertionEnvelope, WebauthnAnswer } from '../../../http/webauthn.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -17,7 +17,7 @@ import { ceremony, type Matter, noteHolder, useChallenge } from './challenge.ser
 import { type Attested, verifyCreation } from './passkey.ceremony.ts';
 import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns } from './passkey.queries.ts';
 import { approvesFrom, removalDemand, silenceMs, whyNoFurther, whySelfRevoke } from './passkey.rules.ts';
-import { passkeyWire, unnamed } from './passkey.wire.ts';
+import { unnamed } from './passkey.wire.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
 
 export type PasskeyWrites = {
@@ -103,7 +103,9 @@ async function insertPasskey(tx: Tx, { passkeyId, ownerId, name, attested }: Fre
     ],
   );
   if (row === undefined) throw new DomainError('conflict', 'this credential is enrolled already');
-  await recordChanges(tx, cause, [changeOf('passkey.enrolled', row, { status: 'enrolled' })]);
+  await recordChanges(tx, cause, [
+    { event: 'passkey.enrolled', ...aboutPasskey(row), data: eventDataOf(row, 'enrolled') },
+  ]);
   return row;
 }
 
@@ -155,8 +157,9 @@ async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Goi
   await rows(tx, 'update passkeys set revoked_at = $2, was_last = $3 where id = $1', [passkey.id, cause.at, wasLast]);
   await onRevoked(tx, passkey.id, cause);
   const approvalsBlockedUntil = wasLast ? later(cause.at, silenceMs).toISOString() : null;
-  const told = { status: 'revoked', remaining, approvalsBlockedUntil };
-  await recordChanges(tx, cause, [{ ...changeOf('passkey.revoked', passkey, told), details: { assertedBy, ...told } }]);
+  const data = { ...eventDataOf(passkey, 'revoked'), remaining, approvalsBlockedUntil };
+  const details = { assertedBy, status: data.status, remaining, approvalsBlockedUntil };
+  await recordChanges(tx, cause, [{ event: 'passkey.revoked', ...aboutPasskey(passkey), data, details }]);
 }
 
 /** One change of an owner's passkeys at a time: how many are left decides what the next one takes. */
@@ -182,8 +185,15 @@ function refuseUnvouched(challengeId: string): never {
 const needsAnother = (enrolled: number, id: string): string =>
   `${enrolled} passkeys are enrolled: send webauthnAssertion by another one, made for a challenge of POST /passkeys/challenges with purpose revoke_passkey and subjectId ${id}`;
 
-/** Neither key nor credential id: subscribers have no use for them. */
-function changeOf(event: 'passkey.enrolled' | 'passkey.revoked', passkey: Passkey, more: object): Change {
-  const { credentialId: _ours, ...data } = passkeyWire(passkey);
-  return { event, ownerId: passkey.ownerId, subjectId: passkey.id, data: { ...data, ...more } };
-}
+const aboutPasskey = ({ id, ownerId }: Passkey) => ({ ownerId, subjectId: id });
+
+/** Without the name that a person gave it, its key and its credential id. */
+const eventDataOf = (passkey: Passkey, status: 'enrolled' | 'revoked') => ({
+  id: passkey.id,
+  ownerId: passkey.ownerId,
+  status,
+  transports: [...passkey.transports],
+  backedUp: passkey.backedUp,
+  createdAt: passkey.createdAt.toISOString(),
+  approvesFrom: passkey.approvesFrom.toISOString(),
+});

@@ -5,6 +5,7 @@
  */
 import { LockMode } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
+import type { EventData } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -55,7 +56,9 @@ export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'age
   row.isProvisioning = false;
   await tx.flush();
   await recordTransition(tx, 'agent', agentId, { from: null, to: row.status }, cause);
-  await recordAgent(tx, { ...cause, ...row.origin }, 'agent.created', row);
+  await recordChanges(tx, { ...cause, ...row.origin }, [
+    { event: 'agent.created', ...aboutAgent(row), data: eventDataOf(row) },
+  ]);
 }
 
 export type MovedAgent = { readonly row: AgentRow; readonly outcome: 'moved' | 'already' };
@@ -75,7 +78,8 @@ export async function moveAgentRow(
   row.status = move.next;
   row.updatedAt = cause.at;
   await tx.flush();
-  await recordAgent(tx, cause, firedBy[command], row, reason === undefined ? {} : { reason });
+  const details = reason === undefined ? {} : { reason };
+  await recordChanges(tx, cause, [{ event: firedBy[command], ...aboutAgent(row), data: eventDataOf(row), details }]);
   return { row, outcome: 'moved' };
 }
 
@@ -101,7 +105,9 @@ export async function changeAgent(
   if (changed.length === 0) return;
   Object.assign(row, Object.fromEntries(changed), { updatedAt: cause.at });
   await tx.flush();
-  await recordAgent(tx, cause, 'agent.updated', row, { changed: changed.map(([field]) => field) });
+  const details = { changed: changed.map(([field]) => field) };
+  const data = { ...eventDataOf(row), ...details };
+  await recordChanges(tx, cause, [{ event: 'agent.updated', ...aboutAgent(row), data, details }]);
 }
 
 /** For use cases that decide by the row: locked, and 404 for other owners. */
@@ -117,29 +123,15 @@ const lockRow = (tx: Tx, id: Id<'agent'>): Promise<AgentRow | null> =>
 const firedBy = { freeze: 'agent.frozen', unfreeze: 'agent.unfrozen', close: 'agent.closed' } as const;
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
 
-type AgentEvent = 'agent.created' | 'agent.updated' | 'agent.frozen' | 'agent.unfrozen' | 'agent.closed';
+/** The name and the profile may name people, so they stay in the row. */
+const aboutAgent = (row: AgentRow) => ({ ownerId: row.ownerId, agentId: row.id, subjectId: row.id });
 
-/** The profile may name people, so it stays in the row. */
-async function recordAgent(
-  tx: Tx,
-  cause: Cause,
-  event: AgentEvent,
-  row: AgentRow,
-  details: object = {},
-): Promise<void> {
-  const { id, ownerId, name, status, walletId, funding } = row;
-  const data = {
-    id,
-    agentId: id,
-    ownerId,
-    name,
-    status,
-    externalId: row.externalId ?? null,
-    scope: row.scope ?? null,
-    walletId,
-    funding,
-    createdAt: row.createdAt.toISOString(),
-    ...details,
-  };
-  await recordChanges(tx, cause, [{ event, ownerId, agentId: id, subjectId: id, data, details: { ...details } }]);
-}
+const eventDataOf = (row: AgentRow): EventData<'agent.created'> => ({
+  id: row.id,
+  agentId: row.id,
+  ownerId: row.ownerId,
+  status: row.status,
+  walletId: row.walletId,
+  funding: row.funding,
+  createdAt: row.createdAt.toISOString(),
+});

@@ -3,20 +3,20 @@
  * it is written with the decision.
  * @module
  */
-import type { EventName } from '../../../events/catalog.ts';
+import type { EventData, EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
 import {
   type IntentCommandKind,
   type IntentRow,
-  intentWire,
+  intentEventData,
   intentWorkflowId,
   isFinalIntent,
   moveIntent,
   scheduleOf,
   stateOf,
   windowAt,
+  windowEventData,
   windowNumbered,
-  windowTold,
 } from '../../spending/intents/index.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
@@ -25,8 +25,8 @@ import { type AuthorizationFacts, type IntentFields, isTokenUsed } from './autho
 
 export type IntentMoved = {
   readonly intentId: string;
-  readonly event: EventName;
-  readonly data: Record<string, unknown>;
+  readonly event: EventsLike<'intent.created'>;
+  readonly data: EventData<'intent.created'>;
   readonly write: Record<string, unknown>;
 };
 
@@ -54,7 +54,7 @@ export function intentMove(
   return {
     intentId: before.id,
     event: isDeclined ? 'intent.failed' : 'intent.matched',
-    data: wireOf(after),
+    data: intentEventData(after as IntentRow),
     write: {
       id: before.id,
       version: before.version,
@@ -82,7 +82,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   return {
     intentId: id,
     event: 'intent.matched',
-    data: windowTold(after, { ...window, status: 'matched', transactionId }),
+    data: windowEventData(after, { ...window, status: 'matched', transactionId }),
     write: {
       id,
       version,
@@ -132,7 +132,7 @@ export function changesOf(
   const said = { outcome: decision.outcome, rule: decision.rule };
   const { agentId, ownerId } = transaction;
   const data = transactionData(transaction);
-  const ofTransaction = (event: EventName, audited: boolean): Change => ({
+  const ofTransaction = (event: EventsLike<'transaction.created'>, audited: boolean): Change => ({
     event,
     ownerId,
     agentId,
@@ -166,12 +166,13 @@ export function changesOf(
             ownerId,
             agentId,
             subjectId: near.id,
-            data: { ...wireOf(near), transactionId: transaction.id, reason: decision.mismatch?.reason },
+            data: {
+              ...intentEventData(near as IntentRow),
+              transactionId: transaction.id,
+              misfits: [...(decision.mismatch?.misfits ?? [])],
+            },
             details: { transactionId: transaction.id },
           },
         ]),
   ];
 }
-
-/** The wire shape looks at columns only. */
-const wireOf = (intent: IntentFields): Record<string, unknown> => intentWire(intent as IntentRow);

@@ -65,6 +65,12 @@ export const nothingSaid: SaidBefore = {
   isBooked: false,
 };
 
+export type IntentMismatch = {
+  readonly intentId: string;
+  readonly reason: string;
+  readonly misfits: readonly string[];
+};
+
 export type Decision = {
   readonly outcome: 'approved' | 'partial' | 'declined';
   readonly approvedCents: Cents;
@@ -77,7 +83,7 @@ export type Decision = {
   /** Declined only because nobody has approved it yet. */
   readonly needsPerson: boolean;
   /** The intent that came near, and why it did not fit. */
-  readonly mismatch: { readonly intentId: string; readonly reason: string } | undefined;
+  readonly mismatch: IntentMismatch | undefined;
 };
 
 /**
@@ -150,7 +156,10 @@ function findIntent({ spending: { request, policy, at }, candidates }: DecisionF
   const match = matchIntent(attestedFirst(candidates, policy, at), charge, policy?.amountTolerancePercent);
   if (match.outcome === 'matched') return { candidate: match.intent, mismatch: undefined };
   if (match.outcome === 'none') return { candidate: undefined, mismatch: undefined };
-  return { candidate: undefined, mismatch: { intentId: match.intent.id, reason: match.reason } };
+  return {
+    candidate: undefined,
+    mismatch: { intentId: match.intent.id, reason: match.reason, misfits: match.misfits.map(({ field }) => field) },
+  };
 }
 
 /** Ties go to the first: of two that fit alike, the one that a passkey stands by is meant. */

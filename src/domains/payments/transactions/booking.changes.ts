@@ -1,4 +1,5 @@
-/** What a booking tells: completion, and what an owner should look at. Shapes only; written by the booking. @module */
+/** The events of a booking: completion, and alerts for the owner. Shapes only; the booking writes them. @module */
+import type { EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
 import { eurosFromCents, percentOf } from '../../../kernel/money.ts';
 import type { TransactionRow } from './transaction.entity.ts';
@@ -6,7 +7,9 @@ import { overClearingTolerancePercent, type TransactionChange } from './transact
 import { completedData, transactionData } from './transaction.wire.ts';
 
 export const completion = (row: TransactionRow, { completes }: TransactionChange): Change[] =>
-  completes ? [{ ...changeOf(row, 'transaction.completed'), data: completedData(row) }] : [];
+  completes
+    ? [{ event: 'transaction.completed', ...aboutTransaction(row), data: completedData(row), details: {} }]
+    : [];
 
 type Circumstances = {
   change: TransactionChange;
@@ -26,27 +29,21 @@ export function alerts(row: TransactionRow, { change, before, owedCents }: Circu
   const figures = { beyondEuros: eurosFromCents(change.beyondCents), receivableEuros: eurosFromCents(owedCents) };
   const data = {
     id: row.id,
-    agentId: row.agentId,
     transactionId: row.id,
+    ownerId: row.ownerId,
+    agentId: row.agentId,
     status: row.status,
     action: 'alert',
     signals,
     ...figures,
   };
-  return [{ ...changeOf(row, 'risk.alert_created'), data, details: { signals } }];
+  return [{ event: 'risk.alert_created', ...aboutTransaction(row), data, details: { signals } }];
 }
 
-type TransactionEvent = Extract<Change['event'], `transaction.${string}` | 'risk.alert_created'>;
+const aboutTransaction = ({ id, ownerId, agentId }: TransactionRow) => ({ ownerId, agentId, subjectId: id });
 
 export const changeOf = (
   row: TransactionRow,
-  event: TransactionEvent,
+  event: EventsLike<'transaction.created'>,
   details: Record<string, unknown> = {},
-): Change => ({
-  event,
-  ownerId: row.ownerId,
-  agentId: row.agentId,
-  subjectId: row.id,
-  data: transactionData(row),
-  details,
-});
+): Change => ({ event, ...aboutTransaction(row), data: transactionData(row), details });

@@ -1,4 +1,5 @@
-/** A transaction as callers and subscribers see it. Shapes only. @module */
+/** A transaction as callers see it and as its events describe it. Shapes only. @module */
+import type { EventData } from '../../../events/catalog.ts';
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { TransactionEventWire, TransactionWire } from './transaction.contract.ts';
@@ -48,14 +49,42 @@ export type ShownFields = Pick<TransactionFields, ShownField>;
 export const transactionWire = (row: ShownFields, events: string): TransactionWire =>
   Object.assign(publicFields(row), { events: events === '' ? [] : events.split('\n').map(eventWire) });
 
-/** The `data` of every transaction event but `transaction.completed`. What people note on it may name people. */
-export function transactionData(row: ShownFields): Record<string, unknown> {
-  const { memo: _personal, ...fields } = publicFields(row);
-  return { transactionId: row.id, ...fields };
-}
+/** The `data` of every transaction event but `transaction.completed`: without names and texts. */
+export const transactionData = (row: ShownFields): EventData<'transaction.created'> => ({
+  id: row.id,
+  transactionId: row.id,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  intentId: row.intentId ?? null,
+  cardId: row.cardId ?? null,
+  walletId: row.walletId ?? null,
+  amountEuros: eurosFromCents(row.amountCents),
+  heldEuros: eurosFromCents(row.heldCents),
+  clearedEuros: eurosFromCents(row.clearedCents),
+  refundedEuros: eurosFromCents(row.refundedCents),
+  currency: 'EUR',
+  merchantId: row.merchantId ?? null,
+  merchantMcc: row.merchantMcc ?? null,
+  merchantCountry: row.merchantCountry ?? null,
+  merchantAmount: row.merchantAmount ?? null,
+  merchantCurrency: row.merchantCurrency ?? null,
+  rail: row.rail,
+  type: row.type,
+  status: row.status,
+  verified: row.verified,
+  verifiedAt: isoOrNull(row.verifiedAt),
+  issuerAuthorizationId: row.authorizationId ?? null,
+  issuerSettlementId: row.issuerSettlementId ?? null,
+  originalTransactionId: row.originalTransactionId ?? null,
+  declineRule: row.declineRule ?? null,
+  confirmedAt: isoOrNull(row.confirmedAt),
+  completedAt: isoOrNull(row.completedAt),
+  createdAt: isoOf(row.createdAt),
+  updatedAt: isoOf(row.updatedAt),
+});
 
 /** The `data` of `transaction.completed`: exactly the specification's fields. */
-export const completedData = (row: ShownFields): Record<string, unknown> => ({
+export const completedData = (row: ShownFields): EventData<'transaction.completed'> => ({
   transactionId: row.id,
   agentId: row.agentId,
   ...(row.intentId == null ? {} : { intentId: row.intentId }),

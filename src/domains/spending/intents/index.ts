@@ -28,7 +28,7 @@ export {
   type NewIntent,
 } from './intent.service.ts';
 export { refusePastDeadline, refuseUnpayable, stateOf } from './intent.state.service.ts';
-export { intentView, intentWire, windowTold } from './intent.wire.ts';
+export { intentEventData, intentView, windowEventData } from './intent.wire.ts';
 export type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 export { matchableIntent, scheduleOf } from './matchable-intent.rules.ts';
 export { maxChargeCentsOf } from './max-charge.queries.ts';

@@ -11,7 +11,7 @@ import type { IntentRow } from './intent.entity.ts';
 import { lockIntent } from './intent.lock.service.ts';
 import { isFinalIntent } from './intent.rules.ts';
 import { refusePastDeadline } from './intent.state.service.ts';
-import { intentWire } from './intent.wire.ts';
+import { intentEventData } from './intent.wire.ts';
 
 /** Throws for an intent that nothing can be attested of any more. */
 export function refuseSettled(row: IntentRow, at: Date): void {
@@ -33,7 +33,7 @@ export async function recordAttestation(tx: Tx, id: string, passkeyId: string, c
   const details = { passkeyId, through: actorInWords(cause.actor) };
   const byPasskey = { ...cause, actor: { kind: 'passkey', id: passkeyId } } as const;
   await recordChanges(tx, byPasskey, [
-    { event: 'intent.attested', ownerId, agentId, subjectId: id, data: intentWire(row), details },
+    { event: 'intent.attested', ownerId, agentId, subjectId: id, data: intentEventData(row), details },
   ]);
   return row;
 }

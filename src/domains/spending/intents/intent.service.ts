@@ -4,7 +4,7 @@
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';
-import type { EventName } from '../../../events/catalog.ts';
+import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { later, minute } from '../../../kernel/instant.ts';
@@ -22,7 +22,7 @@ import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refusePastDeadline, stateOf } from './intent.state.service.ts';
-import { intentWire } from './intent.wire.ts';
+import { intentEventData } from './intent.wire.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 import { anchor, dueAt } from './windows/shown-window.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
@@ -92,7 +92,7 @@ export async function insertIntent(
   return row;
 }
 
-const decisionEvent: Partial<Record<IntentStatus, EventName>> = {
+const decisionEvent: Partial<Record<IntentStatus, IntentEvent>> = {
   approved: 'intent.approved',
   denied: 'intent.denied',
 };
@@ -177,12 +177,15 @@ const eventOf = {
   unmatch: undefined, // The reversal's own event tells it.
   complete: 'intent.completed',
   fail: 'intent.failed',
-} as const satisfies Record<IntentCommandKind, EventName | undefined>;
+} as const satisfies Record<IntentCommandKind, IntentEvent | undefined>;
 
 const detailsOf = (command: IntentCommand): Record<string, unknown> => ({ ...command });
 
-export function changeOf(row: IntentRow, event: EventName, details: Record<string, unknown> = {}) {
-  return { event, ownerId: row.ownerId, agentId: row.agentId, subjectId: row.id, data: intentWire(row), details };
+type IntentEvent = EventsLike<'intent.created'>;
+
+export function changeOf(row: IntentRow, event: IntentEvent, details: Record<string, unknown> = {}) {
+  const { id, ownerId, agentId } = row;
+  return { event, ownerId, agentId, subjectId: id, data: intentEventData(row), details };
 }
 
 async function followUp(tx: Tx, row: IntentRow, { isOwnWorkflow = false }: ApplyOptions): Promise<void> {

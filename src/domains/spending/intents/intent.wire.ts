@@ -1,4 +1,5 @@
-/** An intent as callers and subscribers see it. Shapes only. @module */
+/** An intent as callers see it and as its events describe it. Shapes only. @module */
+import type { EventData } from '../../../events/catalog.ts';
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { IntentRow } from './intent.entity.ts';
@@ -72,11 +73,35 @@ export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindo
 
 type PaidWindow = Window & { readonly status: WindowStatus; readonly transactionId: string | null };
 
-/** What an event tells of a recurring intent and of the one window that it is about. */
-export const windowTold = (row: ShownIntent, window: PaidWindow): Record<string, unknown> => ({
-  ...intentWire(row),
+/** Without purpose, merchant, reason and approver, which are texts or may name people. */
+export const intentEventData = (row: ShownIntent): EventData<'intent.created'> => ({
+  ...withoutWindow(row),
+  window: currentWindow(row),
+});
+
+/** Of a recurring intent: the event's own window takes the place of the current one. */
+export const windowEventData = (row: ShownIntent, window: PaidWindow): EventData<'intent_window.completed'> => ({
+  ...withoutWindow(row),
   matchedTransactionId: window.transactionId,
   window: { ...windowWire(window), status: window.status },
+});
+
+const withoutWindow = (row: ShownIntent): Omit<EventData<'intent.created'>, 'window'> => ({
+  id: row.id,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  cardId: row.cardId,
+  status: row.status,
+  expectedAmountEuros: eurosFromCents(row.expectedAmountCents),
+  recurring: row.recurring ?? null,
+  expiresAt: isoOf(row.expiresAt),
+  approvedAt: isoOrNull(row.approvedAt),
+  completedAt: isoOrNull(row.completedAt),
+  matchedTransactionId: row.matchedTransactionId ?? null,
+  transactionId: row.transactionId ?? null,
+  attestedAt: isoOrNull(row.attestedAt),
+  verified: row.verified,
+  createdAt: isoOf(row.createdAt),
 });
 
 /** Of an approved recurring one: what is current or next, and unpaid. */

@@ -14,6 +14,9 @@ export function mismatchesOf(expected: Expected, actual: Actual): string[] {
   return [amountMismatch(expected, actual), merchantMismatch(expected, actual)].filter((found) => found !== undefined);
 }
 
+/** The code of a mismatch: the field that it begins with. */
+export const mismatchedField = (mismatch: string): string => mismatch.slice(0, mismatch.indexOf(':'));
+
 function amountMismatch(
   { amountCents: declared, tolerancePercent }: Expected,
   { amountCents: paid }: Actual,

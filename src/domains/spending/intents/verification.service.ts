@@ -4,7 +4,8 @@ import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { intentWire } from './intent.wire.ts';
+import { intentEventData } from './intent.wire.ts';
+import { mismatchedField } from './verification.rules.ts';
 
 /** The row is locked. */
 export async function noteVerified(tx: Tx, row: IntentRow, mismatches: readonly string[], cause: Cause): Promise<void> {
@@ -15,7 +16,7 @@ export async function noteVerified(tx: Tx, row: IntentRow, mismatches: readonly 
   await tx.flush();
   await recordTransition(tx, 'verification', row.id, { from: null, to: fits ? 'verified' : 'mismatched' }, cause);
   const { ownerId, agentId, id } = row;
-  const data = { ...intentWire(row), intentId: id, mismatches };
+  const data = { ...intentEventData(row), intentId: id, mismatches: mismatches.map(mismatchedField) };
   const event = fits ? 'intent.verified' : 'verification.mismatch';
   await recordChanges(tx, cause, [{ event, ownerId, agentId, subjectId: id, data, details: { fits } }]);
 }

@@ -10,8 +10,8 @@ import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRun, reopenWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { PolicyRow } from './policy.entity.ts';
 import { agentPolicyWorkflow, agentPolicyWorkflowId } from './policy.messages.ts';
-import { policyOf, policyWire } from './policy.wire.ts';
-import { afterExpiry, expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
+import { policyEventData, policyOf } from './policy.wire.ts';
+import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
 
 /** After each change of a policy: an agent's has a process exactly while it has an expiry. */
 export async function keepExpiryWorkflow(tx: Tx, row: PolicyRow, at: Date): Promise<void> {
@@ -41,8 +41,8 @@ export async function markExpired(tx: Tx, cause: Cause, row: PolicyRow, cards: n
   const agentId = row.agentId ?? null;
   row.expiredAt = cause.at;
   await tx.flush();
-  const expiredAt = expiryOf(policyOf(row))?.toISOString();
-  const data = { ...policyWire(row), action, expiredAt, cards, next: afterExpiry[action] };
+  const expiredAt = (expiryOf(policyOf(row)) ?? cause.at).toISOString();
+  const data = { ...policyEventData(row), action, expiredAt, cards };
   const details = { action, cards, version: row.version };
   await recordChanges(tx, cause, [{ event: 'policy.expired', ownerId, agentId, subjectId: row.id, data, details }]);
   if (agentId !== null) await setWorkflowRunDue(tx, agentPolicyWorkflowId(agentId), null);

@@ -13,7 +13,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
-import { policyWire, termsOf } from './policy.wire.ts';
+import { policyEventData, termsOf } from './policy.wire.ts';
 import { keepExpiryWorkflow } from './policy-expiry.service.ts';
 import { defaultTerms, fallbackPreset, type PresetId, presets } from './preset.rules.ts';
 
@@ -195,6 +195,6 @@ const changeOf = (
   ownerId: row.ownerId,
   agentId: row.agentId ?? null,
   subjectId: row.id,
-  data: policyWire(row),
+  data: policyEventData(row),
   details,
 });

@@ -1,4 +1,5 @@
-/** Policies and verdicts between their inside form (cents) and what callers send and see (euros). Shapes only. @module */
+/** Policies and decisions: stored in cents; in euros for callers and events. Shapes only. @module */
+import type { EventData } from '../../../events/catalog.ts';
 import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { PolicyRow } from './policy.entity.ts';
 import { expiryOf, type Figures, type Policy, type PolicyTerms, type TraceEntry } from './policy.rules.ts';
@@ -17,7 +18,13 @@ export const policyWire = (row: PolicyRow): PolicyWire => ({
   expiresAt: (row.agentId ?? null) === null ? null : (expiryOf(policyOf(row))?.toISOString() ?? null),
 });
 
-/** The part of a row that a decision looks at. */
+/** Without the names of the policy and of its merchants. */
+export function policyEventData(row: PolicyRow): EventData<'policy.created'> {
+  const { name: _name, merchantAllowlist: _allowed, merchantBlocklist: _blocked, ...data } = policyWire(row);
+  return data;
+}
+
+/** The part of a row that a decision reads. */
 export const policyOf = (row: PolicyRow): Policy => ({
   id: row.id,
   version: row.version,

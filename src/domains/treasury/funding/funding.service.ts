@@ -59,7 +59,7 @@ export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): 
   const postings = internalTransfer({ fromWalletId, toWalletId: walletId, amountCents });
   const balanceCents = await post(tx, cause, order, { kind: 'internal_transfer', postings });
   const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: false });
-  await recordChanges(tx, cause, [changeOf('wallet.funded', funding, 'wallet')]);
+  await recordChanges(tx, cause, [fundedChange(funding, 'wallet')]);
   return funding;
 }
 
@@ -68,18 +68,15 @@ async function credit(tx: Tx, cause: Cause, order: OutsideOrder): Promise<Fundin
   const postings = fund({ ownerId, to: wallet(walletId), amountCents });
   const balanceCents = await post(tx, cause, order, { kind: 'fund', postings });
   const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: true });
-  await recordChanges(tx, cause, [
-    changeOf('wallet.funded', funding, 'processor'),
-    { ...changeOf('wallet.credited', funding, 'processor'), audited: false },
-  ]);
+  await recordChanges(tx, cause, [fundedChange(funding, 'processor'), creditedChange(funding, 'processor')]);
   return funding;
 }
 
 async function request(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
   const balanceCents = await balanceOf(tx, order.walletId);
   const funding = await keep(tx, cause, { ...order, balanceCents, status: 'pending', isSimulated: false });
-  const { id, walletId, amountCents, status } = funding;
-  const data = { id, walletId, status, amountEuros: eurosFromCents(amountCents) };
+  const { id, ownerId, walletId, amountCents, status } = funding;
+  const data = { id, ownerId, walletId, status, amountEuros: eurosFromCents(amountCents) };
   await recordChanges(tx, cause, [{ event: 'funding.requested', ownerId: order.ownerId, subjectId: id, data }]);
   return funding;
 }
@@ -139,16 +136,30 @@ async function keep(tx: Tx, cause: Cause, order: Kept): Promise<FundingView> {
   return kept;
 }
 
-const changeOf = (event: 'wallet.funded' | 'wallet.credited', funding: FundingView, source: string): Change => ({
-  event,
+type Source = 'processor' | 'wallet';
+
+const fundedChange = (funding: FundingView, source: Source): Change => ({
+  event: 'wallet.funded',
   ownerId: funding.ownerId,
   subjectId: funding.walletId,
-  data: {
-    walletId: funding.walletId,
-    amountEuros: eurosFromCents(funding.amountCents),
-    balanceEuros: eurosFromCents(funding.balanceCents),
-    source,
-    fundingId: funding.id,
-  },
+  data: dataOf(funding, source),
   details: { fundingId: funding.id, amountCents: funding.amountCents },
+});
+
+const creditedChange = (funding: FundingView, source: Source): Change => ({
+  event: 'wallet.credited',
+  ownerId: funding.ownerId,
+  subjectId: funding.walletId,
+  data: { ...dataOf(funding, source), agentId: null, account: available(wallet(funding.walletId)) },
+  audited: false,
+});
+
+const dataOf = ({ id, ownerId, walletId, amountCents, balanceCents }: FundingView, source: Source) => ({
+  id: walletId,
+  ownerId,
+  walletId,
+  amountEuros: eurosFromCents(amountCents),
+  balanceEuros: eurosFromCents(balanceCents),
+  source,
+  fundingId: id,
 });

@@ -224,13 +224,13 @@ async function standingOf(tx: Tx, cause: Cause, { id, ownerId }: WalletRow) {
 
 type Told = Pick<WalletRow, 'id' | 'ownerId' | 'status' | 'isDefault'>;
 
-const dataOf = ({ id, status, isDefault }: Omit<Told, 'ownerId'>) => ({ id, walletId: id, status, isDefault });
+const dataOf = ({ id, ownerId, status, isDefault }: Told) => ({ id, walletId: id, ownerId, status, isDefault });
 
-const created = ({ id, ownerId, name, isDefault = false, parentWalletId = undefined }: NewWallet): Change => ({
+const created = ({ id, ownerId, isDefault = false, parentWalletId = undefined }: NewWallet): Change => ({
   event: 'wallet.created',
   ownerId,
   subjectId: id,
-  data: { ...dataOf({ id, status: 'active', isDefault }), name, parentWalletId: parentWalletId ?? null },
+  data: { ...dataOf({ id, ownerId, status: 'active', isDefault }), parentWalletId: parentWalletId ?? null },
 });
 
 const changed = (event: 'wallet.updated' | 'wallet.closed', row: Told, fields: readonly string[]): Change => ({

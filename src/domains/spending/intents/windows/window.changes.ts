@@ -1,18 +1,22 @@
-/** What is told of a window: the intent, and of it this window. Shapes only. @module */
-import type { EventName } from '../../../../events/catalog.ts';
+/** The change that records an event of one window of a recurring intent. Shapes only. @module */
+import type { EventsLike } from '../../../../events/catalog.ts';
 import type { Change } from '../../../../events/record.ts';
 import type { IntentRow } from '../intent.entity.ts';
-import { windowTold } from '../intent.wire.ts';
+import { windowEventData } from '../intent.wire.ts';
 import type { WindowRow } from './window.queries.ts';
 
-export function windowChangeOf(intent: IntentRow, event: EventName, window: WindowRow): Change {
+export function windowChangeOf(
+  intent: IntentRow,
+  event: EventsLike<'intent_window.completed'>,
+  window: WindowRow,
+): Change {
   const { number, transactionId } = window;
   return {
     event,
     ownerId: intent.ownerId,
     agentId: intent.agentId,
     subjectId: intent.id,
-    data: windowTold(intent, window),
+    data: windowEventData(intent, window),
     details: { window: number, ...(transactionId === null ? {} : { transactionId }) },
   };
 }

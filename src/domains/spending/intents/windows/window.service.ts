@@ -5,7 +5,7 @@
  * @module
  */
 import { rows, type Tx } from '../../../../db/tx.ts';
-import type { EventName } from '../../../../events/catalog.ts';
+import type { EventsLike } from '../../../../events/catalog.ts';
 import { recordChanges } from '../../../../events/record.ts';
 import { DomainError } from '../../../../kernel/errors.ts';
 import type { Cause } from '../../../../platform/cause.ts';
@@ -125,7 +125,7 @@ async function move(tx: Tx, intent: IntentRow, from: WindowRow, { command, trans
   return status;
 }
 
-const eventOf: Partial<Record<WindowStatus, EventName>> = {
+const eventOf: Partial<Record<WindowStatus, EventsLike<'intent_window.completed'>>> = {
   completed: 'intent_window.completed',
   missed: 'intent_window.missed',
 };
