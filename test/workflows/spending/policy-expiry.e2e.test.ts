@@ -392,8 +392,9 @@ test('policies with an expiry from before it was acted upon get their run by the
     new URL('../../../src/db/migrations/0330-policy-expiry.sql', import.meta.url),
     'utf8',
   );
-  const insert = migration.slice(migration.indexOf('insert into workflow_runs')).replace(/;\s*$/, '');
-  await world.sql(`${insert} and agent_id = any($1)`, [[agent.agentId, without.agentId]]);
+  // A later migration renamed the table.
+  const insert = migration.slice(migration.indexOf('insert into processes')).replace('processes', 'workflow_runs');
+  await world.sql(`${insert.replace(/;\s*$/, '')} and agent_id = any($1)`, [[agent.agentId, without.agentId]]);
   const { expiresAt } = await api().policies.getAgentPolicy({ params: params(agent) });
   expect((await workflowRunOf(agent))?.due_at?.toISOString()).toBe(expiresAt);
   expect(await workflowRunOf(without)).toBeUndefined();
