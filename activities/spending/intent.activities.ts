@@ -1,29 +1,27 @@
 /** Intent steps the worker runs: each is one transaction or one read, safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
+import type { ApprovalLinks, Decision } from '../../src/domains/identity/approvals/index.ts';
 import {
-  type ApprovalLinks,
   applyToIntent,
   endWindows,
   findIntent,
-  type IntentDecision,
   type IntentRow,
   type IntentView,
   intentView,
   maxChargeCentsOf,
   nextIntentStep,
   stateOf,
-  verifyDecision,
 } from '../../src/domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import type { RiskEngine } from '../../src/domains/spending/risk/risk.port.ts';
-import { DomainError, notFound } from '../../src/kernel/errors.ts';
+import { notFound } from '../../src/kernel/errors.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
-import type { Actor } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import { hasMoved } from '../../src/platform/transitions.ts';
 import { decideIntent } from '../../src/usecases/spending/decide-intent.ts';
+import { refuseChanges } from '../../src/usecases/spending/intent-approval.ts';
 import { demandsPasskey } from '../../src/usecases/spending/refuse-unattested.ts';
 import type { Vault } from '../../src/vault/vault.ts';
+import { causeOfDecision } from '../lib/decisions.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
@@ -56,17 +54,10 @@ export const intentActivities = ({ database, clock, signalsMayApprove, links, ri
     return nextOf({ database, clock, links }, row);
   }),
 
-  decideIntent: refusing(async (intentId: string, decision: IntentDecision): Promise<IntentNext> => {
-    if (decision.actor === 'signal' && decision.decision === 'approve' && !signalsMayApprove) {
-      throw signalsAreOff();
-    }
-    if (decision.actor !== 'signal') await refuseUnsigned({ database, vault }, intentId, decision);
-    const actor: Actor =
-      decision.actor === 'signal' ? { kind: 'signal', by: decision.by } : { kind: decision.actor, id: decision.by };
-    const { causeId, requestId, runId } = decision;
-    // A signal has no request: its effect is recorded under the call that declared the intent.
-    const call = actor.kind === 'signal' ? await originOf(database, intentId) : { requestId, runId };
-    const cause = { causeId, ...call, actor, at: await clock.now() };
+  decideIntent: refusing(async (intentId: string, decision: Decision): Promise<IntentNext> => {
+    refuseChanges(decision.changes);
+    const record = { noun: 'intent', id: intentId, origin: () => originOf(database, intentId) };
+    const cause = await causeOfDecision({ database, clock, vault, signalsMayApprove }, record, decision);
     const row = await database.write((tx) => decideIntent({ risk })(tx, intentId, { kind: decision.decision }, cause));
     return nextOf({ database, clock, links }, row);
   }),
@@ -122,27 +113,3 @@ async function nextOf(
 const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.windowToAt ?? null });
 
 export type IntentActivities = ReturnType<typeof intentActivities>;
-
-/** What this very decision has moved already it may say again, however late. */
-async function refuseUnsigned(
-  { database, vault }: Pick<Deps, 'database' | 'vault'>,
-  intentId: string,
-  decision: IntentDecision,
-): Promise<void> {
-  const check = await verifyDecision(vault, intentId, decision);
-  if (check === 'invalid') throw notOfTheApi();
-  if (check === 'valid' || (await hasMoved(database.read(), 'intent', intentId, decision.causeId))) return;
-  throw new DomainError('invalid_state', 'this decision was sealed more than 10 minutes ago; decide again');
-}
-
-const notOfTheApi = () =>
-  new DomainError(
-    'forbidden',
-    'this decision does not come from the API; people send {"decision":"approve","by":"your name"}',
-  );
-
-const signalsAreOff = () =>
-  new DomainError(
-    'invalid_state',
-    'this deployment takes no approvals by signal (BURSAR_SIGNAL_APPROVALS); use the API',
-  );

@@ -8,6 +8,7 @@ const approve = document.getElementById('approve');
 const deny = document.getElementById('deny');
 const problem = document.getElementById('problem');
 const progress = document.getElementById('progress');
+const changes = document.getElementById('changes');
 const buttons = [...document.querySelectorAll('button')];
 let asking;
 
@@ -25,11 +26,12 @@ approve?.addEventListener('click', () => {
   asking = new AbortController();
   const { signal } = asking;
   void deciding('Waiting for your passkey …', [approve], async () => {
-    const { challengeId, options } = await send('POST', `${link}/challenge`, {});
+    const given = changed();
+    const { challengeId, options } = await send('POST', `${link}/challenge`, given);
     const assertion = await askForPasskey(options, signal);
     say('', 'Approving …');
     lock(buttons);
-    await send('POST', link, { webauthnAssertion: { challengeId, assertion } });
+    await send('POST', link, { webauthnAssertion: { challengeId, assertion }, ...given });
   });
 });
 
@@ -39,6 +41,24 @@ deny?.addEventListener('submit', (event) => {
   const reason = deny.reason.value.replaceAll(/\s+/g, ' ').trim();
   void deciding('Denying …', buttons, () => send('POST', `${link}/deny`, reason === '' ? {} : { reason }));
 });
+
+/** The amounts that differ from the requested ones; an empty field stays as requested. */
+function changed() {
+  const inputs = [...(changes?.querySelectorAll('input') ?? [])];
+  const invalid = inputs.find((input) => !input.checkValidity());
+  if (invalid !== undefined) {
+    invalid.focus();
+    throw Object.assign(new Error(`${invalid.labels[0].firstChild.textContent.trim()} is not an amount in euros`), {
+      status: 400,
+    });
+  }
+  const given = inputs.filter(
+    ({ value, defaultValue }) => value !== '' && Number(value) !== Number(defaultValue || NaN),
+  );
+  return given.length === 0
+    ? {}
+    : { changes: Object.fromEntries(given.map(({ name, value }) => [name, Number(value)])) };
+}
 
 /** Afterwards the server says what became of it. */
 async function deciding(doing, meanwhile, decide) {
@@ -56,6 +76,7 @@ async function deciding(doing, meanwhile, decide) {
 }
 
 const lock = (locked) => {
+  if (changes !== null) changes.disabled = locked.length > 0;
   for (const button of buttons) button.disabled = locked.includes(button);
 };
 

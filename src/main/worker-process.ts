@@ -20,7 +20,7 @@ import { freePort } from '../supervisor/ports.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
-import { refreshApprovalLinks } from '../usecases/spending/refresh-approval-links.ts';
+import { refreshApprovalLinks } from '../usecases/identity/refresh-approval-links.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';

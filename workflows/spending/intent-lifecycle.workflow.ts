@@ -5,12 +5,8 @@
  */
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { IntentActivities, IntentNext } from '../../activities/spending/intent.activities.ts';
-import {
-  decisionAsked,
-  type IntentDecision,
-  type IntentView,
-  parseDecision,
-} from '../../src/domains/spending/intents/intent.messages.ts';
+import { type Decision, decisionAsked, parseDecision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import type { IntentView } from '../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentState, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { currentDetails, type Details } from '../lib/current-details.ts';
@@ -48,7 +44,7 @@ export async function intentLifecycle(input: { id: string }): Promise<IntentView
     return see(await nextIntentStep(intentId));
   };
 
-  const obey = async (decision: IntentDecision): Promise<IntentView> => {
+  const obey = async (decision: Decision): Promise<IntentView> => {
     await condition(() => loaded !== undefined);
     // The row decides; a refusal is the caller's answer.
     return serially(async () => see(await decideIntent(intentId, decision)).view);
@@ -62,11 +58,12 @@ export async function intentLifecycle(input: { id: string }): Promise<IntentView
   });
   onSignal('decide', {
     read: parseDecision,
-    handle: async ({ decision, by }) => {
+    handle: async ({ decision, by, changes }) => {
       signals += 1;
       const causeId = `signal:${workflowInfo().runId}:${signals}`;
       try {
-        await obey({ decision, by, actor: 'signal', causeId, requestId: causeId });
+        const given = changes === undefined ? {} : { changes };
+        await obey({ decision, by, ...given, actor: 'signal', causeId, requestId: causeId });
       } catch (error) {
         details.note(`${decision} by ${by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);
       }
@@ -112,7 +109,7 @@ async function expire(intentId: string, details: Details, see: (step: IntentNext
 }
 
 /** Before the row is loaded everything is let through: the activity decides in any case. */
-function refuseUnlessLegal(loaded: IntentView | undefined, decision: IntentDecision): void {
+function refuseUnlessLegal(loaded: IntentView | undefined, decision: Decision): void {
   if (loaded === undefined) return;
   const state: IntentState = {
     status: loaded.status,

@@ -1,7 +1,10 @@
-/** Keys, agent tokens and passkeys. @module */
+/** Keys, agent tokens, passkeys, and the page on which a person decides. @module */
 import { agentTokensArea } from '../../domains/identity/agent-tokens/agent-token.contract.ts';
 import { AgentTokenRow } from '../../domains/identity/agent-tokens/agent-token.entity.ts';
 import { agentTokenHandlers } from '../../domains/identity/agent-tokens/agent-token.routes.ts';
+import { approvalsArea } from '../../domains/identity/approvals/approval.contract.ts';
+import { approvalPage } from '../../domains/identity/approvals/approval.page.ts';
+import { approvalHandlers } from '../../domains/identity/approvals/approval.routes.ts';
 import { keysArea } from '../../domains/identity/keys/key.contract.ts';
 import { KeyRow } from '../../domains/identity/keys/key.entity.ts';
 import { keyHandlers } from '../../domains/identity/keys/key.routes.ts';
@@ -10,6 +13,7 @@ import { passkeyHandlers } from '../../domains/identity/passkeys/passkey.routes.
 import { agentNames, lockAgent } from '../../domains/parties/index.ts';
 import { findIntent, voidAttestationsOf } from '../../domains/spending/intents/index.ts';
 import { mayReach } from '../../http/caller.ts';
+import { decideByLink } from '../../usecases/identity/decide-by-link.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 const credentialDeps = ({ database, config, credentials }: ApiProcess) => ({
@@ -48,5 +52,13 @@ export const identity = defineModule('identity', [
         },
       }),
     tables: ['passkeys', 'passkey_challenges'],
+  }),
+  servedArea('approvals', {
+    contract: approvalsArea,
+    position: 230,
+    handlers: ({ database, relyingParty, approvals }) =>
+      approvalHandlers(decideByLink({ database, relyingParty, subjects: approvals })),
+    pages: { getApproval: approvalPage },
+    tables: ['approval_links'],
   }),
 ]);

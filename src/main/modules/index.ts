@@ -6,7 +6,7 @@ import { type WorkflowRegistry, workflowRegistry } from '../../temporal/workflow
 import { cards } from './cards.ts';
 import { delivery } from './delivery.ts';
 import { identity } from './identity.ts';
-import type { Activities, ApiProcess, LoopRegistration, Module, WorkerProcess } from './module.ts';
+import type { Activities, ApiProcessWithoutApprovals, LoopRegistration, Module, WorkerProcess } from './module.ts';
 import { parties } from './parties.ts';
 import { payments } from './payments.ts';
 import { platform } from './platform.ts';
@@ -24,7 +24,11 @@ const served = areas.flatMap(({ served }) => served ?? []).sort((one, other) => 
 export const publishedAreas: readonly Area[] = served.map(({ contract }) => contract);
 
 /** Every operation with its handler. */
-export const mountedAreas = (api: ApiProcess): Mounted[] => served.map(({ mount }) => mount(api));
+export function mountedAreas(withoutApprovals: ApiProcessWithoutApprovals): Mounted[] {
+  const approvals = areas.flatMap(({ approval }) => approval?.(withoutApprovals) ?? []);
+  const api = { ...withoutApprovals, approvals };
+  return served.map(({ mount }) => mount(api));
+}
 
 /** Every entity, for the one ORM of a process. */
 export const entities: readonly AnyEntity[] = areas.flatMap((area) => area.entities);

@@ -5,6 +5,7 @@
  */
 import type * as workflowTypes from '../../../workflows/index.ts';
 import type { AnyEntity } from '../../db/orm.ts';
+import type { ApprovalSubject, ApprovalSubjects } from '../../domains/identity/approvals/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
 import { type Area, type Handlers, type Mounted, mounted, type WithPages } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
@@ -15,7 +16,13 @@ import type { Infrastructure } from '../infrastructure.ts';
 import type { Ports } from '../ports.ts';
 
 /** What the handlers of an area may use. */
-export type ApiProcess = Infrastructure & { readonly credentials: OpenCredentials };
+export type ApiProcess = Infrastructure & {
+  readonly credentials: OpenCredentials;
+  /** What a person approves, of every area. */
+  readonly approvals: ApprovalSubjects;
+};
+
+export type ApiProcessWithoutApprovals = Omit<ApiProcess, 'approvals'>;
 
 /** What the activities of an area may use. */
 export type WorkerProcess = Infrastructure & { readonly ports: Ports; readonly retries: RetrySender };
@@ -40,6 +47,8 @@ type Parts = {
   readonly entities?: readonly AnyEntity[];
   readonly activities?: (worker: WorkerProcess) => Activities;
   readonly workflows?: readonly WorkflowRegistration<keyof typeof workflowTypes>[];
+  /** The area's records wait for a person: they are served under an approver's link, and decided by signal. */
+  readonly approval?: (api: ApiProcessWithoutApprovals) => ApprovalSubject;
   readonly loops?: readonly LoopRegistration[];
   /** Queries that return no rows while the area's records agree. */
   readonly reconciliation?: readonly ReconciliationQuery[];
@@ -52,7 +61,8 @@ type Served<A extends Area> = {
   readonly handlers: (api: ApiProcess) => Handlers<A>;
 } & WithPages<A>;
 
-export type RegisteredArea = Required<Omit<Parts, 'activities'>> & {
+export type RegisteredArea = Required<Omit<Parts, 'activities' | 'approval'>> & {
+  readonly approval?: Parts['approval'];
   /** The folder of the area in its domain. */
   readonly name: string;
   readonly activities: (worker: WorkerProcess) => Activities;

@@ -1,9 +1,6 @@
-/** Policies, intents, the page on which a person decides an intent, and evidence. @module */
+/** Policies, intents and evidence. @module */
 import { agentPolicyActivities } from '../../../activities/spending/agent-policy.activities.ts';
 import { intentActivities } from '../../../activities/spending/intent.activities.ts';
-import { approvalsArea } from '../../domains/spending/approvals/approval.contract.ts';
-import { approvalPage } from '../../domains/spending/approvals/approval.page.ts';
-import { approvalHandlers } from '../../domains/spending/approvals/approval.routes.ts';
 import { evidenceArea } from '../../domains/spending/evidence/evidence.contract.ts';
 import { EvidenceRow } from '../../domains/spending/evidence/evidence.entity.ts';
 import { evidenceHandlers } from '../../domains/spending/evidence/evidence.routes.ts';
@@ -19,11 +16,11 @@ import { policyHandlers } from '../../domains/spending/policies/policy.routes.ts
 import { findCardOf } from '../../usecases/cards/card-facts.ts';
 import { approveIntent } from '../../usecases/spending/approve-intent.ts';
 import { attestIntent } from '../../usecases/spending/attest-intent.ts';
-import { decideByLink } from '../../usecases/spending/decide-by-link.ts';
 import { declareIntent } from '../../usecases/spending/declare-intent.ts';
 import { evaluatePlan } from '../../usecases/spending/evaluate-plan.ts';
+import { intentApproval } from '../../usecases/spending/intent-approval.ts';
 import { verifyIntent } from '../../usecases/spending/verify-intent.ts';
-import { type ApiProcess, defineModule, servedArea } from './module.ts';
+import { type ApiProcess, type ApiProcessWithoutApprovals, defineModule, servedArea } from './module.ts';
 
 function policiesOf({ database, risk }: ApiProcess) {
   const evaluate: Parameters<typeof policyHandlers>[0]['evaluate'] = async (tx, { agent, request, at }) => {
@@ -34,7 +31,7 @@ function policiesOf({ database, risk }: ApiProcess) {
   return policyHandlers({ database, evaluate });
 }
 
-function approvingOf({ database, gateway, vault, relyingParty }: ApiProcess) {
+function approvingOf({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) {
   const attest = attestIntent({ database, relyingParty });
   return { attest, approve: approveIntent({ database, gateway, attest, vault }) };
 }
@@ -71,7 +68,8 @@ export const spending = defineModule('spending', [
       });
     },
     entities: [IntentRow],
-    tables: ['intents', 'intent_windows', 'approval_links'],
+    tables: ['intents', 'intent_windows'],
+    approval: (api) => intentApproval(approvingOf(api)),
     activities: ({ database, clock, config, links, risk, vault }) =>
       intentActivities({ risk, database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
     workflows: [
@@ -82,17 +80,6 @@ export const spending = defineModule('spending', [
         summary: ({ subjectId, ofAgent }) => `Intent ${subjectId}${ofAgent}: to be decided, paid or expired`,
       },
     ],
-  }),
-  servedArea('approvals', {
-    contract: approvalsArea,
-    position: 230,
-    handlers: (api) => {
-      const { database, relyingParty, intentChallenge } = api;
-      const { approve } = approvingOf(api);
-      return approvalHandlers(decideByLink({ database, relyingParty, challenge: intentChallenge, approve }));
-    },
-    pages: { getApproval: approvalPage },
-    tables: [],
   }),
   servedArea('evidence', {
     contract: evidenceArea,

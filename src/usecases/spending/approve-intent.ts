@@ -6,22 +6,20 @@
  */
 import type { Database } from '../../db/database.ts';
 import {
-  askedAs,
   decideIntent,
-  type IntentDecision,
   type IntentRow,
   intentWorkflowId,
   moveIntent,
-  signDecision,
   stateOf,
 } from '../../domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
 import type { AssertionEnvelope } from '../../http/webauthn.ts';
 import { DomainError } from '../../kernel/errors.ts';
-import { type Cause, inRunOf } from '../../platform/cause.ts';
+import type { Cause } from '../../platform/cause.ts';
 import { hasMoved } from '../../platform/transitions.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
 import type { Vault } from '../../vault/vault.ts';
+import { approverOf, askForApproval } from '../identity/ask-for-approval.ts';
 import type { AttestIntent } from './attest-intent.ts';
 import { refuseUnattested } from './refuse-unattested.ts';
 
@@ -58,21 +56,13 @@ export const approveIntent =
     if (seen) return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
     const attested = envelope === undefined ? undefined : await attest(intent, envelope, cause);
     if (move.outcome === 'already') return { intentId: id, approvedBy: intent.approvedBy ?? 'policy' };
-    const approver = attested === undefined ? keyOf(cause) : ({ actor: 'passkey', by: attested.passkeyId } as const);
+    const approver = approverOf(cause, attested?.passkeyId, 'an intent');
     // The decision asks again under lock; this answers in words without Temporal.
     if (attested === undefined) {
       refuseUnattested(await policyOfAgent(database.read(), intent.agentId), intent, cause);
     }
-    const { causeId, requestId, runId } = inRunOf(cause, intent);
-    const ids = { causeId, requestId, ...(runId === undefined ? {} : { runId }) };
-    const decision: IntentDecision = { decision: 'approve', ...approver, ...ids };
-    const sealedAt = new Date();
-    const sealed = await signDecision(vault, id, decision, sealedAt);
-    const view = await gateway.ask(intentWorkflowId(id), decideIntent, sealed, askedAs(causeId, sealedAt));
+    const workflowId = intentWorkflowId(id);
+    const asked = { subjectId: id, workflowId, message: decideIntent, approver, cause, origin: intent };
+    const view = await askForApproval({ gateway, vault }, asked);
     return { intentId: id, approvedBy: view.approvedBy ?? 'policy' };
   };
-
-function keyOf({ actor }: Cause): Pick<IntentDecision, 'actor' | 'by'> {
-  if (actor.kind !== 'key') throw new DomainError('forbidden', 'only an owner’s key or a passkey approves an intent');
-  return { actor: 'key', by: actor.id };
-}

@@ -5,18 +5,8 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import {
-  type AskedBy,
-  ceremony,
-  enrolledPasskeys,
-  type Matter,
-  makeChallenge,
-  mayAttest,
-  type Passkey,
-  type RelyingParty,
-  requestChallenge,
-  withAssertion,
-} from '../../domains/identity/index.ts';
+import { attestSubject, type ChallengeRequest, challengeSubject } from '../../domains/identity/approvals/index.ts';
+import type { Matter, Passkey, RelyingParty } from '../../domains/identity/index.ts';
 import {
   findIntent,
   type IntentRow,
@@ -41,47 +31,34 @@ export type Attestation = {
 };
 
 /** Options for the browser, for this intent as it is shown. A repeat with the same `challengeId` finds the first one. */
-export type IntentChallenge = (
-  intent: IntentRow,
-  asked: { readonly challengeId: Id<'challenge'>; readonly askedBy: AskedBy; readonly at: Date },
-) => Promise<PasskeyChallenge>;
+export type IntentChallenge = (intent: IntentRow, asked: ChallengeRequest) => Promise<PasskeyChallenge>;
 
 /** A refusal after the challenge was used leaves it used; a fault leaves everything as it was. */
 export type AttestIntent = (intent: IntentRow, envelope: AssertionEnvelope, cause: Cause) => Promise<Attestation>;
 
-export const challengeIntent =
-  ({ database, relyingParty }: AttestDeps): IntentChallenge =>
-  async (intent, { challengeId, askedBy, at }) => {
-    refuseSettled(intent, at);
-    const enrolled = await enrolledPasskeys(database.read(), intent.ownerId);
-    if (enrolled.length === 0) throw noPasskey();
-    const mayApprove = enrolled.filter((passkey) => mayAttest(passkey, at));
-    if (mayApprove.length === 0) throw tooNew(enrolled[0] as Passkey);
-    const challenge = await database.write(async (tx) =>
-      makeChallenge(tx, challengeId, { ...(await matterOf(tx, intent)), askedBy }),
-    );
-    return requestChallenge(relyingParty, challenge, mayApprove);
+export const challengeIntent = (deps: AttestDeps): IntentChallenge => {
+  const challengeFor = challengeSubject(deps);
+  return async (intent, asked) => {
+    refuseSettled(intent, asked.at);
+    return challengeFor(attestedBy(intent), asked);
   };
+};
 
-export const attestIntent =
-  ({ database, relyingParty }: AttestDeps): AttestIntent =>
-  (intent, envelope, cause) =>
-    ceremony(database, async (tx, effect) =>
-      withAssertion(
-        tx,
-        effect,
-        { relyingParty, envelope, matter: await matterOf(tx, intent) },
-        cause,
-        async (inner, { passkey, isRepeat }) => {
-          if (isRepeat) return attestationOf(inner, await stillAttested(inner, intent.id, passkey), passkey.id, cause);
-          if (!mayAttest(passkey, cause.at)) throw tooNew(passkey);
-          return attestationOf(inner, await recordAttestation(inner, intent.id, passkey.id, cause), passkey.id, cause);
-        },
-      ),
-    );
+export const attestIntent = (deps: AttestDeps): AttestIntent => {
+  const attest = attestSubject(deps);
+  return (intent, envelope, cause) =>
+    attest(attestedBy(intent), envelope, cause, async (tx, { passkey, isRepeat }) => {
+      const row = isRepeat
+        ? await stillAttested(tx, intent.id, passkey)
+        : await recordAttestation(tx, intent.id, passkey.id, cause);
+      return attestationOf(tx, row, passkey.id, cause);
+    });
+};
+
+const attestedBy = (intent: IntentRow) => ({ ownerId: intent.ownerId, matter: (tx: Tx) => matterOf(tx, intent) });
 
 /** Bound to the figures: a challenge that was shown for one amount approves no other. */
-const matterOf = async (tx: Tx, intent: IntentRow): Promise<Matter> => ({
+export const matterOf = async (tx: Tx, intent: IntentRow): Promise<Matter> => ({
   ownerId: intent.ownerId,
   purpose: 'intent',
   subjectId: intent.id,
@@ -103,12 +80,3 @@ async function stillAttested(tx: Tx, id: string, passkey: Passkey): Promise<Inte
   if (row.attestedBy === passkey.id) return row;
   throw new DomainError('invalid_state', `passkey ${passkey.id} stands by the intent no more; ask for a new challenge`);
 }
-
-const noPasskey = (): DomainError =>
-  new DomainError('invalid_state', 'no passkey is enrolled; enrol one with POST /passkeys/register/options first');
-
-const tooNew = ({ id, approvesFrom }: Passkey): DomainError =>
-  new DomainError(
-    'invalid_state',
-    `passkey ${id} was enrolled after the last one was removed; it attests no intent before ${approvesFrom.toISOString()}`,
-  );

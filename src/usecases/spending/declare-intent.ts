@@ -5,8 +5,8 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import type { ApprovalLinks } from '../../domains/identity/approvals/index.ts';
 import {
-  type ApprovalLinks,
   type DeclareBody,
   findByClientId,
   findIntent,

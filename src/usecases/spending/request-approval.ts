@@ -6,9 +6,10 @@
  */
 import { rows, type Tx } from '../../db/tx.ts';
 import { type CardRow, findCard } from '../../domains/cards/index.ts';
+import type { ApprovalLinks } from '../../domains/identity/approvals/index.ts';
 import { lockAgent } from '../../domains/parties/index.ts';
 import type { AuthorizationFacts, AuthorizationMessage, Received } from '../../domains/payments/index.ts';
-import { type ApprovalLinks, insertIntent } from '../../domains/spending/intents/index.ts';
+import { insertIntent } from '../../domains/spending/intents/index.ts';
 import { recordChanges } from '../../events/record.ts';
 import { newId } from '../../kernel/ids.ts';
 import { day, later } from '../../kernel/instant.ts';

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Refused } from '../../../src/client/client.ts';
+import { type ApprovalWire, approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
-import { type ApprovalWire, approvalsArea } from '../../../src/domains/spending/approvals/index.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
@@ -141,17 +141,22 @@ describe('what it shows', () => {
   test('everything a person decides by, as JSON and as a page', async () => {
     const { intent, token } = await waiting();
     expect(await approver().getApproval({ params: { token } })).toEqual({
-      intentId: intent.id,
+      kind: 'intent',
+      id: intent.id,
       status: 'pending_approval',
       request: {
+        title: 'Approve a payment',
         agentName: 'Shopping agent',
+        asks: 'asks to spend',
         purpose: 'a reference book',
         amountEuros: 80,
         maxChargeEuros: 80,
         cadence: null,
-        merchant: 'Example Shop',
+        facts: [{ name: 'merchant', label: 'Where', text: 'Example Shop', isQuoted: true }],
+        changes: [],
         rule: expect.stringMatching(/50\.00.*80\.00/) as never,
         demandsPasskey: false,
+        denies: 'Deny the payment',
         decideBy: intent.expiresAt,
       },
       passkey: { state: 'ready', blockedUntil: null, origin: new URL(world.config.publicUrl).origin },
@@ -226,11 +231,19 @@ describe('approving', () => {
     const { intent, token } = await waiting();
     const done = await approve(token);
     expect(done).toEqual({
-      intentId: intent.id,
+      kind: 'intent',
+      id: intent.id,
       status: 'approved',
       request: null,
       passkey: null,
-      outcome: { at: expect.any(String), approvedWith: 'passkey' },
+      outcome: {
+        at: expect.any(String),
+        approvedWith: 'passkey',
+        title: 'Approved',
+        verb: 'Approved',
+        meaning: 'The agent may now pay.',
+        tone: 'good',
+      },
       businessTime: null,
     });
     const record = await api.intents.getIntent({ params: { id: intent.id } });
@@ -367,7 +380,7 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
     () => api.intents.getIntent({ params: { id: intent.id } }),
     ({ status }) => status === 'expired',
   );
-  expect((await approver().getApproval({ params: { token } })).outcome).toEqual(outcome);
+  expect((await approver().getApproval({ params: { token } })).outcome).toMatchObject(outcome);
 });
 
 test('what was approved and not paid in time is told as expired at its deadline, like the intent itself', async () => {

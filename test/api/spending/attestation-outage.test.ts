@@ -5,7 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { intentsArea, signDecision } from '../../../src/domains/spending/intents/index.ts';
+import { signDecision } from '../../../src/domains/identity/approvals/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';

@@ -328,7 +328,7 @@ test('after the last one has gone, a new one attests nothing for 24 hours of bus
   await world.advance(60 * minute);
   const fresh = await aPasskey(world, owner);
   expect((await passkeys.listPasskeys()).map(({ approvesFrom }) => approvesFrom)).toEqual([until]);
-  const sentence = `passkey ${fresh.id} was enrolled after the last one was removed; it attests no intent before ${until}`;
+  const sentence = `passkey ${fresh.id} was enrolled after the last one was removed; it attests nothing before ${until}`;
   expect(await refusalOf(intentChallengeOf(owner, before.id))).toEqual([400, sentence]);
 
   // A challenge that was made for another one does not help; here that one is a row moved in the table.

@@ -1,8 +1,8 @@
 /** Goal: whatever is sent to a run becomes a small value of plain JSON, and reading it never throws. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { decisionAsked, parseDecision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import { payAsked } from '../../../src/domains/payments/checkout/checkout.messages.ts';
-import { decisionAsked, parseDecision } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { bounded, longestBoundedText, textsOf } from '../../../src/kernel/bounded.ts';
 import { payloadConverter } from '../../../src/temporal/workflow-data-converter.ts';
 

@@ -1,7 +1,7 @@
 /** Goal: a link tells what it may, for as long as it may. Method: properties over states and instants. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { approvedWithOf, passkeyState } from '../../../src/domains/spending/approvals/approval.rules.ts';
+import { approvedWithOf, passkeyState } from '../../../src/domains/identity/approvals/approval.rules.ts';
 import { html } from '../../../src/http/html.ts';
 
 const instants = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });

@@ -1,6 +1,6 @@
 /** Goal: a seal holds for its decision and for ten minutes. Method: the real vault, moments on both sides. @module */
 import { expect, test } from '@jest/globals';
-import { askedAs, signDecision, verifyDecision } from '../../../src/domains/spending/intents/decision-signature.ts';
+import { askedAs, signDecision, verifyDecision } from '../../../src/domains/identity/approvals/decision-signature.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 
 const vault = createVault({ keys: [{ kid: 'one', key: new Uint8Array(32) }] });

@@ -1,7 +1,7 @@
 /** Goal: an intent ends once, obeys each cause once, and is never paid for twice. Method: properties. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { parseDecision } from '../../../src/domains/spending/intents/intent.messages.ts';
+import { parseDecision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import {
   type IntentState,
   intentCommands,

@@ -13,7 +13,7 @@ import type { CheckoutNext } from '../../../activities/payments/checkout.activit
 import type { AgentPolicyNext } from '../../../activities/spending/agent-policy.activities.ts';
 import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
 import type { CardView } from '../../../src/domains/cards/cards/card.messages.ts';
-import type { IntentDecision } from '../../../src/domains/spending/intents/intent.messages.ts';
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { converterPath } from '../../../src/temporal/connection.ts';
 import * as workflows from '../../../workflows/index.ts';
@@ -53,7 +53,7 @@ const intent = (id: string): IntentNext => ({
 });
 const activities = {
   nextIntentStep: async (id: string) => intent(id),
-  decideIntent: async (id: string, decision: IntentDecision) => {
+  decideIntent: async (id: string, decision: Decision) => {
     if (decision.by.length > 60 || decision.causeId.length > 500) throw new Error('it was not made short');
     return intent(id);
   },

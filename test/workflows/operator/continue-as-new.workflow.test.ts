@@ -9,7 +9,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
 import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/index.ts';
-import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
+import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
@@ -27,7 +28,7 @@ const suggestedAfter = 40;
 const taskQueue = 'long-runs';
 
 let status: IntentStatus;
-let decided: IntentDecision[];
+let decided: Decision[];
 let holdDecisions: Promise<void> | undefined;
 
 const next = (): IntentNext => ({
@@ -37,7 +38,7 @@ const next = (): IntentNext => ({
 });
 const activities = {
   nextIntentStep: async (): Promise<IntentNext> => next(),
-  decideIntent: async (_id: string, decision: IntentDecision): Promise<IntentNext> => {
+  decideIntent: async (_id: string, decision: Decision): Promise<IntentNext> => {
     await holdDecisions;
     if (decided.some(({ causeId }) => causeId === decision.causeId)) return next();
     decided.push(decision);
@@ -120,7 +121,7 @@ const started = async (): Promise<string> => {
 };
 const latest = (workflowId: string) => temporal.client.workflow.getHandle(workflowId);
 const runIdOf = async (workflowId: string): Promise<string> => (await latest(workflowId).describe()).runId;
-const approve = (causeId: string): IntentDecision => ({
+const approve = (causeId: string): Decision => ({
   decision: 'approve',
   actor: 'key',
   by: 'key_aaaaaaaa',
@@ -168,7 +169,7 @@ test('an update in flight is answered before it goes on', async () => {
   holdDecisions = new Promise((resolve) => {
     release = resolve;
   });
-  const answer = latest(workflowId).executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('held')] });
+  const answer = latest(workflowId).executeUpdate<IntentView, [Decision]>('decide', { args: [approve('held')] });
   await eventually(
     () => temporal.historyOf(workflowId),
     ({ events }) => (events ?? []).some((event) => event.workflowExecutionUpdateAcceptedEventAttributes != null),

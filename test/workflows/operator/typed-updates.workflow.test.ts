@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { signDecision } from '../../../src/domains/spending/intents/index.ts';
+import { signDecision } from '../../../src/domains/identity/approvals/index.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { clientsOf } from '../../support/factories/records.ts';

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
-import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
+import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
@@ -35,7 +36,7 @@ test.each(Object.entries(hangs))(
     const next = (): IntentNext => ({ kind: 'wait', waitMs: 3_600_000, view: anIntentView(id, status) });
     const activities = {
       nextIntentStep: async () => next(),
-      decideIntent: async (_id: string, { causeId }: IntentDecision) => {
+      decideIntent: async (_id: string, { causeId }: Decision) => {
         asked.push(causeId);
         if (asked.length === 1) await sleep(hangMs);
         status = 'approved';
@@ -61,7 +62,7 @@ test.each(Object.entries(hangs))(
       causeId: 'once',
       requestId: 'once',
     } as const;
-    const answer = handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [decision] });
+    const answer = handle.executeUpdate<IntentView, [Decision]>('decide', { args: [decision] });
     await eventually(
       async () => asked.length,
       (count) => count === 1,

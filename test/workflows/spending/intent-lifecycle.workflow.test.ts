@@ -7,7 +7,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
 import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
-import type { IntentDecision, IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
+import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { anIntentView } from '../../support/intent-view.ts';
@@ -18,7 +19,7 @@ type Row = {
   status: IntentStatus;
   waitMs: number;
   loadable: boolean;
-  decisions: IntentDecision[];
+  decisions: Decision[];
   running: number;
   most: number;
 };
@@ -38,7 +39,7 @@ const activities = {
     if (!rowOf(id).loadable) throw new Error('the database is away');
     return nextOf(id);
   },
-  decideIntent: async (id: string, decision: IntentDecision): Promise<IntentNext> => {
+  decideIntent: async (id: string, decision: Decision): Promise<IntentNext> => {
     const row = rowOf(id);
     row.running += 1;
     row.most = Math.max(row.most, row.running);
@@ -76,7 +77,7 @@ beforeEach(() => {
 });
 
 const started = () => world.start('intentLifecycle', `intent/${id}`, id);
-const approve = (causeId: string): IntentDecision => ({
+const approve = (causeId: string): Decision => ({
   decision: 'approve',
   actor: 'key',
   by: 'key_aaaaaaaa',
@@ -86,7 +87,7 @@ const approve = (causeId: string): IntentDecision => ({
 
 test('an approval by update answers with the new state, and a later denial is refused in words', async () => {
   const handle = await started();
-  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('a')] });
+  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
   expect(view.status).toBe('approved');
   const denial = handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'deny' }] });
   await expect(denial).rejects.toMatchObject({
@@ -105,7 +106,7 @@ test('a step costs the server no task of its own, until the database is away: th
   );
   expect(waiting).toMatchObject([{ activityType: { name: 'nextIntentStep' }, lastFailure: { message: 'Error' } }]);
   rowOf(id).loadable = true;
-  await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('a')] });
+  await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
   await handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'cancel' }] });
   await handle.result();
   const { events = [] } = await handle.fetchHistory();
@@ -134,7 +135,7 @@ test('a deadline that has passed expires the intent', async () => {
 test('a decision that overtakes the first look at the row waits for it', async () => {
   rowOf(id).loadable = false;
   const handle = await started();
-  const answer = handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('early')] });
+  const answer = handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('early')] });
   rowOf(id).loadable = true;
   expect((await answer).status).toBe('approved');
   await handle.terminate();
@@ -159,7 +160,7 @@ test('200 arbitrary signals leave the run alive, and what was ignored is named',
     [['approve']],
   ];
   await Promise.all(typed.map((value) => handle.signal('decide', value)));
-  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('still here')] });
+  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('still here')] });
   expect(view.status).toBe('approved');
   expect(await world.detailsOf(handle)).toMatch(/was ignored/);
   await handle.terminate();
@@ -183,7 +184,7 @@ test('signals with no data, an unknown encoding or 100 KB of text do not block t
     { metadata: encoding('json/plain'), data: new TextEncoder().encode(JSON.stringify('y'.repeat(100_000))) },
   ]);
   await send([{}]);
-  const view = await handle.executeUpdate<IntentView, [IntentDecision]>('decide', { args: [approve('alive')] });
+  const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('alive')] });
   expect(view.status).toBe('approved');
   await handle.terminate();
 });

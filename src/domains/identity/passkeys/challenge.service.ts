@@ -24,6 +24,8 @@ export type Matter = {
   readonly amountCents?: number;
   readonly maxChargeCents?: number;
   readonly merchant?: string | null;
+  /** Of any other approval: the figures that the person is shown, in one text. */
+  readonly terms?: string;
 };
 
 export type Challenge = {
@@ -33,6 +35,7 @@ export type Challenge = {
   readonly amountCents: number | null;
   readonly maxChargeCents: number | null;
   readonly merchant: string | null;
+  readonly terms: string | null;
   readonly name: string | null;
   readonly challenge: string;
   readonly expiresAt: Date;
@@ -40,7 +43,7 @@ export type Challenge = {
   readonly usedBy: Id<'passkey'> | null;
 };
 
-const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", max_charge_cents as "maxChargeCents", merchant, name, challenge,
+const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", max_charge_cents as "maxChargeCents", merchant, terms, name, challenge,
   expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
 
 /** Who asked for a challenge that goes to a browser: an approver's link, or a credential of the owner. */
@@ -60,7 +63,7 @@ type Wanted = Matter & {
 export async function makeChallenge(
   tx: Tx,
   id: Id<'challenge'>,
-  { ownerId, purpose, subjectId, amountCents, maxChargeCents, merchant, name, askedBy }: Wanted,
+  { ownerId, purpose, subjectId, amountCents, maxChargeCents, merchant, terms, name, askedBy }: Wanted,
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
   const [known] = await rows<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
@@ -72,8 +75,8 @@ export async function makeChallenge(
   await rows(
     tx,
     `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, max_charge_cents, merchant, name,
-       challenge, expires_at, asked_by, asked_from)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms', $11, $12) on conflict (id) do nothing`,
+       challenge, expires_at, asked_by, asked_from, terms)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + $10 * interval '1 ms', $11, $12, $13) on conflict (id) do nothing`,
     [
       id,
       ownerId,
@@ -87,6 +90,7 @@ export async function makeChallenge(
       challengeMs,
       askedBy?.kind ?? null,
       from,
+      terms ?? null,
     ],
   );
   return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
@@ -190,7 +194,7 @@ export async function noteHolder(tx: Tx, id: Id<'challenge'>, passkeyId: Id<'pas
 
 function whyAnother(
   found: Challenge,
-  { purpose, subjectId, amountCents, maxChargeCents, merchant }: Matter,
+  { purpose, subjectId, amountCents, maxChargeCents, merchant, terms }: Matter,
 ): string | undefined {
   if (found.purpose !== purpose) return `was made for the purpose ${found.purpose}, not for ${purpose}`;
   if (found.subjectId !== subjectId) return `was made for ${found.subjectId ?? 'nothing'}, not for ${subjectId}`;
@@ -198,6 +202,7 @@ function whyAnother(
   if (!isOfThese || found.merchant !== (merchant ?? null)) {
     return 'was made for another amount or merchant';
   }
+  if (found.terms !== (terms ?? null)) return 'was made for other amounts';
   return undefined;
 }
 

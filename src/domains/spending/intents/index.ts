@@ -1,13 +1,11 @@
 /** The public face of intents. @module */
 
-export { type ApprovalLinks, createApprovalLinks, intentBehind } from './approval-link.service.ts';
-export { askedAs, signDecision, verifyDecision } from './decision-signature.ts';
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent.attestation.service.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
-export { decideIntent, type IntentDecision, type IntentView, intentWorkflowId } from './intent.messages.ts';
+export { decideIntent, type IntentView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
 export { intentHandlers } from './intent.routes.ts';

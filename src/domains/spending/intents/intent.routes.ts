@@ -13,7 +13,7 @@ import { eurosFromCents } from '../../../kernel/money.ts';
 import { type Cursor, pageOf } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
-import type { ApprovalLinks } from './approval-link.service.ts';
+import type { ApprovalLinks } from '../../identity/approvals/index.ts';
 import type { intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentWorkflowId } from './intent.messages.ts';

@@ -16,7 +16,7 @@ import {
   setWorkflowRunDue,
   wakeWorkflowRun,
 } from '../../../platform/workflow-runs.ts';
-import type { ApprovalLinks } from './approval-link.service.ts';
+import type { ApprovalLinks } from '../../identity/approvals/index.ts';
 import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';

@@ -1,9 +1,9 @@
 /** Sample calls of the approver's link, for the suites that cover all operations. @module */
-import { approvalsArea } from '../../../src/domains/spending/approvals/index.ts';
+import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import { thePasskey } from '../../support/factories/passkeys.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
-import { freshIntent } from './intents.samples.ts';
+import { freshIntent } from '../spending/intents.samples.ts';
 
 /** The approver's link of a fresh intent that waits for approval. */
 async function freshLink(one: Sampler) {

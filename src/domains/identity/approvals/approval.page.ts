@@ -1,6 +1,6 @@
 /**
- * The approver's page as HTML: what is asked and the two ways to answer, or what became of it. What the agent wrote is
- * shown as its words. Shapes only; src/browser/approve.js does what a button says.
+ * The approver's page as HTML: what is asked and the two ways to answer, or what became of the request. The words of the
+ * agent are shown as quotations. Shapes only; src/browser/approve.js carries out what the buttons say.
  * @module
  */
 import { type Html, html } from '../../../http/html.ts';
@@ -8,11 +8,10 @@ import { pageOf } from '../../../http/pages.ts';
 import { type ApprovalWire, approvalOut } from './approval.contract.ts';
 
 export const approvalPage = pageOf(approvalOut, {
-  show: (approval) => {
-    const { intentId, request, passkey, outcome, status, businessTime } = approval;
+  show: ({ id, request, passkey, outcome, status, businessTime }) => {
     const footer = businessTime === null ? undefined : html`<p class="fine">${businessTime}</p>`;
     const [title, content] =
-      request !== null && passkey !== null ? waiting(intentId, request, passkey) : ended(intentId, status, outcome);
+      request !== null && passkey !== null ? waiting(id, request, passkey) : ended(id, outcome, status);
     return sheet(title, html`${content}${footer}`);
   },
   refuse: ({ status, message }) => {
@@ -32,29 +31,46 @@ type Passkey = NonNullable<ApprovalWire['passkey']>;
 
 type Sheet = readonly [title: string, content: Html];
 
-const waiting = (intentId: string, request: Request, passkey: Passkey): Sheet => [
-  'Approve a payment',
+const waiting = (id: string, request: Request, passkey: Passkey): Sheet => [
+  request.title,
   html`
       <h1>
-        <span class="who"><bdi>${request.agentName}</bdi> asks to spend</span>
-        <span class="amount">${request.amountEuros.toFixed(2)} EUR</span>
+        <span class="who"><bdi>${request.agentName}</bdi> ${request.asks}</span>
+        ${request.amountEuros === null ? undefined : html`<span class="amount">${request.amountEuros.toFixed(2)} EUR</span>`}
         ${most(request)}
         ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until ${instant(request.decideBy)} at the latest</span>`}
       </h1>
       <dl>
-        ${fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
-        ${fact('Where', request.merchant === null ? html`any merchant: it named none` : html`<bdi>${request.merchant}</bdi>`)}
+        ${request.purpose === null ? undefined : fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
+        ${request.facts.map(({ label, text, isQuoted }) => fact(label, isQuoted ? html`<bdi>${text}</bdi>` : html`${text}`))}
         ${fact('Why you are asked', html`<bdi>${sentence(request.rule ?? 'its rules want a person')}</bdi>`)}
         ${fact('Decide by', instant(request.decideBy))}
       </dl>
+      ${passkey.state === 'ready' ? changeFields(request.changes) : undefined}
       ${approveOffer(request, passkey)}
       <p id="progress" class="fine" role="status"></p>
       <p id="problem" class="problem" role="alert"></p>
-      ${passkey.state === 'ready' ? html`<details class="deny"><summary>Deny</summary>${denyForm}</details>` : html`<div class="deny">${denyForm}</div>`}
+      ${passkey.state === 'ready' ? html`<details class="deny"><summary>Deny</summary>${denyForm(request.denies)}</details>` : html`<div class="deny">${denyForm(request.denies)}</div>`}
       <noscript><p class="problem">This page needs JavaScript to approve or deny.</p></noscript>
-      ${reference(intentId)}
+      ${reference(id)}
     `,
 ];
+
+/** An empty field and an unchanged one leave the amount as requested. */
+const changeFields = (changes: Request['changes']): Html | undefined =>
+  changes.length === 0
+    ? undefined
+    : html`
+      <fieldset id="changes">
+        <legend>You may change the amounts <span class="fine">(EUR)</span></legend>
+        ${changes.map(
+          ({ name, label, requestedEuros }) => html`
+        <label>${label}
+          <input name="${name}" type="number" inputmode="decimal" min="0" max="999999999.99" step="0.01" autocomplete="off"
+            value="${requestedEuros === null ? '' : requestedEuros.toFixed(2)}" placeholder="no limit">
+        </label>`,
+        )}
+      </fieldset>`;
 
 function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin }: Passkey): Html {
   if (state === 'ready') {
@@ -74,16 +90,16 @@ function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin
   return html`<div class="note">${enrol}${until}<p>${key}</p></div>`;
 }
 
-const denyForm = html`
+const denyForm = (label: string): Html => html`
         <form id="deny">
           <label for="reason">Reason <span class="fine">(optional; the agent can read it)</span></label>
           <textarea id="reason" name="reason" rows="2" maxlength="500" autocomplete="off"></textarea>
-          <button class="danger" type="submit">Deny the payment</button>
+          <button class="danger" type="submit">${label}</button>
         </form>`;
 
-/** The agent may have chosen how much more than the amount it takes. */
+/** Shown where a charge may take more than the amount. */
 const most = ({ amountEuros, maxChargeEuros, cadence }: Request): Html | undefined =>
-  maxChargeEuros > amountEuros
+  amountEuros !== null && maxChargeEuros !== null && maxChargeEuros > amountEuros
     ? html`<span class="most">up to ${maxChargeEuros.toFixed(2)} EUR${cadence === null ? '' : ' each'}</span>`
     : undefined;
 
@@ -98,7 +114,7 @@ const again: Readonly<Record<NonNullable<Request['cadence']>, string>> = {
 
 const fact = (term: string, meaning: Html): Html => html`<div><dt>${term}</dt><dd>${meaning}</dd></div>`;
 
-const reference = (intentId: string): Html => html`<p class="fine">Reference <code>${intentId}</code></p>`;
+const reference = (id: string): Html => html`<p class="fine">Reference <code>${id}</code></p>`;
 
 const months = 'January February March April May June July August September October November December'.split(' ');
 
@@ -111,9 +127,8 @@ function instant(iso: string): Html {
 
 type Outcome = ApprovalWire['outcome'];
 
-function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcome): Sheet {
-  const wasApproved = outcome?.approvedWith != null;
-  const { title, meaning, tone } = endings[status](wasApproved);
+function ended(id: string, outcome: Outcome, status: string): Sheet {
+  const { title, verb, meaning, tone } = outcome ?? loadAgain;
   const how = status === 'approved' && outcome?.approvedWith ? ` ${means[outcome.approvedWith]}` : '';
   const when = outcome === null ? undefined : html` on ${instant(outcome.at)}`;
   return [
@@ -121,41 +136,16 @@ function ended(intentId: string, status: ApprovalWire['status'], outcome: Outcom
     html`
       <p class="sign ${tone}" aria-hidden="true">${signs[tone]}</p>
       <h1>${title}</h1>
-      <p>${verbs[status]}${how}${when}. ${meaning}</p>
+      <p>${verb}${how}${when}. ${meaning}</p>
       <p class="fine">This link has served its purpose and tells nothing more.</p>
-      ${reference(intentId)}
+      ${reference(id)}
     `,
   ];
 }
 
-type Tone = 'good' | 'bad' | 'calm';
-const signs: Readonly<Record<Tone, string>> = { good: '✓', bad: '×', calm: '–' };
+const loadAgain = { title: 'Waiting', verb: 'Waiting', meaning: 'Load the page again.', tone: 'calm' } as const;
 
-type Ending = { readonly title: string; readonly meaning: string; readonly tone: Tone };
-
-const endings: Readonly<Record<ApprovalWire['status'], (wasApproved: boolean) => Ending>> = {
-  pending_approval: () => ({ title: 'Waiting', meaning: 'Load the page again.', tone: 'calm' }),
-  approved: () => ({ title: 'Approved', meaning: 'The agent may now pay.', tone: 'good' }),
-  completed: () => ({ title: 'Approved and paid', meaning: 'There is nothing left to decide.', tone: 'good' }),
-  denied: () => ({ title: 'Denied', meaning: 'Nothing is paid.', tone: 'bad' }),
-  failed: () => ({ title: 'Not paid', meaning: 'It was approved, but the payment was declined.', tone: 'bad' }),
-  cancelled: () => ({ title: 'Cancelled', meaning: 'The request was withdrawn. Nothing is paid.', tone: 'calm' }),
-  expired: (wasApproved) => ({
-    title: 'Expired',
-    meaning: wasApproved ? 'It was approved, but not paid in time.' : 'Nobody decided in time. Nothing is paid.',
-    tone: 'calm',
-  }),
-};
-
-const verbs: Readonly<Record<ApprovalWire['status'], string>> = {
-  pending_approval: 'Waiting',
-  approved: 'Approved',
-  completed: 'Paid',
-  denied: 'Denied',
-  failed: 'Declined',
-  cancelled: 'Cancelled',
-  expired: 'Expired',
-};
+const signs: Readonly<Record<NonNullable<Outcome>['tone'], string>> = { good: '✓', bad: '×', calm: '–' };
 
 const means: Readonly<Record<NonNullable<NonNullable<Outcome>['approvedWith']>, string>> = {
   passkey: 'with a passkey',

@@ -1,14 +1,14 @@
 /**
- * Current details of a waiting intent hold the link to its approver's page as it was when they were written. When the
- * public address has changed since the last start, every run that shows a link is woken and writes it anew.
+ * The current details of a waiting record contain the link to its approver's page as of the time they were written. When
+ * the public address differs from that of the last start, every open run whose record has a link is woken and writes it
+ * again.
  * @module
  */
 import type { Database } from '../../db/database.ts';
 import { rows } from '../../db/tx.ts';
-import { intentWorkflowId } from '../../domains/spending/intents/index.ts';
 import { wakeWorkflowRuns } from '../../platform/workflow-runs.ts';
 
-/** Returns how many runs are woken. Two workers that are given different addresses each have theirs in turn. */
+/** Returns how many runs are woken. Two workers with different addresses each have their turn. */
 export const refreshApprovalLinks =
   ({ database }: { readonly database: Database }) =>
   (publicUrl: string): Promise<number> =>
@@ -20,14 +20,14 @@ export const refreshApprovalLinks =
         [publicUrl],
       );
       if (changed.length === 0) return 0;
-      const waiting = await rows<{ id: `int_${string}` }>(
+      const open = await rows<{ id: string }>(
         tx,
-        `select i.id from intents i join approval_links l on l.intent_id = i.id where i.status = 'pending_approval' order by i.id`,
+        `select r.id from workflow_runs r join approval_links l on l.subject_id = r.subject_id where r.is_open order by r.id`,
         [],
       );
       await wakeWorkflowRuns(
         tx,
-        waiting.map(({ id }) => intentWorkflowId(id)),
+        open.map(({ id }) => id),
       );
-      return waiting.length;
+      return open.length;
     });

@@ -1,0 +1,176 @@
+/** What a person does under an approver's link, as published. Wire shapes only. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { euros, eurosOut, instantOut, prose } from '../../../http/schemas.ts';
+import { challengeOut, webauthnAssertion } from '../../../http/webauthn.ts';
+import { approvedWith } from './approval.rules.ts';
+
+const factOut = z
+  .object({
+    name: z.string().meta({ description: 'for programs, such as `merchant`', examples: ['merchant'] }),
+    label: z.string().meta({ description: 'for people', examples: ['Where'] }),
+    text: z.string().meta({ description: 'the value, for people', examples: ['Example Shop'] }),
+    isQuoted: z.boolean().meta({ description: 'whether the agent chose these words', examples: [true] }),
+  })
+  .meta({ id: 'ApprovalFact', description: 'One thing that the approver has to know' });
+
+const changeableOut = z
+  .object({
+    name: z.string().meta({ description: 'the name in `changes`', examples: ['dailyLimitEuros'] }),
+    label: z.string().meta({ description: 'for people', examples: ['Daily limit'] }),
+    requestedEuros: eurosOut.nullable().meta({ description: 'as requested; null: not requested', examples: [100] }),
+  })
+  .meta({ id: 'ApprovalChangeable', description: 'One amount that the approver may set' });
+
+const requestOut = z
+  .object({
+    title: z.string().meta({ description: 'what the approver decides', examples: ['Approve a payment'] }),
+    agentName: z.string().meta({ description: 'the agent that asks', examples: ['Shopping agent'] }),
+    asks: z.string().meta({ description: 'what the agent asks for, after its name', examples: ['asks to spend'] }),
+    purpose: z
+      .string()
+      .nullable()
+      .meta({ description: 'in the words of the agent', examples: ['a reference book'] }),
+    amountEuros: eurosOut.nullable().meta({ description: 'null where no amount is asked for', examples: [80] }),
+    maxChargeEuros: eurosOut
+      .nullable()
+      .meta({ description: 'the most that one charge may take, tolerance included', examples: [84] }),
+    cadence: z
+      .enum(['daily', 'weekly', 'monthly', 'yearly'])
+      .nullable()
+      .meta({ description: 'set when one approval covers repeated payments of that amount', examples: ['monthly'] }),
+    facts: z.array(factOut).meta({ description: 'what else the approver has to know, in the order of the page' }),
+    changes: z.array(changeableOut).meta({ description: 'the amounts that the approver may set' }),
+    rule: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'the rule that requires a person, with its figures',
+        examples: ['80.00 is above the auto-approve limit of 50.00'],
+      }),
+    demandsPasskey: z
+      .boolean()
+      .meta({ description: 'whether the policy accepts no other approval', examples: [false] }),
+    denies: z.string().meta({ description: 'the label of the button that denies', examples: ['Deny the payment'] }),
+    decideBy: instantOut.meta({ description: 'when the request expires', examples: ['2026-11-23T12:00:00.000Z'] }),
+  })
+  .meta({ id: 'ApprovalRequest', description: 'What a person is asked' });
+
+export type ApprovalRequestWire = z.input<typeof requestOut>;
+
+export const approvalOut = z
+  .object({
+    kind: z.string().meta({ description: 'the kind of record: `intent`, `card_request`', examples: ['intent'] }),
+    id: z.string().meta({ description: 'the id of the record', examples: ['int_01j9zx3c5v8h2k4m6n7p9qrstw'] }),
+    status: z.string().meta({
+      description: 'the status of the record, in the words of its own area; `expired` from the deadline on',
+      examples: ['pending_approval'],
+    }),
+    request: requestOut
+      .nullable()
+      .meta({ description: 'set while the record waits; afterwards the link shows the outcome alone' }),
+    passkey: z
+      .object({
+        state: z.enum(['ready', 'none', 'blocked']),
+        blockedUntil: instantOut.nullable().meta({ description: 'after the removal of the last passkey' }),
+        origin: z.string().meta({ description: 'where the browser must be for the ceremony' }),
+      })
+      .nullable(),
+    outcome: z
+      .object({
+        at: instantOut,
+        approvedWith: z
+          .enum(approvedWith)
+          .nullable()
+          .meta({ description: 'the kind of approver, without its name; null where nobody approved' }),
+        title: z.string().meta({ description: 'for people', examples: ['Approved and paid'] }),
+        verb: z.string().meta({ description: 'what happened, before the instant', examples: ['Paid'] }),
+        meaning: z
+          .string()
+          .meta({ description: 'what follows from it, for people', examples: ['There is nothing left to decide.'] }),
+        tone: z.enum(['good', 'bad', 'calm']).meta({ description: 'how a page shows it' }),
+      })
+      .nullable()
+      .meta({ description: 'what became of the request; null while it waits' }),
+    businessTime: z.string().nullable().meta({
+      description: 'in a sandbox whose clock was moved: one sentence with the business time; null otherwise',
+    }),
+  })
+  .meta({ id: 'Approval' });
+
+export type ApprovalWire = z.infer<typeof approvalOut>;
+
+/** By name; which names there are, `request.changes` says. */
+const changes = z
+  .record(z.string().max(40), euros())
+  .optional()
+  .meta({
+    description:
+      'amounts that the approver sets instead of the requested ones; an amount that is left out stays as requested',
+    examples: [{ dailyLimitEuros: 50 }],
+  });
+
+const one = z.strictObject({ token: z.string().max(128).meta({ description: 'the last part of the link' }) });
+
+export const approvalsArea = defineArea({
+  tag: 'Approvals',
+  base: '/approve',
+  aliases: [],
+  description:
+    'The page on which a person decides what an agent asks for: an intent or a card request. The link is a capability: it shows and denies, and approves only together with a passkey.',
+  operations: {
+    getApproval: {
+      method: 'get',
+      path: '/{token}',
+      summary: 'What is asked, by whom and until when; a page for browsers',
+      description:
+        'A page where `Accept` prefers HTML, else JSON. While the record waits, `request` contains everything that the approver has to know; from the decision or the deadline on, only `outcome` is left.',
+      auth: ['public'],
+      params: one,
+      success: { status: 200, body: approvalOut },
+      refusals: ['not_found'],
+      page: true,
+    },
+    createApprovalChallenge: {
+      method: 'post',
+      path: '/{token}/challenge',
+      summary: 'Begin the approval: a challenge for one of the owner’s passkeys',
+      description:
+        'The challenge is good for this record at these amounts, for one answer, for five minutes. 400 when nothing is left to decide, no passkey is enrolled, or none may approve yet.',
+      auth: ['public'],
+      params: one,
+      body: z.strictObject({ changes }),
+      success: {
+        status: 200,
+        body: challengeOut,
+      },
+      refusals: ['invalid_state', 'not_found'],
+      pure: true,
+    },
+    approveByLink: {
+      method: 'post',
+      path: '/{token}',
+      summary: 'Approve with a passkey',
+      description:
+        'The assertion answers a challenge of this link, made for the same `changes`. Approving what is approved already answers 200 again and changes nothing. 403 when a rule forbids the approval by now; 503 while Temporal is unavailable: request a new challenge then, because this one is used.',
+      auth: ['public'],
+      params: one,
+      body: z.strictObject({ webauthnAssertion, changes }),
+      success: { status: 200, body: approvalOut },
+      refusals: ['invalid_state', 'policy_denied', 'not_found'],
+      fires: ['intent.approved', 'intent.attested'],
+    },
+    denyByLink: {
+      method: 'post',
+      path: '/{token}/deny',
+      summary: 'Deny',
+      description: 'Needs no passkey and no Temporal. Denying what is denied already answers 200 again.',
+      auth: ['public'],
+      params: one,
+      body: z.strictObject({ reason: prose(500).optional() }),
+      success: { status: 200, body: approvalOut },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['intent.denied'],
+    },
+  },
+});

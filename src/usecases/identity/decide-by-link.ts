@@ -1,0 +1,105 @@
+/**
+ * What a person does under an approver's link: read what is asked, approve it with a passkey, deny it. The link serves
+ * one record, as long as that waits, and shows the outcome afterwards. The record's subject carries the decision out.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import {
+  type ApprovalCase,
+  type ApprovalDeps,
+  type ApprovalSubjects,
+  type ApprovalWire,
+  approvedWithOf,
+  challengeSubject,
+  passkeyState,
+  subjectBehind,
+  subjectOfId,
+} from '../../domains/identity/approvals/index.ts';
+import { approvesFrom, enrolledPasskeys, lastGoneAt, type RelyingParty } from '../../domains/identity/index.ts';
+import { agentNames } from '../../domains/parties/index.ts';
+import { businessTimeInWords } from '../../http/business-time.ts';
+import type { Call } from '../../http/caller.ts';
+import { DomainError } from '../../kernel/errors.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly relyingParty: RelyingParty;
+  readonly subjects: ApprovalSubjects;
+};
+
+type Found = { readonly kind: string; readonly approval: ApprovalCase };
+
+export function decideByLink({ database, relyingParty, subjects }: Deps): ApprovalDeps {
+  const challengeFor = challengeSubject({ database, relyingParty });
+
+  const caseOf = async (token: string): Promise<Found> => {
+    const tx = database.read();
+    const id = await subjectBehind(tx, token);
+    const subject = id === undefined ? undefined : subjectOfId(subjects, id);
+    const approval = id === undefined ? undefined : await subject?.find(tx, id);
+    if (subject === undefined || approval == null) throw new DomainError('not_found', 'no request has this link');
+    return { kind: subject.kind, approval };
+  };
+  const read = async (token: string, { now }: Pick<Call, 'now'>): Promise<ApprovalWire> =>
+    wireOf({ database, relyingParty }, await caseOf(token), await now());
+
+  return {
+    read,
+    challenge: async (token, changes, { newId, cause: { at, sourceAddress } }) => {
+      const { approval } = await caseOf(token);
+      refuseDecided(approval, at);
+      const asked = { kind: 'link', address: sourceAddress } as const;
+      return challengeFor(
+        { ownerId: approval.ownerId, matter: (tx) => approval.matter(tx, changes) },
+        { challengeId: newId('challenge'), askedBy: asked, at },
+      );
+    },
+    approve: async (token, { webauthnAssertion, changes }, call) => {
+      const { approval } = await caseOf(token);
+      const { at } = call.cause;
+      const isDone = approval.standing(at).isApproved;
+      if (!isDone) refuseDecided(approval, at);
+      if (!isDone) await approval.approve(webauthnAssertion, changes, call.cause);
+      return read(token, call);
+    },
+    deny: async (token, reason, call) => {
+      const { approval } = await caseOf(token);
+      const cause = { ...call.cause, actor: { kind: 'approval-link' } } as const;
+      if (!approval.standing(cause.at).isDenied) refuseDecided(approval, cause.at);
+      await database.write((tx) => approval.deny(tx, reason, cause));
+      return read(token, call);
+    },
+  };
+}
+
+function refuseDecided(approval: ApprovalCase, at: Date): void {
+  const { status, isWaiting } = approval.standing(at);
+  if (isWaiting) return;
+  throw new DomainError('invalid_state', `there is nothing left to decide: the request is ${status}`);
+}
+
+async function wireOf(
+  { database, relyingParty: { origin } }: Pick<Deps, 'database' | 'relyingParty'>,
+  { kind, approval }: Found,
+  now: Date,
+): Promise<ApprovalWire> {
+  const { id, ownerId, agentId } = approval;
+  const { status, isWaiting, outcome } = approval.standing(now);
+  const named = { kind, id, status, businessTime: businessTimeInWords(now) ?? null };
+  if (!isWaiting) {
+    const { at, approvedBy, ...ending } = outcome;
+    const ended = { at: at.toISOString(), approvedWith: approvedWithOf(approvedBy), ...ending };
+    return { ...named, request: null, passkey: null, outcome: ended };
+  }
+  const tx = database.read();
+  const enrolled = await enrolledPasskeys(tx, ownerId);
+  const next = approvesFrom(now, await lastGoneAt(tx, ownerId));
+  const { state, blockedUntil } = passkeyState(enrolled, next, now);
+  const agentName = (await agentNames(tx, ownerId, [agentId])).get(agentId) ?? agentId;
+  return {
+    ...named,
+    request: { ...(await approval.show(tx)), agentName },
+    passkey: { state, blockedUntil: blockedUntil?.toISOString() ?? null, origin },
+    outcome: null,
+  };
+}

@@ -1,0 +1,123 @@
+/** The intent as an approval subject: what the approver's page shows of it, and what a decision does. @module */
+import type { ApprovalCase, ApprovalSubject, ApproverChanges, Ending } from '../../domains/identity/approvals/index.ts';
+import {
+  applyToIntent,
+  findIntent,
+  type IntentRow,
+  type IntentStatus,
+  maxChargeCentsOf,
+  stateOf,
+  statusAsOf,
+} from '../../domains/spending/intents/index.ts';
+import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import { eurosFromCents } from '../../kernel/money.ts';
+import type { ApproveIntent } from './approve-intent.ts';
+import { matterOf } from './attest-intent.ts';
+import { demandsPasskey } from './refuse-unattested.ts';
+
+type Deps = { readonly approve: ApproveIntent };
+
+export const intentApproval = ({ approve }: Deps): ApprovalSubject => ({
+  kind: 'intent',
+  idKind: 'intent',
+  find: async (tx, id) => {
+    const intent = await findIntent(tx, id);
+    return intent === null ? null : caseOf(intent, approve);
+  },
+});
+
+const caseOf = (intent: IntentRow, approve: ApproveIntent): ApprovalCase => ({
+  id: intent.id,
+  ownerId: intent.ownerId,
+  agentId: intent.agentId,
+  standing: (at) => {
+    const status = statusAsOf(stateOf(intent), at);
+    return {
+      status,
+      isWaiting: status === 'pending_approval',
+      isApproved: intent.status === 'approved',
+      isDenied: intent.status === 'denied',
+      outcome: {
+        at: endedAt(intent, status),
+        approvedBy: intent.approvedBy ?? null,
+        ...endings[status](intent.approvedBy != null),
+      },
+    };
+  },
+  show: async (tx) => {
+    const merchant = intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null);
+    return {
+      title: 'Approve a payment',
+      asks: 'asks to spend',
+      purpose: intent.purpose,
+      amountEuros: eurosFromCents(intent.expectedAmountCents),
+      maxChargeEuros: eurosFromCents((await maxChargeCentsOf(tx, [intent]))(intent)),
+      cadence: intent.recurring?.cadence ?? null,
+      facts: [
+        {
+          name: 'merchant',
+          label: 'Where',
+          text: merchant ?? 'any merchant: it named none',
+          isQuoted: merchant !== null,
+        },
+      ],
+      changes: [],
+      rule: intent.policyCheck.reason,
+      demandsPasskey: demandsPasskey(await policyOfAgent(tx, intent.agentId)),
+      denies: 'Deny the payment',
+      decideBy: intent.expiresAt.toISOString(),
+    };
+  },
+  matter: async (tx, changes) => {
+    refuseChanges(changes);
+    return matterOf(tx, intent);
+  },
+  approve: async (envelope, changes, cause) => {
+    refuseChanges(changes);
+    await approve(intent, envelope, cause);
+  },
+  deny: (tx, reason, cause) => applyToIntent(tx, intent.id, { kind: 'deny', reason }, cause),
+});
+
+/** An approver takes or refuses the amount of an intent. */
+export function refuseChanges(changes: ApproverChanges | undefined): void {
+  if (changes === undefined || Object.keys(changes).length === 0) return;
+  throw new DomainError('invalid_request', 'an approver changes nothing of an intent: approve it as it is, or deny it');
+}
+
+/** `status`: an intent has ended at its deadline, whether or not its workflow marked that. */
+function endedAt({ approvedAt, completedAt, expiresAt, updatedAt }: IntentRow, status: IntentStatus): Date {
+  if (status === 'expired') return expiresAt;
+  return (status === 'approved' ? approvedAt : completedAt) ?? updatedAt;
+}
+
+const endings: Readonly<Record<IntentStatus, (wasApproved: boolean) => Ending>> = {
+  pending_approval: () => ({ title: 'Waiting', verb: 'Waiting', meaning: 'Load the page again.', tone: 'calm' }),
+  approved: () => ({ title: 'Approved', verb: 'Approved', meaning: 'The agent may now pay.', tone: 'good' }),
+  completed: () => ({
+    title: 'Approved and paid',
+    verb: 'Paid',
+    meaning: 'There is nothing left to decide.',
+    tone: 'good',
+  }),
+  denied: () => ({ title: 'Denied', verb: 'Denied', meaning: 'Nothing is paid.', tone: 'bad' }),
+  failed: () => ({
+    title: 'Not paid',
+    verb: 'Declined',
+    meaning: 'It was approved, but the payment was declined.',
+    tone: 'bad',
+  }),
+  cancelled: () => ({
+    title: 'Cancelled',
+    verb: 'Cancelled',
+    meaning: 'The request was withdrawn. Nothing is paid.',
+    tone: 'calm',
+  }),
+  expired: (wasApproved) => ({
+    title: 'Expired',
+    verb: 'Expired',
+    meaning: wasApproved ? 'It was approved, but not paid in time.' : 'Nobody decided in time. Nothing is paid.',
+    tone: 'calm',
+  }),
+};
