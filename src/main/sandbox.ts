@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createLogger } from '../platform/log.ts';
+import { SandboxEnvironment } from '../sandbox/environment.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
-import { SandboxEnvironment } from './sandbox-environment.ts';
 
 const read = SandboxEnvironment.safeParse(process.env);
 if (!read.success) {

@@ -7,6 +7,7 @@ import { startListener } from '../db/listener.ts';
 import { createSender } from '../domains/delivery/index.ts';
 import { purgeAuditAddresses } from '../domains/identity/index.ts';
 import { createIdempotency } from '../http/idempotency.ts';
+import { startWorkerMetrics } from '../http/worker-metrics.ts';
 import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { beat } from '../platform/heartbeats.ts';
@@ -26,7 +27,6 @@ import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
 import type { LoopRegistration, RunningLoop } from './modules/module.ts';
 import { portsOf } from './ports.ts';
-import { startWorkerMetrics } from './worker-metrics.ts';
 
 export type RunningWorkerProcess = { stop(): Promise<void> };
 

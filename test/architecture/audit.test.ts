@@ -4,12 +4,12 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from '@jest/globals';
-import { advisoriesIn, refusedLicence, Sbom } from '../../src/main/audit.ts';
+import { advisoriesIn, refusedLicence, Sbom } from '../../src/dev/audit.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 test('every production dependency has an allowed licence, and the bill of materials names them all', async () => {
-  const { stdout } = await promisify(execFile)('node', ['src/main/audit.ts', '--offline'], { cwd: root });
+  const { stdout } = await promisify(execFile)('node', ['src/dev/audit.ts', '--offline'], { cwd: root });
   expect(stdout).toContain('licences: all on the list');
   expect(stdout).toContain('known vulnerabilities: not checked (--offline)');
   const sbom = Sbom.parse(JSON.parse(await readFile(`${root}/dist/bursar.cdx.json`, 'utf8')));

@@ -1,14 +1,15 @@
 /** Goal: what is published follows from the declarations and keeps their rules. Method: reading the declarations. @module */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import { eventsDocument, openApiDocument } from '../../src/dev/documents.ts';
+import { sourceMap } from '../../src/dev/source-map.ts';
+import { workflowIndex } from '../../src/dev/workflow-index.ts';
 import { codesInWords, mccCategories } from '../../src/domains/spending/policies/mcc-groups.rules.ts';
 import { eventNames, isReserved } from '../../src/events/catalog.ts';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import { codesOfTheEdge } from '../../src/http/openapi-refusals.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
-import { eventsDocument, openApiDocument } from '../../src/main/documents.ts';
 import { publishedAreas } from '../../src/main/modules/index.ts';
-import { sourceMap } from '../../src/main/source-map.ts';
 
 const operations = publishedAreas.flatMap((area) =>
   Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({ area, name, operation })),
@@ -142,8 +143,11 @@ test.each([
   expect(JSON.parse(JSON.stringify(document()))).toEqual(committed);
 });
 
-test('src/README.md is as committed; after a change: npm run snapshot', async () => {
-  expect(await readFile(new URL('../../src/README.md', import.meta.url), 'utf8')).toBe(await sourceMap());
+test.each([
+  ['src/README.md', sourceMap],
+  ['workflows/index.ts', workflowIndex],
+])('%s is as committed; after a change: npm run snapshot', async (file, generate) => {
+  expect(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')).toBe(await generate());
 });
 
 test('merchant categories are an enum with a description of each, and the time of token expiry is named', () => {

@@ -54,6 +54,12 @@ export const directions = [
     to: { path: '^(workflows|activities)/' },
   },
   {
+    name: 'dev-is-for-developers',
+    severity: 'error',
+    from: { path: '^(src|activities|workflows)/', pathNot: '^src/dev/' },
+    to: { path: '^src/dev/' },
+  },
+  {
     name: 'activities-know-no-workflow',
     severity: 'error',
     from: { path: '^activities/' },

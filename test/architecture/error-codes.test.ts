@@ -5,9 +5,9 @@
  */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
+import { openApiDocument } from '../../src/dev/documents.ts';
 import { bugLabel, labelOf, statusOf } from '../../src/http/error-codes.ts';
 import { errorCodes } from '../../src/kernel/errors.ts';
-import { openApiDocument } from '../../src/main/documents.ts';
 
 type Response = {
   headers: Record<string, { schema?: { enum: string[] } }>;

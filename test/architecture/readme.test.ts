@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals';
 import type { Operation } from '../../src/http/route.ts';
 import { configNames } from '../../src/main/config.ts';
 import { publishedAreas } from '../../src/main/modules/index.ts';
-import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
+import { SandboxEnvironment } from '../../src/sandbox/environment.ts';
 
 const root = new URL('../../', import.meta.url);
 const readme = await readFile(new URL('README.md', root), 'utf8');

@@ -47,7 +47,9 @@ export const exampleText = (): string => readFileSync(`${projectFolder}.env.exam
 
 /** An `.env` as an operator makes it: new secrets at each call. */
 export const madeEnv = (): Env =>
-  envFrom(execFileSync(process.execPath, [`${projectFolder}src/main/env-file.mjs`, '--print'], { encoding: 'utf8' }));
+  envFrom(
+    execFileSync(process.execPath, [`${projectFolder}src/supervisor/env-file.mjs`, '--print'], { encoding: 'utf8' }),
+  );
 
 /** Double-quoted values of `.env` turn `\n` into a line's end, as compose does. */
 export const envFrom = (text: string): Env => parseEnv(text) as Env;

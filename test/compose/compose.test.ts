@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { configNames, readConfig } from '../../src/main/config.ts';
-import { SandboxEnvironment } from '../../src/main/sandbox-environment.ts';
 import { version } from '../../src/main/version.ts';
+import { SandboxEnvironment } from '../../src/sandbox/environment.ts';
 import { temporalLaunch } from '../../src/supervisor/temporal-server.ts';
 import { temporalSecurityNames } from '../../src/temporal/security.ts';
 import { readVaultKeys } from '../../src/vault/vault-keys.ts';
@@ -149,7 +149,7 @@ describe('secrets', () => {
   });
 
   test('a made file is readable by its owner alone, and is never replaced', () => {
-    const script = readFileSync(join(projectFolder, 'src/main/env-file.mjs'), 'utf8');
+    const script = readFileSync(join(projectFolder, 'src/supervisor/env-file.mjs'), 'utf8');
     expect(script).toContain("{ mode: 0o600, flag: 'wx' }");
     expect(readFileSync(join(projectFolder, '.gitignore'), 'utf8').split('\n')).toContain('.env');
   });

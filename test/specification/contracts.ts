@@ -1,6 +1,7 @@
 /** Looks a fact up in the published interface. Answers what is wrong, or nothing. @module */
+
+import { openApiDocument } from '../../src/dev/documents.ts';
 import { eventCatalog } from '../../src/events/catalog.ts';
-import { openApiDocument } from '../../src/main/documents.ts';
 import type { Claim, Shape } from './facts.ts';
 
 type Json = { readonly [key: string]: Json } | readonly Json[] | string | number | boolean | null;

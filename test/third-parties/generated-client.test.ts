@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../src/main/documents.ts';
+import { openApiDocument } from '../../src/dev/documents.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 const client = fileURLToPath(new URL('client/', import.meta.url));

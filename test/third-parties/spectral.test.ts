@@ -6,7 +6,7 @@
 import { expect, test } from '@jest/globals';
 import { type RulesetDefinition, Spectral } from '@stoplight/spectral-core';
 import { oas } from '@stoplight/spectral-rulesets';
-import { openApiDocument } from '../../src/main/documents.ts';
+import { openApiDocument } from '../../src/dev/documents.ts';
 
 // The packages' own types do not fit each other.
 const openApiRules = oas as unknown as RulesetDefinition;

@@ -1,9 +1,9 @@
 /** What belongs to no domain: health, the sandbox's business clock, and the platform's own tables. @module */
 import { healthArea, healthHandlers } from '../../http/health.ts';
+import { healthChecks } from '../../http/health-checks.ts';
 import { sandboxClockArea, sandboxClockHandlers } from '../../http/sandbox-clock.ts';
 import { createSandboxClock } from '../../relay/sandbox-clock.ts';
 import { createRelay } from '../../relay/workflow-runs.ts';
-import { healthChecks } from '../health-checks.ts';
 import { version } from '../version.ts';
 import { defineModule, internalArea, servedArea } from './module.ts';
 

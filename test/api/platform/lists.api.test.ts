@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { openApiDocument } from '../../../src/dev/documents.ts';
 import { webhooksArea } from '../../../src/domains/delivery/index.ts';
-import { openApiDocument } from '../../../src/main/documents.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

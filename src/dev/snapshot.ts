@@ -1,17 +1,19 @@
 /**
- * Rewrites openapi.json and events.json, the published interface as reviewers see it change, and the map of sources. `--check` only compares
- * and fails on a difference.
+ * Rewrites every generated file: openapi.json and events.json (the published interface, so that reviewers see each
+ * change), the map src/README.md, and workflows/index.ts. With `--check` it compares only and fails on a difference.
  * @module
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { eventsDocument, openApiDocument } from './documents.ts';
 import { sourceMap } from './source-map.ts';
+import { workflowIndex } from './workflow-index.ts';
 
 const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
 const files = {
   'openapi.json': asJson(openApiDocument()),
   'events.json': asJson(eventsDocument()),
   'src/README.md': await sourceMap(),
+  'workflows/index.ts': await workflowIndex(),
 };
 const stale: string[] = [];
 for (const [name, text] of Object.entries(files)) {

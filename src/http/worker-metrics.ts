@@ -4,25 +4,23 @@
  * @module
  */
 
+import type { Database } from '../db/database.ts';
 import { poolOf } from '../db/pools.ts';
 import { rows } from '../db/tx.ts';
-import { exposition, type Gauge, type MetricsServer, startMetricsServer } from '../http/metrics.ts';
-import type { Infrastructure } from './infrastructure.ts';
+import type { Logger } from '../platform/log.ts';
+import { exposition, type Gauge, type MetricsServer, startMetricsServer } from './metrics.ts';
 
-export async function startWorkerMetrics(
-  infrastructure: Infrastructure,
-  port: number,
-  sdkAddress: string,
-): Promise<MetricsServer> {
-  const own = async (): Promise<string> =>
-    exposition([...poolGauges(infrastructure), ...(await waiting(infrastructure))]);
+type Deps = { readonly database: Database; readonly log: Logger };
+
+export async function startWorkerMetrics(deps: Deps, port: number, sdkAddress: string): Promise<MetricsServer> {
+  const own = async (): Promise<string> => exposition([...poolGauges(deps), ...(await waiting(deps))]);
   const sdk = async (): Promise<string> => (await fetch(`http://${sdkAddress}/metrics`)).text();
-  const server = await startMetricsServer(port, [own, sdk], infrastructure.log);
-  infrastructure.log.info({ url: server.url }, 'metrics are served');
+  const server = await startMetricsServer(port, [own, sdk], deps.log);
+  deps.log.info({ url: server.url }, 'metrics are served');
   return server;
 }
 
-function poolGauges({ database }: Infrastructure): Gauge[] {
+function poolGauges({ database }: Deps): Gauge[] {
   const { totalCount, idleCount, waitingCount } = poolOf(database.read());
   const values = [
     { value: totalCount - idleCount, labels: { state: 'used' } },
@@ -37,7 +35,7 @@ function poolGauges({ database }: Infrastructure): Gauge[] {
 type Waiting = { deliveries: number; wakes: number; starts: number; unsealed: number; sealerLag: number };
 
 /** One statement over indexed conditions. */
-async function waiting({ database }: Infrastructure): Promise<Gauge[]> {
+async function waiting({ database }: Deps): Promise<Gauge[]> {
   const [found] = await rows<Waiting>(
     database.read(),
     `select

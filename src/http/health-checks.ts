@@ -1,16 +1,17 @@
 /** The real checks behind `GET /health`: one query, one call to Temporal, and the loops' heartbeats. @module */
 import type { Database } from '../db/database.ts';
 import { oneRow } from '../db/tx.ts';
-import type { Checks } from '../http/health.ts';
 import { beatingLoops } from '../platform/heartbeats.ts';
-import type { Infrastructure } from './infrastructure.ts';
+import type { Checks } from './health.ts';
 
 const checkTimeoutMs = 4_000;
 /** A loop that found nothing to do still beats every 30 s. */
 const freshSeconds = 75;
 
+type Deps = { readonly database: Database; readonly temporal: { isReachable(): Promise<boolean> } };
+
 export const healthChecks =
-  ({ database, temporal }: Infrastructure) =>
+  ({ database, temporal }: Deps) =>
   async (): Promise<Checks> => {
     const [beating, isTemporalThere, isOwner] = await Promise.all([
       within(beatingLoops(database, freshSeconds)),

@@ -2,8 +2,8 @@
 import * as z from 'zod';
 import { categoryOf, eventCatalog, eventNames, isReserved } from '../events/catalog.ts';
 import { openApiOf } from '../http/openapi.ts';
-import { publishedAreas } from './modules/index.ts';
-import { version } from './version.ts';
+import { publishedAreas } from '../main/modules/index.ts';
+import { version } from '../main/version.ts';
 
 export const openApiDocument = (): object =>
   openApiOf(publishedAreas, { version, mode: 'sandbox', serverUrl: 'http://localhost:8400' });
