@@ -42,6 +42,7 @@ export async function openDatabase({ url, entities, poolSize, applicationName }:
 
 const int8 = 20;
 const timestamptz = 1184;
+const numeric = 1700;
 
 function typeParsers(): TypeOverrides {
   const types = new TypeOverrides();
@@ -50,6 +51,7 @@ function typeParsers(): TypeOverrides {
     if (!Number.isSafeInteger(value)) throw new RangeError(`database value outside safe integers: ${text}`);
     return value;
   });
+  types.setTypeParser(numeric, Number);
   types.setTypeParser(timestamptz, (text) => new Date(text));
   return types;
 }

@@ -11,21 +11,18 @@ export const defaultPageSize = 50;
 export const maximumPageSize = 100;
 
 /** `rows` must hold up to `limit + 1` rows in page order: the extra one says that there is more. */
-export function pageOf<Row, Wire>(
-  rows: readonly Row[],
-  limit: number,
-  cursorOf: (row: Row) => Cursor,
-  toWire: (row: Row) => Wire,
-): Page<Wire> {
-  const shown = rows.slice(0, limit);
-  const last = shown.at(-1);
+export function pageOf<Row>(rows: readonly Row[], limit: number, cursorOf: (row: Row) => Cursor): Page<Row> {
+  const data = rows.slice(0, limit);
+  const last = data.at(-1);
   const hasMore = rows.length > limit;
-  return {
-    data: shown.map(toWire),
-    hasMore,
-    nextCursor: hasMore && last !== undefined ? encodeCursor(cursorOf(last)) : null,
-  };
+  return { data, hasMore, nextCursor: hasMore && last !== undefined ? encodeCursor(cursorOf(last)) : null };
 }
+
+/** The same page, each row in another shape. */
+export const mapPage = <Row, Wire>({ data, ...page }: Page<Row>, toWire: (row: Row) => Wire): Page<Wire> => ({
+  data: data.map((row) => toWire(row)),
+  ...page,
+});
 
 export const encodeCursor = ({ createdAt, id }: Cursor): string =>
   Buffer.from(`${createdAt}|${id}`).toString('base64url');

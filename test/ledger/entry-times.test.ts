@@ -4,10 +4,12 @@ import type { Database } from '../../src/db/database.ts';
 import { rows } from '../../src/db/tx.ts';
 import { available, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { listEntries } from '../../src/domains/treasury/ledger/entry.queries.ts';
+import { entryIdForm } from '../../src/domains/treasury/ledger/entry.rules.ts';
 import { authorization, clearing, fund, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { type JournalDraft, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { decodeCursor } from '../../src/kernel/page.ts';
 import { at, type Book, because, draft, openBook } from './book.ts';
 
 let book: Book;
@@ -110,12 +112,9 @@ test('the list of one account is in the order of its entries, page by page, wher
     const listed: (number | null)[][] = [];
     let after: { createdAt: string; id: string } | undefined;
     do {
-      const page = await listEntries(book.database.read(), filter, { limit: 5, after });
-      const shown = page.slice(0, 5);
-      listed.push(...shown.map((entry) => [entry.balanceBeforeCents, entry.balanceAfterCents]));
-      const last = shown.at(-1);
-      const id = `le_${last?.journalId.slice(3)}${String(last?.line).padStart(2, '0')}`;
-      after = page.length > 5 && last ? { createdAt: last.createdAt.toISOString(), id } : undefined;
+      const { data, nextCursor } = await listEntries(book.database.read(), filter, { limit: 5, after });
+      listed.push(...data.map((entry) => [entry.balanceBeforeCents, entry.balanceAfterCents]));
+      after = nextCursor === null ? undefined : decodeCursor(nextCursor, entryIdForm);
     } while (after !== undefined);
     expect(listed).toHaveLength(account === held(from) ? 23 : 24);
     for (const [n, [, closing]] of listed.slice(1).entries()) expect(closing).toBe(listed[n]?.[0]);

@@ -3,84 +3,85 @@
  * them. Agents in the making are nobody's yet.
  * @module
  */
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { rows } from '../../db/tx.ts';
-import type { AgentDeps, AgentRecord, AgentStatus, AgentWalletRecord, Funding } from '../../domains/parties/index.ts';
+import { type Db, type Given, query } from '../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../db/page.ts';
+import type { AgentDeps, AgentRecord, AgentStatus, AgentWalletRecord } from '../../domains/parties/index.ts';
 import { spendableCents } from '../../domains/parties/index.ts';
 import { eurosFromCents } from '../../kernel/money.ts';
-import { pageOf } from '../../kernel/page.ts';
+import { mapPage } from '../../kernel/page.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 export type AgentReads = Pick<AgentDeps, 'readAgent' | 'listAgents' | 'readAgentWallet'>;
 
 export const agentReads = ({ database, mode }: { database: Database; mode: Mode }): AgentReads => ({
   readAgent: async ({ ownerId, agentId }) => {
-    const [row] = await rows<Row>(database.read(), `${select} where a.owner_id = $1 and a.id = $2 and ${visible}`, [
-      ownerId,
-      agentId,
-    ]);
-    return row === undefined ? null : recordOf(row);
+    const row = await oneAgent.first(database.read(), { ownerId, agentId });
+    return row === null ? null : recordOf(row);
   },
-  listAgents: async (ownerId, { agentId, status, externalId }, { limit, after }) => {
-    const found = await rows<Row>(
-      database.read(),
-      `${select} where a.owner_id = $1 and ${visible}
-         and ($2::text is null or a.id = $2) and ($3::text is null or a.status = $3)
-         and ($4::text is null or a.external_id = $4)
-         and ($5::timestamptz is null or (a.created_at, a.id) < ($5, $6))
-       order by a.created_at desc, a.id desc limit $7`,
-      [
-        ownerId,
-        agentId ?? null,
-        status ?? null,
-        externalId ?? null,
-        after?.createdAt ?? null,
-        after?.id ?? null,
-        limit + 1,
-      ],
-    );
-    return pageOf(found, limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), recordOf);
-  },
+  listAgents: async (ownerId, filter, asked) =>
+    mapPage(await page(database.read(), agents, { ownerId, ...filter }, asked), recordOf),
   readAgentWallet: async ({ ownerId, agentId }) => {
-    const [row] = await rows<WalletRow>(database.read(), walletOfAgent, [ownerId, agentId]);
-    return row === undefined ? null : walletRecordOf(row, mode);
+    const row = await walletOfAgent.first(database.read(), { ownerId, agentId });
+    return row === null ? null : walletRecordOf(row, mode);
   },
 });
 
-const visible = 'not a.is_provisioning';
-const available = (noun: string, id: string): string => `'${noun}:' || ${id} || ':available'`;
+const agentsOf = (from: Db) =>
+  from
+    .selectFrom('agents as a')
+    .leftJoin('policies as p', (join) => join.onRef('p.agentId', '=', 'a.id').on('p.removedAt', 'is', null))
+    .leftJoinLateral(
+      (eb) =>
+        eb
+          .selectFrom('cards')
+          .select(['cards.id', 'cards.last4'])
+          .whereRef('cards.agentId', '=', 'a.id')
+          .where('cards.status', '<>', sql.lit('closed'))
+          .where('cards.isProvisioning', '=', sql.lit(false))
+          .orderBy('cards.isPrimary', 'desc')
+          .orderBy('cards.createdAt')
+          .orderBy('cards.id')
+          .limit(sql.lit(1))
+          .as('c'),
+      (join) => join.onTrue(),
+    )
+    .leftJoin('ledger_accounts as w', (join) => join.on('w.name', '=', available('wallet', 'a.walletId')))
+    .leftJoin('ledger_accounts as b', (join) => join.on('b.name', '=', available('agent', 'a.id')))
+    .select(['a.id', 'a.ownerId', 'a.name', 'a.scope', 'a.externalId', 'a.status', 'a.funding', 'a.profile'])
+    .select(['a.walletId', 'a.createdAt', 'p.id as policyId', 'c.id as cardId', 'c.last4'])
+    .select((eb) => [
+      eb.fn.coalesce('w.balanceCents', sql<number>`0`).as('walletCents'),
+      eb.fn.coalesce('b.balanceCents', sql<number>`0`).as('budgetCents'),
+    ])
+    .where('a.isProvisioning', '=', sql.lit(false));
 
-const select = `
-  select a.id, a.owner_id as "ownerId", a.name, a.scope, a.external_id as "externalId", a.status, a.funding, a.profile,
-    a.wallet_id as "walletId", a.created_at as "createdAt", p.id as "policyId", c.id as "cardId", c.last4,
-    coalesce(w.balance_cents, 0) as "walletCents", coalesce(b.balance_cents, 0) as "budgetCents"
-  from agents a
-  left join policies p on p.agent_id = a.id and p.removed_at is null
-  left join lateral (
-    select id, last4 from cards
-    where agent_id = a.id and status <> 'closed' and not is_provisioning
-    order by is_primary desc, created_at, id limit 1
-  ) c on true
-  left join ledger_accounts w on w.name = ${available('wallet', 'a.wallet_id')}
-  left join ledger_accounts b on b.name = ${available('agent', 'a.id')}`;
+const available = (noun: 'wallet' | 'agent', id: string) => account(noun, id, 'available');
+const account = (noun: 'wallet' | 'agent', id: string, part: 'available' | 'held') =>
+  sql<string>`${sql.lit(`${noun}:`)} || ${sql.ref(id)} || ${sql.lit(`:${part}`)}`;
 
-type Row = {
-  id: string;
-  ownerId: string;
-  name: string;
-  scope: string | null;
-  externalId: string | null;
-  status: AgentStatus;
-  funding: Funding;
-  profile: Record<string, unknown> | null;
-  walletId: string;
-  createdAt: Date;
-  policyId: string | null;
-  cardId: string | null;
-  last4: string | null;
-  walletCents: number;
-  budgetCents: number;
+type OneAgent = { readonly ownerId: string; readonly agentId: string };
+const oneAgent = query((from, given: Given<OneAgent>) =>
+  agentsOf(from).where('a.ownerId', '=', given('ownerId')).where('a.id', '=', given('agentId')),
+);
+
+type ListedBy = {
+  readonly ownerId: string;
+  readonly agentId?: string | undefined;
+  readonly status?: AgentStatus | undefined;
+  readonly externalId?: string | undefined;
 };
+
+const agents = list((from, given: Filters<ListedBy>) => {
+  let wanted = agentsOf(from).where('a.ownerId', '=', given('ownerId'));
+  if (given.has('agentId')) wanted = wanted.where('a.id', '=', given('agentId'));
+  if (given.has('status')) wanted = wanted.where('a.status', '=', given('status'));
+  if (given.has('externalId')) wanted = wanted.where('a.externalId', '=', given('externalId'));
+  return wanted;
+}, newestFirst('a'));
+
+type Row = Awaited<ReturnType<typeof oneAgent.all>>[number];
 
 function recordOf({ walletCents, budgetCents, last4, createdAt, ...row }: Row): AgentRecord {
   return {
@@ -92,22 +93,23 @@ function recordOf({ walletCents, budgetCents, last4, createdAt, ...row }: Row): 
   };
 }
 
-const walletOfAgent = `
-  select a.id as "agentId", w.id as "walletId", w.iban, w.bic,
-    coalesce(f.balance_cents, 0) as "availableCents", coalesce(h.balance_cents, 0) as "heldCents"
-  from agents a join wallets w on w.id = a.wallet_id
-  left join ledger_accounts f on f.name = ${available('wallet', 'w.id')}
-  left join ledger_accounts h on h.name = 'wallet:' || w.id || ':held'
-  where a.owner_id = $1 and a.id = $2 and ${visible}`;
+const walletOfAgent = query((from, given: Given<OneAgent>) =>
+  from
+    .selectFrom('agents as a')
+    .innerJoin('wallets as w', 'w.id', 'a.walletId')
+    .leftJoin('ledger_accounts as f', (join) => join.on('f.name', '=', available('wallet', 'w.id')))
+    .leftJoin('ledger_accounts as h', (join) => join.on('h.name', '=', account('wallet', 'w.id', 'held')))
+    .select(['a.id as agentId', 'w.id as walletId', 'w.iban', 'w.bic'])
+    .select((eb) => [
+      eb.fn.coalesce('f.balanceCents', sql<number>`0`).as('availableCents'),
+      eb.fn.coalesce('h.balanceCents', sql<number>`0`).as('heldCents'),
+    ])
+    .where('a.ownerId', '=', given('ownerId'))
+    .where('a.id', '=', given('agentId'))
+    .where('a.isProvisioning', '=', sql.lit(false)),
+);
 
-type WalletRow = {
-  agentId: string;
-  walletId: string;
-  iban: string | null;
-  bic: string | null;
-  availableCents: number;
-  heldCents: number;
-};
+type WalletRow = Awaited<ReturnType<typeof walletOfAgent.all>>[number];
 
 function walletRecordOf(row: WalletRow, mode: Mode): AgentWalletRecord {
   const { agentId, walletId, iban, bic, availableCents, heldCents } = row;

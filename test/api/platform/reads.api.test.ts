@@ -1,18 +1,22 @@
 /**
- * What the quick reads promise: one statement for a record or for a page that has not changed, the rows that the ORM
- * would give, and answers that survive a changed table.
+ * What the quick reads promise: one statement for a record or a page, the rows that the ORM would give, and answers that survive a changed table.
  * @module
  */
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
+import type { EntitySchema, EntitySchemaWithMeta } from '@mikro-orm/core';
+import { sql } from 'kysely';
 import pg from 'pg';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
+import { type Db, db, type Given, query } from '../../../src/db/db.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { plainPage, plainRow, wholeRow } from '../../../src/db/plain-rows.ts';
+import { columnsOf } from '../../../src/db/tables.ts';
 import { rows } from '../../../src/db/tx.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { TransactionRow, transactionsArea } from '../../../src/domains/payments/index.ts';
-import { IntentRow, intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { PolicyRow } from '../../../src/domains/spending/policies/index.ts';
+import { transactionsArea } from '../../../src/domains/payments/index.ts';
+import { TransactionSchema } from '../../../src/domains/payments/transactions/transaction.entity.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { IntentSchema } from '../../../src/domains/spending/intents/intent.entity.ts';
+import { PolicySchema } from '../../../src/domains/spending/policies/policy.entity.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -68,25 +72,45 @@ test.each(Object.entries(reads))('%s: one statement, when it was shown before', 
   expect(await statementsOf(read)).toHaveLength(1);
 });
 
-test('plain rows are the ORM’s rows', async () => {
+test.each([
+  ['intents', IntentSchema],
+  ['policies', PolicySchema],
+  ['transactions', TransactionSchema],
+] as const)('a typed query reads a row of %s as the ORM does', async (table, schema) => {
+  const id = { intents: intentId, policies: payer.policyId, transactions: transactionId }[table];
+  const fields = columnsOf(schema as EntitySchemaWithMeta);
   const tx = database.read();
-  for (const [entity, id] of [
-    [TransactionRow, transactionId],
-    [IntentRow, intentId],
-    [PolicyRow, payer.policyId],
-  ] as const) {
-    const fields = tx
-      .getMetadata()
-      .get<{ id: string }>(entity)
-      .props.map(({ name }) => name);
-    const wanted = { entity: entity as never, fields: fields as never[], form: (row: object) => row };
-    const managed = (await tx.findOneOrFail(entity as never, { id } as never)) as Record<string, unknown>;
-    const expected = Object.fromEntries(fields.map((field) => [field, managed[field] ?? null]));
-    expect(await plainRow(tx, wanted, ['id = ?', id])).toEqual(expected);
-    expect(await wholeRow(tx, entity as never, ['id = ?', id])).toEqual(expected);
-    expect(await plainPage(tx, wanted, { limit: 1, after: undefined }, ['id = ?', id])).toEqual([expected]);
+  const managed = new Map(
+    Object.entries(await tx.findOneOrFail(schema as EntitySchemaWithMeta as EntitySchema<{ id: string }>, { id })),
+  );
+  const expected = Object.fromEntries(fields.map((field) => [field, managed.get(field) ?? null]));
+  const byId = (from: Db) => from.selectFrom(table).select(fields as 'id'[]);
+  const compiled = query((from, given: Given<{ id: string }>) => byId(from).where('id', '=', given('id')));
+  expect(await compiled.first(tx, { id })).toEqual(expected);
+  expect(await compiled.first(tx, { id: 'nothing' })).toBeNull();
+  expect(await byId(db(tx)).where(sql<boolean>`id = ${id}`).execute()).toEqual([expected]);
+  await database.write(async (within) => expect(await compiled.all(within, { id })).toEqual([expected]));
+});
+
+test('a query outside of a transaction does not see what the transaction has not committed', async () => {
+  const renamed = query((from, given: Given<{ id: string }>) =>
+    from.selectFrom('agents').select('name').where('id', '=', given('id')),
+  );
+  const id = payer.agentId;
+  const other = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 1, applicationName: 'other' });
+  try {
+    await database.write(async (tx) => {
+      await db(tx)
+        .updateTable('agents')
+        .set((eb) => ({ name: 'Renamed', version: eb('version', '+', 1) }))
+        .where(sql<boolean>`id = ${id}`)
+        .execute();
+      expect(await renamed.first(tx, { id })).toEqual({ name: 'Renamed' });
+      expect(await renamed.first(databaseOf(other).read(), { id })).not.toEqual({ name: 'Renamed' });
+    });
+  } finally {
+    await other.close();
   }
-  expect(await plainRow(tx, { entity: IntentRow, fields: ['id'] }, ['id = ?', 'int_nobody00'])).toBeNull();
 });
 
 test('what comes again is kept by PostgreSQL, and goes on when its table has changed', async () => {

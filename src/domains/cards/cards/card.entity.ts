@@ -1,5 +1,6 @@
 /** The cards table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Actor } from '../../../platform/cause.ts';
 import type { CardUsage } from './card.port.ts';
@@ -47,3 +48,9 @@ const CardSchema = defineEntity({
 });
 export class CardRow extends CardSchema.class {}
 CardSchema.setClass(CardRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    cards: TableOf<typeof CardSchema>;
+  }
+}

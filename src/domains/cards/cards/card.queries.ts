@@ -1,49 +1,58 @@
 /** Card reads, as many statements for one card as for a hundred: with the agent's name and its wallet's balance. @module */
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { type NotNull, sql } from 'kysely';
+import { type Db, type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { available, balancesOf, wallet } from '../../treasury/index.ts';
 import { CardRow } from './card.entity.ts';
-import type { CardUsage } from './card.port.ts';
-import type { CardStatus, FrozenBy } from './card.rules.ts';
+import type { CardStatus } from './card.rules.ts';
 
-/** An issued card with what surrounds it. */
-export type CardRecord = {
-  id: Id<'card'>;
-  ownerId: string;
-  agentId: string;
-  agentName: string;
-  cardRef: string;
-  last4: string;
-  brand: string;
-  expiryMonth: number;
-  expiryYear: number;
-  status: CardStatus;
-  frozenBy: FrozenBy | null;
-  usage: CardUsage;
-  isPrimary: boolean;
-  name: string;
-  displayName: string | null;
-  purpose: string | null;
-  scope: string | null;
-  maxTransactionCents: number | null;
-  dailyLimitCents: number | null;
-  monthlyLimitCents: number | null;
-  walletBalanceCents: number;
-  createdAt: Date;
-  closedAt: Date | null;
-};
+const columns = [
+  'c.id',
+  'c.ownerId',
+  'c.agentId',
+  'a.name as agentName',
+  'a.walletId',
+  'c.status',
+  'c.frozenBy',
+  'c.usage',
+  'c.isPrimary',
+  'c.name',
+  'c.displayName',
+  'c.purpose',
+  'c.scope',
+  'c.maxTransactionCents',
+  'c.dailyLimitCents',
+  'c.monthlyLimitCents',
+  'c.createdAt',
+  'c.closedAt',
+] as const;
+
+/** Cards that the processor has issued, which have all that it gives. */
+const issuedCards = (from: Db) =>
+  from
+    .selectFrom('cards as c')
+    .innerJoin('agents as a', 'a.id', 'c.agentId')
+    .select(columns)
+    .select(['c.cardRef', 'c.last4', 'c.brand', 'c.expiryMonth', 'c.expiryYear'])
+    .$narrowType<{ cardRef: NotNull; last4: NotNull; brand: NotNull; expiryMonth: NotNull; expiryYear: NotNull }>()
+    .where('c.isProvisioning', '=', sql.lit(false));
 
 /** The row, also of a card that is being issued. */
 export const findCard = (tx: Tx, id: string): Promise<CardRow | null> =>
   tx.findOne(CardRow, { id: id as CardRow['id'] });
 
+const reference = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('cards').select('cardRef').where('id', '=', given('id')).$narrowType<{ cardRef: NotNull }>(),
+);
+
 /** What the processor and the network know an issued card by. */
 export async function cardRefOf(tx: Tx, id: string): Promise<string> {
-  const { cardRef } = await oneRow<{ cardRef: string }>(tx, 'select card_ref as "cardRef" from cards where id = $1', [
-    id,
-  ]);
-  return cardRef;
+  const found = await reference.first(tx, { id });
+  if (found === null) throw new Error(`no card ${id}`);
+  return found.cardRef;
 }
 
 export async function cardRecord(tx: Tx, id: string): Promise<CardRecord | null> {
@@ -51,72 +60,75 @@ export async function cardRecord(tx: Tx, id: string): Promise<CardRecord | null>
   return card ?? null;
 }
 
-export const cardRecords = (tx: Tx, ids: readonly string[]): Promise<CardRecord[]> =>
-  read(tx, 'where c.id = any($1::text[]) and not c.is_provisioning order by c.created_at, c.id', [[...ids]]);
+const byIds = query((from, given: Given<{ ids: readonly string[] }>) =>
+  issuedCards(from)
+    .where(sql<boolean>`c.id = any(${given('ids')}::text[])`)
+    .orderBy('c.createdAt')
+    .orderBy('c.id'),
+);
+
+export const cardRecords = async (tx: Tx, ids: readonly string[]): Promise<CardRecord[]> =>
+  withBalances(tx, await byIds.all(tx, { ids }));
+
+const byAgent = query((from, given: Given<{ agentId: string }>) =>
+  issuedCards(from).where('c.agentId', '=', given('agentId')).orderBy('c.createdAt').orderBy('c.id'),
+);
 
 /** All cards of an agent, the first one first. */
-export const cardsOfAgent = (tx: Tx, agentId: string): Promise<CardRecord[]> =>
-  read(tx, 'where c.agent_id = $1 and not c.is_provisioning order by c.created_at, c.id', [agentId]);
+export const cardsOfAgent = async (tx: Tx, agentId: string): Promise<CardRecord[]> =>
+  withBalances(tx, await byAgent.all(tx, { agentId }));
 
 export type CardFilter = { ownerId: string; agentId?: string | undefined; status?: CardStatus | undefined };
 
-/** Up to `limit + 1` cards, newest first. */
-export const listCards = (
-  tx: Tx,
-  { ownerId, agentId, status }: CardFilter,
-  { limit, after }: PageQuery,
-): Promise<CardRecord[]> =>
-  read(
-    tx,
-    `where c.owner_id = $1 and not c.is_provisioning
-       and ($2::text is null or c.agent_id = $2) and ($3::text is null or c.status = $3)
-       and ($4::timestamptz is null or (c.created_at, c.id) < ($4, $5))
-     order by c.created_at desc, c.id desc limit $6`,
-    [ownerId, agentId ?? null, status ?? null, after?.createdAt ?? null, after?.id ?? null, limit + 1],
-  );
+const cards = list((from, given: Filters<CardFilter>) => {
+  let wanted = issuedCards(from).where('c.ownerId', '=', given('ownerId'));
+  if (given.has('agentId')) wanted = wanted.where('c.agentId', '=', given('agentId'));
+  if (given.has('status')) wanted = wanted.where('c.status', '=', given('status'));
+  return wanted;
+}, newestFirst('c'));
+
+/** Newest first. */
+export async function listCards(tx: Tx, filter: CardFilter, asked: PageQuery): Promise<Page<CardRecord>> {
+  const { data, ...found } = await page(tx, cards, filter, asked);
+  return { data: await withBalances(tx, data), ...found };
+}
 
 export type PrimaryCard = { cardId: Id<'card'>; agentId: string; last4: string; status: CardStatus };
 
-/** The card that an agent's own record names; set-based. */
-const primaryCardsOf = (tx: Tx, agentIds: readonly string[]): Promise<PrimaryCard[]> =>
-  rows(
-    tx,
-    `select id as "cardId", agent_id as "agentId", last4, status from cards
-     where agent_id = any($1::text[]) and is_primary and not is_provisioning`,
-    [[...agentIds]],
-  );
+const primary = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('cards')
+    .select(['id as cardId', 'agentId', 'last4', 'status'])
+    .where('agentId', '=', given('agentId'))
+    .where('isPrimary', '=', sql.lit(true))
+    .where('isProvisioning', '=', sql.lit(false))
+    .$narrowType<{ last4: NotNull }>(),
+);
 
-export async function primaryCardOf(tx: Tx, agentId: string): Promise<PrimaryCard | null> {
-  const [card] = await primaryCardsOf(tx, [agentId]);
-  return card ?? null;
-}
+/** The card that an agent's own record names. */
+export const primaryCardOf = (tx: Tx, agentId: string): Promise<PrimaryCard | null> => primary.first(tx, { agentId });
 
 export type CardHolder = { ownerId: string; agentId: string; status: 'active' | 'frozen' | 'closed' };
 
-/** The agent; null while it is being issued itself. */
-export async function cardHolder(tx: Tx, agentId: string): Promise<CardHolder | null> {
-  const [agent] = await rows<CardHolder>(
-    tx,
-    'select owner_id as "ownerId", id as "agentId", status from agents where id = $1 and not is_provisioning',
-    [agentId],
-  );
-  return agent ?? null;
-}
+const holder = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('agents')
+    .select(['ownerId', 'id as agentId', 'status'])
+    .where('id', '=', given('agentId'))
+    .where('isProvisioning', '=', sql.lit(false)),
+);
 
-async function read(tx: Tx, where: string, params: readonly unknown[]): Promise<CardRecord[]> {
-  const found = await rows<CardRecord & { walletId: string }>(tx, `${selection} ${where}`, params);
+/** The agent; null while it is being issued itself. */
+export const cardHolder = (tx: Tx, agentId: string): Promise<CardHolder | null> => holder.first(tx, { agentId });
+
+type IssuedCard = Awaited<ReturnType<typeof byAgent.all>>[number];
+/** An issued card with the agent's name and the balance of its wallet. */
+export type CardRecord = Omit<IssuedCard, 'walletId'> & { walletBalanceCents: number };
+
+async function withBalances(tx: Tx, found: readonly IssuedCard[]): Promise<CardRecord[]> {
   const balances = await balancesOf(tx, [...new Set(found.map(({ walletId }) => available(wallet(walletId))))]);
   return found.map(({ walletId, ...card }) => ({
     ...card,
     walletBalanceCents: balances[available(wallet(walletId))] ?? 0,
   }));
 }
-
-const selection = `
-  select c.id, c.owner_id as "ownerId", c.agent_id as "agentId", a.name as "agentName", a.wallet_id as "walletId",
-    c.card_ref as "cardRef", c.last4, c.brand, c.expiry_month as "expiryMonth", c.expiry_year as "expiryYear",
-    c.status, c.frozen_by as "frozenBy", c.usage, c.is_primary as "isPrimary", c.name,
-    c.display_name as "displayName", c.purpose, c.scope, c.max_transaction_cents as "maxTransactionCents",
-    c.daily_limit_cents as "dailyLimitCents", c.monthly_limit_cents as "monthlyLimitCents",
-    c.created_at as "createdAt", c.closed_at as "closedAt"
-  from cards c join agents a on a.id = c.agent_id`;

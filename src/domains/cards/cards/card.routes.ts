@@ -5,7 +5,7 @@ import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import { changeCardDetails, changeCardLimits } from './card.change.service.ts';
@@ -44,10 +44,8 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
   const wire = (card: CardRecord) => cardWire(card, { showsCardRef: deps.mode === 'sandbox' });
   return {
     listCards: async ({ query }, call) => {
-      const page = pageOfQuery(query);
       const filter = { ownerId: ownerOf(call), agentId: query.agentId, status: query.status };
-      const found = await listCards(deps.database.read(), filter, page);
-      return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), wire);
+      return mapPage(await listCards(deps.database.read(), filter, pageOfQuery(query)), wire);
     },
 
     listAgentCards: async ({ params: { agentId } }, call) => {

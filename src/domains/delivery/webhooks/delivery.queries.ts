@@ -1,26 +1,32 @@
 /** Delivery reads: one with its payload and attempts, and pages of one subscription. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import type { RowOf } from '../../../db/tables.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import type { AttemptRecord } from './delivery.entity.ts';
 import type { DeliveryStatus } from './delivery.rules.ts';
-import type { WholeDeliveryWire } from './webhook.contract.ts';
 
-export type AttemptRecord = WholeDeliveryWire['attempts'][number];
+const columns = [
+  'd.id',
+  'd.webhookId',
+  'd.ownerId',
+  'd.event',
+  'd.eventId',
+  'd.plan',
+  'd.status',
+  'd.attemptsMade',
+  'd.nextAttemptAt',
+  'd.lostReason',
+  'd.createdAt',
+  'd.deliveredAt',
+] as const;
+type Column = (typeof columns)[number] extends `d.${infer Name}` ? Name : never;
 
-export type DeliveryRecord = {
-  readonly id: Id<'delivery'>;
-  readonly webhookId: Id<'webhook'>;
-  readonly ownerId: string;
-  readonly event: string;
-  readonly eventId: Id<'event'>;
-  readonly plan: string;
-  readonly status: DeliveryStatus;
-  readonly attemptsMade: number;
-  readonly nextAttemptAt: Date | null;
+export type DeliveryRecord = Readonly<Pick<RowOf<'webhook_deliveries'>, Column>> & {
   readonly lastAttempt: AttemptRecord | null;
-  readonly lostReason: string | null;
-  readonly createdAt: Date;
-  readonly deliveredAt: Date | null;
 };
 export type WholeDelivery = DeliveryRecord & {
   readonly attempts: AttemptRecord[];
@@ -37,40 +43,32 @@ export type DeliveryFilter = {
   readonly to?: Date | undefined;
 };
 
-export async function findDelivery(tx: Tx, id: Id<'delivery'>): Promise<WholeDelivery | null> {
-  const [row] = await rows<WholeDelivery>(
-    tx,
-    `select ${columns}, d.attempts, e.data, e.created_at as "occurredAt", e.seq as sequence
-     from webhook_deliveries d join events e on e.id = d.event_id where d.id = $1`,
-    [id],
-  );
-  return row ?? null;
-}
+const lastAttempt = sql<AttemptRecord | null>`d.attempts -> -1`.as('lastAttempt');
 
-/** Up to `limit + 1` rows, newest first. */
-export async function listDeliveries(tx: Tx, filter: DeliveryFilter, page: PageQuery): Promise<DeliveryRecord[]> {
-  const conditions: [sql: string, value: unknown][] = [
-    ['d.webhook_id = ?', filter.webhookId],
-    ['d.status = ?', filter.status],
-    ['d.event = ?', filter.event],
-    ['d.created_at >= ?', filter.from],
-    ['d.created_at < ?', filter.to],
-  ];
-  const given = conditions.filter(([, value]) => value !== undefined);
-  const params = given.map(([, value]) => value);
-  const where = given.map(([sql], index) => sql.replace('?', `$${index + 1}`));
-  if (page.after !== undefined) {
-    where.push(`(d.created_at, d.id) < ($${params.length + 1}::timestamptz, $${params.length + 2})`);
-    params.push(page.after.createdAt, page.after.id);
-  }
-  return rows<DeliveryRecord>(
-    tx,
-    `select ${columns} from webhook_deliveries d where ${where.join(' and ')}
-     order by d.created_at desc, d.id desc limit ${page.limit + 1}`,
-    params,
-  );
-}
+const whole = query((from, given: Given<{ id: string }>) =>
+  from
+    .selectFrom('webhook_deliveries as d')
+    .innerJoin('events as e', 'e.id', 'd.eventId')
+    .select(columns)
+    .select([lastAttempt, 'd.attempts', 'e.data', 'e.createdAt as occurredAt', 'e.seq as sequence'])
+    .where('d.id', '=', given('id')),
+);
 
-const columns = `d.id, d.webhook_id as "webhookId", d.owner_id as "ownerId", d.event, d.event_id as "eventId", d.plan,
-  d.status, d.attempts_made as "attemptsMade", d.next_attempt_at as "nextAttemptAt", d.attempts -> -1 as "lastAttempt",
-  d.lost_reason as "lostReason", d.created_at as "createdAt", d.delivered_at as "deliveredAt"`;
+export const findDelivery = (tx: Tx, id: Id<'delivery'>): Promise<WholeDelivery | null> => whole.first(tx, { id });
+
+const deliveries = list((from, given: Filters<DeliveryFilter>) => {
+  let wanted = from
+    .selectFrom('webhook_deliveries as d')
+    .select(columns)
+    .select(lastAttempt)
+    .where('d.webhookId', '=', given('webhookId'));
+  if (given.has('status')) wanted = wanted.where('d.status', '=', given('status'));
+  if (given.has('event')) wanted = wanted.where('d.event', '=', given('event'));
+  if (given.has('from')) wanted = wanted.where('d.createdAt', '>=', given('from'));
+  if (given.has('to')) wanted = wanted.where('d.createdAt', '<', given('to'));
+  return wanted;
+}, newestFirst('d'));
+
+/** Newest first. */
+export const listDeliveries = (tx: Tx, filter: DeliveryFilter, asked: PageQuery): Promise<Page<DeliveryRecord>> =>
+  page(tx, deliveries, filter, asked);

@@ -1,9 +1,10 @@
 /** The webhooks table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { WebhookStatus } from './webhook.rules.ts';
 
-const WebhookSchema = defineEntity({
+export const WebhookSchema = defineEntity({
   name: 'Webhook',
   tableName: 'webhooks',
   properties: {
@@ -24,3 +25,9 @@ const WebhookSchema = defineEntity({
 });
 export class WebhookRow extends WebhookSchema.class {}
 WebhookSchema.setClass(WebhookRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    webhooks: TableOf<typeof WebhookSchema>;
+  }
+}

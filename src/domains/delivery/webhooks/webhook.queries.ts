@@ -1,26 +1,24 @@
 /** Subscription reads: one, and pages by owner. Deleted ones are gone. @module */
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
-import { WebhookRow } from './webhook.entity.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { WebhookRow, WebhookSchema } from './webhook.entity.ts';
 
 export const findWebhook = (tx: Tx, id: Id<'webhook'>): Promise<WebhookRow | null> =>
   tx.findOne(WebhookRow, { id, deletedAt: null });
 
-/** Up to `limit + 1` rows, newest first. */
-export const listWebhooks = (tx: Tx, ownerId: string, { limit, after }: PageQuery): Promise<WebhookRow[]> =>
-  tx.find(
-    WebhookRow,
-    { ownerId, deletedAt: null, ...(after === undefined ? {} : before(after)) },
-    {
-      orderBy: { createdAt: 'desc', id: 'desc' },
-      limit: limit + 1,
-    },
-  );
+const webhooks = list(
+  (from, given: Filters<{ ownerId: string }>) =>
+    from
+      .selectFrom('webhooks')
+      .select(columnsOf(WebhookSchema))
+      .where('ownerId', '=', given('ownerId'))
+      .where('deletedAt', 'is', null),
+  newestFirst('webhooks'),
+);
 
-const before = ({ createdAt, id }: NonNullable<PageQuery['after']>) => ({
-  $or: [
-    { createdAt: { $lt: new Date(createdAt) } },
-    { createdAt: new Date(createdAt), id: { $lt: id as Id<'webhook'> } },
-  ],
-});
+/** Newest first. */
+export const listWebhooks = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<WebhookRow>> =>
+  page(tx, webhooks, { ownerId }, asked);

@@ -5,7 +5,7 @@ import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import { findDelivery, listDeliveries } from './delivery.queries.ts';
@@ -47,9 +47,7 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
   },
 
   listWebhooks: async ({ query }, call) => {
-    const page = pageOfQuery(query);
-    const found = await listWebhooks(deps.database.read(), ownerOf(call), page);
-    return pageOf(found, page.limit, cursorOf, webhookWire);
+    return mapPage(await listWebhooks(deps.database.read(), ownerOf(call), pageOfQuery(query)), webhookWire);
   },
 
   getWebhook: async ({ params }, call) => webhookWire(await reach(deps, params.id, call)),
@@ -62,10 +60,9 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
 
   listWebhookDeliveries: async ({ params, query }, call) => {
     await reach(deps, params.id, call);
-    const page = pageOfQuery(query);
     const { status, event, from, to } = query;
-    const found = await listDeliveries(deps.database.read(), { webhookId: params.id, status, event, from, to }, page);
-    return pageOf(found, page.limit, cursorOf, deliveryWire);
+    const filter = { webhookId: params.id, status, event, from, to };
+    return mapPage(await listDeliveries(deps.database.read(), filter, pageOfQuery(query)), deliveryWire);
   },
 
   getWebhookDelivery: async ({ params: { deliveryId } }, call) =>
@@ -86,5 +83,3 @@ async function madeBefore({ database, vault }: WebhookDeps, id: Id<'webhook'>) {
 async function reach({ database }: WebhookDeps, id: Id<'webhook'>, call: Call): Promise<WebhookRow> {
   return mayReach(call, 'webhook', id, await findWebhook(database.read(), id));
 }
-
-const cursorOf = (row: { createdAt: Date; id: string }) => ({ createdAt: row.createdAt.toISOString(), id: row.id });

@@ -1,5 +1,6 @@
 /** The agent_tokens table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 
 const AgentTokenSchema = defineEntity({
@@ -21,3 +22,9 @@ const AgentTokenSchema = defineEntity({
 });
 export class AgentTokenRow extends AgentTokenSchema.class {}
 AgentTokenSchema.setClass(AgentTokenRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    agent_tokens: TableOf<typeof AgentTokenSchema>;
+  }
+}

@@ -1,5 +1,6 @@
 /** The api_keys table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 
 const KeySchema = defineEntity({
@@ -17,3 +18,9 @@ const KeySchema = defineEntity({
 });
 export class KeyRow extends KeySchema.class {}
 KeySchema.setClass(KeyRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    api_keys: TableOf<typeof KeySchema>;
+  }
+}

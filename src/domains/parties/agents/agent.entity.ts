@@ -1,5 +1,6 @@
 /** The agents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Actor } from '../../../platform/cause.ts';
 import type { AgentStatus, Funding } from './agent.rules.ts';
@@ -38,3 +39,9 @@ const AgentSchema = defineEntity({
 });
 export class AgentRow extends AgentSchema.class {}
 AgentSchema.setClass(AgentRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    agents: TableOf<typeof AgentSchema>;
+  }
+}

@@ -1,5 +1,6 @@
 /** The customers table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { CustomerStatus, CustomerType, DefaultPolicy } from './customer.rules.ts';
 import type { Plan } from './plan.rules.ts';
@@ -29,3 +30,9 @@ const CustomerSchema = defineEntity({
 });
 export class CustomerRow extends CustomerSchema.class {}
 CustomerSchema.setClass(CustomerRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    customers: TableOf<typeof CustomerSchema>;
+  }
+}

@@ -1,5 +1,6 @@
 /** The checkouts table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Merchant } from './checkout.port.ts';
 import type { CheckoutStatus } from './checkout.rules.ts';
 
@@ -34,3 +35,9 @@ const CheckoutSchema = defineEntity({
 });
 export class CheckoutRow extends CheckoutSchema.class {}
 CheckoutSchema.setClass(CheckoutRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    checkouts: TableOf<typeof CheckoutSchema>;
+  }
+}

@@ -1,5 +1,6 @@
 /** The simulations table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { ChargeRefusal } from './simulation.port.ts';
 import type { SimulationStatus, WantedOutcome } from './simulation.rules.ts';
@@ -30,3 +31,9 @@ const SimulationSchema = defineEntity({
 });
 export class SimulationRow extends SimulationSchema.class {}
 SimulationSchema.setClass(SimulationRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    simulations: TableOf<typeof SimulationSchema>;
+  }
+}

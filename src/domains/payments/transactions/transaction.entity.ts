@@ -1,8 +1,9 @@
 /** The transactions table. Persistence only; `spent_cents` is the database's own and not mapped. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Rail, TransactionStatus, TransactionType } from './transaction.rules.ts';
 
-const TransactionSchema = defineEntity({
+export const TransactionSchema = defineEntity({
   name: 'Transaction',
   tableName: 'transactions',
   properties: {
@@ -61,3 +62,9 @@ TransactionSchema.setClass(TransactionRow);
 
 /** A row's columns without the ORM around them: what a decision is about to write. */
 export type TransactionFields = { [K in keyof TransactionRow as K extends string ? K : never]: TransactionRow[K] };
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    transactions: TableOf<typeof TransactionSchema>;
+  }
+}

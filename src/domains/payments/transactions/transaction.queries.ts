@@ -1,41 +1,32 @@
 /** Transaction reads: one, pages by every filter, and what the network said. No decision is made here. @module */
 import { LockMode } from '@mikro-orm/core';
-import { type Condition, plainPage, plainRow, rowVersion } from '../../../db/plain-rows.ts';
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
-import type { TransactionWire } from './transaction.contract.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
-import { type ShownField, type ShownFields, shownFields, transactionWire } from './transaction.wire.ts';
+import { type ShownFields, shownFields } from './transaction.wire.ts';
 
-export type ShownTransaction = ShownFields & WithEvents;
-type WithEvents = { readonly events: string };
+export type ShownTransaction = ShownFields & { readonly events: string };
 
-/** One text for all of them: columns, or JSON, would cost the reader of a page more than the rest of it. */
-const eventsOfTransaction = `coalesce((
+/** The events as one text: columns, or JSON, would cost the reader of a page more than all other fields. */
+const events = sql<string>`coalesce((
     select string_agg(concat_ws(' ', kind, amount_cents, coalesce(is_final::text, ''), at, coalesce(network_id, ''), request_id), E'\\n')
-    from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '') as events`;
-
-/** A message of the network may leave the transaction as it was. */
-const version = `${rowVersion} || '/' || (
-    select count(*) from transaction_events where transaction_id = transactions.id)`;
-
-const shown = {
-  entity: TransactionRow,
-  fields: shownFields,
-  also: eventsOfTransaction,
-  version,
-  form: (row: ShownTransaction) => transactionWire(row, row.events),
-};
+    from (select * from transaction_events where transaction_id = transactions.id order by seq) e), '')`.as('events');
 
 export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | null> =>
   tx.findOne(TransactionRow, { id: id as TransactionRow['id'] });
 
-/** One with what happened to it, to be shown and not to be changed. */
-export const readTransaction = (tx: Tx, id: string): Promise<ShownTransaction | null> =>
-  plainRow<TransactionRow, ShownField, WithEvents>(tx, shown, ['id = ?', id]);
+const published = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('transactions').select(shownFields).select(events).where('id', '=', given('id')),
+);
+
+/** The published fields of one transaction, with its events. */
+export const readTransaction = (tx: Tx, id: string): Promise<ShownTransaction | null> => published.first(tx, { id });
 
 export async function lockTransaction(tx: Tx, id: string): Promise<TransactionRow> {
   const row = await tx.findOne(
@@ -75,34 +66,39 @@ export type TransactionFilter = {
   readonly now: Date;
 };
 
-/** As far back as the owner's plan shows; what is older is in no list. */
-const withinHistory = (ownerId: string, now: Date): Condition => [
-  `created_at >= ?::timestamptz - (?::jsonb ->> coalesce((select plan from customers where owner_id = ?), 'free'))::interval`,
-  now,
-  historyOfPlan,
-  ownerId,
-];
+type ListedBy = Omit<TransactionFilter, 'merchant'> & {
+  readonly merchantLower?: string | undefined;
+  readonly historyOfPlan: string;
+};
+
+const transactions = list((from, given: Filters<ListedBy>) => {
+  /** As far back as the owner's plan shows; an older transaction is in no list. */
+  const history = sql<Date>`${given('now')}::timestamptz - (${given('historyOfPlan')}::jsonb
+    ->> coalesce((select plan from customers where owner_id = ${given('ownerId')}), 'free'))::interval`;
+  let wanted = from
+    .selectFrom('transactions')
+    .select(shownFields)
+    .select(events)
+    .where('ownerId', '=', given('ownerId'))
+    .where('createdAt', '>=', history);
+  if (given.has('agentId')) wanted = wanted.where('agentId', '=', given('agentId'));
+  if (given.has('cardId')) wanted = wanted.where('cardId', '=', given('cardId'));
+  if (given.has('intentId')) wanted = wanted.where('intentId', '=', given('intentId'));
+  if (given.has('merchantLower')) wanted = wanted.where(sql`lower(merchant)`, '=', given('merchantLower'));
+  if (given.has('status')) wanted = wanted.where('status', '=', given('status'));
+  if (given.has('from')) wanted = wanted.where('createdAt', '>=', given('from'));
+  if (given.has('to')) wanted = wanted.where('createdAt', '<', given('to'));
+  return wanted;
+}, newestFirst('transactions'));
 
 const historyOfPlan = JSON.stringify(
   Object.fromEntries(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, `${historyDays * 24} hours`])),
 );
 
-/** Up to `limit + 1`, newest first. */
-export function listTransactions(tx: Tx, filter: TransactionFilter, page: PageQuery): Promise<TransactionWire[]> {
-  const { ownerId, agentId, cardId, intentId, merchant, status, from, to, now } = filter;
-  const asked = (text: string, value: unknown): Condition => (value === undefined ? undefined : [text, value]);
-  return plainPage<TransactionRow, ShownField, WithEvents, TransactionWire>(
-    tx,
-    shown,
-    page,
-    ['owner_id = ?', ownerId],
-    withinHistory(ownerId, now),
-    asked('agent_id = ?', agentId),
-    asked('card_id = ?', cardId),
-    asked('intent_id = ?', intentId),
-    asked('lower(merchant) = ?', merchant?.toLowerCase()),
-    asked('status = ?', status),
-    asked('created_at >= ?', from),
-    asked('created_at < ?', to),
-  );
-}
+/** Newest first. */
+export const listTransactions = (
+  tx: Tx,
+  { merchant, ...filter }: TransactionFilter,
+  asked: PageQuery,
+): Promise<Page<ShownTransaction>> =>
+  page(tx, transactions, { ...filter, merchantLower: merchant?.toLowerCase(), historyOfPlan }, asked);

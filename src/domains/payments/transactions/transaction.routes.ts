@@ -5,7 +5,7 @@ import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
 import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
 import type { TransactionRow } from './transaction.entity.ts';
@@ -35,10 +35,8 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
     if (own !== undefined && filter.agentId !== undefined && filter.agentId !== own) {
       throw new DomainError('agent_isolation', `transactions of ${filter.agentId} are closed to another agent`);
     }
-    const page = pageOfQuery({ cursor, limit });
     const wanted = { ...filter, ownerId: ownerOf(call), agentId: own ?? filter.agentId, now: await call.now() };
-    const found = await listTransactions(database.read(), wanted, page);
-    return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt, id }), asItIs);
+    return mapPage(await listTransactions(database.read(), wanted, pageOfQuery({ cursor, limit })), shownAs);
   },
 
   getTransaction: async ({ params: { id } }, call) => shownAs(await reach(database, id, call)),
@@ -56,8 +54,6 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
     return shownAs(await read(database.read(), id));
   },
 });
-
-const asItIs = (shown: TransactionWire): TransactionWire => shown;
 
 const reach = async (database: Database, id: string, call: Call): Promise<ShownTransaction> =>
   mayReach(call, 'transaction', id, await readTransaction(database.read(), id));

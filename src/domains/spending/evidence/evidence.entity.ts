@@ -1,5 +1,6 @@
 /** The evidence table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { EvidenceType } from './evidence.rules.ts';
 
 const EvidenceSchema = defineEntity({
@@ -21,3 +22,9 @@ const EvidenceSchema = defineEntity({
 });
 export class EvidenceRow extends EvidenceSchema.class {}
 EvidenceSchema.setClass(EvidenceRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    evidence: TableOf<typeof EvidenceSchema>;
+  }
+}

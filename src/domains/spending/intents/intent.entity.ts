@@ -1,11 +1,12 @@
 /** The intents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 
 export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
 
-const IntentSchema = defineEntity({
+export const IntentSchema = defineEntity({
   name: 'Intent',
   tableName: 'intents',
   properties: {
@@ -47,3 +48,9 @@ const IntentSchema = defineEntity({
 });
 export class IntentRow extends IntentSchema.class {}
 IntentSchema.setClass(IntentRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    intents: TableOf<typeof IntentSchema>;
+  }
+}

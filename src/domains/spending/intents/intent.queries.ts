@@ -1,22 +1,29 @@
 /** Intent reads: one, and pages by owner or agent. No decision is made here. @module */
-import { type Condition, plainPage, plainRow, rowVersion, wholeRow } from '../../../db/plain-rows.ts';
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
-import { IntentRow } from './intent.entity.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { IntentRow, IntentSchema } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import { type ShownIntent, shownFields } from './intent.wire.ts';
 
-const shown = { entity: IntentRow, fields: shownFields, version: rowVersion, form: (row: ShownIntent) => row };
-const holder = { entity: IntentRow, fields: ['ownerId', 'agentId'] } as const;
+const wholeIntent = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('intents').select(columnsOf(IntentSchema)).where('id', '=', given('id')),
+);
 
-/** To be read: who changes it locks it first. */
-export const findIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> =>
-  wholeRow(tx, IntentRow, ['id = ?', id]);
+/** To be read: lock the row before changing it. */
+export const findIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> => wholeIntent.first(tx, { id });
 
-/** Whose it is, which never changes; nothing else about it is known before it is locked. */
+const holder = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('intents').select(['ownerId', 'agentId']).where('id', '=', given('id')),
+);
+
+/** The owner and the agent of an intent, which never change; any other field is read under lock. */
 export async function holderOf(tx: Tx, id: string): Promise<{ ownerId: string; agentId: string }> {
-  const found = await plainRow(tx, holder, ['id = ?', id]);
+  const found = await holder.first(tx, { id });
   if (found === null) throw notFound('intent', id);
   return found;
 }
@@ -31,29 +38,48 @@ export type IntentFilter = {
   now: Date;
 };
 
-/** One, to be shown and not to be changed. */
-export const readIntent = (tx: Tx, id: string): Promise<ShownIntent | null> => plainRow(tx, shown, ['id = ?', id]);
+const published = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('intents').select(shownFields).where('id', '=', given('id')),
+);
 
-/** Up to `limit + 1` rows, newest first. */
-export const listIntents = (tx: Tx, filter: IntentFilter, page: PageQuery): Promise<ShownIntent[]> =>
-  plainPage(
-    tx,
-    shown,
-    page,
-    ['owner_id = ?', filter.ownerId],
-    filter.agentId === undefined ? undefined : ['agent_id = ?', filter.agentId],
-    ofStatus(filter),
-  );
+/** The published fields of one intent. */
+export const readIntent = (tx: Tx, id: string): Promise<ShownIntent | null> => published.first(tx, { id });
 
-/** As readers are told it: an open intent that is past its deadline counts as expired. */
-function ofStatus({ status, now }: IntentFilter): Condition {
-  if (status === undefined) return undefined;
-  const isPast = 'expires_at <= ? and matched_transaction_id is null';
-  if (status === 'expired')
-    return [`status = ? or status = any(?::text[]) and ${isPast}`, status, [...openStatuses], now];
-  return openStatuses.some((open) => open === status)
-    ? [`status = ? and not (${isPast})`, status, now]
-    : ['status = ?', status];
+type ListedBy = {
+  readonly ownerId: string;
+  readonly agentId?: string | undefined;
+  /** An open intent past its deadline counts as expired, so these three exclude each other. */
+  readonly open?: string | undefined;
+  readonly expired?: string | undefined;
+  readonly final?: string | undefined;
+  readonly now?: Date | undefined;
+};
+
+const intents = list((from, given: Filters<ListedBy>) => {
+  const isPast = sql<boolean>`expires_at <= ${given('now')} and matched_transaction_id is null`;
+  let wanted = from.selectFrom('intents').select(shownFields).where('ownerId', '=', given('ownerId'));
+  if (given.has('agentId')) wanted = wanted.where('agentId', '=', given('agentId'));
+  if (given.has('final')) wanted = wanted.where('status', '=', given('final'));
+  if (given.has('open')) wanted = wanted.where('status', '=', given('open')).where((eb) => eb.not(isPast));
+  if (given.has('expired')) {
+    wanted = wanted.where((eb) =>
+      eb.or([eb('status', '=', given('expired')), eb.and([eb('status', 'in', openStatuses), isPast])]),
+    );
+  }
+  return wanted;
+}, newestFirst('intents'));
+
+/** Newest first. */
+export const listIntents = (
+  tx: Tx,
+  { ownerId, agentId, status, now }: IntentFilter,
+  asked: PageQuery,
+): Promise<Page<ShownIntent>> => page(tx, intents, { ownerId, agentId, ...byStatus(status, now) }, asked);
+
+function byStatus(status: IntentStatus | undefined, now: Date): Partial<ListedBy> {
+  if (status === undefined) return {};
+  if (status === 'expired') return { expired: status, now };
+  return openStatuses.some((open) => open === status) ? { open: status, now } : { final: status };
 }
 
 const openStatuses = ['pending_approval', 'approved'] as const;

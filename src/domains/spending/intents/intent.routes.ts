@@ -10,7 +10,7 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import { type Cursor, pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
@@ -25,8 +25,7 @@ import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 import type { IntentWire } from './intent-shapes.contract.ts';
 import { maxChargeCentsOf } from './max-charge.queries.ts';
-import { listWindows, type WindowRow } from './windows/window.queries.ts';
-import { windowCursor } from './windows/window.rules.ts';
+import { listWindows } from './windows/window.queries.ts';
 
 export type IntentDeps = {
   readonly database: Database;
@@ -66,10 +65,9 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     }
     const now = await call.now();
     const filter = { ownerId: ownerOf(call), agentId: own ?? query.agentId, status: query.status, now };
-    const page = pageOfQuery(query);
-    const found = await listIntents(deps.database.read(), filter, page);
-    const record = await withLinks(deps, found, { ...call, now: async () => now });
-    return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), record);
+    const found = await listIntents(deps.database.read(), filter, pageOfQuery(query));
+    const record = await withLinks(deps, found.data, { ...call, now: async () => now });
+    return mapPage(found, record);
   },
 
   getIntent: async ({ params }, call) => {
@@ -79,12 +77,7 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
 
   listIntentWindows: async ({ params, query }, call) => {
     const { id } = await reach(deps, params.id, call);
-    const { limit, after } = pageOfQuery(query);
-    const found = await listWindows(deps.database.read(), id, {
-      limit,
-      before: after && windowCursor.numberOf(after.id),
-    });
-    return pageOf(found, limit, cursorOf, (row) => ({
+    return mapPage(await listWindows(deps.database.read(), id, pageOfQuery(query)), (row) => ({
       ...windowWire(row),
       intentId: id,
       status: row.status,
@@ -143,11 +136,6 @@ async function withLinks(
     });
   };
 }
-
-const cursorOf = ({ fromAt, number }: WindowRow): Cursor => ({
-  createdAt: fromAt.toISOString(),
-  id: windowCursor.idOf(number),
-});
 
 async function reach({ database }: IntentDeps, id: string, call: Call): Promise<IntentRow> {
   return mayReach(call, 'intent', id, await findIntent(database.read(), id));

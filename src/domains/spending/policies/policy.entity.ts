@@ -1,9 +1,10 @@
 /** The policies table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { ExpirationAction } from './policy.rules.ts';
 
-const PolicySchema = defineEntity({
+export const PolicySchema = defineEntity({
   name: 'Policy',
   tableName: 'policies',
   properties: {
@@ -42,3 +43,9 @@ const PolicySchema = defineEntity({
 });
 export class PolicyRow extends PolicySchema.class {}
 PolicySchema.setClass(PolicyRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    policies: TableOf<typeof PolicySchema>;
+  }
+}

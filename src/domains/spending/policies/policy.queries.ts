@@ -1,20 +1,38 @@
 /** Policy reads: one, an agent's, pages of an owner's. Removed ones, and those of agents not there yet, do not exist. @module */
-import { wholeRow } from '../../../db/plain-rows.ts';
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { columnsOf } from '../../../db/tables.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
-import { PolicyRow } from './policy.entity.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { PolicyRow, PolicySchema } from './policy.entity.ts';
 import type { HolderStatus } from './policy.rules.ts';
 
 export const findPolicy = (tx: Tx, id: string): Promise<PolicyRow | null> =>
   tx.findOne(PolicyRow, { id: id as PolicyRow['id'], removedAt: null });
+
+const effective = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('policies')
+    .select(columnsOf(PolicySchema))
+    .where('agentId', '=', given('agentId'))
+    .where('removedAt', 'is', null),
+);
+const effectiveLocked = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('policies')
+    .select(columnsOf(PolicySchema))
+    .where('agentId', '=', given('agentId'))
+    .where('removedAt', 'is', null)
+    .forShare(),
+);
 
 /** An agent's effective policy, to be read; with a lock it stays as it is until the end of the transaction. */
 export const policyOfAgent = (
   tx: Tx,
   agentId: string,
   lock: '' | 'for share' = '',
-): Promise<Readonly<PolicyRow> | null> =>
-  wholeRow(tx, PolicyRow, ['agent_id = ? and removed_at is null', agentId], lock);
+): Promise<Readonly<PolicyRow> | null> => (lock === '' ? effective : effectiveLocked).first(tx, { agentId });
 
 /** What each of these agents' policies allows above a declared amount, in percent; null where it says nothing. */
 export async function tolerancesOf(tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
@@ -30,23 +48,22 @@ export async function tolerancesOf(tx: Tx, agentIds: readonly string[]): Promise
 
 export type PolicyFilter = { ownerId: string; kind?: 'template' | 'agent' | undefined };
 
-/** Up to `limit + 1` rows, newest first. */
-export async function listPolicies(
-  tx: Tx,
-  { ownerId, kind }: PolicyFilter,
-  { limit, after }: PageQuery,
-): Promise<PolicyRow[]> {
-  const found = await rows<Record<string, unknown>>(
-    tx,
-    `select p.* from policies p left join agents a on a.id = p.agent_id
-     where p.owner_id = $1 and p.removed_at is null and a.is_provisioning is not true
-       and ($2::text is null or ($2 = 'template') = (p.agent_id is null))
-       and ($3::timestamptz is null or (p.created_at, p.id) < ($3, $4))
-     order by p.created_at desc, p.id desc limit $5`,
-    [ownerId, kind ?? null, after?.createdAt ?? null, after?.id ?? null, limit + 1],
-  );
-  return found.map((row) => tx.map(PolicyRow, row));
-}
+const policies = list((from, given: Filters<PolicyFilter>) => {
+  const wanted = from
+    .selectFrom('policies as p')
+    .leftJoin('agents as a', 'a.id', 'p.agentId')
+    .select(columnsOf(PolicySchema).map((column) => `p.${column}` as const))
+    .where('p.ownerId', '=', given('ownerId'))
+    .where('p.removedAt', 'is', null)
+    .where(sql<boolean>`a.is_provisioning is not true`);
+  return given.has('kind')
+    ? wanted.where(sql<boolean>`(${given('kind')}::text = 'template') = (p.agent_id is null)`)
+    : wanted;
+}, newestFirst('p'));
+
+/** Newest first. */
+export const listPolicies = (tx: Tx, filter: PolicyFilter, asked: PageQuery): Promise<Page<PolicyRow>> =>
+  page(tx, policies, filter, asked);
 
 export type AgentStanding = { ownerId: string; agentId: string; status: HolderStatus };
 

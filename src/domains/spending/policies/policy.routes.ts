@@ -5,7 +5,7 @@ import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { policiesArea } from './policy.contract.ts';
 import { type AgentStanding, agentStanding, findPolicy, listPolicies, policyOfAgent } from './policy.queries.ts';
 import { policyCheckOf, type RequestFacts, type SpendingDecision } from './policy.rules.ts';
@@ -33,9 +33,8 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
   },
 
   listPolicies: async ({ query }, call) => {
-    const page = pageOfQuery(query);
-    const found = await listPolicies(deps.database.read(), { ownerId: ownerOf(call), kind: query.kind }, page);
-    return pageOf(found, page.limit, (row) => ({ createdAt: row.createdAt.toISOString(), id: row.id }), policyWire);
+    const filter = { ownerId: ownerOf(call), kind: query.kind };
+    return mapPage(await listPolicies(deps.database.read(), filter, pageOfQuery(query)), policyWire);
   },
 
   listPolicyPresets: async () => presetIds.map((id) => presetWire(presets[id])),

@@ -1,24 +1,29 @@
 /** Reads of an owner's checkpoints. Decides nothing. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import { type Filters, list, page } from '../../../db/page.ts';
+import type { RowOf } from '../../../db/tables.ts';
+import type { Tx } from '../../../db/tx.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { checkpointCursor } from './checkpoint.rules.ts';
+import './ledger.entity.ts';
 
-export type CheckpointView = {
-  readonly sequence: number;
-  readonly hash: string;
-  readonly signature: string;
-  readonly root: string;
-  readonly rootSignature: string;
-  readonly keyId: string;
-  readonly createdAt: Date;
-};
+export type CheckpointView = Readonly<Omit<RowOf<'ledger_checkpoints'>, 'ownerId'>>;
 
-export const listCheckpoints = (tx: Tx, ownerId: string, { limit, after }: PageQuery): Promise<CheckpointView[]> =>
-  rows<CheckpointView>(
-    tx,
-    `select sequence, hash, signature, root, root_signature as "rootSignature", key_id as "keyId",
-       created_at as "createdAt"
-     from ledger_checkpoints where owner_id = $1 and ($2::bigint is null or sequence < $2)
-     order by sequence desc limit $3`,
-    [ownerId, after === undefined ? null : checkpointCursor.numberOf(after.id), limit + 1],
-  );
+const checkpoints = list(
+  (from, given: Filters<{ ownerId: string }>) =>
+    from
+      .selectFrom('ledger_checkpoints')
+      .select(['sequence', 'hash', 'signature', 'root', 'rootSignature', 'keyId', 'createdAt'])
+      .where('ownerId', '=', given('ownerId')),
+  {
+    columns: ['ledger_checkpoints.sequence'],
+    cursorOf: ({ createdAt, sequence }) => ({
+      createdAt: createdAt.toISOString(),
+      id: checkpointCursor.idOf(sequence),
+    }),
+    valuesOf: ({ id }) => [checkpointCursor.numberOf(id)],
+  },
+);
+
+/** Newest first. */
+export const listCheckpoints = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<CheckpointView>> =>
+  page(tx, checkpoints, { ownerId }, asked);

@@ -1,26 +1,20 @@
 /** Reads of entries: pages by owner, agent, account or reference, and one entry with its journal's lines. Decides nothing. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import { type Expression, sql } from 'kysely';
+import { type Db, type Given, query } from '../../../db/db.ts';
+import { type Filters, list, type Order, page } from '../../../db/page.ts';
+import type { RowOf } from '../../../db/tables.ts';
+import type { Tx } from '../../../db/tx.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { hasRunningBalance } from './account.rules.ts';
-import { type EntryKey, entryKeyOf } from './entry.rules.ts';
+import { type EntryKey, entryIdOf, entryKeyOf } from './entry.rules.ts';
+import './ledger.entity.ts';
 
-export type EntryView = {
-  readonly journalId: string;
-  readonly line: number;
-  readonly ownerId: string;
-  readonly agentId: string | null;
-  readonly kind: string;
-  readonly account: string;
-  readonly amountCents: number;
-  readonly balanceBeforeCents: number | null;
-  readonly balanceAfterCents: number | null;
-  readonly referenceType: string;
-  readonly referenceId: string;
-  readonly memo: string | null;
-  readonly requestId: string;
-  readonly runId: string | null;
-  readonly createdAt: Date;
-};
+type Entry = RowOf<'ledger_entries'>;
+type Journal = RowOf<'journals'>;
+export type EntryView = Readonly<
+  Pick<Entry, 'line' | 'account' | 'amountCents' | 'balanceBeforeCents' | 'balanceAfterCents' | 'createdAt'> &
+    Pick<Journal, 'ownerId' | 'agentId' | 'kind' | 'referenceType' | 'referenceId' | 'requestId' | 'runId'>
+> & { readonly journalId: string; readonly memo: string | null };
 
 export type EntryFilter = {
   readonly ownerId: string;
@@ -34,76 +28,131 @@ export type EntryFilter = {
   readonly to: Date | undefined;
 };
 
-const columns = `j.id as "journalId", e.line, j.owner_id as "ownerId", j.agent_id as "agentId", j.kind, e.account,
-  e.amount_cents as "amountCents", e.balance_before_cents as "balanceBeforeCents",
-  e.balance_after_cents as "balanceAfterCents", j.reference_type as "referenceType", j.reference_id as "referenceId",
-  t.memo, j.request_id as "requestId", j.run_id as "runId", e.created_at as "createdAt"`;
-
-const journalOf = 'join journals j on j.id = e.journal_id left join journal_texts t on t.journal_id = j.id';
-
-/** Newest first, one more than the page holds. Each list has an index that gives its order. */
-export async function listEntries(tx: Tx, filter: EntryFilter, { limit, after }: PageQuery): Promise<EntryView[]> {
-  const key = after && entryKeyOf(after.id);
-  const params = [
-    filter.ownerId,
-    filter.agentId ?? null,
-    filter.referenceType ?? null,
-    filter.referenceId ?? null,
-    filter.direction ?? null,
-    filter.from ?? null,
-    filter.to ?? null,
-    after?.createdAt ?? null,
-    key?.journalId ?? null,
-    key?.line ?? null,
-    limit + 1,
-  ];
-  const { accounts } = filter;
-  if (accounts === undefined) return rows<EntryView>(tx, byJournals(filter), params);
-  const [only, ...others] = accounts;
-  if (only !== undefined && others.length === 0 && hasRunningBalance(only))
-    return rows<EntryView>(tx, byVersions, [...params, only]);
-  return rows<EntryView>(tx, byAccounts, [...params, [...accounts]]);
+/** Newest first. Each list has an index that gives its order. */
+export function listEntries(tx: Tx, filter: EntryFilter, asked: PageQuery): Promise<Page<EntryView>> {
+  if (filter.accounts === undefined) return page(tx, byJournals, filter, asked);
+  const [account, ...further] = filter.accounts;
+  return account !== undefined && further.length === 0 && hasRunningBalance(account)
+    ? page(tx, byVersions, { ...filter, account }, asked)
+    : page(tx, byAccounts, filter, asked);
 }
 
-const conditions = `j.owner_id = $1 and ($2::text is null or j.agent_id = $2)
-  and ($3::text is null or j.reference_type = $3) and ($4::text is null or j.reference_id = $4)
-  and ($5::text is null or (e.amount_cents > 0) = ($5 = 'credit'))
-  and ($6::timestamptz is null or e.created_at >= $6) and ($7::timestamptz is null or e.created_at < $7)`;
+type Listed = EntryFilter & { readonly account?: string };
 
-/** Walks journals in order; the plain conditions name the column whose index gives that order. */
-function byJournals({ agentId, referenceId, referenceType }: EntryFilter): string {
-  const walked = [
-    agentId !== undefined && 'j.agent_id = $2',
-    referenceId !== undefined && 'j.reference_id = $4',
-    referenceType !== undefined && 'j.reference_type = $3',
-    '($6::timestamptz is null or j.created_at >= $6) and ($7::timestamptz is null or j.created_at < $7)',
-    '($8::timestamptz is null or (j.created_at, j.id) <= ($8, $9))',
-  ].filter((part) => part !== false);
-  return `select ${columns} from journals j join ledger_entries e on e.journal_id = j.id
-    left join journal_texts t on t.journal_id = j.id
-    where ${conditions} and ${walked.join(' and ')}
-      and ($8::timestamptz is null or (j.created_at, j.id) < ($8, $9) or e.line < $10)
-    order by j.created_at desc, j.id desc, e.line desc limit $11`;
+const columns = [
+  'j.id as journalId',
+  'e.line',
+  'j.ownerId',
+  'j.agentId',
+  'j.kind',
+  'e.account',
+  'e.amountCents',
+  'e.balanceBeforeCents',
+  'e.balanceAfterCents',
+  'j.referenceType',
+  'j.referenceId',
+  't.memo',
+  'j.requestId',
+  'j.runId',
+  'e.createdAt',
+] as const;
+
+const entriesOf = (from: Db) =>
+  from
+    .selectFrom('ledger_entries as e')
+    .innerJoin('journals as j', 'j.id', 'e.journalId')
+    .leftJoin('journal_texts as t', 't.journalId', 'j.id')
+    .select(columns);
+
+/** The part of every list that does not depend on its order. */
+function matching(from: Db, given: Filters<Listed>) {
+  let wanted = entriesOf(from).where('j.ownerId', '=', given('ownerId'));
+  if (given.has('agentId')) wanted = wanted.where('j.agentId', '=', given('agentId'));
+  if (given.has('referenceType')) wanted = wanted.where('j.referenceType', '=', given('referenceType'));
+  if (given.has('referenceId')) wanted = wanted.where('j.referenceId', '=', given('referenceId'));
+  if (given.has('direction'))
+    wanted = wanted.where(sql<boolean>`(e.amount_cents > 0) = (${given('direction')} = 'credit')`);
+  if (given.has('from')) wanted = wanted.where('e.createdAt', '>=', given('from'));
+  if (given.has('to')) wanted = wanted.where('e.createdAt', '<', given('to'));
+  return wanted;
 }
+
+const cursorOf = (row: EntryView) => ({ createdAt: row.createdAt.toISOString(), id: entryIdOf(row) });
+/** The time, the journal and the line that a cursor names. */
+const placeOf: Order<EntryView>['valuesOf'] = ({ createdAt, id }) => {
+  const key = entryKeyOf(id);
+  return [createdAt, key?.journalId, key?.line];
+};
+
+/** Walks journals in order: conditions on their own time name the column whose index gives that order. */
+const byJournals = list(
+  (from, given: Filters<Listed>) => {
+    let wanted = matching(from, given);
+    if (given.has('from')) wanted = wanted.where('j.createdAt', '>=', given('from'));
+    if (given.has('to')) wanted = wanted.where('j.createdAt', '<', given('to'));
+    return wanted;
+  },
+  {
+    columns: ['j.createdAt', 'j.id', 'e.line'],
+    cursorOf,
+    valuesOf: placeOf,
+    isBehind: (_columns, last) => {
+      const [at, id, line] = [sql`${last(0)}::timestamptz`, last(1), sql`${last(2)}::int`];
+      return sql<boolean>`((j.created_at, j.id) <= (${at}, ${id})
+        and ((j.created_at, j.id) < (${at}, ${id}) or e.line < ${line}))`;
+    },
+  },
+);
 
 /** The order of one account: each entry continues the one before it, also where several have the same time. */
-const byVersions = `select ${columns} from ledger_entries e ${journalOf}
-    where e.account = $12 and e.account_version is not null and ${conditions}
-      and ($8::timestamptz is null
-        or e.account_version < (select account_version from ledger_entries where journal_id = $9 and line = $10))
-    order by e.account_version desc limit $11`;
+const byVersions = list(
+  (from, given: Filters<Listed>) =>
+    matching(from, given).where('e.account', '=', given('account')).where('e.accountVersion', 'is not', null),
+  {
+    columns: ['e.accountVersion'],
+    cursorOf,
+    valuesOf: (cursor) => placeOf(cursor).slice(1),
+    isBehind: (_columns, last) =>
+      sql<boolean>`e.account_version < (select account_version from ledger_entries
+        where journal_id = ${last(0)} and line = ${last(1)})`,
+  },
+);
 
-const byAccounts = `select e.* from unnest($12::text[]) a (name) cross join lateral (
-    select ${columns} from ledger_entries e ${journalOf}
-    where e.account = a.name and ${conditions}
-      and ($8::timestamptz is null or (e.created_at, e.journal_id, e.line) < ($8, $9, $10))
-    order by e.created_at desc, e.journal_id desc, e.line desc limit $11
-  ) e order by e."createdAt" desc, e."journalId" desc, e.line desc limit $11`;
+const inTime = { columns: ['e.createdAt', 'e.journalId', 'e.line'] };
+
+/** The newest of each account, by its index, and of these the newest. */
+const byAccounts = list(
+  (from, given: Filters<Listed>, cut) => {
+    const accounts: Expression<unknown> = given('accounts');
+    const ofAccount = cut(matching(from, given).where(sql<boolean>`e.account = a.name`), inTime);
+    return from
+      .selectFrom(sql<{ name: string }>`unnest(${accounts}::text[])`.as<'a'>(sql`a (name)`))
+      .innerJoinLateral(ofAccount.as('e'), (join) => join.onTrue())
+      .select([
+        'e.journalId',
+        'e.line',
+        'e.ownerId',
+        'e.agentId',
+        'e.kind',
+        'e.account',
+        'e.amountCents',
+        'e.balanceBeforeCents',
+        'e.balanceAfterCents',
+        'e.referenceType',
+        'e.referenceId',
+        'e.memo',
+        'e.requestId',
+        'e.runId',
+        'e.createdAt',
+      ]);
+  },
+  { ...inTime, cursorOf, valuesOf: placeOf },
+);
+
+const lines = query((from, given: Given<{ ownerId: string; journalId: string }>) =>
+  entriesOf(from).where('j.ownerId', '=', given('ownerId')).where('j.id', '=', given('journalId')).orderBy('e.line'),
+);
 
 /** All lines of the journal that the entry belongs to, in their order. */
 export const journalLines = (tx: Tx, ownerId: string, { journalId }: EntryKey): Promise<EntryView[]> =>
-  rows<EntryView>(
-    tx,
-    `select ${columns} from ledger_entries e ${journalOf} where j.owner_id = $1 and j.id = $2 order by e.line`,
-    [ownerId, journalId],
-  );
+  lines.all(tx, { ownerId, journalId });

@@ -5,11 +5,10 @@ import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
 import { available, held, wallet, walletOf } from './account.rules.ts';
 import { listCheckpoints } from './checkpoint.queries.ts';
-import { checkpointCursor } from './checkpoint.rules.ts';
 import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
 import { entryIdOf, entryKeyOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
@@ -25,18 +24,8 @@ export const ledgerHandlers = ({ database, publicKeys }: LedgerDeps): Handlers<t
   listLedgerEntries: async ({ query }, call) => {
     const { referenceType, referenceId, direction, from, to } = query;
     const filter = { ownerId: ownerOf(call), agentId: agentOf(call), accounts: accountsOf(query) };
-    const page = pageOfQuery(query);
-    const found = await listEntries(
-      database.read(),
-      { ...filter, referenceType, referenceId, direction, from, to },
-      page,
-    );
-    return pageOf(
-      found,
-      page.limit,
-      (row) => ({ createdAt: row.createdAt.toISOString(), id: entryIdOf(row) }),
-      recordOf,
-    );
+    const wanted = { ...filter, referenceType, referenceId, direction, from, to };
+    return mapPage(await listEntries(database.read(), wanted, pageOfQuery(query)), recordOf);
   },
   getLedgerEntry: async ({ params: { id } }, call) => {
     const key = entryKeyOf(id);
@@ -66,14 +55,8 @@ export const ledgerHandlers = ({ database, publicKeys }: LedgerDeps): Handlers<t
     return { ...verification, differences: [...differences] };
   },
   listLedgerCheckpoints: async ({ query }, call) => {
-    const page = pageOfQuery(query);
-    const found = await listCheckpoints(database.read(), ownerOf(call), page);
-    return pageOf(
-      found,
-      page.limit,
-      (row) => ({ createdAt: row.createdAt.toISOString(), id: checkpointCursor.idOf(row.sequence) }),
-      (row) => ({ ...row, createdAt: row.createdAt.toISOString() }),
-    );
+    const found = await listCheckpoints(database.read(), ownerOf(call), pageOfQuery(query));
+    return mapPage(found, (row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
   },
 });
 

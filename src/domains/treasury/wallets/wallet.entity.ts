@@ -1,5 +1,6 @@
 /** The wallets table. Persistence only: no rule is decided here, and no money is kept here. @module */
 import { defineEntity, p } from '@mikro-orm/postgresql';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { WalletStatus } from './wallet.rules.ts';
 
@@ -24,3 +25,9 @@ export const WalletSchema = defineEntity({
 });
 export class WalletRow extends WalletSchema.class {}
 WalletSchema.setClass(WalletRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    wallets: TableOf<typeof WalletSchema>;
+  }
+}

@@ -1,23 +1,14 @@
 /** Reads of wallets with their balances, set-based. Decides nothing. @module */
+import { sql } from 'kysely';
+import { type Db, type Given, query } from '../../../db/db.ts';
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { columnsOf, type TableOf } from '../../../db/tables.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
-import type { Id } from '../../../kernel/ids.ts';
-import type { PageQuery } from '../../../kernel/page.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { WalletSchema } from './wallet.entity.ts';
 import type { WalletStatus } from './wallet.rules.ts';
 
-export type WalletView = {
-  readonly id: Id<'wallet'>;
-  readonly ownerId: Id<'owner'>;
-  readonly name: string;
-  readonly purpose: string | null;
-  readonly iban: string | null;
-  readonly bic: string | null;
-  readonly parentWalletId: Id<'wallet'> | null;
-  readonly isDefault: boolean;
-  readonly status: WalletStatus;
-  readonly metadata: Record<string, unknown>;
-  readonly createdAt: Date;
-  readonly updatedAt: Date;
-  readonly closedAt: Date | null;
+export type WalletView = Readonly<TableOf<typeof WalletSchema>> & {
   readonly availableCents: number;
   readonly heldCents: number;
 };
@@ -30,40 +21,38 @@ export type WalletFilter = {
   readonly parentWalletId: string | undefined;
 };
 
-const select = `select w.id, w.owner_id as "ownerId", w.name, w.purpose, w.iban, w.bic,
-    w.parent_wallet_id as "parentWalletId", w.is_default as "isDefault", w.status, w.metadata,
-    w.created_at as "createdAt", w.updated_at as "updatedAt", w.closed_at as "closedAt",
-    coalesce(a.balance_cents, 0) as "availableCents", coalesce(h.balance_cents, 0) as "heldCents"
-  from wallets w
-  left join ledger_accounts a on a.name = 'wallet:' || w.id || ':available'
-  left join ledger_accounts h on h.name = 'wallet:' || w.id || ':held'`;
+const columns = columnsOf(WalletSchema).map((column) => `w.${column}` as const);
 
-/** Newest first, one more than the page holds. */
-export const listWallets = (tx: Tx, filter: WalletFilter, { limit, after }: PageQuery): Promise<WalletView[]> =>
-  rows<WalletView>(
-    tx,
-    `${select}
-     where w.owner_id = $1
-       and ($2::text is null or w.id = (select wallet_id from agents where id = $2))
-       and ($3::text is null or w.status = $3)
-       and ($4::text is null or w.parent_wallet_id = $4)
-       and ($5::timestamptz is null or (w.created_at, w.id) < ($5, $6))
-     order by w.created_at desc, w.id desc limit $7`,
-    [
-      filter.ownerId,
-      filter.drawnBy ?? null,
-      filter.status ?? null,
-      filter.parentWalletId ?? null,
-      after?.createdAt ?? null,
-      after?.id ?? null,
-      limit + 1,
-    ],
-  );
+const walletsOf = (from: Db) =>
+  from
+    .selectFrom('wallets as w')
+    .leftJoin('ledger_accounts as a', (join) => join.on('a.name', '=', sql`'wallet:' || w.id || ':available'`))
+    .leftJoin('ledger_accounts as h', (join) => join.on('h.name', '=', sql`'wallet:' || w.id || ':held'`))
+    .select(columns)
+    .select((eb) => [
+      eb.fn.coalesce('a.balanceCents', sql<number>`0`).as('availableCents'),
+      eb.fn.coalesce('h.balanceCents', sql<number>`0`).as('heldCents'),
+    ]);
 
-export async function findWallet(tx: Tx, ownerId: string, walletId: string): Promise<WalletView | null> {
-  const [found] = await rows<WalletView>(tx, `${select} where w.owner_id = $1 and w.id = $2`, [ownerId, walletId]);
-  return found ?? null;
-}
+const wallets = list((from, given: Filters<WalletFilter>) => {
+  let wanted = walletsOf(from).where('w.ownerId', '=', given('ownerId'));
+  if (given.has('drawnBy'))
+    wanted = wanted.where(sql<boolean>`w.id = (select wallet_id from agents where id = ${given('drawnBy')})`);
+  if (given.has('status')) wanted = wanted.where('w.status', '=', given('status'));
+  if (given.has('parentWalletId')) wanted = wanted.where('w.parentWalletId', '=', given('parentWalletId'));
+  return wanted;
+}, newestFirst('w'));
+
+/** Newest first. */
+export const listWallets = (tx: Tx, filter: WalletFilter, asked: PageQuery): Promise<Page<WalletView>> =>
+  page(tx, wallets, filter, asked);
+
+const one = query((from, given: Given<{ ownerId: string; walletId: string }>) =>
+  walletsOf(from).where('w.ownerId', '=', given('ownerId')).where('w.id', '=', given('walletId')),
+);
+
+export const findWallet = (tx: Tx, ownerId: string, walletId: string): Promise<WalletView | null> =>
+  one.first(tx, { ownerId, walletId });
 
 /** The wallet an agent draws on; undefined when there is no such agent. */
 export async function walletDrawnBy(tx: Tx, agentId: string): Promise<string | undefined> {

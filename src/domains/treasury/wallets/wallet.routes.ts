@@ -6,7 +6,7 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { EnsureCustomer } from '../../parties/index.ts';
 import { fundFromOutside, fundFromWallet } from '../funding/funding.service.ts';
 import type { WalletRecord, walletsArea } from './wallet.contract.ts';
@@ -28,9 +28,7 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     listWallets: async ({ query }, call) => {
       const { status, parentWalletId } = query;
       const filter = { ownerId: ownerOf(call), drawnBy: agentOf(call), status, parentWalletId };
-      const page = pageOfQuery(query);
-      const found = await listWallets(database.read(), filter, page);
-      return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), recordOf);
+      return mapPage(await listWallets(database.read(), filter, pageOfQuery(query)), recordOf);
     },
     createWallet: async ({ body }, call) => {
       const ownerId = ownerOf(call);

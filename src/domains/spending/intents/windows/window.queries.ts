@@ -1,60 +1,74 @@
 /** Window reads of recurring intents: one, the one that a transaction pays for, and pages. No decision is made here. @module */
-import { rows, type Tx } from '../../../../db/tx.ts';
-import type { WindowStatus } from './window.rules.ts';
+import { type Given, query } from '../../../../db/db.ts';
+import { type Filters, list, page } from '../../../../db/page.ts';
+import type { RowOf, Tables } from '../../../../db/tables.ts';
+import type { Tx } from '../../../../db/tx.ts';
+import type { Page, PageQuery } from '../../../../kernel/page.ts';
+import './window.entity.ts';
+import { type WindowStatus, windowCursor } from './window.rules.ts';
 
-export type WindowRow = {
-  readonly intentId: `int_${string}`;
-  readonly number: number;
-  readonly dueAt: Date;
-  readonly fromAt: Date;
-  readonly toAt: Date;
-  readonly status: WindowStatus;
-  readonly transactionId: string | null;
-  readonly completedAt: Date | null;
-};
+export const windowColumns = [
+  'intentId',
+  'number',
+  'dueAt',
+  'fromAt',
+  'toAt',
+  'status',
+  'transactionId',
+  'completedAt',
+] as const satisfies readonly (keyof Tables['intent_windows'])[];
 
-export const windowColumns = `intent_id as "intentId", number, due_at as "dueAt", from_at as "fromAt", to_at as "toAt",
-  status, transaction_id as "transactionId", completed_at as "completedAt"`;
+export type WindowRow = Readonly<Pick<RowOf<'intent_windows'>, (typeof windowColumns)[number]>>;
 
-const selected = `select ${windowColumns} from intent_windows`;
+const byNumber = query((from, given: Given<{ intentId: string; number: number }>) =>
+  from
+    .selectFrom('intent_windows')
+    .select(windowColumns)
+    .where('intentId', '=', given('intentId'))
+    .where('number', '=', given('number')),
+);
 
-export async function findWindow(tx: Tx, intentId: string, number: number): Promise<WindowRow | null> {
-  const [found] = await rows<WindowRow>(tx, `${selected} where intent_id = $1 and number = $2`, [intentId, number]);
-  return found ?? null;
-}
+export const findWindow = (tx: Tx, intentId: string, number: number): Promise<WindowRow | null> =>
+  byNumber.first(tx, { intentId, number });
 
-export async function windowOfTransaction(tx: Tx, intentId: string, transactionId: string): Promise<WindowRow | null> {
-  const [found] = await rows<WindowRow>(tx, `${selected} where transaction_id = $2 and intent_id = $1`, [
-    intentId,
-    transactionId,
-  ]);
-  return found ?? null;
-}
+const byTransaction = query((from, given: Given<{ intentId: string; transactionId: string }>) =>
+  from
+    .selectFrom('intent_windows')
+    .select(windowColumns)
+    .where('transactionId', '=', given('transactionId'))
+    .where('intentId', '=', given('intentId')),
+);
+
+export const windowOfTransaction = (tx: Tx, intentId: string, transactionId: string): Promise<WindowRow | null> =>
+  byTransaction.first(tx, { intentId, transactionId });
 
 export const latestCompletedWindow = (tx: Tx, intentId: string): Promise<WindowRow | null> =>
-  latestWindow(tx, intentId, 'completed');
+  latest.first(tx, { intentId, status: 'completed' });
 
 /** Paid for, and waiting for the clearing. */
 export const latestMatchedWindow = (tx: Tx, intentId: string): Promise<WindowRow | null> =>
-  latestWindow(tx, intentId, 'matched');
+  latest.first(tx, { intentId, status: 'matched' });
 
-async function latestWindow(tx: Tx, intentId: string, status: WindowStatus): Promise<WindowRow | null> {
-  const [found] = await rows<WindowRow>(
-    tx,
-    `${selected} where intent_id = $1 and status = $2 order by number desc limit 1`,
-    [intentId, status],
-  );
-  return found ?? null;
-}
+const latest = query((from, given: Given<{ intentId: string; status: WindowStatus }>) =>
+  from
+    .selectFrom('intent_windows')
+    .select(windowColumns)
+    .where('intentId', '=', given('intentId'))
+    .where('status', '=', given('status'))
+    .orderBy('number', 'desc')
+    .limit(1),
+);
 
-/** Up to `limit + 1` rows, latest window first, below `before`. */
-export const listWindows = (
-  tx: Tx,
-  intentId: string,
-  { limit, before }: { limit: number; before: number | undefined },
-): Promise<WindowRow[]> =>
-  rows<WindowRow>(
-    tx,
-    `${selected} where intent_id = $1 and ($2::int is null or number < $2) order by number desc limit $3`,
-    [intentId, before ?? null, limit + 1],
-  );
+const windows = list(
+  (from, given: Filters<{ intentId: string }>) =>
+    from.selectFrom('intent_windows').select(windowColumns).where('intentId', '=', given('intentId')),
+  {
+    columns: ['intent_windows.number'],
+    cursorOf: ({ fromAt, number }) => ({ createdAt: fromAt.toISOString(), id: windowCursor.idOf(number) }),
+    valuesOf: ({ id }) => [windowCursor.numberOf(id)],
+  },
+);
+
+/** Latest window first. */
+export const listWindows = (tx: Tx, intentId: string, asked: PageQuery): Promise<Page<WindowRow>> =>
+  page(tx, windows, { intentId }, asked);

@@ -1,0 +1,51 @@
+/** The deliveries of a webhook subscription and the health of its endpoint. Persistence only. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { DeliveryStatus } from './delivery.rules.ts';
+import type { WholeDeliveryWire } from './webhook.contract.ts';
+
+export type AttemptRecord = WholeDeliveryWire['attempts'][number];
+
+export const WebhookDeliverySchema = defineEntity({
+  name: 'WebhookDelivery',
+  tableName: 'webhook_deliveries',
+  properties: {
+    id: p.text().$type<Id<'delivery'>>().primary(),
+    seq: p.bigint('number').defaultRaw('default'),
+    webhookId: p.text().$type<Id<'webhook'>>(),
+    ownerId: p.text(),
+    eventId: p.text().$type<Id<'event'>>(),
+    event: p.text(),
+    plan: p.text(),
+    status: p.text().$type<DeliveryStatus>(),
+    attemptsMade: p.integer().defaultRaw('default'),
+    claims: p.integer().defaultRaw('default'),
+    leaseUntil: p.datetime().nullable(),
+    nextAttemptAt: p.datetime().nullable(),
+    attempts: p.json<AttemptRecord[]>().defaultRaw('default'),
+    lostReason: p.text().nullable(),
+    createdAt: p.datetime(),
+    deliveredAt: p.datetime().nullable(),
+  },
+});
+
+export const WebhookHealthSchema = defineEntity({
+  name: 'WebhookHealth',
+  tableName: 'webhook_health',
+  properties: {
+    webhookId: p.text().$type<Id<'webhook'>>().primary(),
+    failuresInRow: p.integer().defaultRaw('default'),
+    timeoutsInRow: p.integer().defaultRaw('default'),
+    failingSince: p.datetime().nullable(),
+    lastOutcome: p.text().nullable(),
+    lastStatus: p.integer().nullable(),
+  },
+});
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    webhook_deliveries: TableOf<typeof WebhookDeliverySchema>;
+    webhook_health: TableOf<typeof WebhookHealthSchema>;
+  }
+}

@@ -1,0 +1,29 @@
+/** The card network's messages. Persistence only. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
+
+export const NetworkMessageSchema = defineEntity({
+  name: 'NetworkMessage',
+  tableName: 'network_messages',
+  properties: {
+    adapter: p.text().primary(),
+    id: p.text().primary(),
+    kind: p.text().primary(),
+    authorizationId: p.text(),
+    cardRef: p.text(),
+    requestHash: p.text(),
+    transactionId: p.text().nullable(),
+    answer: p.json<unknown>(),
+    isWaiting: p.boolean().defaultRaw('default'),
+    body: p.json<unknown>().nullable(),
+    receivedAt: p.datetime(),
+    unbookedReason: p.text().nullable(),
+    requestId: p.text().nullable(),
+  },
+});
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    network_messages: TableOf<typeof NetworkMessageSchema>;
+  }
+}
