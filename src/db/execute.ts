@@ -3,14 +3,18 @@
  * the rest of the code gets its rows typed (`db.ts`) or parsed (`statement.ts`).
  * @module
  */
+import type { EntityManager } from '@mikro-orm/postgresql';
 import { CompiledQuery, type Transaction } from 'kysely';
 import { poolOf } from './pools.ts';
-import type { Tx } from './tx.ts';
 
 /** `count`: the rows that the statement returned or changed. */
 export type Executed<Row> = { readonly rows: Row[]; readonly count: number };
 
-export async function execute<Row>(tx: Tx, text: string, params: readonly unknown[]): Promise<Executed<Row>> {
+export async function execute<Row>(
+  tx: EntityManager,
+  text: string,
+  params: readonly unknown[],
+): Promise<Executed<Row>> {
   const transaction = tx.getTransactionContext<Transaction<unknown>>();
   if (transaction !== undefined) {
     const { rows, numAffectedRows } = await transaction.executeQuery<Row>(CompiledQuery.raw(text, [...params]));

@@ -5,11 +5,11 @@ import { execute } from './execute.ts';
 /** An entity manager; inside `em.transactional` it carries the transaction. */
 export type Tx = EntityManager;
 
-/** @deprecated Use `db.ts` or `statement.ts`. */
+/** Being replaced by `db.ts` and `statement.ts`: the type of the rows is a claim. */
 export const rows = async <Row>(tx: Tx, text: string, params: readonly unknown[] = []): Promise<Row[]> =>
   (await execute<Row>(tx, text, params)).rows;
 
-/** @deprecated Use `oneRowOf`. */
+/** Being replaced by `oneRowOf`. */
 export async function oneRow<Row>(tx: Tx, text: string, params: readonly unknown[] = []): Promise<Row> {
   const [row, ...rest] = await rows<Row>(tx, text, params);
   if (row === undefined || rest.length > 0) throw new Error(`expected one row, got ${row ? rest.length + 1 : 0}`);

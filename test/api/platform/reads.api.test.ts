@@ -99,6 +99,7 @@ test('a query outside of a transaction does not see what the transaction has not
   const id = payer.agentId;
   const other = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 1, applicationName: 'other' });
   try {
+    const outside = databaseOf(other).read();
     await database.write(async (tx) => {
       await db(tx)
         .updateTable('agents')
@@ -106,7 +107,7 @@ test('a query outside of a transaction does not see what the transaction has not
         .where(sql<boolean>`id = ${id}`)
         .execute();
       expect(await renamed.first(tx, { id })).toEqual({ name: 'Renamed' });
-      expect(await renamed.first(databaseOf(other).read(), { id })).not.toEqual({ name: 'Renamed' });
+      expect(await renamed.first(outside, { id })).not.toEqual({ name: 'Renamed' });
     });
   } finally {
     await other.close();
