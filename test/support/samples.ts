@@ -68,6 +68,8 @@ type Given<A extends Area> = {
   readonly needsNothing?: readonly NamesOf<A>[];
   /** Reads that a sibling agent may make, because the record belongs to both agents. */
   readonly sharedBySiblings?: readonly NamesOf<A>[];
+  /** Lists in which the sample calls leave fewer than two rows. Tests of their own read them page by page. */
+  readonly shortLists?: readonly NamesOf<A>[];
 };
 
 /** What a suite reads: the types of the area are forgotten. */
@@ -80,6 +82,7 @@ export class AreaSamples {
   readonly mayOutliveTemporal: readonly string[];
   readonly needsNothing: readonly string[];
   readonly sharedBySiblings: readonly string[];
+  readonly shortLists: readonly string[];
 
   constructor(area: Area, given: Given<Area>) {
     this.area = area;
@@ -90,6 +93,7 @@ export class AreaSamples {
     this.mayOutliveTemporal = given.mayOutliveTemporal ?? [];
     this.needsNothing = given.needsNothing ?? [];
     this.sharedBySiblings = given.sharedBySiblings ?? [];
+    this.shortLists = given.shortLists ?? [];
   }
 }
 

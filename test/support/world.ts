@@ -76,6 +76,7 @@ export async function startWorld({
   const dataDir = await mkdtemp(join(tmpdir(), 'bursar-world-'));
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
   const ownerUrl = await freshDatabase();
+  stops.push(() => dropDatabase(ownerUrl));
   const apiPort = await freePort();
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const sandboxUrl = worker ? await sandboxFor(apiUrl, dataDir, stops) : 'http://127.0.0.1:9';
@@ -153,6 +154,14 @@ async function freshDatabase(): Promise<string> {
   await client.query(`create database ${name} template tpl strategy file_copy`);
   await client.end();
   return `${base}${name}`;
+}
+
+/** Also ends what is still connected, such as a process that a test killed. */
+async function dropDatabase(url: string): Promise<void> {
+  const client = new pg.Client(`${process.env.TEST_PG}postgres`);
+  await client.connect();
+  await client.query(`drop database if exists ${new URL(url).pathname.slice(1)} with (force)`);
+  await client.end();
 }
 
 async function sandboxFor(apiUrl: string, dataDir: string, stops: (() => Promise<unknown>)[]): Promise<string> {

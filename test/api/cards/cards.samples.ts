@@ -23,7 +23,7 @@ export const samples = samplesOf(cardsArea, {
       listCards: () => ({}),
       listAgentCards: async () => ({ path: await ofAgent() }),
       issueAgentCard: async () => ({
-        path: await ofAgent(),
+        path: await ofFreshAgent(),
         body: { usage: 'single', purpose: 'one thing', name: 'single' },
       }),
       freezePrimaryCard: async () => ({ path: await ofFreshAgent() }),

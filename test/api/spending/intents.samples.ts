@@ -42,5 +42,6 @@ export const samples = samplesOf(intentsArea, {
       }),
     };
   },
+  shortLists: ['listIntentWindows'],
   needsTemporal: ['approveIntent'],
 });

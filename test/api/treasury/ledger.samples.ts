@@ -15,4 +15,5 @@ export const samples = samplesOf(ledgerArea, {
     verifyLedger: () => ({ query: 'full=true' }),
     listLedgerCheckpoints: () => ({}),
   }),
+  shortLists: ['listLedgerCheckpoints'],
 });

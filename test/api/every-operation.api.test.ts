@@ -1,0 +1,269 @@
+/**
+ * Goal: every published operation keeps what all operations promise. Method: one installation; the sample call of each
+ * operation is sent by callers who may not make it, then by its owner, and then again after its answer was lost.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventCatalog } from '../../src/events/catalog.ts';
+import { scopes } from '../../src/http/scopes.ts';
+import { publishedAreas } from '../../src/main/modules/index.ts';
+import { theRecords } from '../support/factories/records.ts';
+import {
+  askedOf,
+  discoverSamples,
+  type OperationsWorld,
+  type PublishedOperation,
+  publishedOperations,
+  send,
+  startOperationsWorld,
+} from '../support/published-operations.ts';
+import type { Asked } from '../support/samples.ts';
+import type { Owner } from '../support/world.ts';
+
+const areas = await discoverSamples();
+const exceptions = (list: (samples: (typeof areas)[number]) => readonly string[]) => new Set(areas.flatMap(list));
+const actsTwice = exceptions((samples) => Object.keys(samples.actsTwice));
+const sharedBySiblings = exceptions((samples) => samples.sharedBySiblings);
+
+let all: OperationsWorld;
+let stranger: Owner;
+let siblingToken: string;
+let strangersToken: string;
+let scopelessToken: string;
+
+beforeAll(async () => {
+  all = await startOperationsWorld();
+  stranger = await all.world.owner();
+  await all.sampler.the(theRecords);
+  [siblingToken, strangersToken, scopelessToken] = await Promise.all([
+    tokenOfNewAgent(all.owner, 'sibling'),
+    tokenOfNewAgent(stranger, 'stranger'),
+    tokenOfNewAgent(all.owner, 'without scopes', ['disputes.read']),
+  ]);
+}, 120_000);
+afterAll(() => all.close());
+
+async function tokenOfNewAgent(owner: Owner, name: string, wanted: readonly string[] = scopes): Promise<string> {
+  const post = async (path: string, body: object): Promise<{ id: string; token: string }> => {
+    const answer = await fetch(`${all.world.apiUrl}${path}`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${owner.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    if (!answer.ok) throw new Error(`POST ${path}: ${answer.status} ${await answer.text()}`);
+    return (await answer.json()) as { id: string; token: string };
+  };
+  const { id } = await post('/agents', { name });
+  return (await post(`/agents/${id}/tokens`, { scopes: wanted })).token;
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const isForBearers = ({ operation: { auth } }: PublishedOperation) => auth.includes('key') || auth.includes('agent');
+
+/** Every id in a text, except the ids of requests. */
+const idsIn = (text: string): string[] => text.match(/\b[a-z]{2,4}_[0-9a-z]{26}\b/g) ?? [];
+
+/** True when the call names a record: in its path, in its query or in its body. */
+const namesRecord = (asked: Asked): boolean =>
+  idsIn(JSON.stringify([asked.path, asked.query, asked.body ?? {}])).length > 0;
+
+/** Events and audit rows that requests left, without the rows that record a refusal. */
+const leftBy = (requestIds: readonly (string | null)[]) =>
+  all.world.sql(
+    `select name as what, request_id from events where request_id = any($1)
+     union all select action, request_id from audit where request_id = any($1) and outcome is distinct from 'refused'`,
+    [requestIds],
+  );
+
+test('each sample call belongs to a published operation', () => {
+  expect(Object.keys(all.calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
+});
+
+// spec: auth:bearer token
+// spec: events:each change fires one
+// spec: token-use:API key:full access, dashboard and admin use
+// spec: token-use:Agent token:scoped to one agent, for autonomous operation
+// spec: header:POST /agents/*:Idempotency-Key
+// spec: header:POST /intents/*:Idempotency-Key
+// spec: header:POST /checkout/*:Idempotency-Key
+// spec: header:POST /cards/*:Idempotency-Key
+describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', (name, one) => {
+  const { operation } = one;
+  let prepared: Promise<Asked> | undefined;
+  const prepare = () => {
+    prepared ??= askedOf(all, name);
+    return prepared;
+  };
+  const key = randomUUID();
+  const repeatable = { 'Idempotency-Key': key };
+
+  if (isForBearers(one)) {
+    test('does nothing for a stranger, a stranger’s agent, a sibling agent, or without a credential', async () => {
+      const asked = await prepare();
+      const requestIds: (string | null)[] = [];
+      const statusFor = async (token: string | undefined): Promise<number> => {
+        const call: Asked = { ...asked, as: 'nobody' };
+        const credential = token === undefined ? {} : bearer(token);
+        const answer = await send(all, one, call, { ...repeatable, ...credential });
+        await answer.arrayBuffer();
+        requestIds.push(answer.headers.get('X-Request-Id'));
+        return answer.status;
+      };
+      expect(await statusFor(undefined)).toBe(401);
+      expect(await statusFor(scopelessToken)).toBe(403);
+      if (!namesRecord(asked)) return;
+      const forAgents = operation.auth.includes('agent');
+      // A challenge is not a record: an unknown one is an invalid answer to it.
+      const unknown = idsIn(JSON.stringify(asked)).every((id) => id.startsWith('chl_')) ? 400 : 404;
+      expect([name, 'stranger', await statusFor(stranger.key)]).toEqual([name, 'stranger', unknown]);
+      expect([name, 'stranger’s agent', await statusFor(strangersToken)]).toEqual([
+        name,
+        'stranger’s agent',
+        forAgents ? 404 : 403,
+      ]);
+      if (!sharedBySiblings.has(name))
+        expect([name, 'sibling', await statusFor(siblingToken)]).toEqual([name, 'sibling', 403]);
+      expect(await leftBy(requestIds)).toEqual([]);
+    });
+  }
+
+  test('succeeds, and a change has its event and its audit row under the id of the request', async () => {
+    const asked = await prepare();
+    const [last] = await all.world.sql<{ seq: string | null }>('select max(seq) as seq from events');
+    const before = last?.seq ?? 0;
+    const answer = await send(all, one, asked, { ...repeatable, ...asked.headers });
+    const text = await answer.text();
+    expect([answer.status, answer.ok ? '' : text]).toEqual([operation.success.status, '']);
+    const requestId = answer.headers.get('X-Request-Id');
+    expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
+    if (operation.fires === undefined) return;
+    type Recorded = { readonly name: string; readonly subject_id: string; readonly request_id: string };
+    const events = await all.world.sql<Recorded>('select name, subject_id, request_id from events where seq > $1', [
+      before,
+    ]);
+    // The network's messages continue a payment: their changes carry the request id of the call that began it.
+    const ownEvents = events.filter((event) => operation.auth.includes('network') || event.request_id === requestId);
+    const fired = ownEvents.filter((event) => operation.fires?.some((promised) => promised === event.name));
+    expect([events, fired.length > 0]).toEqual([expect.anything(), true]);
+    const audited = await all.world.sql<Recorded>(
+      `select action as name, subject_id, request_id from audit
+       where request_id = any($1) and outcome is distinct from 'refused'`,
+      [fired.map((event) => event.request_id)],
+    );
+    // A second event of one change has no audit row of its own; the change has exactly one.
+    const matching = audited.filter((row) => fired.some((event) => isDeepStrictEqual(event, row)));
+    expect([fired, audited, matching.length > 0]).toEqual([expect.anything(), expect.anything(), true]);
+    expect(new Set(matching.map((row) => `${row.name} ${row.subject_id}`)).size).toBe(matching.length);
+  });
+
+  if (operation.method === 'post' && !actsTwice.has(name)) {
+    test('acts once when it is repeated after its answer was lost', async () => {
+      prepared = undefined;
+      const asked = await prepare();
+      const lostKey = asked.headers?.['Idempotency-Key'] ?? randomUUID();
+      const ask = async () => {
+        const answer = await send(all, one, asked, { 'Idempotency-Key': lostKey });
+        const body = await answer.text();
+        return { status: answer.status, ids: answeredIds(body), body };
+      };
+      const first = await ask();
+      expect([first.status, first.body]).toEqual([operation.success.status, expect.anything()]);
+      if (operation.pure !== true) expect(first.ids).not.toEqual([]);
+      const once = await standstill();
+      await loseAnswer(lostKey);
+      const second = await ask();
+      expect([second.status, second.ids]).toEqual([first.status, first.ids]);
+      expect(await standstill()).toEqual(once);
+      if (!isForBearers(one)) return;
+      const other = { ...asked, body: { ...asked.body, anotherRequest: true } };
+      expect((await send(all, one, other, { 'Idempotency-Key': lostKey })).status).toBe(409);
+      await othersDoNotMeet(one, asked, lostKey, second);
+    });
+  }
+});
+
+/** The owner's key answers a repeat; agents, strangers and the dashboard with the same key are other callers. */
+async function othersDoNotMeet(
+  one: PublishedOperation,
+  asked: Asked,
+  key: string,
+  kept: { readonly ids: readonly string[] },
+): Promise<void> {
+  const made = kept.ids.filter((id) => !JSON.stringify(asked).includes(id) && !ownersPublicIds.has(id.slice(0, 3)));
+  const credentials: readonly (readonly [string, Record<string, string>])[] = [
+    ['stranger', bearer(stranger.key)],
+    ['stranger’s agent', bearer(strangersToken)],
+    ['sibling', bearer(siblingToken)],
+    ['scopeless agent', bearer(scopelessToken)],
+    ...(one.operation.auth.includes('dashboard')
+      ? [['dashboard', { 'X-Dashboard-Secret': all.world.dashboardSecret, 'X-Owner-Id': all.owner.ownerId }] as const]
+      : []),
+  ];
+  for (const [who, credential] of credentials) {
+    const answer = await send(all, one, { ...asked, as: 'nobody' }, { ...credential, 'Idempotency-Key': key });
+    const text = await answer.text();
+    const leaked = answer.ok ? made.filter((id) => text.includes(id)) : [];
+    expect([one.name, who, leaked]).toEqual([one.name, who, []]);
+    // 409 says that the caller used this key before, which only the owner's key did.
+    if (answer.status === 409)
+      expect([one.name, who, text]).toEqual([one.name, who, expect.not.stringMatching(/Idempotency-Key/)]);
+  }
+}
+
+/** Prefixes of ids that answers to several callers of one owner contain. */
+const ownersPublicIds = new Set(['own', 'wal', 'cus']);
+
+const answeredIds = (body: string): string[] =>
+  body.match(/"[a-z]{2,4}_[0-9a-z]{26}"/g)?.map((id) => id.slice(1, -1)) ?? [];
+
+/** As if the process had died before it stored the answer. A network message carries its own id and has no row here. */
+const loseAnswer = (key: string) =>
+  all.world.sql(
+    `update idempotency set status = null, body = null, body_is_sealed = false, reveal_until = null, lease_until = null
+     where key = $1`,
+    [key],
+  );
+
+/** What is recorded and booked, after the workflows of earlier calls have ended: five equal readings. */
+async function standstill(): Promise<unknown> {
+  let last: unknown;
+  for (let same = 0; same < 5; ) {
+    const [now] = await all.world.sql(
+      `select (select count(*) from journals) as journals, (select count(*) from audit) as audits,
+         (select count(*) from transactions) as transactions, (select count(*) from intents) as intents,
+         (select count(*) from cards) as cards, (select count(*) from agents) as agents,
+         (select jsonb_object_agg(name, n) from (select name, count(*) as n from events group by name) e) as events`,
+    );
+    same = isDeepStrictEqual(now, last) ? same + 1 : 0;
+    last = now;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  return last;
+}
+
+test('each exception names a published operation, and what acts twice is a POST', () => {
+  const posts = publishedOperations.filter(({ operation }) => operation.method === 'post').map(({ name }) => name);
+  expect(posts).toEqual(expect.arrayContaining([...actsTwice]));
+});
+
+test('every event that was sent is in the catalog and complete', async () => {
+  const sent = await all.world.sql<{ name: keyof typeof eventCatalog; data: Record<string, unknown> }>(
+    'select name, data from events',
+  );
+  expect(new Set(sent.map(({ name }) => name)).size).toBeGreaterThan(30);
+  for (const { name, data } of sent)
+    expect([name, eventCatalog[name].data.safeParse(data).success]).toEqual([name, true]);
+});
+
+// spec: alias:/accounts
+test('every alias is served, with and without /v1: an unknown path below it is 404', async () => {
+  const bases = publishedAreas.flatMap((area) => [area.base, ...area.aliases]).filter((base) => base !== '');
+  for (const base of bases) {
+    for (const prefix of ['', '/v1']) {
+      const path = `${prefix}${base.replace(/^\/v1/, '')}/nothing-here/nothing-here/nothing-here/nothing-here`;
+      expect([path, (await fetch(`${all.world.apiUrl}${path}`)).status]).toEqual([path, 404]);
+    }
+  }
+});
