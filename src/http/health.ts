@@ -27,7 +27,7 @@ const health = z
     uptimeSeconds: z.number(),
     checks,
   })
-  .meta({ id: 'Health' });
+  .meta({ id: 'Health', description: 'The state of the service.' });
 
 const information = z
   .object({
@@ -37,7 +37,7 @@ const information = z
     dataResidency: z.literal('EU'),
     endpoints: z.record(z.string(), z.string()),
   })
-  .meta({ id: 'ApiInformation' });
+  .meta({ id: 'ApiInformation', description: 'Name, version and mode of the service.' });
 
 export const healthArea = defineArea({
   tag: 'Health',

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { wordsFor } from './field-words.ts';
 
 export type Json = Record<string, unknown>;
 export type Schemas = Record<string, Json>;
@@ -21,7 +22,13 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: 
     io,
     target: 'draft-2020-12',
     unrepresentable: 'any',
-    override: ({ jsonSchema }) => {
+    override: ({ zodSchema, jsonSchema }) => {
+      // Zod leaves out the examples of a schema that transforms its input; ours are of the input.
+      const examples = z.globalRegistry.get(zodSchema)?.examples;
+      if (Array.isArray(examples)) jsonSchema.examples ??= examples;
+      // The bounds of a double say nothing to a reader.
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
       if (jsonSchema.oneOf === undefined) return;
       jsonSchema.anyOf = jsonSchema.oneOf;
       delete jsonSchema.oneOf;
@@ -34,6 +41,7 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: 
 }
 
 function add(components: Schemas, name: string, { id: _id, ...definition }: Json): Json {
+  explain(definition, name);
   const known = components[name];
   if (known !== undefined && JSON.stringify(known) !== JSON.stringify(definition)) {
     throw new Error(`component ${name} differs between uses; give the two shapes two ids`);
@@ -60,7 +68,7 @@ export function exampleOf(schema: Json, components: Schemas): unknown {
     const shown = options.find(({ type }) => type !== 'null');
     return shown === undefined ? null : exampleOf({ ...shown, ...without(schema, 'anyOf') }, components);
   }
-  if (schema.type === 'boolean') return false;
+  if ([schema.type].flat().includes('boolean')) return false;
   if (schema.type === 'array') return listOf(exampleOf(schema.items as Json, components));
   return schema.properties === undefined ? undefined : exampleOfObject(schema, components);
 }
@@ -68,8 +76,9 @@ export function exampleOf(schema: Json, components: Schemas): unknown {
 const listOf = (item: unknown): unknown => (item === undefined ? undefined : [item]);
 
 function exampleOfObject(schema: Json, components: Schemas): unknown {
+  const required = (schema.required ?? []) as readonly string[];
   const properties = Object.entries(schema.properties as Record<string, Json>)
-    .filter(([, property]) => property.deprecated !== true)
+    .filter(([name, property]) => property.deprecated !== true || required.includes(name))
     .map(([name, property]) => [name, exampleOf(property, components)] as const);
   if (properties.some(([, value]) => value === undefined)) return undefined;
   return Object.fromEntries(properties);
@@ -82,19 +91,23 @@ const without = (schema: Json, key: string): Json => {
 
 export const lastPart = (ref: string): string => ref.slice(ref.lastIndexOf('/') + 1);
 
-/** Writes into each leaf field of the schemas the example that follows from it, so that readers of the document see it. */
-export function fillExamples(schemas: Schemas): void {
-  const visit = (schema: Json): void => {
-    for (const property of Object.values((schema.properties ?? {}) as Record<string, Json>)) {
-      const isLeaf = property.$ref === undefined && property.properties === undefined && property.type !== 'array';
-      const example = exampleOf(property, schemas);
-      if (isLeaf && property.examples === undefined && isScalar(example)) property.examples = [example];
-      visit(property);
+/** Gives each field without a description or example that of its name, and each leaf the example that follows from it. */
+function explain(schema: Json, path: string): void {
+  for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Json>)) {
+    const [description, example] = wordsFor(`${path}.${name}`) ?? [];
+    property.description ??= description;
+    explain(property, `${path}.${name}`);
+    if (property.examples === undefined && example !== undefined && ownExample(property) === undefined) {
+      property.examples = [example];
     }
-    if (schema.items !== undefined) visit(schema.items as Json);
-    for (const option of (schema.anyOf ?? []) as Json[]) visit(option);
-  };
-  for (const schema of Object.values(schemas)) visit(schema);
+    const follows = property.$ref === undefined ? ownExample(property) : undefined;
+    if (property.examples === undefined && isScalar(follows)) property.examples = [follows];
+  }
+  if (schema.items !== undefined) explain(schema.items as Json, `${path}[]`);
+  for (const option of (schema.anyOf ?? []) as Json[]) explain(option, path);
 }
+
+/** Without other components: theirs are shown where they stand. */
+const ownExample = (schema: Json): unknown => exampleOf(schema, {});
 
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);

@@ -3,8 +3,9 @@ import * as z from 'zod';
 import { exampleId, idPattern } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
 import { errorBody } from './errors.ts';
+import { wordsFor } from './field-words.ts';
 import { headerShapes, onEveryAnswer, refusalResponses } from './openapi-refusals.ts';
-import { exampleOf, fillExamples, type Json, lastPart, type Schemas, schemaOf } from './openapi-schemas.ts';
+import { exampleOf, type Json, lastPart, type Schemas, schemaOf } from './openapi-schemas.ts';
 import { type Area, type AuthKind, type Operation, pathsOf } from './route.ts';
 
 type Components = { readonly schemas: Schemas; readonly responses: Record<string, Json> };
@@ -20,7 +21,6 @@ export function openApiOf(areas: readonly Area[], options: { version: string; mo
       paths[path] = { ...paths[path], [operation.method]: describe(area, operationId, operation, components) };
     }
   }
-  fillExamples(components.schemas);
   return {
     openapi: '3.1.1',
     info: {
@@ -79,7 +79,9 @@ function describe(area: Area, operationId: string, operation: Operation, compone
       // The clock is the deployment's, and no owner's.
       ...(operation.auth.includes('dashboard') && area.tag !== 'Sandbox' ? [ownerHeader] : []),
     ],
-    ...(operation.body === undefined ? {} : { requestBody: requestBody(operationId, operation.body, components) }),
+    ...(operation.body === undefined
+      ? {}
+      : { requestBody: requestBody(operationId, { ...operation, body: operation.body }, components) }),
     responses: responses(operation, components),
     'x-aliases': pathsOf(area, operation).filter((path) => path !== canonical),
     ...(operation.scope === undefined ? {} : { 'x-scope': operation.scope }),
@@ -89,11 +91,15 @@ function describe(area: Area, operationId: string, operation: Operation, compone
 
 const accepts = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 
+type Described = { readonly body: z.ZodType; readonly summary: string };
+
 /** `CreateAgentInput`, unless the contract gives the schema a name. A body without fields is the same everywhere. */
-function requestBody(operationId: string, body: z.ZodType, { schemas }: Components): Json {
+function requestBody(operationId: string, { body, summary }: Described, { schemas }: Components): Json {
   const isEmpty = body instanceof z.ZodObject && Object.keys(body.shape).length === 0;
   const name = isEmpty ? 'EmptyInput' : `${operationId.charAt(0).toUpperCase()}${operationId.slice(1)}Input`;
   const schema = schemaOf(isEmpty ? emptyInput : body, 'input', schemas, name);
+  const named = schemas[lastPart(String(schema.$ref))];
+  if (named !== undefined) named.description ??= `Input of \`${operationId}\`: ${summary}.`;
   return { required: !accepts(body), ...contentOf(schema, schemas) };
 }
 
@@ -160,13 +166,8 @@ function parameters(place: 'path' | 'query', schema: z.ZodObject | undefined, co
     name,
     in: place,
     required: place === 'path' || (object.required ?? []).includes(name),
-    ...(typeof property.description === 'string' ? { description: property.description } : {}),
+    description: property.description ?? wordsFor(name)?.[0],
     schema: property,
-    ...exampleIn(property, components.schemas),
+    example: exampleOf(property, components.schemas) ?? wordsFor(name)?.[1],
   }));
-}
-
-function exampleIn(schema: Json, schemas: Schemas): { example?: unknown } {
-  const example = exampleOf(schema, schemas);
-  return example === undefined ? {} : { example };
 }

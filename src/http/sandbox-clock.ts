@@ -22,7 +22,9 @@ export const sandboxClockArea = defineArea({
       auth: ['clock', 'dashboard'],
       success: {
         status: 200,
-        body: z.object({ now: instantOut, offsetMs: z.number().int() }).meta({ id: 'SandboxClock' }),
+        body: z
+          .object({ now: instantOut, offsetMs: z.number().int() })
+          .meta({ id: 'SandboxClock', description: 'The business time of a sandbox.' }),
       },
       refusals: [],
       unlimited: true,
@@ -53,7 +55,7 @@ export const sandboxClockArea = defineArea({
             woken: z.number().int().min(0).describe('Due workflow runs that have been woken'),
             left: z.number().int().min(0).describe('Due workflow runs that are still to be woken, in the background'),
           })
-          .meta({ id: 'SandboxClockAdvanced' }),
+          .meta({ id: 'SandboxClockAdvanced', description: 'The business time after it was moved forward.' }),
       },
       refusals: [],
       pure: true, // No owner's record changes by the call itself; what becomes due fires its own events.

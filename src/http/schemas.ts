@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { exampleId, type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
-import { decodeCursor, defaultPageSize, maximumPageSize, type PageQuery } from '../kernel/page.ts';
+import { decodeCursor, defaultPageSize, encodeCursor, maximumPageSize, type PageQuery } from '../kernel/page.ts';
 import { isLegible, isReadable, manyLines, oneLine, withoutCrowds, withoutHidden } from '../kernel/text.ts';
 
 /** A record id; any well-formed one is accepted, an unknown one is a 404. */
@@ -14,8 +14,8 @@ export const id = <K extends IdKind>(kind: K) =>
     .meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] })
     .transform((text) => text as Id<K>);
 
-/** Shows that a cursor is opaque. */
-const exampleCursor = 'MjAyNi0xMS0yMFQxMjowMDowMC4wMDBa';
+const cursorAt = (id: string): string => encodeCursor({ createdAt: '2026-11-20T12:00:00.000Z', id });
+const exampleCursor = cursorAt(exampleId('request'));
 
 const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
 
@@ -72,13 +72,17 @@ export const instant = z.iso
 
 /**
  * `cursor` and `limit` of a list; spread into a strict query object. `last` is what the list's cursors end with: the
- * kind of record it lists, or the form of what stands for an id there. A cursor of another list is refused.
+ * kind of record it lists, or the form of what stands for an id there, with an example. A cursor of another list is
+ * refused.
  */
-export const pageQuery = (last: IdKind | RegExp) => ({
+export const pageQuery = (...[last, lastId]: [IdKind] | [RegExp, string]) => ({
   cursor: z
     .string()
     .max(200)
-    .meta({ description: 'The `nextCursor` of the page before; absent: the first page.', examples: [exampleCursor] })
+    .meta({
+      description: 'The `nextCursor` of the page before; absent: the first page.',
+      examples: [cursorAt(typeof last === 'string' ? exampleId(last) : lastId)],
+    })
     .transform((text, context) => {
       const cursor = decodeCursor(text, typeof last === 'string' ? idPattern(last) : last);
       if (cursor !== undefined) return cursor;

@@ -38,7 +38,7 @@ export const webauthnAssertion = z
       }),
     }),
   })
-  .meta({ id: 'WebauthnAssertion' });
+  .meta({ id: 'WebauthnAssertion', description: 'The answer of a passkey to a challenge.' });
 
 /** `PublicKeyCredential.toJSON()` of `navigator.credentials.create`. */
 export const webauthnAttestation = z
@@ -50,7 +50,10 @@ export const webauthnAttestation = z
       transports: z.array(word).max(10).optional(),
     }),
   })
-  .meta({ id: 'WebauthnAttestation' });
+  .meta({
+    id: 'WebauthnAttestation',
+    description: 'A new passkey: `PublicKeyCredential.toJSON()` of `navigator.credentials.create`.',
+  });
 
 export type AssertionEnvelope = z.output<typeof webauthnAssertion>;
 /** Either kind of answer, as far as both are alike. */
@@ -66,5 +69,5 @@ export const challengeOut = z
     options: z.looseObject({ challenge: z.string() }),
     expiresAt: instantOut.meta({ description: 'real time, whatever the business clock says' }),
   })
-  .meta({ id: 'PasskeyChallenge' });
+  .meta({ id: 'PasskeyChallenge', description: 'A challenge for a passkey, with the options for the browser.' });
 export type PasskeyChallenge = z.input<typeof challengeOut>;

@@ -33,14 +33,16 @@ export const cardOut = z
     createdAt: instantOut,
     closedAt: instantOut.nullable(),
   })
-  .meta({ id: 'Card' });
+  .meta({ id: 'Card', description: 'A virtual card of an agent. Its number is never shown.' });
 export type CardWire = z.infer<typeof cardOut>;
 
 export const cardStatusOut = z
   .object({ cardId: idOut('card'), status: z.enum(cardStatuses), last4: z.string() })
-  .meta({ id: 'CardStatus' });
+  .meta({ id: 'CardStatus', description: 'A card and its state.' });
 
-export const cardRotatedOut = z.object({ card: cardOut, previousCardId: idOut('card') }).meta({ id: 'CardRotated' });
+export const cardRotatedOut = z
+  .object({ card: cardOut, previousCardId: idOut('card') })
+  .meta({ id: 'CardRotated', description: 'The card with the new number, and the card that it replaced.' });
 
 const left = (what: string) => eurosOut.nullable().meta({ description: `${what}; null is no limit` });
 
@@ -67,5 +69,5 @@ export const cardPolicyOut = z
       cooldownMinutes: z.int().nullable(),
     }),
   })
-  .meta({ id: 'CardPolicy' });
+  .meta({ id: 'CardPolicy', description: 'What a card may still spend.' });
 export type CardPolicyWire = z.infer<typeof cardPolicyOut>;

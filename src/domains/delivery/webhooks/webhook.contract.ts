@@ -17,12 +17,12 @@ const webhook = {
   updatedAt: instantOut,
 };
 
-export const webhookOut = z.object(webhook).meta({ id: 'Webhook' });
+export const webhookOut = z.object(webhook).meta({ id: 'Webhook', description: 'A subscription to events.' });
 export type WebhookWire = z.infer<typeof webhookOut>;
 
 const createdWebhook = z
   .object({ ...webhook, secret: z.string().meta({ description: 'signs deliveries; shown this once' }) })
-  .meta({ id: 'CreatedWebhook' });
+  .meta({ id: 'CreatedWebhook', description: 'A subscription with its signing secret, which is shown only once.' });
 
 const attempt = z
   .object({
@@ -34,7 +34,7 @@ const attempt = z
     error: z.string().nullable(),
     responseBody: z.string().nullable().meta({ description: 'of a failed attempt: at most 1 KiB, secrets masked' }),
   })
-  .meta({ id: 'WebhookAttempt' });
+  .meta({ id: 'WebhookAttempt', description: 'One attempt of a delivery.' });
 
 const delivery = {
   id: idOut('delivery'),
@@ -52,7 +52,9 @@ const delivery = {
   deliveredAt: instantOut.nullable(),
 };
 
-export const deliveryOut = z.object(delivery).meta({ id: 'WebhookDelivery' });
+export const deliveryOut = z
+  .object(delivery)
+  .meta({ id: 'WebhookDelivery', description: 'The delivery of one event to one subscription.' });
 export type DeliveryWire = z.infer<typeof deliveryOut>;
 
 const payload = z.object({ event: z.string(), createdAt: instantOut, data: z.record(z.string(), z.unknown()) });
@@ -63,7 +65,7 @@ const wholeDelivery = z
     payload,
     attempts: z.array(attempt),
   })
-  .meta({ id: 'WebhookDeliveryDetail' });
+  .meta({ id: 'WebhookDeliveryDetail', description: 'A delivery with its payload and attempts.' });
 export type WholeDeliveryWire = z.infer<typeof wholeDelivery>;
 
 const subscription = z.strictObject({
@@ -74,7 +76,7 @@ const subscription = z.strictObject({
 
 const eventCatalogOut = z
   .object({ data: z.array(z.object({ name: z.string(), category: z.string(), reserved: z.boolean() })) })
-  .meta({ id: 'EventCatalog' });
+  .meta({ id: 'EventCatalog', description: 'All events that can be subscribed to.' });
 
 export const webhooksArea = defineArea({
   tag: 'Webhooks',

@@ -20,11 +20,13 @@ const known = {
 
 const NewToken = z
   .object({ ...known, token: z.string().meta({ description: 'the secret; shown only here' }) })
-  .meta({ id: 'NewAgentToken' });
+  .meta({ id: 'NewAgentToken', description: 'An agent token with its secret, which is shown only once.' });
 
 const listed = { ...known, createdAt: instantOut, lastUsedAt: instantOut.nullable(), revokedAt: instantOut.nullable() };
-const Token = z.object(listed).meta({ id: 'AgentToken' });
-const NamedToken = z.object({ ...listed, agentName: z.string() }).meta({ id: 'NamedAgentToken' });
+const Token = z.object(listed).meta({ id: 'AgentToken', description: 'An agent token, without its secret.' });
+const NamedToken = z
+  .object({ ...listed, agentName: z.string() })
+  .meta({ id: 'NamedAgentToken', description: 'An agent token with the name of its agent.' });
 
 export const agentTokensArea = defineArea({
   tag: 'Agent Tokens',
@@ -77,7 +79,9 @@ export const agentTokensArea = defineArea({
       params: z.strictObject({ id: id('agent'), tokenId: id('token') }),
       success: {
         status: 200,
-        body: z.object({ id: idOut('token'), revoked: z.literal(true) }).meta({ id: 'RevokedAgentToken' }),
+        body: z
+          .object({ id: idOut('token'), revoked: z.literal(true) })
+          .meta({ id: 'RevokedAgentToken', description: 'An agent token that is no longer valid.' }),
       },
       refusals: ['not_found'],
       fires: ['agent_token.revoked'],

@@ -17,7 +17,7 @@ const NewKey = z
     label: z.string().nullable(),
     hint: z.string(),
   })
-  .meta({ id: 'NewApiKey' });
+  .meta({ id: 'NewApiKey', description: 'An API key with its secret, which is shown only once.' });
 
 const Key = z
   .object({
@@ -27,9 +27,11 @@ const Key = z
     hint: z.string(),
     isCurrent: z.boolean().meta({ description: 'the key that made this call' }),
   })
-  .meta({ id: 'ApiKey' });
+  .meta({ id: 'ApiKey', description: 'An API key, without its secret.' });
 
-const Revoked = z.object({ id: idOut('key'), revoked: z.literal(true) }).meta({ id: 'RevokedApiKey' });
+const Revoked = z
+  .object({ id: idOut('key'), revoked: z.literal(true) })
+  .meta({ id: 'RevokedApiKey', description: 'An API key that is no longer valid.' });
 
 const revoke = {
   auth: ['key', 'dashboard'],

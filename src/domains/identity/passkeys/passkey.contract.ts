@@ -18,7 +18,7 @@ const passkeyOut = z
         'from when it may attest intents; later than createdAt where it followed the removal of the last one',
     }),
   })
-  .meta({ id: 'Passkey' });
+  .meta({ id: 'Passkey', description: 'An enrolled passkey.' });
 
 export type PasskeyWire = z.input<typeof passkeyOut>;
 
@@ -30,15 +30,21 @@ const subject = z
 
 /** A challenge is bound to its subject: a removal names its passkey, an enrolment its registration. */
 const challengeBody = z.discriminatedUnion('purpose', [
-  z.strictObject({
-    purpose: z.literal('revoke_passkey'),
-    subjectId: id('passkey').meta({ description: 'the passkey to be removed' }),
-  }),
-  z.strictObject({
-    purpose: z.literal('enroll'),
-    subjectId: id('challenge').meta({ description: 'the challengeId of POST /passkeys/register/options' }),
-  }),
-  z.strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() }),
+  z
+    .strictObject({
+      purpose: z.literal('revoke_passkey'),
+      subjectId: id('passkey').meta({ description: 'the passkey to be removed' }),
+    })
+    .meta({ id: 'RevokePasskeyChallenge', description: 'Asks for the answer that removes a passkey.' }),
+  z
+    .strictObject({
+      purpose: z.literal('enroll'),
+      subjectId: id('challenge').meta({ description: 'the challengeId of POST /passkeys/register/options' }),
+    })
+    .meta({ id: 'EnrolPasskeyChallenge', description: 'Asks for the answer that enrols another passkey.' }),
+  z
+    .strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() })
+    .meta({ id: 'GenericChallenge', description: 'Asks for an answer to anything else.' }),
 ]);
 
 export const passkeysArea = defineArea({
@@ -120,7 +126,9 @@ export const passkeysArea = defineArea({
       body: z.strictObject({ webauthnAssertion: webauthnAssertion.optional() }),
       success: {
         status: 200,
-        body: z.object({ id: idOut('passkey'), revoked: z.literal(true) }).meta({ id: 'PasskeyRevoked' }),
+        body: z
+          .object({ id: idOut('passkey'), revoked: z.literal(true) })
+          .meta({ id: 'PasskeyRevoked', description: 'A passkey that was removed.' }),
       },
       refusals: ['not_found'],
       fires: ['passkey.revoked'],

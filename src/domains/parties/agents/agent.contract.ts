@@ -28,7 +28,7 @@ const Agent = z
     profile: z.record(z.string(), z.unknown()).nullable(),
     createdAt: instantOut,
   })
-  .meta({ id: 'Agent' });
+  .meta({ id: 'Agent', description: 'A software agent that can spend.' });
 
 const AgentWallet = z
   .object({
@@ -39,9 +39,11 @@ const AgentWallet = z
     deposit: z.object({ iban: z.string(), bic: z.string(), reference: z.string() }).nullable(),
     internalLedger: z.object({ walletBalanceEuros: eurosOut }),
   })
-  .meta({ id: 'AgentWallet' });
+  .meta({ id: 'AgentWallet', description: 'The wallet that an agent draws on.' });
 
-const AgentState = z.object({ agentId: idOut('agent'), status }).meta({ id: 'AgentState' });
+const AgentState = z
+  .object({ agentId: idOut('agent'), status })
+  .meta({ id: 'AgentState', description: 'An agent and its state.' });
 
 const profile = z.strictObject({
   purpose: prose(500),
@@ -142,7 +144,12 @@ export const agentsArea = defineArea({
         'For good: its cards are closed, its tokens revoked, its open intents cancelled, its policy removed, and its budget goes back to the wallet in its `walletId` (to the default one where that is closed): what is available at once, what is held as its holds end.',
       auth: ['key'],
       params,
-      success: { status: 200, body: z.object({ id: idOut('agent'), status }).meta({ id: 'ClosedAgent' }) },
+      success: {
+        status: 200,
+        body: z
+          .object({ id: idOut('agent'), status })
+          .meta({ id: 'ClosedAgent', description: 'An agent that was closed.' }),
+      },
       refusals: ['not_found'],
       fires: ['agent.closed', 'card.closed', 'intent.cancelled', 'agent_token.revoked'],
     },
@@ -163,7 +170,7 @@ export const agentsArea = defineArea({
             walletBalanceEuros: eurosOut,
             cardBalanceEuros: eurosOut,
           })
-          .meta({ id: 'FundedAgent' }),
+          .meta({ id: 'FundedAgent', description: 'The budget of an agent after it was increased.' }),
       },
       refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
       fires: ['card.funded', 'wallet.credited'],

@@ -41,7 +41,7 @@ const Customer = z
     addressCountry: personal('ISO 3166-1 alpha-2'),
     createdAt: instantOut,
   })
-  .meta({ id: 'Customer' });
+  .meta({ id: 'Customer', description: 'The owner of the account: identity data, plan and the total of the wallets.' });
 
 const NewCustomer = z
   .object({
@@ -50,7 +50,7 @@ const NewCustomer = z
     type: z.enum(customerTypes),
     status: z.enum(customerStatuses),
   })
-  .meta({ id: 'NewCustomer' });
+  .meta({ id: 'NewCustomer', description: 'A customer that was just created.' });
 
 const email = z
   .email('must be an email address')

@@ -13,7 +13,7 @@ const Limit = z
     limit: z.int().meta({ description: 'how many there may be' }),
     defaultLimit: z.int().meta({ description: 'the same for an owner whose limit was not raised' }),
   })
-  .meta({ id: 'Limit' });
+  .meta({ id: 'Limit', description: 'How many records of one kind an owner may have.' });
 
 export type LimitRecord = z.infer<typeof Limit>;
 
@@ -30,7 +30,10 @@ export const limitsArea = defineArea({
       path: '',
       summary: 'List the limits of this owner',
       auth: ['key', 'dashboard'],
-      success: { status: 200, body: z.object({ data: z.array(Limit) }).meta({ id: 'Limits' }) },
+      success: {
+        status: 200,
+        body: z.object({ data: z.array(Limit) }).meta({ id: 'Limits', description: 'The limits of an owner.' }),
+      },
       refusals: [],
     },
     updateLimit: {

@@ -80,14 +80,14 @@ const authorizationAnswer = z
     rule: z.string().optional().meta({ description: 'the rule that decided' }),
     reason: z.string().optional().meta({ description: 'in words, with figures' }),
   })
-  .meta({ id: 'AuthorizationAnswer' });
+  .meta({ id: 'AuthorizationAnswer', description: 'The decision about an authorization.' });
 const bookingAnswer = z
   .object({
     transactionId: z.string().nullable().meta({
       description: 'null while the authorization has not been seen, and for a card that is not known',
     }),
   })
-  .meta({ id: 'BookingAnswer' });
+  .meta({ id: 'BookingAnswer', description: 'The transaction that a message was booked on.' });
 
 export type AuthorizationAnswer = z.output<typeof authorizationAnswer>;
 export type BookingAnswer = z.output<typeof bookingAnswer>;

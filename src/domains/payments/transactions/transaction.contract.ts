@@ -28,7 +28,7 @@ const transactionEventOut = z
     final: z.boolean().nullable(),
     at: instantOut,
   })
-  .meta({ id: 'TransactionEvent' });
+  .meta({ id: 'TransactionEvent', description: 'A message of the card network about a transaction.' });
 
 export const transactionOut = z
   .object({
@@ -104,7 +104,7 @@ export const transactionOut = z
     updatedAt: instantOut,
     events: z.array(transactionEventOut),
   })
-  .meta({ id: 'Transaction' });
+  .meta({ id: 'Transaction', description: 'A payment by card: authorized, declined, collected or reversed.' });
 
 export type TransactionWire = z.infer<typeof transactionOut>;
 export type TransactionEventWire = z.infer<typeof transactionEventOut>;

@@ -18,7 +18,7 @@ const evidenceOut = z
     merchant: z.string().nullable(),
     createdAt: instantOut,
   })
-  .meta({ id: 'Evidence' });
+  .meta({ id: 'Evidence', description: 'A piece of evidence of what was paid for an intent.' });
 export type EvidenceWire = z.infer<typeof evidenceOut>;
 
 const creation = z.strictObject({

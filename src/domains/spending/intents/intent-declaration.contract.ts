@@ -1,6 +1,7 @@
 /** What a caller says of an intent: what is to be paid for, and what was paid. Wire shapes only. @module */
 import * as z from 'zod';
 import { euros, id, prose, text } from '../../../http/schemas.ts';
+import { exampleId } from '../../../kernel/ids.ts';
 import { cadences } from './windows/recurrence.rules.ts';
 
 const dayInMinutes = 1_440;
@@ -57,7 +58,17 @@ export const declaration = z
     path: ['ttlMinutes'],
     message: `must be at most ${inMinutes(longestTtlMinutes.one)} for an intent that is not recurring`,
   })
-  .meta({ oneOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }] })
+  .meta({
+    anyOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }],
+    examples: [
+      {
+        agentId: exampleId('agent'),
+        purpose: 'Paper for the office printer',
+        expectedAmountEuros: 12.5,
+        expectedMerchant: 'Sandbox Shop',
+      },
+    ],
+  })
   .transform(({ ttlMinutes, ...body }) => ({
     ...body,
     ttlMinutes: ttlMinutes ?? defaultTtlMinutes[body.recurring === undefined ? 'one' : 'recurring'],

@@ -29,7 +29,7 @@ export const intentWindowOut = z
     transactionId: z.string().nullable(),
     completedAt: instantOut.nullable(),
   })
-  .meta({ id: 'IntentWindow' });
+  .meta({ id: 'IntentWindow', description: 'A window of a recurring intent that was charged or is over.' });
 
 export const approverGrammar =
   'Who approved it: `policy`, `key:` with the id of the owner’s key, `passkey:` with the id of the passkey, `signal:` with what the approver typed';
@@ -95,7 +95,7 @@ export const intentOut = z
       .nullable()
       .meta({ description: 'where a person decides it, while it waits; shown to the owner, never to an agent' }),
   })
-  .meta({ id: 'Intent' });
+  .meta({ id: 'Intent', description: 'A planned payment and its state.' });
 
 export type IntentWire = z.infer<typeof intentOut>;
 /** What also subscribers see: the link is a capability, and no event carries one; the most is of the moment. */

@@ -64,7 +64,7 @@ export const intentsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'intents.read',
       params: one,
-      query: z.strictObject(pageQuery(windowCursor.form)),
+      query: z.strictObject(pageQuery(windowCursor.form, windowCursor.idOf(1))),
       success: { status: 200, body: pageOut(intentWindowOut) },
       refusals: ['agent_isolation', 'not_found'],
     },
@@ -89,7 +89,7 @@ export const intentsArea = defineArea({
             }),
             transactionsUpdated: z.int().meta({ description: 'how many transactions of it carry the finding now' }),
           })
-          .meta({ id: 'IntentVerified' }),
+          .meta({ id: 'IntentVerified', description: 'Whether the payment matched its declaration.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.verified', 'verification.mismatch', 'transaction.updated'],
@@ -111,7 +111,7 @@ export const intentsArea = defineArea({
             status: z.literal('approved'),
             approvedBy: z.string().meta({ description: approverGrammar }),
           })
-          .meta({ id: 'IntentApproved' }),
+          .meta({ id: 'IntentApproved', description: 'An intent that was approved.' }),
       },
       refusals: ['invalid_state', 'policy_denied', 'not_found'],
       fires: ['intent.approved', 'intent.attested'],
@@ -129,7 +129,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
-          .meta({ id: 'IntentAttested' }),
+          .meta({ id: 'IntentAttested', description: 'An intent that a passkey has signed.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['intent.attested'],
@@ -145,7 +145,9 @@ export const intentsArea = defineArea({
       body: z.strictObject({ reason: prose(500).optional() }),
       success: {
         status: 200,
-        body: z.object({ id: idOut('intent'), status: z.literal('denied') }).meta({ id: 'IntentDenied' }),
+        body: z
+          .object({ id: idOut('intent'), status: z.literal('denied') })
+          .meta({ id: 'IntentDenied', description: 'An intent that was denied.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['intent.denied'],
@@ -162,7 +164,9 @@ export const intentsArea = defineArea({
       body: z.strictObject({}),
       success: {
         status: 200,
-        body: z.object({ id: idOut('intent'), status: z.literal('cancelled') }).meta({ id: 'IntentCancelled' }),
+        body: z
+          .object({ id: idOut('intent'), status: z.literal('cancelled') })
+          .meta({ id: 'IntentCancelled', description: 'An intent that was cancelled.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.cancelled'],

@@ -32,7 +32,7 @@ const termsOut = {
   amountTolerancePercent: z.number().nullable(),
 };
 
-const policyTermsOut = z.object(termsOut).meta({ id: 'PolicyTerms' });
+const policyTermsOut = z.object(termsOut).meta({ id: 'PolicyTerms', description: 'Spending rules.' });
 export type PolicyTermsWire = z.infer<typeof policyTermsOut>;
 
 export const policyOut = z
@@ -49,12 +49,12 @@ export const policyOut = z
         '`expiresAfterMinutes` after the last change (`updatedAt`); from then on nothing is spent, and `expirationAction` is done once; null = never',
     }),
   })
-  .meta({ id: 'Policy' });
+  .meta({ id: 'Policy', description: 'The spending rules of an agent, or a template of such rules.' });
 export type PolicyWire = z.infer<typeof policyOut>;
 
 export const presetOut = z
   .object({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
-  .meta({ id: 'PolicyPreset' });
+  .meta({ id: 'PolicyPreset', description: 'A built-in set of rules.' });
 
 const traceOut = z.array(
   z.object({
@@ -72,4 +72,4 @@ export const simulation = z
     rule: z.string().meta({ description: 'the rule that decided' }),
     trace: traceOut,
   })
-  .meta({ id: 'PolicySimulation' });
+  .meta({ id: 'PolicySimulation', description: 'What the rules decide about a payment.' });

@@ -167,7 +167,9 @@ export const policiesArea = defineArea({
       params: one,
       success: {
         status: 200,
-        body: z.object({ id: idOut('policy'), deleted: z.literal(true) }).meta({ id: 'PolicyDeleted' }),
+        body: z
+          .object({ id: idOut('policy'), deleted: z.literal(true) })
+          .meta({ id: 'PolicyDeleted', description: 'A policy template that was deleted.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['policy.deleted'],

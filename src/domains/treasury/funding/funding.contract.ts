@@ -18,7 +18,7 @@ const Funding = z
       .meta({ description: 'while pending: where to send the money, and what to write' }),
     createdAt: instantOut,
   })
-  .meta({ id: 'Funding' });
+  .meta({ id: 'Funding', description: 'Money that was added to a wallet, or is expected.' });
 
 export const fundArea = defineArea({
   tag: 'Fund',

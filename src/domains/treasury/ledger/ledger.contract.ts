@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, period, text } from '../../../http/schemas.ts';
+import { exampleId } from '../../../kernel/ids.ts';
 import { checkpointCursor } from './checkpoint.rules.ts';
 import { entryIdForm } from './entry.rules.ts';
 
@@ -29,11 +30,11 @@ const entryFields = {
   createdAt: instantOut,
 };
 
-export const LedgerEntry = z.object(entryFields).meta({ id: 'LedgerEntry' });
+export const LedgerEntry = z.object(entryFields).meta({ id: 'LedgerEntry', description: 'One line of a journal.' });
 
 const LedgerEntryWithLines = z
   .object({ ...entryFields, lines: z.array(LedgerEntry).meta({ description: 'the other lines of its journal' }) })
-  .meta({ id: 'LedgerEntryWithLines' });
+  .meta({ id: 'LedgerEntryWithLines', description: 'One line of a journal, with the other lines.' });
 
 const LedgerVerification = z
   .object({
@@ -44,7 +45,7 @@ const LedgerVerification = z
     checkedFrom: z.number().int().meta({ description: 'number of the checkpoint it began at; 0 = from the start' }),
     differences: z.array(z.object({ check: z.string(), subject: z.string(), message: z.string() })),
   })
-  .meta({ id: 'LedgerVerification' });
+  .meta({ id: 'LedgerVerification', description: 'The outcome of a check of the ledger.' });
 
 const LedgerCheckpoint = z
   .object({
@@ -56,7 +57,7 @@ const LedgerCheckpoint = z
     keyId: z.string(),
     createdAt: instantOut,
   })
-  .meta({ id: 'LedgerCheckpoint' });
+  .meta({ id: 'LedgerCheckpoint', description: 'A signed checkpoint of the sealed chain.' });
 
 export const ledgerArea = defineArea({
   tag: 'Ledger',
@@ -78,7 +79,7 @@ export const ledgerArea = defineArea({
         referenceId: text(120).optional().describe('only lines caused by this record'),
         direction: z.enum(['debit', 'credit']).optional().describe('only debits, or only credits'),
         ...period,
-        ...pageQuery(entryIdForm),
+        ...pageQuery(entryIdForm, `${exampleId('entry')}01`),
       }),
       success: { status: 200, body: pageOut(LedgerEntry) },
       refusals: [],
@@ -102,13 +103,15 @@ export const ledgerArea = defineArea({
       query: z.strictObject({ asOf: instant.optional().describe('balances as they were then; absent: now') }),
       success: {
         status: 200,
-        body: z.object({
-          data: z.array(
-            z
-              .object({ account: z.string(), debitEuros: eurosOut, creditEuros: eurosOut, balanceEuros: eurosOut })
-              .meta({ id: 'LedgerAccount' }),
-          ),
-        }),
+        body: z
+          .object({
+            data: z.array(
+              z
+                .object({ account: z.string(), debitEuros: eurosOut, creditEuros: eurosOut, balanceEuros: eurosOut })
+                .meta({ id: 'LedgerAccount', description: 'Debits, credits and balance of one account.' }),
+            ),
+          })
+          .meta({ id: 'LedgerAccounts', description: 'The trial balance.' }),
       },
       refusals: [],
     },
@@ -135,7 +138,7 @@ export const ledgerArea = defineArea({
       path: '/checkpoints',
       summary: 'List the signed checkpoints of the own chain',
       auth: ['key'],
-      query: z.strictObject(pageQuery(checkpointCursor.form)),
+      query: z.strictObject(pageQuery(checkpointCursor.form, checkpointCursor.idOf(1))),
       success: { status: 200, body: pageOut(LedgerCheckpoint) },
       refusals: [],
     },

@@ -22,7 +22,7 @@ export const Wallet = z
     updatedAt: instantOut,
     closedAt: instantOut.nullable(),
   })
-  .meta({ id: 'Wallet' });
+  .meta({ id: 'Wallet', description: 'A wallet of an owner, in euros.' });
 
 const WalletBalance = z
   .object({
@@ -31,7 +31,7 @@ const WalletBalance = z
     pendingEuros: eurosOut.meta({ description: 'held for card payments and transfers that are not settled' }),
     totalEuros: eurosOut,
   })
-  .meta({ id: 'WalletBalance' });
+  .meta({ id: 'WalletBalance', description: 'The balance of a wallet.' });
 
 const WalletFunded = z
   .object({
@@ -41,7 +41,7 @@ const WalletFunded = z
     status: z.enum(['completed', 'pending']),
     simulated: z.boolean(),
   })
-  .meta({ id: 'WalletFunded' });
+  .meta({ id: 'WalletFunded', description: 'A wallet to which money was added.' });
 
 const metadata = z
   .record(z.string().max(100), z.unknown())
