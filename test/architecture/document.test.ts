@@ -5,8 +5,8 @@
  */
 import { expect, test } from '@jest/globals';
 import type * as z from 'zod';
-import { exampleOf, type Json, lastPart, type Schemas } from '../../src/http/openapi-schemas.ts';
 import { openApiDocument } from '../../src/dev/documents.ts';
+import { exampleOf, type Json, lastPart, type Schemas } from '../../src/http/openapi-schemas.ts';
 import { publishedOperations } from '../support/published-operations.ts';
 
 type Content = { content?: Record<string, { schema: Json; example?: unknown }>; description?: string; $ref?: string };

@@ -96,7 +96,7 @@ export const approvalOut = z
       description: 'in a sandbox whose clock was moved: one sentence with the business time; null otherwise',
     }),
   })
-  .meta({ id: 'Approval' });
+  .meta({ id: 'Approval', description: 'What a person decides, or what became of it.' });
 
 export type ApprovalWire = z.infer<typeof approvalOut>;
 
