@@ -37,6 +37,7 @@ import {
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { later, longestWaitMs } from '../../src/kernel/instant.ts';
+import { cents } from '../../src/kernel/money.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { EvaluateCharge } from '../../src/usecases/payments/evaluate-charge.ts';
@@ -101,7 +102,13 @@ export const checkoutActivities = (deps: Deps) => ({
         return changeCheckout(tx, locked, 'refuse', refused, cause);
       }
       const { ceilingCents } = decision;
-      return changeCheckout(tx, locked, 'offer', { orderId, amountCents, merchant, payUrl, ceilingCents }, cause);
+      return changeCheckout(
+        tx,
+        locked,
+        'offer',
+        { orderId, amountCents, merchant, payUrl, ceilingCents: cents(ceilingCents) },
+        cause,
+      );
     });
     return checkoutView(evaluated);
   }),

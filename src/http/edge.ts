@@ -13,6 +13,7 @@ import { type AdmitDeps, admit } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller } from './caller.ts';
+import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
@@ -20,7 +21,7 @@ import type { RateLimit } from './rate-limit.ts';
 import type { RefusedAccess } from './refused-access.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, Reply } from './route.ts';
-import { validated, validatedQuery } from './validate.ts';
+import { noFields, validated, validatedQuery } from './validate.ts';
 
 export type EdgeDeps = AdmitDeps & {
   readonly idempotency: Idempotency;
@@ -199,14 +200,16 @@ const filled = (path: string, params: Request['params']): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 
 function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
-  const { params: wantedParams, query: wantedQuery, body: wantedBody } = operation;
+  // The handler reads a network message only after it has checked the signature.
+  const isNetwork = operation.auth.includes('network');
+  const { params: path, query: wantedQuery = noFields, body: wantedBody } = operation;
   // A path parameter that cannot be an id is a typing error, which a 404 would hide.
-  const params = wantedParams === undefined ? {} : validated(wantedParams, 'path', request.params);
-  // A network message is read only after its signature, which the handler checks.
-  const network = operation.auth.includes('network');
-  const query = network ? {} : validatedQuery(wantedQuery, request.url);
+  const params = path === undefined ? {} : withCents(path, validated(path, 'path', request.params));
+  const query = isNetwork ? {} : withCents(wantedQuery, validatedQuery(wantedQuery, request.url));
   const body =
-    network || wantedBody === undefined ? undefined : validated(wantedBody, 'body', json === undefined ? {} : json);
+    isNetwork || wantedBody === undefined
+      ? undefined
+      : withCents(wantedBody, validated(wantedBody, 'body', json === undefined ? {} : json));
   const requestLine = `${request.method} ${request.originalUrl}`;
   return { params, query, body, requestLine, rawBody, headers: request.headers } as Input<Operation>;
 }

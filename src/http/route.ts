@@ -7,6 +7,7 @@ import type * as z from 'zod';
 import type { EventName } from '../events/catalog.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import type { Call } from './caller.ts';
+import type { Received } from './cents-names.ts';
 import type { Page } from './pages.ts';
 import type { Scope } from './scopes.ts';
 
@@ -59,7 +60,7 @@ export type Area = {
 
 export const defineArea = <const A extends Area>(area: A): A => area;
 
-type Parsed<Schema, Otherwise> = Schema extends z.ZodType ? z.output<Schema> : Otherwise;
+type Parsed<Schema, Otherwise> = Schema extends z.ZodType ? Received<Schema> : Otherwise;
 type None = Record<string, never>;
 
 export type Input<O extends Operation> = {

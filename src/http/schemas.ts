@@ -2,9 +2,10 @@
 import * as z from 'zod';
 import { exampleId, type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
-import { type Cents, centsFromEuros, inWords } from '../kernel/money.ts';
+import { type Cents, cents, centsFromEuros, type Euros, eurosFromCents, inWords } from '../kernel/money.ts';
 import { decodeCursor, defaultPageSize, encodeCursor, maximumPageSize, type PageQuery } from '../kernel/page.ts';
 import { isLegible, isReadable, manyLines, oneLine, withoutCrowds, withoutHidden } from '../kernel/text.ts';
+import { amountInCents } from './cents-names.ts';
 
 /** A record id; any well-formed one is accepted, an unknown one is a 404. */
 export const id = <K extends IdKind>(kind: K) =>
@@ -23,32 +24,36 @@ const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 
 export const idOut = (kind: IdKind) =>
   z.string().meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] });
 
-/** Euros in a request, at most two decimals; cents inside. */
+/** Euros in a request, at most two decimals. The handler gets `amountEuros` as `amountCents` (cents-names.ts). */
 export const euros = ({ minCents = 0, maxCents = 99_999_999_999 }: { minCents?: number; maxCents?: number } = {}) =>
   z
     .number()
     .meta({
       multipleOf: 0.01,
-      minimum: minCents / 100,
-      maximum: maxCents / 100,
+      minimum: eurosFromCents(cents(minCents)),
+      maximum: eurosFromCents(cents(maxCents)),
       description: 'Euros, with at most two decimals.',
       examples: [12.5],
     })
-    .transform((amount, context): Cents => {
-      const amountCents = centsFromEuros(amount);
-      if (amountCents !== undefined && amountCents >= minCents && amountCents <= maxCents) return amountCents;
-      context.addIssue({
-        code: 'custom',
-        message:
-          amountCents === undefined
-            ? 'must be an amount in euros, not negative, with at most two decimals'
-            : `must be from ${inWords(minCents)} to ${inWords(maxCents)} euros`,
-      });
-      return z.NEVER;
-    });
+    .transform(
+      amountInCents((amount: number, context: z.RefinementCtx): Cents => {
+        const amountCents = centsFromEuros(amount);
+        if (amountCents !== undefined && amountCents >= minCents && amountCents <= maxCents) return amountCents;
+        context.addIssue({
+          code: 'custom',
+          message:
+            amountCents === undefined
+              ? 'must be an amount in euros, not negative, with at most two decimals'
+              : `must be from ${inWords(minCents)} to ${inWords(maxCents)} euros`,
+        });
+        return z.NEVER;
+      }),
+    );
 
 /** Euros in an answer. */
-export const eurosOut = z.number().meta({ description: 'Euros, with at most two decimals.', examples: [12.5] });
+export const eurosOut = z
+  .custom<Euros>((value) => typeof value === 'number' && Number.isFinite(value), 'must be a number')
+  .meta({ type: 'number', description: 'Euros, with at most two decimals.', examples: [12.5] });
 
 export const mcc = z
   .string()

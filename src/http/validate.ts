@@ -12,6 +12,7 @@ export function validated<Schema extends z.ZodType>(schema: Schema, where: strin
 
 /** `url`: of the request, as received. Without a schema the operation takes no query. */
 export const validatedQuery = (schema: z.ZodObject | undefined, url: string): Record<string, unknown> =>
-  validated(schema ?? nothing, 'query', queryOf(url));
+  validated(schema ?? noFields, 'query', queryOf(url));
 
-const nothing = z.strictObject({});
+/** The query of an operation that takes none. */
+export const noFields = z.strictObject({});

@@ -6,6 +6,10 @@
 declare const centsBrand: unique symbol;
 export type Cents = number & { readonly [centsBrand]: true };
 
+declare const eurosBrand: unique symbol;
+/** The wire form of an amount. Only `eurosFromCents` makes it, so an answer cannot return cents or an input as euros. */
+export type Euros = number & { readonly [eurosBrand]: true };
+
 export const zero = 0 as Cents;
 
 /** Asserts that a number is whole cents within the safe range. */
@@ -13,6 +17,8 @@ export function cents(value: number): Cents {
   if (!Number.isSafeInteger(value)) throw new RangeError(`not whole cents: ${value}`);
   return value as Cents;
 }
+
+export const centsOrNull = (value: number | null | undefined): Cents | null => (value == null ? null : cents(value));
 
 const wireForm = /^\d{1,9}(\.\d{1,2})?$/;
 
@@ -25,7 +31,9 @@ export function centsFromEuros(euros: number): Cents | undefined {
 }
 
 /** The wire form: a JSON number with at most two decimals, because division gives the double nearest to them. */
-export const eurosFromCents = (amount: number): number => cents(amount) / 100;
+export const eurosFromCents = (amount: Cents): Euros => (cents(amount) / 100) as Euros;
+
+export const eurosOrNull = (amount: Cents | null): Euros | null => (amount === null ? null : eurosFromCents(amount));
 
 /** For people: `12.50`. The currency is said by the sentence around it. */
 export const inWords = (amount: number): string => (amount / 100).toFixed(2);

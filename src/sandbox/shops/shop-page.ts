@@ -1,4 +1,5 @@
 /** What a person sees who opens a sandbox shop in a browser. @module */
+import { inWords } from '../../kernel/money.ts';
 import type { Shop } from './shop-catalog.ts';
 
 /** Shows only the catalog's words and a number, so there is nothing to escape. */
@@ -8,7 +9,7 @@ export function shopPage({ merchant, slug }: Shop, amountCents: number): string 
 <head><meta charset="utf-8"><title>${merchant.name}</title></head>
 <body>
 <h1>${merchant.name}</h1>
-<p>One thing for sale: ${(amountCents / 100).toFixed(2)} EUR (merchant category ${merchant.mcc}, ${merchant.country}).</p>
+<p>One thing for sale: ${inWords(amountCents)} EUR (merchant category ${merchant.mcc}, ${merchant.country}).</p>
 <p>Nothing here is real. Agents buy through the Bursar checkout protocol at <code>/shops/${slug}</code>.</p>
 </body>
 </html>

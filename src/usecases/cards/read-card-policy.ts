@@ -14,7 +14,7 @@ import {
   policyOf,
   policyOfAgent,
 } from '../../domains/spending/policies/index.ts';
-import { eurosFromCents } from '../../kernel/money.ts';
+import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../kernel/money.ts';
 import { countersOf } from '../spending/spending-facts.ts';
 
 export const readCardPolicy =
@@ -43,8 +43,8 @@ function viewOf(card: CardRecord, policy: Policy | null, counters: CounterFacts,
     expiresAt: expiresAt?.toISOString() ?? null,
     cooldownActive: isCoolingDown({ cooldownMinutes, lastPaymentAt: counters.lastPaymentAt }, at),
     spendStats: {
-      dailySpent: eurosFromCents(counters.cardSpentTodayCents),
-      monthlySpent: eurosFromCents(counters.cardSpentThisMonthCents),
+      dailySpent: eurosFromCents(cents(counters.cardSpentTodayCents)),
+      monthlySpent: eurosFromCents(cents(counters.cardSpentThisMonthCents)),
       dailyRemaining: euros(
         left(
           card.dailyLimitCents,
@@ -73,5 +73,4 @@ function viewOf(card: CardRecord, policy: Policy | null, counters: CounterFacts,
   };
 }
 
-const euros = (amountCents: number | null): number | null =>
-  amountCents === null ? null : eurosFromCents(amountCents);
+const euros = (amountCents: number | null) => eurosOrNull(centsOrNull(amountCents));

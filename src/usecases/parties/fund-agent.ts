@@ -10,10 +10,10 @@ import { agentBudget, agentFund, available, postJournals } from '../../domains/t
 import { type Change, recordChanges } from '../../events/record.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
-import { eurosFromCents } from '../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-export type FundAgentOrder = AgentName & { readonly amountCents: number; readonly journalId: Id<'journal'> };
+export type FundAgentOrder = AgentName & { readonly amountCents: Cents; readonly journalId: Id<'journal'> };
 
 export const fundAgent =
   ({ database }: { readonly database: Database }) =>
@@ -44,11 +44,15 @@ async function fundAgentIn(tx: Tx, cause: Cause, order: FundAgentOrder): Promise
     await tx.flush();
   }
   const balanceCents = posted.balances[available(agentBudget(agentId))] ?? 0;
-  await recordChanges(tx, cause, changesOf(agent, await primaryCard(tx, agentId), { amountCents, balanceCents }));
+  await recordChanges(
+    tx,
+    cause,
+    changesOf(agent, await primaryCard(tx, agentId), { amountCents, balanceCents: cents(balanceCents) }),
+  );
 }
 
 type Card = { readonly id: Id<'card'>; readonly status: string };
-type Amounts = { readonly amountCents: number; readonly balanceCents: number };
+type Amounts = { readonly amountCents: Cents; readonly balanceCents: Cents };
 
 /** `wallet.credited` is about the budget, as its field `account` says. An agent without an open card has none funded. */
 function changesOf(agent: AgentRow, card: Card | undefined, { amountCents, balanceCents }: Amounts): Change[] {

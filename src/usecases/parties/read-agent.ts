@@ -9,7 +9,7 @@ import { type Db, type Given, query } from '../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../db/page.ts';
 import type { AgentDeps, AgentRecord, AgentStatus, AgentWalletRecord } from '../../domains/parties/index.ts';
 import { spendableCents } from '../../domains/parties/index.ts';
-import { eurosFromCents } from '../../kernel/money.ts';
+import { add, type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import { mapPage } from '../../kernel/page.ts';
 import type { Mode } from '../../platform/mode.ts';
 
@@ -52,8 +52,8 @@ const agentsOf = (from: Db) =>
     .select(['a.id', 'a.ownerId', 'a.name', 'a.scope', 'a.externalId', 'a.status', 'a.funding', 'a.profile'])
     .select(['a.walletId', 'a.createdAt', 'p.id as policyId', 'c.id as cardId', 'c.last4'])
     .select((eb) => [
-      eb.fn.coalesce('w.balanceCents', sql<number>`0`).as('walletCents'),
-      eb.fn.coalesce('b.balanceCents', sql<number>`0`).as('budgetCents'),
+      eb.fn.coalesce('w.balanceCents', sql<Cents>`0`).as('walletCents'),
+      eb.fn.coalesce('b.balanceCents', sql<Cents>`0`).as('budgetCents'),
     ])
     .where('a.isProvisioning', '=', sql.lit(false));
 
@@ -86,7 +86,7 @@ type Row = Awaited<ReturnType<typeof oneAgent.all>>[number];
 function recordOf({ walletCents, budgetCents, last4, createdAt, ...row }: Row): AgentRecord {
   return {
     ...row,
-    cardBalanceEuros: eurosFromCents(spendableCents(row, { walletCents, budgetCents })),
+    cardBalanceEuros: eurosFromCents(cents(spendableCents(row, { walletCents, budgetCents }))),
     walletBalanceEuros: eurosFromCents(walletCents),
     cardPanMasked: last4 === null ? null : `•••• ${last4}`,
     createdAt: createdAt.toISOString(),
@@ -101,8 +101,8 @@ const walletOfAgent = query((from, given: Given<OneAgent>) =>
     .leftJoin('ledger_accounts as h', (join) => join.on('h.name', '=', account('wallet', 'w.id', 'held')))
     .select(['a.id as agentId', 'w.id as walletId', 'w.iban', 'w.bic'])
     .select((eb) => [
-      eb.fn.coalesce('f.balanceCents', sql<number>`0`).as('availableCents'),
-      eb.fn.coalesce('h.balanceCents', sql<number>`0`).as('heldCents'),
+      eb.fn.coalesce('f.balanceCents', sql<Cents>`0`).as('availableCents'),
+      eb.fn.coalesce('h.balanceCents', sql<Cents>`0`).as('heldCents'),
     ])
     .where('a.ownerId', '=', given('ownerId'))
     .where('a.id', '=', given('agentId'))
@@ -120,7 +120,7 @@ function walletRecordOf(row: WalletRow, mode: Mode): AgentWalletRecord {
     walletBalance: {
       available: availableEuros,
       pending: eurosFromCents(heldCents),
-      total: eurosFromCents(availableCents + heldCents),
+      total: eurosFromCents(add(availableCents, heldCents)),
     },
     iban,
     deposit: iban === null || bic === null ? null : { iban, bic, reference: walletId },

@@ -24,6 +24,7 @@ import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { agentOf, type Call, mayReach, ownerOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { later, minute } from '../../kernel/instant.ts';
+import { cents, zero } from '../../kernel/money.ts';
 import { assertBelowLimit } from '../../platform/assert-limit.ts';
 import { type Card, lockAgentCardForShare } from '../cards/card-facts.ts';
 import { evaluatePlan, lockAgentForShare, lockPolicyForShare } from './evaluate-plan.ts';
@@ -72,7 +73,7 @@ async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: W
       agentId,
       clientIntentId: clientIntentId ?? null,
       purpose: declaration.purpose,
-      expectedAmountCents: request.amountCents,
+      expectedAmountCents: cents(request.amountCents),
       expectedMerchant: declaration.expectedMerchant ?? null,
       cardId: card.id,
       expiresAt: later(at, declaration.ttlMinutes * minute),
@@ -104,10 +105,9 @@ function namedAgent({ agentId }: DeclareBody, call: Call): string {
   return agentId ?? own ?? ownerOf(call);
 }
 
-function requestOf({ expectedAmountEuros, expectedAmount, expectedMerchant, recurring }: DeclareBody): RequestFacts {
+function requestOf({ expectedAmountCents = zero, expectedMerchant, recurring }: DeclareBody): RequestFacts {
   const merchant = expectedMerchant === undefined ? undefined : { name: expectedMerchant };
-  const amountCents = expectedAmountEuros ?? expectedAmount ?? 0;
-  return { amountCents, merchant, kind: 'purchase', recurring: recurring !== undefined };
+  return { amountCents: expectedAmountCents, merchant, kind: 'purchase', recurring: recurring !== undefined };
 }
 
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {

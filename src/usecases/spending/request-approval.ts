@@ -13,7 +13,7 @@ import { insertIntent } from '../../domains/spending/intents/index.ts';
 import { recordChanges } from '../../events/record.ts';
 import { newId } from '../../kernel/ids.ts';
 import { day, later } from '../../kernel/instant.ts';
-import { eurosFromCents } from '../../kernel/money.ts';
+import { cents, eurosFromCents } from '../../kernel/money.ts';
 import { whyAtLimit } from '../../platform/assert-limit.ts';
 
 const personDecidesMs = day;
@@ -57,7 +57,7 @@ export const requestApproval =
         agentId: card.agentId,
         clientIntentId: null,
         purpose: `a charge by ${merchant.name} that waits for a person`,
-        expectedAmountCents: amountCents,
+        expectedAmountCents: cents(amountCents),
         expectedMerchant: merchant.name,
         cardId: card.id,
         expiresAt: later(cause.at, personDecidesMs),
@@ -78,7 +78,7 @@ export const requestApproval =
       intentId: intent.id,
       action: 'review',
       signals: [rule],
-      amountEuros: eurosFromCents(amountCents),
+      amountEuros: eurosFromCents(cents(amountCents)),
     };
     const { ownerId, agentId } = card;
     await recordChanges(tx, cause, [

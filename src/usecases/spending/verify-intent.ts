@@ -41,7 +41,7 @@ async function verify(tx: Tx, intentId: string, actual: VerifyBody, call: Call):
       merchant: intent.recurring?.merchantMatch === false ? null : (intent.expectedMerchant ?? null),
       tolerancePercent: await toleranceOf(tx, intent),
     },
-    { amountCents: actual.actualAmountEuros, merchant: actual.actualMerchant },
+    { amountCents: actual.actualAmountCents, merchant: actual.actualMerchant },
   );
   const transactions = await transactionsPaidFor(tx, intentId, transactionId);
   await markVerified(tx, transactions, mismatches, call.cause);

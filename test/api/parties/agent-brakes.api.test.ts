@@ -244,7 +244,7 @@ describe('funding', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(6);
     expect(statuses.filter((status) => status === 400)).toHaveLength(4);
     const read = await owner.client(agentsArea).listAgents();
-    expect(read.data.map(({ cardBalanceEuros }) => cardBalanceEuros).reduce((a, b) => a + b)).toBe(90);
+    expect(read.data.map(({ cardBalanceEuros }) => cardBalanceEuros).reduce((a, b) => a + b, 0)).toBe(90);
     expect(read.data[0]?.walletBalanceEuros).toBe(10);
   });
 

@@ -9,6 +9,7 @@ import { createClient, sendTo } from '../../../src/client/client.ts';
 import { type NetworkSimulator, openSimulation, transactionsArea } from '../../../src/domains/payments/index.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day } from '../../../src/kernel/instant.ts';
+import { cents } from '../../../src/kernel/money.ts';
 import { startApi } from '../../../src/main/api-server.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
@@ -281,7 +282,7 @@ describe('step by step', () => {
     const cause = { causeId: uuidv7(), requestId: uuidv7(), actor: { kind: 'system' }, at: new Date() } as const;
     await infrastructure.database.write(async (tx) => {
       const charge = {
-        amountCents: 300,
+        amountCents: cents(300),
         merchant: 'Corner Shop',
         mcc: '5734',
         country: 'DE',
@@ -300,7 +301,13 @@ describe('step by step', () => {
   /** As the network does for it, without the simulator. */
   async function authorize(id: string) {
     const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [cardId]);
-    const message = { id: `auth_${id}`, cardRef: card?.card_ref, amountCents: 300, currency: 'EUR', simulation: id };
+    const message = {
+      id: `auth_${id}`,
+      cardRef: card?.card_ref,
+      amountCents: cents(300),
+      currency: 'EUR',
+      simulation: id,
+    };
     const merchant = { id: 'm_corner', name: 'Corner Shop', mcc: '5734', country: 'DE' };
     return networkOf(world).send<{ transactionId: string }>('authorizations', { ...message, merchant });
   }

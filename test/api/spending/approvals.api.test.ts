@@ -9,6 +9,7 @@ import type { Refused } from '../../../src/client/client.ts';
 import { type ApprovalWire, approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
 import { passkeysArea } from '../../../src/domains/identity/index.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
+import { cents, eurosFromCents } from '../../../src/kernel/money.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { aPasskey, type EnrolledPasskey } from '../../support/factories/passkeys.ts';
@@ -149,8 +150,8 @@ describe('what it shows', () => {
         agentName: 'Shopping agent',
         asks: 'asks to spend',
         purpose: 'a reference book',
-        amountEuros: 80,
-        maxChargeEuros: 80,
+        amountEuros: eurosFromCents(cents(8_000)),
+        maxChargeEuros: eurosFromCents(cents(8_000)),
         cadence: null,
         facts: [{ name: 'merchant', label: 'Where', text: 'Example Shop', isQuoted: true }],
         changes: [],

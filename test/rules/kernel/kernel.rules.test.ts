@@ -2,13 +2,13 @@
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { idPattern, idPrefixes, isId, newId, uuidv7Bytes } from '../../../src/kernel/ids.ts';
-import { centsFromEuros, eurosFromCents, percentOf } from '../../../src/kernel/money.ts';
+import { cents, centsFromEuros, eurosFromCents, percentOf } from '../../../src/kernel/money.ts';
 import { decodeCursor, encodeCursor } from '../../../src/kernel/page.ts';
 
 test('cents go to euros and back unchanged', () => {
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 99_999_999_999 }), (amount) => {
-      expect(centsFromEuros(eurosFromCents(amount))).toBe(amount);
+      expect(centsFromEuros(eurosFromCents(cents(amount)))).toBe(amount);
     }),
   );
 });

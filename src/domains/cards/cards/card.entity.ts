@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { Actor } from '../../../platform/cause.ts';
 import type { CardUsage } from './card.port.ts';
 import type { CardStatus, FrozenBy } from './card.rules.ts';
@@ -30,9 +31,9 @@ const CardSchema = defineEntity({
     displayName: p.string().nullable(),
     purpose: p.string().nullable(),
     scope: p.string().nullable(),
-    maxTransactionCents: p.bigint('number').nullable(),
-    dailyLimitCents: p.bigint('number').nullable(),
-    monthlyLimitCents: p.bigint('number').nullable(),
+    maxTransactionCents: p.bigint('number').$type<Cents>().nullable(),
+    dailyLimitCents: p.bigint('number').$type<Cents>().nullable(),
+    monthlyLimitCents: p.bigint('number').$type<Cents>().nullable(),
     isProvisioning: p.boolean(),
     /** The card whose place it takes, or took. */
     replacesCardId: p.string().nullable(),

@@ -4,6 +4,7 @@ import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { type Cents, cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { available, balancesOf, wallet } from '../../treasury/index.ts';
 import { CardRow } from './card.entity.ts';
@@ -123,12 +124,12 @@ export const cardHolder = (tx: Tx, agentId: string): Promise<CardHolder | null> 
 
 type IssuedCard = Awaited<ReturnType<typeof byAgent.all>>[number];
 /** An issued card with the agent's name and the balance of its wallet. */
-export type CardRecord = Omit<IssuedCard, 'walletId'> & { walletBalanceCents: number };
+export type CardRecord = Omit<IssuedCard, 'walletId'> & { walletBalanceCents: Cents };
 
 async function withBalances(tx: Tx, found: readonly IssuedCard[]): Promise<CardRecord[]> {
   const balances = await balancesOf(tx, [...new Set(found.map(({ walletId }) => available(wallet(walletId))))]);
   return found.map(({ walletId, ...card }) => ({
     ...card,
-    walletBalanceCents: balances[available(wallet(walletId))] ?? 0,
+    walletBalanceCents: cents(balances[available(wallet(walletId))] ?? 0),
   }));
 }

@@ -1,6 +1,7 @@
 /** A card from the wish to its reservation: unseen, with the process that has it issued. Dials out to nobody. @module */
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { centsOrNull } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { openWorkflowRun } from '../../../platform/workflow-runs.ts';
 import { CardRow } from './card.entity.ts';
@@ -52,9 +53,9 @@ export async function insertReservation(
     displayName: wish.displayName ?? null,
     purpose: wish.purpose ?? null,
     scope: wish.scope ?? null,
-    maxTransactionCents: wish.limits?.maxTransactionCents ?? null,
-    dailyLimitCents: wish.limits?.dailyLimitCents ?? null,
-    monthlyLimitCents: wish.limits?.monthlyLimitCents ?? null,
+    maxTransactionCents: centsOrNull(wish.limits?.maxTransactionCents),
+    dailyLimitCents: centsOrNull(wish.limits?.dailyLimitCents),
+    monthlyLimitCents: centsOrNull(wish.limits?.monthlyLimitCents),
     isProvisioning: true,
     replacesCardId,
     earlierCardIds: [],

@@ -23,7 +23,7 @@ import {
 } from './card.queries.ts';
 import type { PreparedCard } from './card.reserve.service.ts';
 import { prepareRotation } from './card.rotate.service.ts';
-import type { CardCommand, CardLimits } from './card.rules.ts';
+import type { CardCommand } from './card.rules.ts';
 import { applyToCard } from './card.service.ts';
 import { cardWire } from './card.wire.ts';
 import type { CardPolicyWire } from './card-shapes.contract.ts';
@@ -55,8 +55,7 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
 
     issueAgentCard: async ({ params: { agentId }, body }, call) => {
       const { ownerId } = await reachAgent(deps, agentId, call);
-      const { usage, purpose, name, displayName, maxTransactionEuros } = body;
-      const limits = limitsOf(maxTransactionEuros, body);
+      const { usage, purpose, name, displayName, ...limits } = body;
       const wish = { cardId: call.newId('card'), ownerId, agentId, usage, purpose, name, displayName, limits };
       const prepared = await deps.database.write((tx) => prepareFurtherCard(tx, call.cause, wish));
       return wire(await issued(deps, prepared, call, `agent ${agentId} was closed while its card was issued`));
@@ -74,7 +73,8 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
 
     updateCardLimits: async ({ params: { cardId }, body }, call) => {
       await reach(deps, cardId, call);
-      const limits = limitsOf(body.maxAmountPerTransaction, body);
+      const { maxAmountPerTransactionCents: maxTransactionCents, ...others } = body;
+      const limits = { maxTransactionCents, ...others };
       await deps.database.write((tx) => changeCardLimits(tx, call.cause, cardId, limits));
       return wire(await reach(deps, cardId, call));
     },
@@ -103,18 +103,6 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
     closePrimaryCard: async ({ params }, call) => movePrimary(deps, params.agentId, close, call),
   };
 };
-
-type LimitCents = number | null | undefined;
-
-/** The contract has turned euros into cents. */
-const limitsOf = (
-  maxTransactionCents: LimitCents,
-  body: { dailyLimitEuros?: LimitCents; monthlyLimitEuros?: LimitCents },
-): CardLimits => ({
-  maxTransactionCents,
-  dailyLimitCents: body.dailyLimitEuros,
-  monthlyLimitCents: body.monthlyLimitEuros,
-});
 
 const reach = async ({ database }: CardDeps, cardId: string, call: Call): Promise<CardRecord> =>
   mayReach(call, 'card', cardId, await cardRecord(database.read(), cardId));

@@ -1,6 +1,6 @@
 /** Cards as callers, events and workflows show them. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import type { CardRow } from './card.entity.ts';
 import type { CardView } from './card.messages.ts';
 import type { CardRecord } from './card.queries.ts';
@@ -57,5 +57,3 @@ export const cardView = (row: CardRow): CardView => ({
   frozenBy: row.frozenBy ?? null,
   syncedState: row.syncedState ?? null,
 });
-
-const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));

@@ -11,6 +11,7 @@ import { retentionHours } from '../../../http/idempotency.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { hour } from '../../../kernel/instant.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type ChallengePurpose, challengeMs } from './passkey.rules.ts';
@@ -21,8 +22,8 @@ export type Matter = {
   readonly purpose: ChallengePurpose;
   readonly subjectId: string | null;
   /** Of an intent: the figures that the person is shown. */
-  readonly amountCents?: number;
-  readonly maxChargeCents?: number;
+  readonly amountCents?: Cents;
+  readonly maxChargeCents?: Cents;
   readonly merchant?: string | null;
   /** Of any other approval: the figures that the person is shown, in one text. */
   readonly terms?: string;
@@ -32,8 +33,8 @@ export type Challenge = {
   readonly id: Id<'challenge'>;
   readonly purpose: ChallengePurpose;
   readonly subjectId: string | null;
-  readonly amountCents: number | null;
-  readonly maxChargeCents: number | null;
+  readonly amountCents: Cents | null;
+  readonly maxChargeCents: Cents | null;
   readonly merchant: string | null;
   readonly terms: string | null;
   readonly name: string | null;

@@ -1,6 +1,7 @@
 /** The passkeys and their challenges. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 
 export const PasskeySchema = defineEntity({
   name: 'Passkey',
@@ -30,7 +31,7 @@ export const PasskeyChallengeSchema = defineEntity({
     ownerId: p.text(),
     purpose: p.text(),
     subjectId: p.text().nullable(),
-    amountCents: p.bigint('number').nullable(),
+    amountCents: p.bigint('number').$type<Cents>().nullable(),
     merchant: p.text().nullable(),
     name: p.text().nullable(),
     challenge: p.text(),
@@ -38,7 +39,7 @@ export const PasskeyChallengeSchema = defineEntity({
     usedAt: p.datetime().nullable(),
     usedCause: p.text().nullable(),
     usedBy: p.text().nullable(),
-    maxChargeCents: p.bigint('number').nullable(),
+    maxChargeCents: p.bigint('number').$type<Cents>().nullable(),
     askedBy: p.text().nullable(),
     askedFrom: p.text().nullable(),
   },

@@ -3,7 +3,7 @@ import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { AgentRecord, AgentWalletRecord, agentsArea } from './agent.contract.ts';
@@ -56,7 +56,7 @@ export type AgentDeps = {
     cause: Cause,
   ) => Promise<void>;
   readonly fundAgent: (
-    order: AgentName & { readonly amountCents: number; readonly journalId: Id<'journal'> },
+    order: AgentName & { readonly amountCents: Cents; readonly journalId: Id<'journal'> },
     cause: Cause,
   ) => Promise<void>;
 };
@@ -98,10 +98,10 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
       return { id: params.id, status };
     },
     fundAgent: async ({ params, body }, call) => {
-      const order = { ...named(call, params.id), amountCents: body.amount, journalId: call.newId('journal') };
+      const order = { ...named(call, params.id), ...body, journalId: call.newId('journal') };
       await deps.fundAgent(order, call.cause);
       const { walletBalanceEuros, cardBalanceEuros } = await record(call, params.id);
-      return { agentId: params.id, amount: eurosFromCents(body.amount), walletBalanceEuros, cardBalanceEuros };
+      return { agentId: params.id, amount: eurosFromCents(body.amountCents), walletBalanceEuros, cardBalanceEuros };
     },
     freezeAgent: async ({ params, body }, call) => {
       const status = await deps.freezeAgent({ ...named(call, params.id), reason: body.reason }, call.cause);

@@ -5,7 +5,7 @@ import { type Call, ownerOf } from '../../../http/caller.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { CustomerRecord, customersArea } from './customer.contract.ts';
@@ -26,7 +26,7 @@ export type CustomerDeps = {
   readonly mode: Mode;
   readonly ensureCustomer: EnsureCustomer;
   /** What the owner's wallets hold, all together. */
-  readonly walletTotalCents: (tx: Tx, ownerId: string) => Promise<number>;
+  readonly walletTotalCents: (tx: Tx, ownerId: string) => Promise<Cents>;
 };
 
 export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersArea> => {
@@ -84,10 +84,10 @@ function fieldsOf({ type, email, name, policy }: Body): Omit<NewCustomer, 'custo
 }
 
 const defaultPolicyOf = (policy: NonNullable<Body['policy']>): DefaultPolicy => ({
-  maxTransactionCents: policy.maxTransactionEuros ?? null,
-  dailyLimitCents: policy.dailyLimitEuros ?? null,
-  monthlyLimitCents: policy.monthlyLimitEuros ?? null,
-  autoApproveLimitCents: policy.autoApproveLimitEuros ?? null,
+  maxTransactionCents: policy.maxTransactionCents ?? null,
+  dailyLimitCents: policy.dailyLimitCents ?? null,
+  monthlyLimitCents: policy.monthlyLimitCents ?? null,
+  autoApproveLimitCents: policy.autoApproveLimitCents ?? null,
 });
 
 const personalFields = [
@@ -103,7 +103,7 @@ type PersonalData = Pick<CustomerRecord, (typeof personalFields)[number]>;
 const personalDataOf = (row: CustomerRow, isOwner: boolean): PersonalData =>
   Object.fromEntries(personalFields.map((field) => [field, isOwner ? (row[field] ?? null) : null])) as PersonalData;
 
-const recordOf = (row: CustomerRow, walletTotal: number): Omit<CustomerRecord, keyof PersonalData> => ({
+const recordOf = (row: CustomerRow, walletTotal: Cents): Omit<CustomerRecord, keyof PersonalData> => ({
   id: row.id,
   ownerId: row.ownerId,
   type: row.type,

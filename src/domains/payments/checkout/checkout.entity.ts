@@ -1,6 +1,7 @@
 /** The checkouts table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { Merchant } from './checkout.port.ts';
 import type { CheckoutStatus } from './checkout.rules.ts';
 
@@ -16,10 +17,10 @@ const CheckoutSchema = defineEntity({
     targetUrl: p.string(),
     status: p.string().$type<CheckoutStatus>(),
     orderId: p.string().nullable(),
-    amountCents: p.bigint('number').nullable(),
+    amountCents: p.bigint('number').$type<Cents>().nullable(),
     merchant: p.json<Merchant>().nullable(),
     payUrl: p.string().nullable(),
-    ceilingCents: p.bigint('number').nullable(),
+    ceilingCents: p.bigint('number').$type<Cents>().nullable(),
     tokenHash: p.string().nullable(),
     transactionId: p.string().nullable(),
     outcomeCode: p.string().nullable(),

@@ -2,7 +2,7 @@
 import type { Call } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { DomainError, unavailable } from '../../../kernel/errors.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { eurosFromCents, zero } from '../../../kernel/money.ts';
 import type { checkoutArea } from './checkout.contract.ts';
 import type { CheckoutRow } from './checkout.entity.ts';
 import { errorCodeOfRefusal } from './checkout.rules.ts';
@@ -28,7 +28,7 @@ export const checkoutHandlers = ({ execute, confirm }: CheckoutDeps): Handlers<t
       status: row.status,
       transactionId: row.transactionId ?? null,
       intentId: row.intentId,
-      amountEuros: eurosFromCents(row.amountCents ?? 0),
+      amountEuros: eurosFromCents(row.amountCents ?? zero),
       targetUrl: row.targetUrl,
       cardId: row.cardId,
       reason: row.status === 'paid' ? null : (row.outcomeReason ?? null),

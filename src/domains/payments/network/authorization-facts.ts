@@ -5,7 +5,7 @@
  */
 import { oneRow, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { add, cents } from '../../../kernel/money.ts';
+import { add, type Cents, cents } from '../../../kernel/money.ts';
 import { type IntentRow, matchableIntent, type TakenWindow } from '../../spending/intents/index.ts';
 import type {
   CounterFacts,
@@ -38,9 +38,9 @@ export type CardRecord = {
   readonly status: HolderStatus;
   readonly usage: 'single' | 'multi';
   readonly isProvisioning: boolean;
-  readonly maxTransactionCents: number | null;
-  readonly dailyLimitCents: number | null;
-  readonly monthlyLimitCents: number | null;
+  readonly maxTransactionCents: Cents | null;
+  readonly dailyLimitCents: Cents | null;
+  readonly monthlyLimitCents: Cents | null;
   readonly version: number;
 };
 export type AgentRecord = {
@@ -72,7 +72,7 @@ export type AuthorizationFacts = {
     readonly id: string;
     readonly intentId: string;
     readonly status: CheckoutStatus;
-    readonly ceilingCents: number | null;
+    readonly ceilingCents: Cents | null;
     readonly requestId: string;
     readonly runId: string | null;
   } | null;
@@ -82,7 +82,7 @@ export type AuthorizationFacts = {
   readonly counters: CounterFacts;
   /** `wallet:wal_…` or `agent:ag_…`. */
   readonly fundingSource: string;
-  readonly availableCents: number;
+  readonly availableCents: Cents;
   readonly revision: number;
   /** Of a charge that Bursar asked the simulated network for. */
   readonly simulation?: SimulationFacts | undefined;

@@ -4,7 +4,7 @@
  * @module
  */
 import { newId } from '../../../kernel/ids.ts';
-import { add } from '../../../kernel/money.ts';
+import { add, cents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { blankTransaction } from '../transactions/blank-transaction.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
@@ -37,8 +37,8 @@ export function transactionOf(
     fundingSource,
     rail: simulation === undefined ? 'card' : 'simulate',
     status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
-    amountCents: isDeclined ? message.amountCents : approvedCents,
-    requestedCents: message.amountCents,
+    amountCents: isDeclined ? cents(message.amountCents) : approvedCents,
+    requestedCents: cents(message.amountCents),
     approvedCents,
     heldCents: holdCents,
     merchantId: message.merchant.id,
@@ -80,7 +80,7 @@ export function unaskedTransactionOf(
     intentId: row.intentId ?? (isDeclined ? null : intentPaidFor(facts, decision)),
     status: isHeld ? 'pending' : row.status,
     amountCents: isHeld ? add(row.clearedCents, holdCents) : row.amountCents,
-    requestedCents: message.amountCents,
+    requestedCents: cents(message.amountCents),
     approvedCents,
     heldCents: holdCents,
     merchantId: message.merchant.id,

@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { ChargeRefusal } from './simulation.port.ts';
 import type { SimulationStatus, WantedOutcome } from './simulation.rules.ts';
 
@@ -14,7 +15,7 @@ const SimulationSchema = defineEntity({
     agentId: p.string(),
     cardId: p.string(),
     intentId: p.string().nullable(),
-    amountCents: p.bigint('number'),
+    amountCents: p.bigint('number').$type<Cents>(),
     merchant: p.string(),
     mcc: p.string(),
     country: p.string(),

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
@@ -20,7 +21,7 @@ export type NewSimulation = {
   readonly agentId: string;
   readonly cardId: string;
   readonly intentId: string | null;
-  readonly amountCents: number;
+  readonly amountCents: Cents;
   readonly merchant: string;
   readonly mcc: string;
   readonly country: string;

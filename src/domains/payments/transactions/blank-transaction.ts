@@ -1,4 +1,6 @@
 /** A transaction with nothing said about it yet: what every way of making one begins with. Pure. @module */
+
+import { zero } from '../../../kernel/money.ts';
 import type { TransactionFields } from './transaction.entity.ts';
 
 type Named = Pick<TransactionFields, 'id' | 'ownerId' | 'agentId' | 'requestId' | 'createdAt' | 'updatedAt'>;
@@ -13,13 +15,13 @@ export const blankTransaction = (known: Named & Partial<TransactionFields>): Tra
   rail: 'card',
   type: 'authorization',
   status: 'pending',
-  amountCents: 0,
-  requestedCents: 0,
-  approvedCents: 0,
-  heldCents: 0,
-  clearedCents: 0,
-  reversedCents: 0,
-  refundedCents: 0,
+  amountCents: zero,
+  requestedCents: zero,
+  approvedCents: zero,
+  heldCents: zero,
+  clearedCents: zero,
+  reversedCents: zero,
+  refundedCents: zero,
   currency: 'EUR',
   merchantId: null,
   merchant: null,

@@ -1,7 +1,7 @@
 /** The events of a booking: completion, and alerts for the owner. Shapes only; the booking writes them. @module */
 import type { EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
-import { eurosFromCents, percentOf } from '../../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents, percentOf } from '../../../kernel/money.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { overClearingTolerancePercent, type TransactionChange } from './transaction.rules.ts';
 import { completedData, transactionData } from './transaction.wire.ts';
@@ -13,7 +13,7 @@ export const completion = (row: TransactionRow, { completes }: TransactionChange
 
 type Circumstances = {
   change: TransactionChange;
-  before: { heldCents: number; approvedCents: number };
+  before: { heldCents: Cents; approvedCents: Cents };
   owedCents: number;
 };
 
@@ -26,7 +26,10 @@ export function alerts(row: TransactionRow, { change, before, owedCents }: Circu
     ...(owedCents > 0 ? ['receivable'] : []),
   ];
   if (signals.length === 0) return [];
-  const figures = { beyondEuros: eurosFromCents(change.beyondCents), receivableEuros: eurosFromCents(owedCents) };
+  const figures = {
+    beyondEuros: eurosFromCents(change.beyondCents),
+    receivableEuros: eurosFromCents(cents(owedCents)),
+  };
   const data = {
     id: row.id,
     transactionId: row.id,

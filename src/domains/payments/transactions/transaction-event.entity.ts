@@ -1,6 +1,7 @@
 /** The messages that changed a transaction, and the decisions on payments. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 
 export const TransactionEventSchema = defineEntity({
   name: 'TransactionEvent',
@@ -11,7 +12,7 @@ export const TransactionEventSchema = defineEntity({
     kind: p.text(),
     adapter: p.text().nullable(),
     networkId: p.text().nullable(),
-    amountCents: p.bigint('number'),
+    amountCents: p.bigint('number').$type<Cents>(),
     isFinal: p.boolean().nullable(),
     at: p.datetime(),
     requestId: p.text().nullable(),

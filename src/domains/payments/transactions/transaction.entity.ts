@@ -1,6 +1,7 @@
 /** The transactions table. Persistence only; `spent_cents` is the database's own and not mapped. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { Rail, TransactionStatus, TransactionType } from './transaction.rules.ts';
 
 export const TransactionSchema = defineEntity({
@@ -19,13 +20,13 @@ export const TransactionSchema = defineEntity({
     rail: p.string().$type<Rail>(),
     type: p.string().$type<TransactionType>(),
     status: p.string().$type<TransactionStatus>(),
-    amountCents: p.bigint('number'),
-    requestedCents: p.bigint('number'),
-    approvedCents: p.bigint('number'),
-    heldCents: p.bigint('number'),
-    clearedCents: p.bigint('number'),
-    reversedCents: p.bigint('number'),
-    refundedCents: p.bigint('number'),
+    amountCents: p.bigint('number').$type<Cents>(),
+    requestedCents: p.bigint('number').$type<Cents>(),
+    approvedCents: p.bigint('number').$type<Cents>(),
+    heldCents: p.bigint('number').$type<Cents>(),
+    clearedCents: p.bigint('number').$type<Cents>(),
+    reversedCents: p.bigint('number').$type<Cents>(),
+    refundedCents: p.bigint('number').$type<Cents>(),
     currency: p.string(),
     merchantId: p.string().nullable(),
     merchant: p.string().nullable(),

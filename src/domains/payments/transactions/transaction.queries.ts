@@ -5,6 +5,7 @@ import { type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import { zero } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
@@ -45,7 +46,7 @@ export const findByAuthorization = (tx: Tx, adapter: string, authorizationId: st
 export const findPayingFor = (tx: Tx, intentId: string): Promise<TransactionRow | null> =>
   tx.findOne(
     TransactionRow,
-    { intentId, $or: [{ heldCents: { $gt: 0 } }, { clearedCents: { $gt: 0 } }, { confirmedAt: { $ne: null } }] },
+    { intentId, $or: [{ heldCents: { $gt: zero } }, { clearedCents: { $gt: zero } }, { confirmedAt: { $ne: null } }] },
     { orderBy: { createdAt: 'desc', id: 'desc' } },
   );
 

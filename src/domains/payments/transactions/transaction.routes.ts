@@ -5,6 +5,7 @@ import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
 import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
@@ -17,7 +18,7 @@ import { transactionWire } from './transaction.wire.ts';
 export type SimulationOrder = {
   readonly cardId: string;
   readonly intentId: string | undefined;
-  readonly amountCents: number | undefined;
+  readonly amountCents: Cents | undefined;
   readonly merchant: string | undefined;
   readonly mcc: string;
   readonly country: string;
@@ -49,7 +50,7 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
     });
   },
 
-  simulateTransaction: async ({ body: { amountEuros: amountCents, intentId, merchant, ...order } }, call) => {
+  simulateTransaction: async ({ body: { amountCents, intentId, merchant, ...order } }, call) => {
     const { id } = await simulate({ ...order, amountCents, intentId, merchant }, call);
     return shownAs(await read(database.read(), id));
   },

@@ -1,7 +1,7 @@
 /** A transaction as callers see it and as its events describe it. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { TransactionEventWire, TransactionWire } from './transaction.contract.ts';
 import type { TransactionFields } from './transaction.entity.ts';
 
@@ -137,7 +137,7 @@ function eventWire(line: string): TransactionEventWire {
     kind: kind as TransactionEventWire['kind'],
     networkId: networkId === undefined || networkId === '' ? null : networkId,
     requestId,
-    amountEuros: eurosFromCents(Number(amountCents)),
+    amountEuros: eurosFromCents(cents(Number(amountCents))),
     final: isFinal === '' ? null : isFinal === 'true',
     at: isoOf(new Date(`${day} ${time}`)),
   };

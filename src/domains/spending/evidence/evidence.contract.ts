@@ -1,5 +1,6 @@
 /** The evidence operations as published. Wire shapes only. @module */
 import * as z from 'zod';
+import type { Received } from '../../../http/cents-names.ts';
 import { defineArea } from '../../../http/route.ts';
 import { euros, eurosOut, id, idOut, instantOut, prose, text } from '../../../http/schemas.ts';
 import { limits } from '../../../platform/limits.ts';
@@ -34,7 +35,7 @@ const creation = z.strictObject({
   amountEuros: euros().optional(),
   merchant: text(200).optional(),
 });
-export type EvidenceBody = z.output<typeof creation>;
+export type EvidenceBody = Received<typeof creation>;
 
 const one = z.strictObject({ id: id('evidence') });
 

@@ -1,6 +1,7 @@
 /** The evidence table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { EvidenceType } from './evidence.rules.ts';
 
 const EvidenceSchema = defineEntity({
@@ -14,7 +15,7 @@ const EvidenceSchema = defineEntity({
     type: p.string().$type<EvidenceType>(),
     description: p.string().nullable(),
     url: p.string().nullable(),
-    amountCents: p.bigint('number').nullable(),
+    amountCents: p.bigint('number').$type<Cents>().nullable(),
     merchant: p.string().nullable(),
     requestId: p.string(),
     createdAt: p.datetime(),

@@ -26,7 +26,7 @@ export async function keepEvidence(tx: Tx, { id, intent, body }: NewEvidence, ca
     type: body.type,
     description: body.description ?? null,
     url: body.url ?? null,
-    amountCents: body.amountEuros ?? null,
+    amountCents: body.amountCents ?? null,
     merchant: body.merchant ?? null,
     requestId: cause.requestId,
     createdAt: cause.at,

@@ -12,7 +12,9 @@ export const evidenceWire = (row: EvidenceRow): EvidenceWire => ({
 });
 
 /** Without texts and without the URL, which may hold a capability. */
-export const evidenceData = (row: EvidenceRow): EventData<'evidence.created'> & Pick<EvidenceWire, 'type'> => ({
+export const evidenceData = (
+  row: EvidenceRow,
+): EventData<'evidence.created'> & Pick<EvidenceWire, 'type' | 'amountEuros'> => ({
   id: row.id,
   intentId: row.intentId,
   agentId: row.agentId,

@@ -1,5 +1,6 @@
 /** What a caller says of an intent: what is to be paid for, and what was paid. Wire shapes only. @module */
 import * as z from 'zod';
+import type { Received } from '../../../http/cents-names.ts';
 import { euros, id, prose, text } from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
 import { cadences } from './windows/recurrence.rules.ts';
@@ -74,7 +75,7 @@ export const declaration = z
     ttlMinutes: ttlMinutes ?? defaultTtlMinutes[body.recurring === undefined ? 'one' : 'recurring'],
   }));
 
-export type DeclareBody = z.output<typeof declaration>;
+export type DeclareBody = Received<typeof declaration>;
 
 export const verification = z
   .strictObject({ actualAmountEuros: euros().optional(), actualMerchant: text(200).optional() })
@@ -84,4 +85,4 @@ export const verification = z
   )
   .meta({ minProperties: 1 });
 
-export type VerifyBody = z.output<typeof verification>;
+export type VerifyBody = Received<typeof verification>;

@@ -1,6 +1,7 @@
 /** The intents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 
@@ -15,7 +16,7 @@ export const IntentSchema = defineEntity({
     agentId: p.string(),
     clientIntentId: p.string().nullable(),
     purpose: p.string(),
-    expectedAmountCents: p.bigint('number'),
+    expectedAmountCents: p.bigint('number').$type<Cents>(),
     expectedMerchant: p.string().nullable(),
     cardId: p.string(),
     status: p.string().$type<IntentStatus>(),

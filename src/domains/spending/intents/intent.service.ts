@@ -8,6 +8,7 @@ import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { later, minute } from '../../../kernel/instant.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import {
@@ -39,7 +40,7 @@ export type NewIntent = {
   readonly agentId: string;
   readonly clientIntentId: string | null;
   readonly purpose: string;
-  readonly expectedAmountCents: number;
+  readonly expectedAmountCents: Cents;
   readonly expectedMerchant: string | null;
   readonly cardId: string;
   /** Until when a person may decide, or somebody pay. */

@@ -1,12 +1,13 @@
 /** The most that one charge of an intent may take, as whoever decides it has to know. No decision is made here. @module */
 import type { Tx } from '../../../db/tx.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import { maxChargeCentsFor, tolerancesOf } from '../policies/index.ts';
 import type { ShownIntent } from './intent.wire.ts';
 
 type Asked = Pick<ShownIntent, 'id' | 'agentId' | 'expectedAmountCents' | 'recurring'>;
 
 /** By the policies in force, which a charge is evaluated by as well. */
-export async function maxChargeCentsOf(tx: Tx, intents: readonly Asked[]): Promise<(intent: Asked) => number> {
+export async function maxChargeCentsOf(tx: Tx, intents: readonly Asked[]): Promise<(intent: Asked) => Cents> {
   const tolerances = await tolerancesOf(tx, [...new Set(intents.map(({ agentId }) => agentId))]);
   return ({ id, agentId, expectedAmountCents, recurring }) =>
     maxChargeCentsFor(

@@ -3,7 +3,7 @@
  * by merchant. Pure; which intents are open, and for which card, is the caller's question.
  * @module
  */
-import { inWords, percentOf } from '../../../kernel/money.ts';
+import { add, type Cents, inWords, percentOf } from '../../../kernel/money.ts';
 import { isKnown, isSameMerchant, type MerchantFacts, merchantInWords, resembles } from './merchant-match.rules.ts';
 
 export type MatchableIntent = {
@@ -93,9 +93,9 @@ export function misfitsOf(
 }
 
 /** The most an intent lets through: its amount and the tolerance, rounded down. */
-export function maxChargeCentsFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): number {
+export function maxChargeCentsFor(intent: MatchableIntent, tolerancePercent: number | null | undefined): Cents {
   const percent = tolerancePercentOf(intent.tolerancePercent, tolerancePercent);
-  return intent.expectedAmountCents + percentOf(intent.expectedAmountCents, percent);
+  return add(intent.expectedAmountCents, percentOf(intent.expectedAmountCents, percent));
 }
 
 /** Its own is the agent's word; one that the policy names is the owner's, and bounds it. */

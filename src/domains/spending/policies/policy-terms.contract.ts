@@ -1,5 +1,6 @@
 /** What an owner says of a policy: its rules, field by field. Wire shapes only. @module */
 import * as z from 'zod';
+import type { Received } from '../../../http/cents-names.ts';
 import { country, euros, mcc, text } from '../../../http/schemas.ts';
 import { codesInWords, mccCategories } from './mcc-groups.rules.ts';
 import { expirationActions } from './policy.rules.ts';
@@ -67,4 +68,4 @@ export const someChange = change
   .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
   .meta({ minProperties: 1 });
 export const creation = change.required({ name: true });
-export type PolicyChange = z.output<typeof change>;
+export type PolicyChange = Received<typeof change>;

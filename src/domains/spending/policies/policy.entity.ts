@@ -2,6 +2,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { ExpirationAction } from './policy.rules.ts';
 
 export const PolicySchema = defineEntity({
@@ -13,10 +14,10 @@ export const PolicySchema = defineEntity({
     agentId: p.string().nullable(),
     version: p.integer(),
     name: p.string(),
-    maxTransactionCents: p.bigint('number').nullable(),
-    dailyLimitCents: p.bigint('number').nullable(),
-    monthlyLimitCents: p.bigint('number').nullable(),
-    autoApproveLimitCents: p.bigint('number').nullable(),
+    maxTransactionCents: p.bigint('number').$type<Cents>().nullable(),
+    dailyLimitCents: p.bigint('number').$type<Cents>().nullable(),
+    monthlyLimitCents: p.bigint('number').$type<Cents>().nullable(),
+    autoApproveLimitCents: p.bigint('number').$type<Cents>().nullable(),
     merchantAllowlist: p.array(),
     merchantBlocklist: p.array(),
     mccCategories: p.array(),

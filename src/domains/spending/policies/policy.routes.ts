@@ -44,12 +44,12 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     return presetWire(presets[presetId]);
   },
 
-  simulatePolicy: async ({ body: { agentId, amount, merchant, mcc, country } }, call) => {
+  simulatePolicy: async ({ body: { agentId, amountCents, merchant, mcc, country } }, call) => {
     const tx = deps.database.read();
     const agent = mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
     const at = await call.now();
     const request = {
-      amountCents: amount,
+      amountCents,
       merchant: merchant === undefined ? undefined : { name: merchant },
       mcc,
       country,

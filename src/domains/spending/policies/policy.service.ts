@@ -8,6 +8,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { centsOrNull } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
@@ -172,6 +173,10 @@ type Holder = { readonly id: Id<'policy'>; readonly ownerId: string; readonly ag
 const insert = (tx: Tx, { at }: Cause, holder: Holder, terms: PolicyTerms): PolicyRow =>
   tx.create(PolicyRow, {
     ...terms,
+    maxTransactionCents: centsOrNull(terms.maxTransactionCents),
+    dailyLimitCents: centsOrNull(terms.dailyLimitCents),
+    monthlyLimitCents: centsOrNull(terms.monthlyLimitCents),
+    autoApproveLimitCents: centsOrNull(terms.autoApproveLimitCents),
     merchantAllowlist: [...terms.merchantAllowlist],
     merchantBlocklist: [...terms.merchantBlocklist],
     mccCategories: [...terms.mccCategories],

@@ -1,6 +1,6 @@
 /** Policies and decisions: stored in cents; in euros for callers and events. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
-import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
+import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import type { PolicyRow } from './policy.entity.ts';
 import { expiryOf, type Figures, type Policy, type PolicyTerms, type TraceEntry } from './policy.rules.ts';
 import type { PolicyTermsWire, PolicyWire } from './policy-shapes.contract.ts';
@@ -67,25 +67,16 @@ export function termsWire(terms: PolicyTerms): PolicyTermsWire {
     allowedMccs: [...terms.allowedMccs],
     blockedMccs: [...terms.blockedMccs],
     allowedCountries: [...terms.allowedCountries],
-    maxTransactionEuros: eurosOrNull(maxTransactionCents),
-    dailyLimitEuros: eurosOrNull(dailyLimitCents),
-    monthlyLimitEuros: eurosOrNull(monthlyLimitCents),
-    autoApproveLimitEuros: eurosOrNull(autoApproveLimitCents),
+    maxTransactionEuros: eurosOrNull(centsOrNull(maxTransactionCents)),
+    dailyLimitEuros: eurosOrNull(centsOrNull(dailyLimitCents)),
+    monthlyLimitEuros: eurosOrNull(centsOrNull(monthlyLimitCents)),
+    autoApproveLimitEuros: eurosOrNull(centsOrNull(autoApproveLimitCents)),
   };
 }
 
-/** Only the fields that were sent. The contract has turned euros into cents already, under their wire names. */
-export function termsFromChange(change: PolicyChange): Partial<PolicyTerms> {
-  const { maxTransactionEuros, dailyLimitEuros, monthlyLimitEuros, autoApproveLimitEuros, ...same } = change;
-  const amounts: Record<string, Cents | null | undefined> = {
-    maxTransactionCents: maxTransactionEuros,
-    dailyLimitCents: dailyLimitEuros,
-    monthlyLimitCents: monthlyLimitEuros,
-    autoApproveLimitCents: autoApproveLimitEuros,
-  };
-  const sent = Object.entries({ ...same, ...amounts }).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(sent) as Partial<PolicyTerms>;
-}
+/** Only the fields that were sent. */
+export const termsFromChange = (change: PolicyChange): Partial<PolicyTerms> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined));
 
 /** A trace as callers see it: figures in euros. */
 export const traceWire = (trace: readonly TraceEntry[]) =>
@@ -95,9 +86,7 @@ const figuresWire = (figures: Figures): Figures =>
   Object.fromEntries(
     Object.entries(figures).map(([name, value]) =>
       name.endsWith('Cents') && typeof value === 'number'
-        ? [name.replace(/Cents$/, 'Euros'), eurosFromCents(value)]
+        ? [name.replace(/Cents$/, 'Euros'), eurosFromCents(cents(value))]
         : [name, value],
     ),
   );
-
-const eurosOrNull = (cents: number | null): number | null => (cents === null ? null : eurosFromCents(cents));

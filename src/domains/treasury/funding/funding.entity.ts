@@ -1,6 +1,7 @@
 /** The fundings of wallets. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 
 export const FundingSchema = defineEntity({
   name: 'Funding',
@@ -10,8 +11,8 @@ export const FundingSchema = defineEntity({
     ownerId: p.text(),
     walletId: p.text(),
     fromWalletId: p.text().nullable(),
-    amountCents: p.bigint('number'),
-    balanceCents: p.bigint('number'),
+    amountCents: p.bigint('number').$type<Cents>(),
+    balanceCents: p.bigint('number').$type<Cents>(),
     status: p.text(),
     isSimulated: p.boolean(),
     journalId: p.text().nullable(),

@@ -1,14 +1,15 @@
 /** Reads of fundings. Decides nothing. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import type { Cents } from '../../../kernel/money.ts';
 
 export type FundingView = {
   readonly id: Id<'funding'>;
   readonly ownerId: Id<'owner'>;
   readonly walletId: Id<'wallet'>;
-  readonly amountCents: number;
+  readonly amountCents: Cents;
   /** Of the wallet, right after. */
-  readonly balanceCents: number;
+  readonly balanceCents: Cents;
   readonly status: 'completed' | 'pending';
   readonly isSimulated: boolean;
   readonly createdAt: Date;

@@ -24,7 +24,7 @@ export const fundHandlers = ({ database, mode, ensureCustomer }: FundDeps): Hand
     const funding = await database.write(async (tx) => {
       const main = await ensureCustomer(tx, call.cause, parties);
       const walletId = body.walletId ?? main.walletId;
-      const order = { ...ids, ownerId, walletId, amountCents: body.amountEuros, simulate: body.simulate };
+      const order = { ...ids, ownerId, walletId, amountCents: body.amountCents, simulate: body.simulate };
       return fundFromOutside(tx, call.cause, mode, order);
     });
     return recordOf(funding);

@@ -7,7 +7,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Mode } from '../../../platform/mode.ts';
@@ -23,7 +23,7 @@ type Order = {
   readonly journalId: Id<'journal'>;
   readonly ownerId: Id<'owner'>;
   readonly walletId: Id<'wallet'>;
-  readonly amountCents: number;
+  readonly amountCents: Cents;
 };
 
 export type OutsideOrder = Order & { readonly simulate?: boolean | undefined };
@@ -58,7 +58,12 @@ export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): 
     throw new DomainError('invalid_state', `body.fromWalletId: wallet ${fromWalletId} is ${source}`);
   const postings = internalTransfer({ fromWalletId, toWalletId: walletId, amountCents });
   const balanceCents = await post(tx, cause, order, { kind: 'internal_transfer', postings });
-  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: false });
+  const funding = await keep(tx, cause, {
+    ...order,
+    balanceCents: cents(balanceCents),
+    status: 'completed',
+    isSimulated: false,
+  });
   await recordChanges(tx, cause, [fundedChange(funding, 'wallet')]);
   return funding;
 }
@@ -67,14 +72,24 @@ async function credit(tx: Tx, cause: Cause, order: OutsideOrder): Promise<Fundin
   const { ownerId, walletId, amountCents } = order;
   const postings = fund({ ownerId, to: wallet(walletId), amountCents });
   const balanceCents = await post(tx, cause, order, { kind: 'fund', postings });
-  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'completed', isSimulated: true });
+  const funding = await keep(tx, cause, {
+    ...order,
+    balanceCents: cents(balanceCents),
+    status: 'completed',
+    isSimulated: true,
+  });
   await recordChanges(tx, cause, [fundedChange(funding, 'processor'), creditedChange(funding, 'processor')]);
   return funding;
 }
 
 async function request(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
   const balanceCents = await balanceOf(tx, order.walletId);
-  const funding = await keep(tx, cause, { ...order, balanceCents, status: 'pending', isSimulated: false });
+  const funding = await keep(tx, cause, {
+    ...order,
+    balanceCents: cents(balanceCents),
+    status: 'pending',
+    isSimulated: false,
+  });
   const { id, ownerId, walletId, amountCents, status } = funding;
   const data = { id, ownerId, walletId, status, amountEuros: eurosFromCents(amountCents) };
   await recordChanges(tx, cause, [{ event: 'funding.requested', ownerId: order.ownerId, subjectId: id, data }]);
@@ -108,7 +123,7 @@ async function mustTakeMoney(tx: Tx, ownerId: string, walletId: string, field: s
 
 type Kept = Order & {
   readonly fromWalletId?: Id<'wallet'>;
-  readonly balanceCents: number;
+  readonly balanceCents: Cents;
   readonly status: 'completed' | 'pending';
   readonly isSimulated: boolean;
 };

@@ -1,12 +1,13 @@
 /** The trial balance: what was debited and credited to each account, now or up to a moment. Decides nothing. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
+import { type Cents, cents } from '../../../kernel/money.ts';
 import { balanceChange } from './account.rules.ts';
 
 export type AccountTotals = {
   readonly account: string;
-  readonly debitedCents: number;
-  readonly creditedCents: number;
-  readonly balanceCents: number;
+  readonly debitedCents: Cents;
+  readonly creditedCents: Cents;
+  readonly balanceCents: Cents;
 };
 
 type Sums = Omit<AccountTotals, 'balanceCents'>;
@@ -15,7 +16,7 @@ export async function trialBalance(tx: Tx, ownerId: string, asOf: Date | undefin
   const sums = await (asOf === undefined ? rows<Sums>(tx, now, [ownerId]) : rows<Sums>(tx, upTo, [ownerId, asOf]));
   return sums.map((row) => ({
     ...row,
-    balanceCents: balanceChange(row.account, row.creditedCents - row.debitedCents),
+    balanceCents: cents(balanceChange(row.account, row.creditedCents - row.debitedCents)),
   }));
 }
 

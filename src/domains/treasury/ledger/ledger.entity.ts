@@ -1,6 +1,7 @@
 /** The ledger: accounts, journals with their entries, seals and checkpoints. SQL functions write most of it. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Cents } from '../../../kernel/money.ts';
 
 export const LedgerAccountSchema = defineEntity({
   name: 'LedgerAccount',
@@ -8,9 +9,9 @@ export const LedgerAccountSchema = defineEntity({
   properties: {
     name: p.text().primary(),
     ownerId: p.text(),
-    balanceCents: p.bigint('number').defaultRaw('default'),
-    debitedCents: p.bigint('number').defaultRaw('default'),
-    creditedCents: p.bigint('number').defaultRaw('default'),
+    balanceCents: p.bigint('number').$type<Cents>().defaultRaw('default'),
+    debitedCents: p.bigint('number').$type<Cents>().defaultRaw('default'),
+    creditedCents: p.bigint('number').$type<Cents>().defaultRaw('default'),
     version: p.bigint('number').defaultRaw('default'),
     createdAt: p.datetime(),
     lastEntryAt: p.datetime().nullable(),
@@ -23,8 +24,8 @@ export const ContraTotalSchema = defineEntity({
   properties: {
     account: p.text().primary(),
     ownerId: p.text(),
-    debitedCents: p.bigint('number'),
-    creditedCents: p.bigint('number'),
+    debitedCents: p.bigint('number').$type<Cents>(),
+    creditedCents: p.bigint('number').$type<Cents>(),
   },
 });
 
@@ -64,9 +65,9 @@ export const LedgerEntrySchema = defineEntity({
     journalId: p.text().primary(),
     line: p.smallint().primary(),
     account: p.text(),
-    amountCents: p.bigint('number'),
-    balanceBeforeCents: p.bigint('number').nullable(),
-    balanceAfterCents: p.bigint('number').nullable(),
+    amountCents: p.bigint('number').$type<Cents>(),
+    balanceBeforeCents: p.bigint('number').$type<Cents>().nullable(),
+    balanceAfterCents: p.bigint('number').$type<Cents>().nullable(),
     accountVersion: p.bigint('number').nullable(),
     createdAt: p.datetime(),
   },

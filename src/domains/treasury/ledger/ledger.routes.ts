@@ -4,7 +4,7 @@ import { agentOf, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { cents, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
 import { available, held, wallet, walletOf } from './account.rules.ts';
@@ -69,9 +69,6 @@ function accountsOf({ walletId, account }: Query): string[] | undefined {
   return account === undefined ? ofWallet : ofWallet.filter((name) => name === account);
 }
 
-const eurosOrNull = (amountCents: number | null): number | null =>
-  amountCents === null ? null : eurosFromCents(amountCents);
-
 const recordOf = (entry: EntryView): LedgerEntryRecord => ({
   id: entryIdOf(entry),
   journalId: entry.journalId,
@@ -81,7 +78,7 @@ const recordOf = (entry: EntryView): LedgerEntryRecord => ({
   account: entry.account,
   walletId: walletOf(entry.account),
   direction: entry.amountCents > 0 ? 'credit' : 'debit',
-  amountEuros: eurosFromCents(Math.abs(entry.amountCents)),
+  amountEuros: eurosFromCents(cents(Math.abs(entry.amountCents))),
   balanceBeforeEuros: eurosOrNull(entry.balanceBeforeCents),
   balanceAfterEuros: eurosOrNull(entry.balanceAfterCents),
   referenceType: entry.referenceType as LedgerEntryRecord['referenceType'],

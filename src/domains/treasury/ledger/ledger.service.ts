@@ -8,7 +8,7 @@ import { rows, type Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { inWords } from '../../../kernel/money.ts';
+import { type Cents, inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, type OwnerAccount } from './account.rules.ts';
 import type { Posting } from './ledger.rules.ts';
@@ -140,7 +140,7 @@ function recordOf(draft: JournalDraft, cause: Cause): object {
 const shortage = 'BL001';
 const outOfRange = 'BL005';
 const sumOutOfRange = 'ledger_accounts_within_range';
-type Shortage = { account: string; balanceCents: number; askedCents: number };
+type Shortage = { account: string; balanceCents: Cents; askedCents: Cents };
 
 /** What a caller can do something about becomes the refusal that callers see; anything else is a bug and goes on. */
 async function orRefused<T>(posting: Promise<T>): Promise<T> {

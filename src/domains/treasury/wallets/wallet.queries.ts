@@ -4,13 +4,14 @@ import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf, type TableOf } from '../../../db/tables.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
+import { type Cents, cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { WalletSchema } from './wallet.entity.ts';
 import type { WalletStatus } from './wallet.rules.ts';
 
 export type WalletView = Readonly<TableOf<typeof WalletSchema>> & {
-  readonly availableCents: number;
-  readonly heldCents: number;
+  readonly availableCents: Cents;
+  readonly heldCents: Cents;
 };
 
 export type WalletFilter = {
@@ -30,8 +31,8 @@ const walletsOf = (from: Db) =>
     .leftJoin('ledger_accounts as h', (join) => join.on('h.name', '=', sql`'wallet:' || w.id || ':held'`))
     .select(columns)
     .select((eb) => [
-      eb.fn.coalesce('a.balanceCents', sql<number>`0`).as('availableCents'),
-      eb.fn.coalesce('h.balanceCents', sql<number>`0`).as('heldCents'),
+      eb.fn.coalesce('a.balanceCents', sql<Cents>`0`).as('availableCents'),
+      eb.fn.coalesce('h.balanceCents', sql<Cents>`0`).as('heldCents'),
     ]);
 
 const wallets = list((from, given: Filters<WalletFilter>) => {
@@ -61,12 +62,12 @@ export async function walletDrawnBy(tx: Tx, agentId: string): Promise<string | u
 }
 
 /** What an owner can spend out of all wallets. */
-export async function walletTotalCents(tx: Tx, ownerId: string): Promise<number> {
+export async function walletTotalCents(tx: Tx, ownerId: string): Promise<Cents> {
   const [sum] = await rows<{ cents: number }>(
     tx,
     `select coalesce(sum(balance_cents), 0)::bigint as cents from ledger_accounts
      where owner_id = $1 and name like 'wallet:%:available'`,
     [ownerId],
   );
-  return sum?.cents ?? 0;
+  return cents(sum?.cents ?? 0);
 }

@@ -5,7 +5,7 @@ import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { add, eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { EnsureCustomer } from '../../parties/index.ts';
 import { fundFromOutside, fundFromWallet } from '../funding/funding.service.ts';
@@ -56,7 +56,7 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     fundWalletById: async ({ params: { id: walletId }, body }, call) => {
       const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
       await owned(call, walletId);
-      const order = { ...ids, ownerId: ownerOf(call), walletId, amountCents: body.amountEuros };
+      const order = { ...ids, ownerId: ownerOf(call), walletId, amountCents: body.amountCents };
       const { fromWalletId, simulate } = body;
       const funding = await database.write((tx) =>
         fromWalletId === undefined
@@ -103,5 +103,5 @@ const balanceOf = ({ id, availableCents, heldCents }: WalletView) => ({
   walletId: id,
   availableEuros: eurosFromCents(availableCents),
   pendingEuros: eurosFromCents(heldCents),
-  totalEuros: eurosFromCents(availableCents + heldCents),
+  totalEuros: eurosFromCents(add(availableCents, heldCents)),
 });
