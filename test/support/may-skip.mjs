@@ -1,0 +1,11 @@
+/**
+ * The tests that a run with `CI` set may skip, because the machine lacks what they need. Every other skipped test fails
+ * such a run.
+ * @module
+ */
+export const maySkip = [
+  { file: /\.browser\.test\.ts$/, reason: 'needs Chromium' },
+  { file: /test\/secrets\/temporal-key\.test\.ts$/, reason: 'needs the openssl command' },
+  { file: /test\/workflows\/operator\/temporal-security\.workflow\.test\.ts$/, reason: 'needs the openssl command' },
+  { file: /test\/local\/postgres\.test\.ts$/, reason: 'needs the system user root' },
+];
