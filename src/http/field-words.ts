@@ -73,7 +73,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
 
   // Customers and limits
   email: ['Email address; null without one.', 'anna@example.com'],
-  plan: ['The plan, which bounds agents, cards and volume.'],
+  plan: ['The plan, which bounds agents, cards and volume.', 'enterprise'],
   planLimits: ['The limits of the plan.'],
   agents: ['Agents that the plan allows; null: no limit.', 5],
   cards: ['Cards that the plan allows; null: no limit.', 10],

@@ -97,7 +97,7 @@ function explain(schema: Json, path: string): void {
     const [description, example] = wordsFor(`${path}.${name}`) ?? [];
     property.description ??= description;
     explain(property, `${path}.${name}`);
-    if (property.examples === undefined && example !== undefined && ownExample(property) === undefined) {
+    if (property.examples === undefined && example !== undefined && !hasOwnValue(property, example)) {
       property.examples = [example];
     }
     const follows = property.$ref === undefined ? ownExample(property) : undefined;
@@ -106,6 +106,12 @@ function explain(schema: Json, path: string): void {
   if (schema.items !== undefined) explain(schema.items as Json, `${path}[]`);
   for (const option of (schema.anyOf ?? []) as Json[]) explain(option, path);
 }
+
+/** A value that the schema itself names goes before the example of a name that several schemas share. */
+const hasOwnValue = (schema: Json, example: unknown): boolean =>
+  Array.isArray(schema.enum) && !('default' in schema)
+    ? !schema.enum.includes(example)
+    : ownExample(schema) !== undefined;
 
 /** Without other components: theirs are shown where they stand. */
 const ownExample = (schema: Json): unknown => exampleOf(schema, {});

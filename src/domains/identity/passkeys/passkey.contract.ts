@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { id, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { challengeOut, webauthnAssertion, webauthnAttestation } from '../../../http/webauthn.ts';
+import { exampleId } from '../../../kernel/ids.ts';
 
 const passkeyOut = z
   .object({
@@ -29,23 +30,25 @@ const subject = z
   .meta({ description: 'what the assertion is to be good for' });
 
 /** A challenge is bound to its subject: a removal names its passkey, an enrolment its registration. */
-const challengeBody = z.discriminatedUnion('purpose', [
-  z
-    .strictObject({
-      purpose: z.literal('revoke_passkey'),
-      subjectId: id('passkey').meta({ description: 'the passkey to be removed' }),
-    })
-    .meta({ id: 'RevokePasskeyChallenge', description: 'Asks for the answer that removes a passkey.' }),
-  z
-    .strictObject({
-      purpose: z.literal('enroll'),
-      subjectId: id('challenge').meta({ description: 'the challengeId of POST /passkeys/register/options' }),
-    })
-    .meta({ id: 'EnrolPasskeyChallenge', description: 'Asks for the answer that enrols another passkey.' }),
-  z
-    .strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() })
-    .meta({ id: 'GenericChallenge', description: 'Asks for an answer to anything else.' }),
-]);
+const challengeBody = z
+  .discriminatedUnion('purpose', [
+    z
+      .strictObject({
+        purpose: z.literal('revoke_passkey'),
+        subjectId: id('passkey').meta({ description: 'the passkey to be removed' }),
+      })
+      .meta({ id: 'RevokePasskeyChallenge', description: 'Asks for the answer that removes a passkey.' }),
+    z
+      .strictObject({
+        purpose: z.literal('enroll'),
+        subjectId: id('challenge').meta({ description: 'the challengeId of POST /passkeys/register/options' }),
+      })
+      .meta({ id: 'EnrolPasskeyChallenge', description: 'Asks for the answer that enrols another passkey.' }),
+    z
+      .strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() })
+      .meta({ id: 'GenericChallenge', description: 'Asks for an answer to anything else.' }),
+  ])
+  .meta({ examples: [{ purpose: 'generic', subjectId: exampleId('wallet') }] });
 
 export const passkeysArea = defineArea({
   tag: 'Passkeys',

@@ -151,11 +151,13 @@ export const walletsArea = defineArea({
       description: 'From another wallet of the owner (`fromWalletId`), or from outside as `POST /fund` does.',
       auth: ['key'],
       params,
-      body: z.strictObject({
-        amountEuros: fundingAmount,
-        fromWalletId: id('wallet').optional(),
-        simulate: z.boolean().optional(),
-      }),
+      body: z
+        .strictObject({
+          amountEuros: fundingAmount,
+          fromWalletId: id('wallet').optional(),
+          simulate: z.boolean().optional(),
+        })
+        .meta({ examples: [{ amountEuros: 12.5 }] }),
       success: { status: 200, body: WalletFunded },
       refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
       fires: ['wallet.funded', 'wallet.credited'],
