@@ -8,7 +8,7 @@ import { execute } from './execute.ts';
 import type { Tx } from './tx.ts';
 
 /** Executes a statement whose rows nobody reads; returns the number of rows that it returned or changed. */
-export const run = async (tx: Tx, text: string, params: readonly unknown[] = []): Promise<number> =>
+export const runSql = async (tx: Tx, text: string, params: readonly unknown[] = []): Promise<number> =>
   (await execute<unknown>(tx, text, params)).count;
 
 /** The rows of a statement. Columns that `row` does not name are left out. */

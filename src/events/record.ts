@@ -4,7 +4,8 @@
  * number that the event gets then sorts the events of the subject.
  * @module
  */
-import { rows, type Tx } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 import { newId } from '../kernel/ids.ts';
 import { actorInWords, type Cause } from '../platform/cause.ts';
 import { type EventData, type EventName, type EventsLike, parseEventData } from './catalog.ts';
@@ -27,7 +28,7 @@ type ChangeBy<Name extends EventName> = {
 export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   const { events, audits } = changeRecords(cause, changes);
-  await rows(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
+  await runSql(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
 
 /** Rows of `events` and `audit`, for a caller that inserts them with its own statement. */

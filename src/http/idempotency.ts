@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { type Database, isDatabaseAway } from '../db/database.ts';
+import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Vault } from '../vault/vault.ts';
@@ -90,7 +91,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     if (row === undefined) return undefined;
     if (!isOf(row, request))
       throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
-    if (row.caller_kind === '') await rows(database.read(), assignCallerKind, keyOf(request));
+    if (row.caller_kind === '') await runSql(database.read(), assignCallerKind, keyOf(request));
     return replayOf(row, request);
   };
 
@@ -106,7 +107,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
 
   const release: Idempotency['release'] = (request, { leaseToken }) =>
     patiently(() =>
-      rows(database.read(), `update idempotency set lease_until = null where ${leased}`, [
+      runSql(database.read(), `update idempotency set lease_until = null where ${leased}`, [
         ...keyOf(request),
         leaseToken,
       ]),
@@ -140,7 +141,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     reserve,
     keep: async (request, { leaseToken }, { status, body, isSecret, isSealed = false }) => {
       const stored = isSealed || isSecret ? await vault.seal(body, sealContext(request)) : body;
-      await rows(
+      await runSql(
         database.read(),
         `update idempotency set status = $6, body = $7, body_is_sealed = $8, lease_until = null,
            reveal_until = case when $9 then now() + interval '${secretMinutes} minutes' end
@@ -150,22 +151,22 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     },
     drop: (request, { leaseToken }) =>
       patiently(() =>
-        rows(database.read(), `delete from idempotency where ${leased} and status is null`, [
+        runSql(database.read(), `delete from idempotency where ${leased} and status is null`, [
           ...keyOf(request),
           leaseToken,
         ]),
       ),
     release,
     purge: async () => {
-      await rows(
+      await runSql(
         database.read(),
         `update idempotency set body = '' where body_is_sealed and reveal_until < now() and body <> ''`,
       );
-      const gone = await rows(
+      const gone = await runSql(
         database.read(),
         `delete from idempotency where reserved_at < now() - interval '${retentionHours} hours' returning 1`,
       );
-      return gone.length;
+      return gone;
     },
   };
 }

@@ -1,4 +1,5 @@
 /** Refuses a creation that would exceed a limit of `limits.ts`, with the figure. Counts under lock. @module */
+import { runSql } from '../db/statement.ts';
 import { rows, type Tx } from '../db/tx.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { type LimitName, limits } from './limits.ts';
@@ -34,7 +35,7 @@ export async function whyAtLimit(
   { isLocked = false } = {},
 ): Promise<string | undefined> {
   const asked: readonly LimitName[] = typeof names === 'string' ? [names] : names;
-  if (!isLocked) await rows(tx, 'select lock_limit($1, $2, $3)', [asked[0], ownerId, subject]);
+  if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [asked[0], ownerId, subject]);
   // A statement of its own: it sees what was committed while this one waited for the lock.
   const states = await rows<{ name: LimitName; used: number; raised: number | null }>(
     tx,

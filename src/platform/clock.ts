@@ -4,7 +4,8 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { oneRow, rows, type Tx } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+import { oneRow, type Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 import type { Mode } from './mode.ts';
 import { hasMoved, recordTransition } from './transitions.ts';
@@ -25,9 +26,9 @@ export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<nu
   const { offset_ms: before } = await oneRow<Offset>(tx, 'select offset_ms from clock where id = 1 for update');
   if (await hasMoved(tx, 'clock', '1', cause.causeId)) return before;
   const after = before + ms;
-  await rows(tx, 'update clock set offset_ms = $1 where id = 1', [after]);
+  await runSql(tx, 'update clock set offset_ms = $1 where id = 1', [after]);
   await recordTransition(tx, 'clock', '1', { from: String(before), to: String(after) }, cause);
-  await rows(tx, `select pg_notify('bursar_clock', '')`); // What ages in bulk is swept at once, not at its next turn.
+  await runSql(tx, `select pg_notify('bursar_clock', '')`); // What ages in bulk is swept at once, not at its next turn.
   return after;
 }
 

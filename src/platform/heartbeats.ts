@@ -1,9 +1,10 @@
 /** When each background loop last did its work, told across processes for health. Real time. @module */
 import type { Database } from '../db/database.ts';
+import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
 
 export async function beat(database: Database, loop: string): Promise<void> {
-  await rows(
+  await runSql(
     database.read(),
     `insert into heartbeats (loop, succeeded_at) values ($1, now())
      on conflict (loop) do update set succeeded_at = excluded.succeeded_at

@@ -1,15 +1,16 @@
 /** Which causes have moved which rows. Written with the row, in its transaction, under its lock. @module */
-import { rows, type Tx } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 
 /** True when this very cause has moved this row before. */
 export async function hasMoved(tx: Tx, noun: string, rowId: string, causeId: string): Promise<boolean> {
-  const found = await rows(tx, 'select 1 from transitions where noun = $1 and row_id = $2 and cause_id = $3', [
+  const found = await runSql(tx, 'select 1 from transitions where noun = $1 and row_id = $2 and cause_id = $3', [
     noun,
     rowId,
     causeId,
   ]);
-  return found.length > 0;
+  return found > 0;
 }
 
 /** `from` is null for a creation. */
@@ -20,7 +21,7 @@ export async function recordTransition(
   move: { from: string | null; to: string },
   cause: Cause,
 ): Promise<void> {
-  await rows(tx, 'insert into transitions values ($1, $2, $3, $4, $5, $6)', [
+  await runSql(tx, 'insert into transitions values ($1, $2, $3, $4, $5, $6)', [
     noun,
     rowId,
     cause.causeId,

@@ -3,7 +3,8 @@
  * transaction; the relay and the gateway make Temporal agree with it. No decision is made here.
  * @module
  */
-import { rows, type Tx } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 
 export type WorkflowRun = {
   /** Workflow id, `noun/{id}`. */
@@ -20,7 +21,7 @@ type NewWorkflowRun = WorkflowRun & { readonly dueAt: Date | null; readonly at: 
 
 /** The run exists from this transaction on. `dueAt`: when it must act next, in business time. */
 export async function openWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing`,
@@ -37,7 +38,7 @@ export async function ensureWorkflowRuns(
   runs: readonly (NewWorkflowRun & { readonly dueAt: Date })[],
 ): Promise<void> {
   if (runs.length === 0) return;
-  await rows(
+  await runSql(
     tx,
     `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      select id, workflow, "subjectId", "ownerId", "agentId", stage, "dueAt", at
@@ -54,7 +55,7 @@ export async function ensureWorkflowRuns(
 
 /** The same, also where it had ended; either way it looks at its row soon. */
 export async function reopenWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -67,14 +68,14 @@ export async function reopenWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<vo
 /** The row changed: the run should look at it soon. `dueAt` undefined leaves the deadline as it is. */
 export async function wakeWorkflowRun(tx: Tx, id: string, dueAt?: Date | null): Promise<void> {
   await (dueAt === undefined
-    ? rows(tx, 'update workflow_runs set wanted_wake = true where id = $1 and is_open', [id])
-    : rows(tx, 'update workflow_runs set wanted_wake = true, due_at = $2 where id = $1 and is_open', [id, dueAt]));
+    ? runSql(tx, 'update workflow_runs set wanted_wake = true where id = $1 and is_open', [id])
+    : runSql(tx, 'update workflow_runs set wanted_wake = true, due_at = $2 where id = $1 and is_open', [id, dueAt]));
 }
 
 /** Many at once. */
 export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: Date | null): Promise<void> {
   if (ids.length === 0) return;
-  await rows(
+  await runSql(
     tx,
     `update workflow_runs set wanted_wake = true, due_at = case when $2 then $3::timestamptz else due_at end
      where id = any($1::text[]) and is_open`,
@@ -87,12 +88,12 @@ export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: D
  * meanwhile. A wake that was wanted is fulfilled by this look.
  */
 export async function lockWorkflowRun(tx: Tx, id: string): Promise<void> {
-  await rows(tx, 'update workflow_runs set wanted_wake = false where id = $1', [id]);
+  await runSql(tx, 'update workflow_runs set wanted_wake = false where id = $1', [id]);
 }
 
 /** Moves only the deadline; for the run's own steps, which need no wake. */
 export async function setWorkflowRunDue(tx: Tx, id: string, dueAt: Date | null): Promise<void> {
-  await rows(tx, 'update workflow_runs set due_at = $2 where id = $1 and is_open', [id, dueAt]);
+  await runSql(tx, 'update workflow_runs set due_at = $2 where id = $1 and is_open', [id, dueAt]);
 }
 
 /**
@@ -104,7 +105,7 @@ export const closeWorkflowRun = (tx: Tx, id: string, options: { isOwnStep?: bool
 
 export async function closeWorkflowRuns(tx: Tx, ids: readonly string[], { isOwnStep = false } = {}): Promise<void> {
   if (ids.length === 0) return;
-  await rows(
+  await runSql(
     tx,
     `update workflow_runs set is_open = false, wanted_wake = not $2, due_at = null
      where id = any($1::text[]) and is_open`,

@@ -4,12 +4,13 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
+import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
 
 export const byIndexOnly = 'set local enable_seqscan = off; set local enable_bitmapscan = off';
 
 export const rowsByIndex = <Row>(database: Database, text: string, params: readonly unknown[]): Promise<Row[]> =>
   database.write(async (tx) => {
-    await rows(tx, byIndexOnly);
+    await runSql(tx, byIndexOnly);
     return rows<Row>(tx, text, params);
   });

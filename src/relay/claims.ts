@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
 import type { WorkflowRun } from '../platform/workflow-runs.ts';
 import { rowsByIndex } from './by-index.ts';
@@ -59,7 +60,7 @@ export function createClaims(database: Database): Claims {
     },
     release: async (queue, claimed) => {
       if (claimed.length === 0) return;
-      await rows(
+      await runSql(
         database.read(),
         `update workflow_runs set ${releases[queue]} where id in (
            select id from workflow_runs where id = any($1::text[]) for update skip locked)`,

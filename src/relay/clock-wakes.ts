@@ -4,14 +4,15 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import { oneRow, rows, type Tx } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+import { oneRow, type Tx } from '../db/tx.ts';
 import { rowsByIndex } from './by-index.ts';
 
 const markedAtOnce = 1_000;
 
 /** In the transaction that moves the clock. An earlier request that is not done yet is contained in the new one. */
 export async function requestClockWakes(tx: Tx, until: Date): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into clock_wakes values (1, $1, '-infinity', '', '{}', 0, false)
      on conflict (id) do update set until = greatest(clock_wakes.until, excluded.until), after_due = '-infinity',
@@ -22,8 +23,8 @@ export async function requestClockWakes(tx: Tx, until: Date): Promise<void> {
 
 /** Marks what is due, for about `forMs`. A row that another transaction holds is marked by a later call. */
 export async function markDue(database: Database, forMs: number): Promise<void> {
-  const [open] = await rows(database.read(), 'select 1 from clock_wakes where not is_done');
-  if (open === undefined) return;
+  const open = await runSql(database.read(), 'select 1 from clock_wakes where not is_done');
+  if (open === 0) return;
   for (const until = performance.now() + forMs; performance.now() < until; ) {
     if (!(await markSome(database))) return;
   }

@@ -5,7 +5,8 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
-import { rows } from '../db/tx.ts';
+import { runSql } from '../db/statement.ts';
+
 import { hour, minute, second } from '../kernel/instant.ts';
 import type { Logger } from '../platform/log.ts';
 import type { Temporal } from '../temporal/connection.ts';
@@ -91,14 +92,14 @@ const isToCheck = `is_open and started_epoch is not null and checked_at < now() 
 
 /** They count as not started, and the relay starts them with its other starts. */
 const startAgain = (database: Database, ids: readonly string[]): Promise<unknown> =>
-  rows(
+  runSql(
     database.read(),
     `update workflow_runs set started_epoch = null, retry_at = null where id = any($1::text[]) and is_open`,
     [ids],
   );
 
 const checkAgainSoon = (database: Database, ids: readonly string[], everyMs: number): Promise<unknown> =>
-  rows(
+  runSql(
     database.read(),
     `update workflow_runs set checked_at = now() + ($2::float8 - $3::float8) * interval '1 ms'
      where id = any($1::text[]) and is_open`,

@@ -1,5 +1,6 @@
 /** What the table of runs knows of starts, and how it is told of them. Speaks with no Temporal. @module */
 import type { Database } from '../db/database.ts';
+import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
 import type { WorkflowRun } from '../platform/workflow-runs.ts';
 
@@ -23,7 +24,7 @@ export const isUntouched = ({ startedEpoch, isRetried }: KnownWorkflowRun): bool
 
 /** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
 export async function noteAllStarted(database: Database, started: readonly Started[]): Promise<void> {
-  await rows(
+  await runSql(
     database.read(),
     `update workflow_runs p set started_epoch = n.epoch, retry_at = null
      from unnest($1::text[], $2::text[]) as n(id, epoch)

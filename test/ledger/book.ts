@@ -7,7 +7,8 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
-import { rows } from '../../src/db/tx.ts';
+import { runSql } from '../../src/db/statement.ts';
+
 import { wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { fund, type Posting } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import {
@@ -73,7 +74,7 @@ export async function openBook(): Promise<Book> {
 
   const openWallet = async (ownerId: string): Promise<Id<'wallet'>> => {
     const id = newId('wallet');
-    await rows(
+    await runSql(
       database.read(),
       `insert into wallets (id, owner_id, name, created_at, updated_at) values ($1, $2, 'Test', $3, $3)`,
       [id, ownerId, at],

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { migrate } from '../../src/db/migrate.ts';
 import { onlyAdded, writesAllowedOn, writtenByFunctions } from '../../src/db/privileges.ts';
+import { runSql } from '../../src/db/statement.ts';
 import { rows } from '../../src/db/tx.ts';
 import { available, external, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => book.close());
 
-const asApplication = (text: string) => rows(book.database.read(), text);
+const asApplication = (text: string) => runSql(book.database.read(), text);
 const refused = { code: '42501' }; // insufficient_privilege
 
 const aJournal = (id: string) =>
@@ -141,8 +142,8 @@ test('a function that runs as its owner cannot be led to other tables by the cal
   } finally {
     await client.end();
   }
-  expect(await rows(book.database.read(), `select 1 from audit where id = 'aud_temp'`)).toHaveLength(1);
-  const open = await rows(
+  expect(await runSql(book.database.read(), `select 1 from audit where id = 'aud_temp'`)).toHaveLength(1);
+  const open = await runSql(
     book.database.read(),
     `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef and (
        not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp'] or has_function_privilege('public', oid, 'execute'))`,
@@ -168,9 +169,9 @@ test('what is checked at the commit is not led to relations of the caller, which
   } finally {
     await client.end();
   }
-  expect(await rows(book.database.read(), `select actor from audit where id = 'aud_planted'`)).toEqual([]);
+  expect(await runSql(book.database.read(), `select actor from audit where id = 'aud_planted'`)).toEqual([]);
   expect(
-    await rows(
+    await runSql(
       book.database.read(),
       `select proname from pg_proc where pronamespace = 'public'::regnamespace and prorettype = 'trigger'::regtype
          and not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp']`,
@@ -196,12 +197,12 @@ test('a caller who says that accounts are locked already moves no money of anoth
     const to = available(wallet(walletId));
     await expect(
       book.database.write(async (tx) => {
-        await rows(tx, `select set_config('bursar.locked_accounts', $1, true)`, [`${from},${to}`]);
+        await runSql(tx, `select set_config('bursar.locked_accounts', $1, true)`, [`${from},${to}`]);
         const postings = [
           { account: from, amountCents: -500 },
           { account: to, amountCents: 500 },
         ];
-        await rows(tx, 'select from post_journals($1::jsonb)', [
+        await runSql(tx, 'select from post_journals($1::jsonb)', [
           JSON.stringify([{ ...aFunding(newId('journal')), postings }]),
         ]);
       }),
@@ -217,7 +218,7 @@ test.each(['infinity', '-infinity'])('a journal is not entered at the time %s', 
   ];
   const journal = { ...aFunding(newId('journal')), ownerId: other.ownerId, createdAt, postings };
   await expect(
-    rows(book.database.read(), 'select from post_journals($1::jsonb)', [JSON.stringify([journal])]),
+    runSql(book.database.read(), 'select from post_journals($1::jsonb)', [JSON.stringify([journal])]),
   ).rejects.toMatchObject({ code: '23514' });
 });
 
@@ -234,12 +235,12 @@ test('addresses of refused accesses are not emptied before their 90 days', async
     ...audit,
     ...{ id, request_id: 'x', outcome: 'refused', created_at: new Date(Date.now() - days * 86_400_000) },
   });
-  await rows(book.database.read(), `select record_changes('[]', $1::jsonb)`, [
+  await runSql(book.database.read(), `select record_changes('[]', $1::jsonb)`, [
     JSON.stringify([row('aud_recent', 89), row('aud_old', 91)]),
   ]);
-  await rows(book.database.read(), `select purge_audit_addresses('infinity', 1000)`);
+  await runSql(book.database.read(), `select purge_audit_addresses('infinity', 1000)`);
   expect(
-    await rows(
+    await runSql(
       book.database.read(),
       `select id, source_address from audit where source_address is not null and id like 'aud_%'`,
     ),

@@ -1,5 +1,6 @@
 /** Posting against a real PostgreSQL: atomic, once per cause, never below zero, exact under contention. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { runSql } from '../../src/db/statement.ts';
 import { oneRow, rows, type Tx } from '../../src/db/tx.ts';
 import { available, external, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
@@ -47,7 +48,7 @@ test('a purchase goes from available to held to the cards, and each entry tells 
     }),
   );
   expect(cleared.balances).toEqual({ [available(from)]: 7_500, [held(from)]: 0 });
-  const entries = await rows(
+  const entries = await runSql(
     book.database.read(),
     `select account, amount_cents, balance_before_cents, balance_after_cents, account_version
      from ledger_entries where journal_id = $1 order by line`,
@@ -196,7 +197,7 @@ test('amounts up to 2^53 - 1 cents are exact, and beyond that a posting is refus
     const postings = [...Array(count).fill(credit), ...Array(count).fill(debit)].join();
     const facts = { ...draft(ownerId, 'fund', [], `raw-${amount}-${count}`), requestId: 'raw', createdAt: at };
     const journal = JSON.stringify(facts).replace('[]', `[${postings}]`);
-    return rows(book.database.read(), 'select * from post_journals($1::jsonb)', [`[${journal}]`]);
+    return runSql(book.database.read(), 'select * from post_journals($1::jsonb)', [`[${journal}]`]);
   };
   for (const amount of ['9007199254740992', '1e18', '9223372036854775807', '1e30', '0.5'])
     await expect(raw(amount)).rejects.toMatchObject({ code: 'BL005' });
@@ -271,7 +272,7 @@ test.each([
   const owner = await book.owner();
   const posted = book.post(owner.ownerId, 'adjustment', lines(owner), 'bad');
   await expect(posted).rejects.toMatchObject({ code: expect.stringMatching(/^BL00[23]$/) });
-  expect(await rows(book.database.read(), 'select 1 from journals where owner_id = $1', [owner.ownerId])).toEqual([]);
+  expect(await runSql(book.database.read(), 'select 1 from journals where owner_id = $1', [owner.ownerId])).toEqual([]);
 });
 
 test("another owner's wallet is never posted to, whether its account exists yet or not", async () => {
@@ -383,7 +384,7 @@ test('what an owner owes is locked last, and only when something is or becomes o
     });
   expect(await lockedBy(clear(60))).toBe(available(from));
   expect(
-    await rows(book.database.read(), 'select 1 from ledger_accounts where name = $1', [receivable(ownerId)]),
+    await runSql(book.database.read(), 'select 1 from ledger_accounts where name = $1', [receivable(ownerId)]),
   ).toEqual([]);
   expect(await lockedBy(clear(60))).toBe([available(from), receivable(ownerId)].join());
   expect(await balance(receivable(ownerId))).toBe(20);
@@ -464,7 +465,7 @@ test('a text can be erased, its journal cannot', async () => {
     ]),
   );
   await book.asOwner('delete from journal_texts where journal_id = $1', [id]);
-  const dump = await rows(
+  const dump = await runSql(
     book.database.read(),
     'select row_to_json(journals)::text as row from journals where id = $1',
     [id],

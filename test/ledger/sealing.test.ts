@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import pg from 'pg';
-import { rows } from '../../src/db/tx.ts';
+import { runSql } from '../../src/db/statement.ts';
+
 import { available, external, held, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { type Checkpoint, keyIdOf, makeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
@@ -357,7 +358,7 @@ test('only one check in full runs at a time', async () => {
   const gate = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
   const holder = book.database.write(async (tx) => {
-    await rows(tx, 'select pg_advisory_xact_lock(8400112)');
+    await runSql(tx, 'select pg_advisory_xact_lock(8400112)');
     locked.resolve();
     await gate.promise;
   });

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import { runSql } from '../../db/statement.ts';
 import { rows } from '../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../platform/workflow-runs.ts';
 
@@ -13,13 +14,13 @@ export const refreshApprovalLinks =
   ({ database }: { readonly database: Database }) =>
   (publicUrl: string): Promise<number> =>
     database.write(async (tx) => {
-      const changed = await rows(
+      const changed = await runSql(
         tx,
         `insert into deployment_facts as f (name, value) values ('public_url', $1)
        on conflict (name) do update set value = excluded.value where f.value <> excluded.value returning 1`,
         [publicUrl],
       );
-      if (changed.length === 0) return 0;
+      if (changed === 0) return 0;
       const open = await rows<{ id: string }>(
         tx,
         `select r.id from workflow_runs r join approval_links l on l.subject_id = r.subject_id where r.is_open order by r.id`,

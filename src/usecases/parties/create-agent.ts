@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import { runSql } from '../../db/statement.ts';
 import { rows, type Tx } from '../../db/tx.ts';
 import { cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import {
@@ -60,8 +61,8 @@ async function reserve(tx: Tx, deps: Deps, order: AgentOrder, cause: Cause): Pro
 const firstCardName = 'default';
 
 async function isReserved(tx: Tx, { agentId, ownerId }: AgentName): Promise<boolean> {
-  const found = await rows(tx, 'select 1 from agents where id = $1 and owner_id = $2', [agentId, ownerId]);
-  return found.length > 0;
+  const found = await runSql(tx, 'select 1 from agents where id = $1 and owner_id = $2', [agentId, ownerId]);
+  return found > 0;
 }
 
 /** Counted under the customer's lock: of several creations at the ceiling one gets the last place. */

@@ -6,7 +6,8 @@
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
-import { oneRow, rows, type Tx } from '../../db/tx.ts';
+import { runSql } from '../../db/statement.ts';
+import { oneRow, type Tx } from '../../db/tx.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
@@ -74,7 +75,7 @@ async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise
 /** Everything that may change the facts waits for this transaction; it takes its locks in everybody's order. */
 async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
   const { adapter, message, cause } = received;
-  await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
+  await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
   if ('facts' in loaded) {
     const { agent, card, unasked } = loaded.facts;

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import { runSql } from '../../db/statement.ts';
 import { rows, type Tx } from '../../db/tx.ts';
 import {
   type AuthorizationAnswer,
@@ -49,7 +50,7 @@ export const bookOrphanClearings =
   };
 
 async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: Date): Promise<void> {
-  await rows(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
+  await runSql(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
   if ((await findByAuthorization(tx, adapter, authorizationId)) !== null) return; // It came meanwhile.
   const early = await waitingFor(tx, adapter, authorizationId);
   const authorizedCard = await cardRefOfAuthorization(tx, adapter, authorizationId);
@@ -108,7 +109,7 @@ const holderOfCard = `select c.owner_id as "ownerId", c.agent_id as "agentId", c
   from cards c join agents a on a.id = c.agent_id where c.card_ref = $1`;
 
 const waitingFor = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>
-  rows(
+  rows<EarlyMessage>(
     tx,
     `select id, kind, card_ref as "cardRef", body, request_id as "requestId" from network_messages
      where adapter = $1 and authorization_id = $2 and is_waiting order by received_at, id`,

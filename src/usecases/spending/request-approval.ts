@@ -4,7 +4,8 @@
  * for 15 minutes.
  * @module
  */
-import { rows, type Tx } from '../../db/tx.ts';
+import { runSql } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
 import { type CardRow, findCard } from '../../domains/cards/index.ts';
 import type { ApprovalLinks } from '../../domains/identity/approvals/index.ts';
 import { lockAgent } from '../../domains/parties/index.ts';
@@ -35,16 +36,16 @@ export const requestApproval =
     const { amountCents, merchant } = message;
     // Charges and declarations of one agent come one after the other: two charges in parallel do not ask twice, and
     // all intents of the agent are counted under one lock.
-    await rows(tx, 'select lock_spending($1)', [charged.agentId]);
+    await runSql(tx, 'select lock_spending($1)', [charged.agentId]);
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
-    const asked = await rows(
+    const asked = await runSql(
       tx,
       `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
        and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
       [card.agentId, card.id, amountCents, merchant.name, cause.at],
     );
-    if (asked.length > 0) return;
+    if (asked > 0) return;
     // At the limit nothing is created; the decline stands.
     const counted = { ownerId: card.ownerId, subject: card.agentId, at: cause.at };
     const whyNot = await whyAtLimit(tx, ['open_intents', 'waiting_intents'], counted, { isLocked: true });

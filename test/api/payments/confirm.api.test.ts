@@ -1,7 +1,8 @@
 /** A payment form was filled elsewhere: confirm links and never posts. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { rows } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import {
@@ -128,7 +129,7 @@ test('a memo that comes in between is kept, and the confirm links', async () => 
   let confirming: Promise<unknown> = Promise.resolve();
   await inDatabase(world, (database) =>
     database.write(async (tx) => {
-      await rows(tx, `update transactions set memo = 'noted', version = version + 1 where id = $1`, [
+      await runSql(tx, `update transactions set memo = 'noted', version = version + 1 where id = $1`, [
         body.transactionId,
       ]);
       confirming = confirm(payer.token, intentId);

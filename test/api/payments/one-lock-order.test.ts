@@ -7,7 +7,8 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { oneRow, rows, type Tx } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+import { oneRow, type Tx } from '../../../src/db/tx.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { cardsArea, lockCardsOf, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
@@ -130,7 +131,7 @@ test('a card and the one in its place are taken in the order of their ids, which
       let turns = 0;
       let rotating: Promise<unknown> = Promise.resolve();
       await database.write(async (tx) => {
-        await rows(tx, 'select 1 from cards where id = $1 for update', [first]);
+        await runSql(tx, 'select 1 from cards where id = $1 for update', [first]);
         const pid = new Promise<number>((resolve) => {
           rotating = database.write(async (other) => {
             turns += 1;
@@ -177,7 +178,7 @@ test('what ends in a circle all the same, again and again, is 503 and not a bug'
   let turns = 0;
   const writing = databaseOf(orm).write(async (tx) => {
     turns += 1;
-    await rows(tx, `do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`);
+    await runSql(tx, `do $$ begin raise exception 'deadlock detected' using errcode = '40P01'; end $$`);
   });
   await expect(writing).rejects.toMatchObject({ code: 'unavailable', retryAfterSeconds: 5 });
   expect(turns).toBe(4);

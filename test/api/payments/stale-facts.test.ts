@@ -9,7 +9,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { rows, type Tx } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+import type { Tx } from '../../../src/db/tx.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { applyToCard, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
@@ -208,7 +209,7 @@ describe('between the decline and the question to a person', () => {
     const close = (tx: Tx) => applyToCard(tx, closed.cardId, { kind: 'close' }, aCause());
     expect(await askedAfter(closed, close)).toEqual([]);
     const gone = await wary();
-    const closeAgent = (tx: Tx) => rows(tx, `update agents set status = 'closed' where id = $1`, [gone.agentId]);
+    const closeAgent = (tx: Tx) => runSql(tx, `update agents set status = 'closed' where id = $1`, [gone.agentId]);
     expect(await askedAfter(gone, closeAgent)).toEqual([]);
   });
 });

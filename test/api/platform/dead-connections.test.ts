@@ -6,7 +6,8 @@
 import { expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { oneRow, rows } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+import { oneRow } from '../../../src/db/tx.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { startWorld } from '../../support/world.ts';
 
@@ -22,10 +23,10 @@ test('every connection is cut under its transaction, three times over, and the p
       const cut = Promise.withResolvers<void>();
       const writing = inside.map(({ resolve }) =>
         database.write(async (tx) => {
-          await rows(tx, 'select 1');
+          await runSql(tx, 'select 1');
           resolve();
           await cut.promise;
-          return rows(tx, 'select 2');
+          return runSql(tx, 'select 2');
         }),
       );
       const ends = Promise.allSettled(writing);

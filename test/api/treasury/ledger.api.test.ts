@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { rows } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+
 import {
   checkpointFolder,
   fundArea,
@@ -242,7 +243,7 @@ test('verify finds a whole book whole, and goes on from the checkpoint that it f
 
 test('one check in full at a time; the one from the last checkpoint goes on', async () => {
   await databaseOf(orm).write(async (tx) => {
-    await rows(tx, 'select pg_advisory_xact_lock($1)', [fullCheckLock]);
+    await runSql(tx, 'select pg_advisory_xact_lock($1)', [fullCheckLock]);
     await expect(ledger().verifyLedger({ query: { full: 'true' } })).rejects.toEqual(refusal(429, /full=true/));
     expect(await ledger().verifyLedger()).toHaveProperty('balanced');
   });

@@ -7,7 +7,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { rows } from '../../../src/db/tx.ts';
+import { runSql } from '../../../src/db/statement.ts';
+
 import { message } from '../../../src/kernel/message.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
@@ -68,7 +69,7 @@ test('a row that somebody holds is left out, and nobody waits for it', async () 
   let release: () => void = () => undefined;
   const holding = new Promise<void>((isHeld) => {
     void database.write(async (tx) => {
-      await rows(tx, 'select 1 from workflow_runs where id = $1 for update', [held]);
+      await runSql(tx, 'select 1 from workflow_runs where id = $1 for update', [held]);
       isHeld();
       await new Promise<void>((resolve) => {
         release = resolve;

@@ -3,7 +3,8 @@
  * one transaction. Until then the old card goes on, and whatever happens to it happens to what comes after it.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -25,12 +26,12 @@ export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: R
   if ((await findCard(tx, newId)) !== null) return { cardId: newId, workflowId: cardWorkflowId(newId) };
   await lockAgentOf(tx, cardId);
   const row = await lockCard(tx, cardId);
-  const [underWay] = await rows(
+  const underWay = await runSql(
     tx,
     `select 1 from cards where replaces_card_id = $1 and is_provisioning and status <> 'closed'`,
     [cardId],
   );
-  const why = whyNotRotated({ ...row, replacedByCardId: row.replacedByCardId ?? null }, underWay !== undefined);
+  const why = whyNotRotated({ ...row, replacedByCardId: row.replacedByCardId ?? null }, underWay > 0);
   if (why !== undefined) throw new DomainError('invalid_state', why);
   const { ownerId, agentId, usage } = row;
   // Everything else is taken from the card when its turn comes; a name of its own keeps out of the others' way.

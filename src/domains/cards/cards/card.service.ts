@@ -4,6 +4,7 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
@@ -62,7 +63,7 @@ export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
 
 /** For whoever decides about all of an agent's cards at once. */
 export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
-  rows(tx, `select 1 from cards where agent_id = $1 and status <> 'closed' order by id for update`, [agentId]);
+  runSql(tx, `select 1 from cards where agent_id = $1 and status <> 'closed' order by id for update`, [agentId]);
 
 /** The revoking command of an agent: its active cards freeze with it. */
 export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>

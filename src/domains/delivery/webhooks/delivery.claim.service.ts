@@ -3,6 +3,8 @@
  * places. First attempts and retries both come through here, so two processes never deliver one at once.
  * @module
  */
+import * as z from 'zod';
+import { rowsOf, runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { timeoutsUntilProbing } from './webhook.rules.ts';
@@ -36,7 +38,7 @@ export type ClaimLimits = {
 /** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
 export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<Claimed[]> {
   await throughIndexes(tx);
-  const receivers = await rows<{ id: string }>(tx, lockReceiversWithWork);
+  const receivers = await rowsOf(tx, z.object({ id: z.string() }), lockReceiversWithWork);
   if (receivers.length === 0) return [];
   // Nobody holds more than a quarter of what is still free, so that however many hang, the others find room.
   const share = Math.max(1, Math.floor(most / 4));
@@ -62,7 +64,7 @@ export async function claimRetries(
   limits: ClaimLimits,
 ): Promise<Claimed[]> {
   await throughIndexes(tx);
-  await rows(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
+  await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
   await releaseExpiredRetries(tx, webhookId);
   return rows<Claimed>(tx, claimOf(due), [
     [webhookId],
@@ -76,8 +78,8 @@ export async function claimRetries(
 }
 
 /** Retries whose holder died can be claimed again. Skips a row that a late result is being written to. */
-const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<unknown[]> =>
-  rows(
+const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<number> =>
+  runSql(
     tx,
     `update webhook_deliveries set status = 'pending', lease_until = null where id in (
        select id from webhook_deliveries
@@ -89,22 +91,22 @@ const releaseExpiredRetries = (tx: Tx, webhookId: string): Promise<unknown[]> =>
 /** First attempts whose holder died become claimable again; retries do when the next ones are claimed. */
 export async function releaseExpired(tx: Tx): Promise<number> {
   await throughIndexes(tx);
-  const released = await rows(
+  const released = await runSql(
     tx,
     `update webhook_deliveries set status = 'pending', lease_until = null where id in (
        select id from webhook_deliveries where status = 'delivering' and attempts_made = 0 and lease_until < now()
        for update skip locked)
      returning id`,
   );
-  return released.length;
+  return released;
 }
 
 /**
  * What is open is little beside what is over, but comes and goes faster than statistics are taken; a plan that reads a
  * whole table is never right here. For this transaction only.
  */
-const throughIndexes = (tx: Tx): Promise<unknown[]> =>
-  rows(
+const throughIndexes = (tx: Tx): Promise<number> =>
+  runSql(
     tx,
     `select set_config(name, 'off', true) from unnest('{enable_seqscan,enable_hashjoin,enable_mergejoin}'::text[]) as name`,
   );
@@ -128,8 +130,9 @@ const lockReceiversWithWork = `${receiversWithWork}
 
 /** Closed subscriptions with deliveries that a change under way added meanwhile. */
 export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
-  rows(
+  rowsOf(
     tx,
+    z.object({ id: z.string() }),
     `${receiversWithWork} select w.id from webhooks w
      where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
   );

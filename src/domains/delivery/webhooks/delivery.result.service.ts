@@ -3,6 +3,7 @@
  * process of the subscription's retries. A result whose claim was lost meanwhile changes nothing.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
@@ -130,7 +131,7 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
     const failed = here.findLast(({ evaluated }) => evaluated.outcome !== 'success');
     return { id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) };
   });
-  await rows(
+  await runSql(
     tx,
     `update webhook_health h set failures_in_row = r.failures, timeouts_in_row = r.timeouts, failing_since = r.since,
        last_outcome = coalesce(r.outcome, h.last_outcome),

@@ -4,7 +4,8 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { isEventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -61,7 +62,7 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
     deletedAt: null,
   });
   await tx.flush();
-  await rows(tx, 'insert into webhook_health (webhook_id) values ($1)', [row.id]);
+  await runSql(tx, 'insert into webhook_health (webhook_id) values ($1)', [row.id]);
   await recordTransition(tx, 'webhook', row.id, { from: null, to: row.status }, cause);
   await recordChanges(tx, cause, [changeOf(row, 'webhook.created')]);
   return row;

@@ -1,27 +1,25 @@
 /** Reads of agent tokens; never a secret, nor its hash. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { type Db, type Given, query } from '../../../db/db.ts';
+import type { Tx } from '../../../db/tx.ts';
+import './agent-token.entity.ts';
 
-export type ListedToken = {
-  id: string;
-  agentId: string;
-  label: string | null;
-  scopes: string[];
-  expiresAt: Date | null;
-  hint: string;
-  createdAt: Date;
-  lastUsedAt: Date | null;
-  revokedAt: Date | null;
-};
+const tokens = (from: Db) =>
+  from
+    .selectFrom('agent_tokens')
+    .select(['id', 'agentId', 'label', 'scopes', 'expiresAt', 'hint', 'createdAt', 'lastUsedAt', 'revokedAt'])
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc');
 
-const columns = `id, agent_id as "agentId", label, scopes, expires_at as "expiresAt", hint, created_at as "createdAt",
-  last_used_at as "lastUsedAt", revoked_at as "revokedAt"`;
+const ofAgent = query((from, given: Given<{ ownerId: string; agentId: string }>) =>
+  tokens(from).where('agentId', '=', given('agentId')).where('ownerId', '=', given('ownerId')),
+);
+const ofOwner = query((from, given: Given<{ ownerId: string }>) =>
+  tokens(from).where('ownerId', '=', given('ownerId')),
+);
+
+export type ListedToken = Awaited<ReturnType<typeof ofOwner.all>>[number];
 
 export const tokensOfAgent = (tx: Tx, ownerId: string, agentId: string): Promise<ListedToken[]> =>
-  rows(
-    tx,
-    `select ${columns} from agent_tokens where agent_id = $1 and owner_id = $2 order by created_at desc, id desc`,
-    [agentId, ownerId],
-  );
+  ofAgent.all(tx, { ownerId, agentId });
 
-export const tokensOfOwner = (tx: Tx, ownerId: string): Promise<ListedToken[]> =>
-  rows(tx, `select ${columns} from agent_tokens where owner_id = $1 order by created_at desc, id desc`, [ownerId]);
+export const tokensOfOwner = (tx: Tx, ownerId: string): Promise<ListedToken[]> => ofOwner.all(tx, { ownerId });

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -83,7 +84,7 @@ export async function revokeAgentToken(database: Database, name: TokenName, caus
     if (row === undefined) throw notFound('token', tokenId);
     const move = revokeRule(row.revokedAt === null ? 'active' : 'revoked');
     if (move.outcome !== 'moved') return;
-    await rows(tx, 'update agent_tokens set revoked_at = $2 where id = $1', [tokenId, cause.at]);
+    await runSql(tx, 'update agent_tokens set revoked_at = $2 where id = $1', [tokenId, cause.at]);
     await recordChanges(tx, cause, [change('agent_token.revoked', row, move.next)]);
   });
 }

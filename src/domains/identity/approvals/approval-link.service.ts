@@ -4,6 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
 import type { Vault } from '../../../vault/vault.ts';
@@ -18,7 +19,7 @@ export type ApprovalLinks = {
 export const createApprovalLinks = ({ vault, publicUrl }: { vault: Vault; publicUrl: string }): ApprovalLinks => ({
   open: async (tx, subjectId, at) => {
     const token = randomBytes(tokenBytes).toString('hex');
-    await rows(
+    await runSql(
       tx,
       'insert into approval_links (token_hash, subject_id, sealed_token, created_at) values ($1, $2, $3, $4)',
       [hashSecret(token), subjectId, await vault.seal(token, contextOf(subjectId)), at],

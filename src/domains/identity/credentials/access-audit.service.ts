@@ -4,7 +4,8 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
-import { rows } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+
 import type { AuditedRefusal } from '../../../http/refused-access.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { day, later } from '../../../kernel/instant.ts';
@@ -40,7 +41,7 @@ export const recordRefusedAccess = (
 
 /** IP addresses are personal data: audit rows keep them for 90 days of business time. Bounded work for each call. */
 export async function purgeAuditAddresses(database: Database, now: Date): Promise<void> {
-  await rows(database.read(), 'select purge_audit_addresses($1, $2)', [later(now, -addressesKeptMs), purgedAtOnce]);
+  await runSql(database.read(), 'select purge_audit_addresses($1, $2)', [later(now, -addressesKeptMs), purgedAtOnce]);
 }
 
 const addressesKeptMs = 90 * day;
@@ -69,5 +70,5 @@ async function insertAudit(database: Database, row: AuditRow): Promise<void> {
     outcome: row.outcome,
     created_at: row.at,
   };
-  await rows(database.read(), `select record_changes('[]', $1::jsonb)`, [JSON.stringify([audit])]);
+  await runSql(database.read(), `select record_changes('[]', $1::jsonb)`, [JSON.stringify([audit])]);
 }

@@ -2,6 +2,7 @@
  * Looks up who a hashed secret belongs to. A revoked or expired one belongs to nobody; expiry is evaluated on real time.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { minute } from '../../../kernel/instant.ts';
@@ -47,5 +48,5 @@ export async function tokenByHash(tx: Tx, hash: string, realNow: Date): Promise<
 /** To the minute: `lastUsedAt` is for people who tidy up, and must not cost a write per request. */
 async function noteUse(tx: Tx, token: TokenFound, realNow: Date): Promise<void> {
   if (token.lastUsedAt !== null && realNow.getTime() - token.lastUsedAt.getTime() < minute) return;
-  await rows(tx, 'update agent_tokens set last_used_at = $2 where id = $1', [token.id, realNow]);
+  await runSql(tx, 'update agent_tokens set last_used_at = $2 where id = $1', [token.id, realNow]);
 }

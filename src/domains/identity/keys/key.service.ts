@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { isUniqueViolation } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -69,7 +70,7 @@ export async function revokeKey(
     const move = revokeRule(key === undefined ? 'revoked' : 'live', live.length);
     if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
     if (move.outcome === 'already' || key === undefined) return;
-    await rows(tx, 'update api_keys set revoked_at = $2 where id = $1', [keyId, cause.at]);
+    await runSql(tx, 'update api_keys set revoked_at = $2 where id = $1', [keyId, cause.at]);
     const data = { id: keyId, ownerId, status: 'revoked' };
     await recordChanges(tx, cause, [{ event: 'api_key.revoked', ownerId, subjectId: keyId, data }]);
   });

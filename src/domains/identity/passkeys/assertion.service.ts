@@ -3,6 +3,7 @@
  * and the counter went forward. Inside the caller's transaction, so that what it permits happens with it or not at all.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -61,7 +62,7 @@ export async function holdAssertion(
   }
   if (used.isRepeat) return { passkey, isRepeat: true };
   const { counter, backedUp } = await verifyAssertion(relyingParty, used.challenge, assertion, passkey);
-  await rows(tx, 'update passkeys set counter = $2, backed_up = $3, last_used_at = $4 where id = $1', [
+  await runSql(tx, 'update passkeys set counter = $2, backed_up = $3, last_used_at = $4 where id = $1', [
     passkey.id,
     counter,
     backedUp,

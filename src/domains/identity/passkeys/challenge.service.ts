@@ -5,6 +5,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { addressGroupOf } from '../../../http/client-address.ts';
 import { retentionHours } from '../../../http/idempotency.ts';
@@ -73,7 +74,7 @@ export async function makeChallenge(
   const from = askedBy === undefined ? null : fromOf(subject, askedBy);
   if (askedBy !== undefined) await makeRoom(tx, { ownerId, purpose, subjectId, subject, from }, askedBy);
   await assertBelowLimit(tx, 'challenges', { ownerId, subject, at: new Date() }, { isLocked: askedBy !== undefined });
-  await rows(
+  await runSql(
     tx,
     `insert into passkey_challenges (id, owner_id, purpose, subject_id, amount_cents, max_charge_cents, merchant, name,
        challenge, expires_at, asked_by, asked_from, terms)
@@ -114,9 +115,9 @@ async function makeRoom(
   { ownerId, purpose, subjectId, subject, from }: Place,
   { kind }: AskedBy,
 ): Promise<void> {
-  await rows(tx, `select lock_limit('challenges', $1, $2)`, [ownerId, subject]);
+  await runSql(tx, `select lock_limit('challenges', $1, $2)`, [ownerId, subject]);
   // A statement of its own: it sees what was committed while this one waited for the lock.
-  await rows(
+  await runSql(
     tx,
     `with open as (
        select id, row_number() over (order by coalesce(asked_from = $5, false), expires_at desc, id desc) as place
@@ -141,7 +142,7 @@ const usedStaysMs = (retentionHours + 1) * hour;
 
 /** Whoever has an approver's link may ask for challenges, so those that nobody used go soon after their time. */
 const sweep = (tx: Tx, ownerId: string): Promise<unknown> =>
-  rows(
+  runSql(
     tx,
     `delete from passkey_challenges where id in (
        select id from passkey_challenges where owner_id = $1 and expires_at < now() - $2 * interval '1 ms'
@@ -181,7 +182,7 @@ export async function useChallenge(tx: Tx, id: string, matter: Matter, cause: Ca
     throw refused(`challenge ${id} was used before; each is good for one answer, so ask for a new one`);
   }
   if (found.isPast) throw refused(`challenge ${id} expired at ${found.expiresAt.toISOString()}; ask for a new one`);
-  await rows(tx, 'update passkey_challenges set used_at = clock_timestamp(), used_cause = $2 where id = $1', [
+  await runSql(tx, 'update passkey_challenges set used_at = clock_timestamp(), used_cause = $2 where id = $1', [
     id,
     cause.causeId,
   ]);
@@ -190,7 +191,7 @@ export async function useChallenge(tx: Tx, id: string, matter: Matter, cause: Ca
 
 /** The answer held. */
 export async function noteHolder(tx: Tx, id: Id<'challenge'>, passkeyId: Id<'passkey'>): Promise<void> {
-  await rows(tx, 'update passkey_challenges set used_by = $2 where id = $1', [id, passkeyId]);
+  await runSql(tx, 'update passkey_challenges set used_by = $2 where id = $1', [id, passkeyId]);
 }
 
 function whyAnother(

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { AssertionEnvelope, WebauthnAnswer } from '../../../http/webauthn.ts';
@@ -154,7 +155,7 @@ type Going = Pick<PasskeyWrites, 'onRevoked'> & {
 
 async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Going, cause: Cause): Promise<void> {
   const wasLast = remaining === 0;
-  await rows(tx, 'update passkeys set revoked_at = $2, was_last = $3 where id = $1', [passkey.id, cause.at, wasLast]);
+  await runSql(tx, 'update passkeys set revoked_at = $2, was_last = $3 where id = $1', [passkey.id, cause.at, wasLast]);
   await onRevoked(tx, passkey.id, cause);
   const approvalsBlockedUntil = wasLast ? later(cause.at, silenceMs).toISOString() : null;
   const data = { ...eventDataOf(passkey, 'revoked'), remaining, approvalsBlockedUntil };
@@ -163,7 +164,7 @@ async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Goi
 }
 
 /** One change of an owner's passkeys at a time: how many are left decides what the next one takes. */
-const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> => rows(tx, 'select lock_passkeys($1)', [ownerId]);
+const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> => runSql(tx, 'select lock_passkeys($1)', [ownerId]);
 
 async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefined> {
   return (await rows<Passkey>(tx, `select ${passkeyColumns} from passkeys where id = $1`, [id]))[0];

@@ -4,7 +4,8 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { EventData } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -26,7 +27,7 @@ export type AgentDraft = {
 
 /** Absent for everybody until `agentBecomesVisible`. */
 export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into agents (id, owner_id, name, scope, external_id, profile, status, wallet_id, funding, is_provisioning,
        origin, created_at, updated_at)

@@ -5,6 +5,7 @@
  */
 import { LockMode } from '@mikro-orm/core';
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -29,7 +30,7 @@ export type NewCustomer = {
 export async function insertCustomer(tx: Tx, cause: Cause, mode: Mode, customer: NewCustomer): Promise<boolean> {
   const type = customer.type ?? 'consumer';
   const plan = firstPlan(mode);
-  const created = await rows(
+  const created = await runSql(
     tx,
     `insert into customers
        (id, owner_id, type, email, status, plan, default_policy, first_name, last_name, created_at, updated_at)
@@ -47,7 +48,7 @@ export async function insertCustomer(tx: Tx, cause: Cause, mode: Mode, customer:
       cause.at,
     ],
   );
-  if (created.length === 0) return false;
+  if (created === 0) return false;
   const { customerId: id, ownerId } = customer;
   await recordChanges(tx, cause, [
     { event: 'customer.created', ownerId, subjectId: id, data: { id, ownerId, type, status: 'active', plan } },

@@ -1,4 +1,5 @@
 /** Reads and raises the limits of one owner. Counts nothing: that is done where records are created. @module */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -21,9 +22,9 @@ export type Raise = { readonly ownerId: string; readonly name: LimitName; readon
 export async function updateLimit(tx: Tx, { ownerId, name, limit }: Raise, cause: Cause): Promise<void> {
   const { most } = limits[name];
   if (limit < most) throw new DomainError('invalid_request', `body.limit: must be at least ${most}, the default`);
-  await rows(tx, `select lock_limit('owner_limits', $1, $2)`, [ownerId, name]);
+  await runSql(tx, `select lock_limit('owner_limits', $1, $2)`, [ownerId, name]);
   const previousLimit = (await limitsOf(tx, ownerId)).get(name) ?? most;
-  await rows(
+  await runSql(
     tx,
     `insert into owner_limits (owner_id, name, most, updated_at) values ($1, $2, $3, $4)
      on conflict (owner_id, name) do update set most = excluded.most, updated_at = excluded.updated_at`,

@@ -3,6 +3,7 @@
  * the same answer, and what comes before its authorization waits for it.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { AuthorizationAnswer, BookingAnswer } from './network.contract.ts';
@@ -37,7 +38,7 @@ export async function claimMessage(
   kind: MessageKind,
   { adapter, message, requestHash }: Received<Booking>,
 ): Promise<Claimed> {
-  await rows(tx, 'select lock_authorization($1, $2)', [adapter, message.authorizationId]);
+  await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.authorizationId]);
   const stored = await rows<Stored>(
     tx,
     `select kind, id, card_ref as "cardRef", request_hash as "requestHash", answer, unbooked_reason as misfit
@@ -95,7 +96,7 @@ export async function keepUnasked(
   { adapter, authorizationId, cardRef }: Unasked,
   { transactionId, answer, at }: { transactionId: string; answer: AuthorizationAnswer; at: Date },
 ): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into network_messages
        (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
@@ -121,7 +122,7 @@ export async function keepMessage(
   kept: Kept,
 ): Promise<void> {
   const isWaiting = kept.isWaiting === true;
-  await rows(
+  await runSql(
     tx,
     `insert into network_messages
        (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, is_waiting, body,
@@ -149,7 +150,7 @@ type Waiting = { readonly adapter: string; readonly id: string; readonly kind: M
 
 /** It has been booked: nothing waits any more, and its body is not needed. */
 export async function messageBooked(tx: Tx, { adapter, id, kind }: Waiting, transactionId: string): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `update network_messages set is_waiting = false, body = null, transaction_id = $4
      where adapter = $1 and id = $2 and kind = $3`,
@@ -159,7 +160,7 @@ export async function messageBooked(tx: Tx, { adapter, id, kind }: Waiting, tran
 
 /** It waited for an authorization that has come for another card: it is not booked, and waits for an operator. */
 export async function messageMisfits(tx: Tx, { adapter, id, kind }: Waiting, misfit: Misfit): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `update network_messages set is_waiting = false, unbooked_reason = $4
      where adapter = $1 and id = $2 and kind = $3`,
@@ -178,5 +179,5 @@ export async function cardRefOfAuthorization(tx: Tx, adapter: string, id: string
 }
 
 export async function isCardKnown(tx: Tx, cardRef: string): Promise<boolean> {
-  return (await rows(tx, 'select 1 from cards where card_ref = $1', [cardRef])).length > 0;
+  return (await runSql(tx, 'select 1 from cards where card_ref = $1', [cardRef])) > 0;
 }

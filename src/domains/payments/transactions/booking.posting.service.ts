@@ -3,6 +3,7 @@
  * its owner. Part of the booking's transaction; decides no amounts.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -59,5 +60,5 @@ export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource
 
 /** Whoever books holds the agent as it is (lock_payment). */
 export async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {
-  return (await rows(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])).length > 0;
+  return (await runSql(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])) > 0;
 }

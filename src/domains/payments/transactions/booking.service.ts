@@ -3,6 +3,7 @@
  * the events, in the caller's transaction. The row is locked and the message is new when these are called.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
@@ -149,7 +150,7 @@ type EventRecord = {
 };
 
 async function insertEvent(tx: Tx, row: TransactionRow, event: EventRecord, { at, requestId }: Cause): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id)
      values ($1, $2, $3, $4, $5, $6, $7, $8)`,

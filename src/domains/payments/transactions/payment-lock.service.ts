@@ -3,18 +3,19 @@
  * caller's transaction ends; the ledger's accounts always come after.
  * @module
  */
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import { oneRow, type Tx } from '../../../db/tx.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction } from './transaction.queries.ts';
 
 /** Whoever changes what an agent has spent takes this place first, and then locks rows. */
 export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
-  await rows(tx, 'select lock_spending($1)', [agentId]);
+  await runSql(tx, 'select lock_spending($1)', [agentId]);
 }
 
 /** For booking on it: with its agent, card and intent. */
 export async function lockPayment(tx: Tx, transactionId: string): Promise<TransactionRow> {
-  await rows(tx, 'select lock_payment($1)', [transactionId]);
+  await runSql(tx, 'select lock_payment($1)', [transactionId]);
   return lockTransaction(tx, transactionId);
 }
 

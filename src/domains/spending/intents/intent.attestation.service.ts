@@ -3,6 +3,7 @@
  * passkey may say so is settled before; what an attestation is good for is the policy's.
  * @module
  */
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -48,7 +49,7 @@ export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause
     [passkeyId],
   );
   // A statement of its own: it sees the transactions of whoever confirmed while it waited for the locks.
-  await rows(
+  await runSql(
     tx,
     `update intents i set attested_at = null, attested_by = null, version = i.version + 1, updated_at = $2
      where i.id = any($1::text[]) and (i.status <> 'completed' or exists (

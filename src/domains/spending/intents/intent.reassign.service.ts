@@ -1,5 +1,6 @@
 /** When another card takes a card's place: what was to be paid with the one is to be paid with the other. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
 
 export type CardChange = { readonly agentId: string; readonly from: string; readonly to: string };
@@ -8,8 +9,8 @@ export type CardChange = { readonly agentId: string; readonly from: string; read
  * Also of an intent that is being paid for: should that come back, it is open again. Part of the rotation, whose event
  * tells it; the agent and both cards are locked. Returns how many.
  */
-export async function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to }: CardChange): Promise<number> {
-  const moved = await rows(
+export function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to }: CardChange): Promise<number> {
+  return runSql(
     tx,
     `with locked as (
        select id from intents where agent_id = $1 and card_id = $2 and status in ('pending_approval', 'approved')
@@ -18,5 +19,4 @@ export async function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to
      returning i.id`,
     [agentId, from, to, at],
   );
-  return moved.length;
 }

@@ -3,7 +3,8 @@
  * call is noted and waits for the bank. Out of another wallet it is an internal transfer in both.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -129,7 +130,7 @@ type Kept = Order & {
 };
 
 async function keep(tx: Tx, cause: Cause, order: Kept): Promise<FundingView> {
-  await rows(
+  await runSql(
     tx,
     `insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
        journal_id, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,

@@ -5,6 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { later } from '../../../kernel/instant.ts';
 import { type Checkpoint, type CheckpointHead, firstRoot, makeCheckpoint } from './checkpoint.rules.ts';
@@ -41,7 +42,7 @@ const after = (last: string | undefined, now: Date): string =>
   (last === undefined || Date.parse(last) < now.getTime() ? now : later(new Date(last), 1)).toISOString();
 
 async function keep(tx: Tx, { heads, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `with head as (
        select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as h (owner_id, sequence, hash, signature)

@@ -4,6 +4,7 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
+import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -114,7 +115,7 @@ export async function openAccounts(
   ownerId: string,
   accounts: readonly OwnerAccount[],
 ): Promise<void> {
-  await rows(tx, 'select open_accounts($1, $2::text[], $3)', [ownerId, [...accounts], cause.at]);
+  await runSql(tx, 'select open_accounts($1, $2::text[], $3)', [ownerId, [...accounts], cause.at]);
 }
 
 type Posted = {

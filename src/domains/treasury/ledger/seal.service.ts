@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { journalFacts } from './journal.queries.ts';
 import { type Head, type JournalOnRecord, type Seal, sealAll } from './seal.rules.ts';
@@ -53,7 +54,7 @@ async function headsOf(tx: Tx, journals: readonly JournalOnRecord[]): Promise<Ma
 }
 
 async function keep(tx: Tx, seals: readonly Seal[]): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `with seal as (
        insert into journal_seals (owner_id, sequence, journal_id, hash)
@@ -73,7 +74,7 @@ async function keep(tx: Tx, seals: readonly Seal[]): Promise<void> {
 }
 
 const addToContraTotals = (tx: Tx, seals: readonly Seal[]): Promise<unknown> =>
-  rows(
+  runSql(
     tx,
     `insert into contra_totals as t (account, owner_id, debited_cents, credited_cents)
      select e.account, min(j.owner_id), -sum(least(e.amount_cents, 0)), sum(greatest(e.amount_cents, 0))

@@ -5,6 +5,7 @@
  */
 import type { KeyObject } from 'node:crypto';
 import type { Database } from '../../../db/database.ts';
+import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { isSignedHead, isSignedRoot, keyIdOf } from './checkpoint.rules.ts';
@@ -44,7 +45,7 @@ export const fullCheckLock = 8_400_112;
 
 export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
   const { verification, checkpoint } = await database.write(async (tx) => {
-    await rows(tx, 'set transaction isolation level repeatable read, read only');
+    await runSql(tx, 'set transaction isolation level repeatable read, read only');
     if (options.exclusive === true) await oneAtATime(tx);
     const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKeys);
     return check(tx, ownerId, options, from);
@@ -146,7 +147,7 @@ export async function* ownersWithBooks(database: Database): AsyncIterable<string
 }
 
 const note = (database: Database, ownerId: string, sequence: number): Promise<unknown> =>
-  rows(
+  runSql(
     database.read(),
     `insert into ledger_verified as v values ($1, $2)
      on conflict (owner_id) do update set sequence = greatest(v.sequence, excluded.sequence)`,

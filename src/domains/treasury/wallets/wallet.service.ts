@@ -4,6 +4,7 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/postgresql';
+import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound, unavailable } from '../../../kernel/errors.ts';
@@ -193,7 +194,7 @@ async function mayLieBelow(tx: Tx, ownerId: string, parentId: string): Promise<v
 
 /** The default goes from one wallet to another under the customer's lock, one change at a time. */
 async function takeDefault(tx: Tx, cause: Cause, ownerId: string, butNot?: string): Promise<Change[]> {
-  await rows(tx, 'select 1 from customers where owner_id = $1 for no key update', [ownerId]);
+  await runSql(tx, 'select 1 from customers where owner_id = $1 for no key update', [ownerId]);
   const former = await rows<Pick<WalletRow, 'id' | 'ownerId' | 'status'>>(
     tx,
     `update wallets set is_default = false, updated_at = $2 where owner_id = $1 and is_default and id <> $3

@@ -4,6 +4,7 @@
  * matches a window in its own statement (apply_authorization).
  * @module
  */
+import { runSql } from '../../../../db/statement.ts';
 import { rows, type Tx } from '../../../../db/tx.ts';
 import type { EventsLike } from '../../../../events/catalog.ts';
 import { recordChanges } from '../../../../events/record.ts';
@@ -153,7 +154,7 @@ const fresh = ({ id }: IntentRow, window: Window): WindowRow => ({
 });
 
 async function save(tx: Tx, window: WindowRow, { at }: Cause): Promise<void> {
-  await rows(
+  await runSql(
     tx,
     `insert into intent_windows (intent_id, number, due_at, from_at, to_at, status, transaction_id, completed_at,
        created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
