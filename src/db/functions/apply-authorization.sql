@@ -56,7 +56,7 @@ begin
   if v_intent is not null then
     update intents set status = v_intent ->> 'to', matched_transaction_id = v_intent ->> 'matchedTransactionId',
         transaction_id = v_intent ->> 'transactionId', denied_reason = v_intent ->> 'deniedReason',
-        version = version + 1, updated_at = (v_message ->> 'at')::timestamptz
+        updated_at = (v_message ->> 'at')::timestamptz
       where id = v_intent ->> 'id' and version = (v_intent ->> 'version')::int;
     if not found then perform stale('intent'); end if;
     insert into transitions values ('intent', v_intent ->> 'id', v_message ->> 'causeId', v_intent ->> 'from',
@@ -93,7 +93,7 @@ begin
         approved_cents = n.approved_cents, held_cents = n.held_cents, merchant_id = n.merchant_id, merchant = n.merchant,
         merchant_mcc = n.merchant_mcc, merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
         merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, hold_expires_at = n.hold_expires_at,
-        authorized_at = n.authorized_at, link_until = null, version = t.version + 1, updated_at = n.updated_at
+        authorized_at = n.authorized_at, link_until = null, updated_at = n.updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
       where t.id = n.id and t.version = (p -> 'linked' ->> 'version')::int and t.link_until is not null;
     if not found then perform stale('transaction'); end if;
@@ -104,7 +104,7 @@ begin
         merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
         merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, decline_rule = n.decline_rule,
         decline_reason = n.decline_reason, hold_expires_at = n.hold_expires_at, authorized_at = n.authorized_at,
-        completed_at = n.completed_at, request_id = n.request_id, run_id = n.run_id, version = t.version + 1,
+        completed_at = n.completed_at, request_id = n.request_id, run_id = n.run_id,
         updated_at = n.updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
       where t.id = n.id and t.version = (p -> 'unasked' ->> 'version')::int;

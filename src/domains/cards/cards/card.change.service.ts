@@ -50,7 +50,6 @@ async function write(
   const fields = Object.keys(changes);
   if (fields.length === 0) return;
   Object.assign(row, changes, { updatedAt: cause.at });
-  row.version += 1;
   await tx.flush();
   const cards = await cardRecords(tx, [row.id]);
   const changed = cards.map((card) => ({

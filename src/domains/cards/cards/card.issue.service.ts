@@ -49,7 +49,6 @@ export async function storeIssuedCard(
   const cause: Cause = { causeId: `issue/${cardId}`, requestId, runId: runId ?? undefined, actor, at };
   if (isWanted && previous !== undefined) await takeOver(tx, cause, previous, row);
   Object.assign(row, issued, { syncedState: 'active', isProvisioning: !isWanted, updatedAt: at });
-  row.version += 1;
   await tx.flush();
   if (row.status === 'active') await setWorkflowRunDue(tx, cardWorkflowId(cardId), null);
   if (!isWanted) return row;

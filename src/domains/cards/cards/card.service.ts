@@ -36,7 +36,7 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   if (move.outcome === 'already') {
     const holder = frozenByAfter(from, command);
     if (command.kind !== 'freeze' || row.status !== 'frozen' || holder === from.frozenBy) return row;
-    Object.assign(row, { frozenBy: holder, version: row.version + 1, updatedAt: cause.at });
+    Object.assign(row, { frozenBy: holder, updatedAt: cause.at });
     await tx.flush();
     await wakeWorkflowRun(tx, cardWorkflowId(cardId)); // To say so; the processor is told nothing new, so nothing is due.
     return row;
@@ -44,7 +44,6 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   row.status = move.next;
   row.frozenBy = frozenByAfter(from, command);
   row.closedAt = move.next === 'closed' ? cause.at : null;
-  row.version += 1;
   row.updatedAt = cause.at;
   await tx.flush();
   await recordTransition(tx, 'card', cardId, { from: from.status, to: row.status }, cause);
@@ -74,7 +73,7 @@ export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string)
   const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
   const takenOver = await rows<{ id: string }>(
     tx,
-    `update cards set frozen_by = 'policy', version = version + 1, updated_at = $2
+    `update cards set frozen_by = 'policy', updated_at = $2
      where agent_id = $1 and status = 'frozen' and frozen_by = 'agent' returning id`,
     [agentId, cause.at],
   );
@@ -129,7 +128,7 @@ async function moveCardsOf(
          and not exists (select 1 from transitions t where t.noun = 'card' and t.row_id = cards.id and t.cause_id = $3)
        order by id for update),
      moved as (
-       update cards c set ${set}, version = c.version + 1, updated_at = $2 from locked
+       update cards c set ${set}, updated_at = $2 from locked
        where c.id = locked.id
        returning c.id, c.is_provisioning, coalesce(c.synced_state = c.status, false) as is_synced, locked.status as was),
      seen as (insert into transitions select 'card', id, $3, was, '${to}', $2 from moved)

@@ -51,7 +51,7 @@ export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause
   // A statement of its own: it sees the transactions of whoever confirmed while it waited for the locks.
   await runSql(
     tx,
-    `update intents i set attested_at = null, attested_by = null, version = i.version + 1, updated_at = $2
+    `update intents i set attested_at = null, attested_by = null, updated_at = $2
      where i.id = any($1::text[]) and (i.status <> 'completed' or exists (
        select 1 from transactions t where t.id = i.transaction_id and t.link_until is not null))`,
     [locked.map(({ id }) => id), cause.at],

@@ -23,7 +23,7 @@ export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Pr
          and not exists (select 1 from transitions t where t.noun = 'intent' and t.row_id = intents.id and t.cause_id = $3)
        order by id for update),
      moved as (
-       update intents i set status = 'cancelled', version = i.version + 1, updated_at = $2 from locked
+       update intents i set status = 'cancelled', updated_at = $2 from locked
        where i.id = locked.id returning i.*, locked.status as was),
      seen as (insert into transitions select 'intent', id, $3, was, 'cancelled', $2 from moved)
      select * from moved order by id`,

@@ -15,7 +15,7 @@ export function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to }: Ca
     `with locked as (
        select id from intents where agent_id = $1 and card_id = $2 and status in ('pending_approval', 'approved')
        order by id for update)
-     update intents i set card_id = $3, version = i.version + 1, updated_at = $4 from locked where i.id = locked.id
+     update intents i set card_id = $3, updated_at = $4 from locked where i.id = locked.id
      returning i.id`,
     [agentId, from, to, at],
   );

@@ -3,23 +3,26 @@
  * one that is paid for runs its course. The intents are locked and over, and it is the caller who tells the changes.
  * @module
  */
-import { rows, type Tx } from '../../../../db/tx.ts';
+import { sql } from 'kysely';
+import { db } from '../../../../db/db.ts';
+import type { Tx } from '../../../../db/tx.ts';
 import type { Change } from '../../../../events/record.ts';
 import type { Cause } from '../../../../platform/cause.ts';
 import type { IntentRow } from '../intent.entity.ts';
 import { windowChangeOf } from './window.changes.ts';
-import { type WindowRow, windowColumns } from './window.queries.ts';
+import { windowColumns } from './window.queries.ts';
 
 /** As many statements for a hundred intents as for one, and none where none is recurring. */
 export async function missOpenWindows(tx: Tx, intents: readonly IntentRow[], { at }: Cause): Promise<Change[]> {
   const recurring = intents.filter((intent) => intent.recurring != null);
   if (recurring.length === 0) return [];
-  const missed = await rows<WindowRow>(
-    tx,
-    `update intent_windows set status = 'missed', updated_at = $2
-     where intent_id = any($1::text[]) and status = 'open' returning ${windowColumns}`,
-    [recurring.map(({ id }) => id), at],
-  );
+  const missed = await db(tx)
+    .updateTable('intent_windows')
+    .set({ status: 'missed', updatedAt: at })
+    .where(sql<boolean>`intent_id = any(${recurring.map(({ id }) => id)}::text[])`)
+    .where('status', '=', 'open')
+    .returning(windowColumns)
+    .execute();
   return recurring.flatMap((intent) =>
     missed
       .filter(({ intentId }) => intentId === intent.id)

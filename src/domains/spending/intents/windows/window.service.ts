@@ -4,8 +4,8 @@
  * matches a window in its own statement (apply_authorization).
  * @module
  */
-import { runSql } from '../../../../db/statement.ts';
-import { rows, type Tx } from '../../../../db/tx.ts';
+import { db } from '../../../../db/db.ts';
+import type { Tx } from '../../../../db/tx.ts';
 import type { EventsLike } from '../../../../events/catalog.ts';
 import { recordChanges } from '../../../../events/record.ts';
 import { DomainError } from '../../../../kernel/errors.ts';
@@ -154,36 +154,33 @@ const fresh = ({ id }: IntentRow, window: Window): WindowRow => ({
 });
 
 async function save(tx: Tx, window: WindowRow, { at }: Cause): Promise<void> {
-  await runSql(
-    tx,
-    `insert into intent_windows (intent_id, number, due_at, from_at, to_at, status, transaction_id, completed_at,
-       created_at, updated_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)
-     on conflict (intent_id, number) do update set status = excluded.status, transaction_id = excluded.transaction_id,
-       completed_at = excluded.completed_at, updated_at = excluded.updated_at`,
-    [
-      window.intentId,
-      window.number,
-      window.dueAt,
-      window.fromAt,
-      window.toAt,
-      window.status,
-      window.transactionId,
-      window.completedAt,
-      at,
-    ],
-  );
+  const { status, transactionId, completedAt } = window;
+  await db(tx)
+    .insertInto('intent_windows')
+    .values({ ...window, createdAt: at, updatedAt: at })
+    .onConflict((conflict) =>
+      conflict.columns(['intentId', 'number']).doUpdateSet({ status, transactionId, completedAt, updatedAt: at }),
+    )
+    .execute();
 }
 
 /** What has a row keeps it, unless it was reopened and not paid for since. Returns those that were missed. */
-function insertMissed(tx: Tx, windows: readonly WindowRow[], { at }: Cause): Promise<WindowRow[]> {
-  return rows<WindowRow>(
-    tx,
-    `insert into intent_windows as w (intent_id, number, due_at, from_at, to_at, status, created_at, updated_at)
-       select "intentId", number, "dueAt", "fromAt", "toAt", 'missed', $2, $2
-       from jsonb_to_recordset($1::jsonb) as t("intentId" text, number int, "dueAt" timestamptz, "fromAt" timestamptz,
-         "toAt" timestamptz) order by number
-     on conflict (intent_id, number) do update set status = 'missed', updated_at = $2 where w.status = 'open'
-     returning ${windowColumns}`,
-    [JSON.stringify(windows), at],
-  );
+async function insertMissed(tx: Tx, windows: readonly WindowRow[], { at }: Cause): Promise<WindowRow[]> {
+  if (windows.length === 0) return [];
+  return db(tx)
+    .insertInto('intent_windows')
+    .values(
+      windows
+        .map(({ intentId, number, dueAt, fromAt, toAt }) => ({ intentId, number, dueAt, fromAt, toAt }))
+        .toSorted((one, other) => one.number - other.number)
+        .map((window) => ({ ...window, status: 'missed' as const, createdAt: at, updatedAt: at })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(['intentId', 'number'])
+        .doUpdateSet({ status: 'missed', updatedAt: at })
+        .where('intent_windows.status', '=', 'open'),
+    )
+    .returning(windowColumns)
+    .execute();
 }
