@@ -1,11 +1,12 @@
 /**
  * Rewrites every generated file: openapi.json and events.json (the published interface, so that reviewers see each
- * change), the map src/README.md, and workflows/index.ts. With `--check` it compares only and fails on a difference.
+ * change), the map src/README.md, workflows/index.ts, and the tables of areas and limits in the documentation. With `--check` it compares only and fails on a difference.
  * @module
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { eventsDocument, openApiDocument } from './documents.ts';
 import { sourceMap } from './source-map.ts';
+import { pageOfLimits, readmeWithAreas } from './tables.ts';
 import { workflowIndex } from './workflow-index.ts';
 
 const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
@@ -14,6 +15,8 @@ const files = {
   'events.json': asJson(eventsDocument()),
   'src/README.md': await sourceMap(),
   'workflows/index.ts': await workflowIndex(),
+  'README.md': await readmeWithAreas(),
+  'docs/limits.md': await pageOfLimits(),
 };
 const stale: string[] = [];
 for (const [name, text] of Object.entries(files)) {

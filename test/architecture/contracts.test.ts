@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 import { eventsDocument, openApiDocument } from '../../src/dev/documents.ts';
 import { sourceMap } from '../../src/dev/source-map.ts';
+import { pageOfLimits, readmeWithAreas } from '../../src/dev/tables.ts';
 import { workflowIndex } from '../../src/dev/workflow-index.ts';
 import { codesInWords, mccCategories } from '../../src/domains/spending/policies/mcc-groups.rules.ts';
 import { eventNames, isReserved } from '../../src/events/catalog.ts';
@@ -146,6 +147,8 @@ test.each([
 test.each([
   ['src/README.md', sourceMap],
   ['workflows/index.ts', workflowIndex],
+  ['README.md', readmeWithAreas],
+  ['docs/limits.md', pageOfLimits],
 ])('%s is as committed; after a change: npm run snapshot', async (file, generate) => {
   expect(await readFile(new URL(`../../${file}`, import.meta.url), 'utf8')).toBe(await generate());
 });

@@ -1,0 +1,634 @@
+/**
+ * The files of a new area, as text. The area keeps notes that expire or are cancelled: a whole small process to replace
+ * piece by piece. Its tests fail with a sentence that says what to fill in.
+ * @module
+ */
+import type { AreaNames } from './area-names.ts';
+
+type Template = (names: AreaNames) => string;
+
+const rules: Template = ({
+  words,
+  camel,
+  pascal,
+}) => `/** Which states a ${words} has, and which command moves it. Pure. @module */
+import type { Move } from '../../../kernel/move.ts';
+
+export const ${camel}Statuses = ['open', 'cancelled', 'expired'] as const;
+export type ${pascal}Status = (typeof ${camel}Statuses)[number];
+
+export const ${camel}Commands = ['cancel', 'expire'] as const;
+export type ${pascal}Command = (typeof ${camel}Commands)[number];
+
+const leadsTo = { cancel: 'cancelled', expire: 'expired' } as const satisfies Record<${pascal}Command, ${pascal}Status>;
+
+export const isFinal${pascal} = (status: ${pascal}Status): boolean => status !== 'open';
+
+/** \`seen\`: the same cause has moved the row before. Cancelling a cancelled ${words} changes nothing. */
+export function move${pascal}(from: ${pascal}Status, command: ${pascal}Command, seen: boolean): Move<${pascal}Status> {
+  const next = leadsTo[command];
+  if (seen || from === next) return { outcome: 'already', next: from };
+  if (isFinal${pascal}(from)) return { outcome: 'refused', why: \`cannot \${command} a ${words} that is \${from}\` };
+  return { outcome: 'moved', next };
+}
+`;
+
+const messages: Template = ({
+  words,
+  camel,
+  pascal,
+  noun,
+}) => `/** The workflow of a ${words}: its id, its type, and what it reads of the row. @module */
+import type { Id } from '../../../kernel/ids.ts';
+import type { ${pascal}Status } from './${noun}.rules.ts';
+
+export const ${camel}Workflow = '${camel}Lifecycle';
+export const ${camel}WorkflowId = (id: Id<'${camel}'>): string => \`${noun}/\${id}\`;
+
+export type ${pascal}View = {
+  readonly id: Id<'${camel}'>;
+  readonly status: ${pascal}Status;
+  /** ISO 8601, business time. */
+  readonly expiresAt: string;
+};
+`;
+
+const contract: Template = ({
+  words,
+  camel,
+  pascal,
+  pascalPlural,
+  plural,
+  noun,
+  area,
+  tag,
+  snake,
+}) => `/** The ${words} operations as published. Wire shapes only. @module */
+import * as z from 'zod';
+import { defineArea } from '../../../http/route.ts';
+import { id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { ${camel}Statuses } from './${noun}.rules.ts';
+
+const ${camel}Out = z
+  .object({
+    id: idOut('${camel}'),
+    ownerId: idOut('owner'),
+    note: z.string().meta({ description: 'The note, as it was given.', examples: ['for the team'] }),
+    status: z.enum(${camel}Statuses).meta({ description: 'The state of the ${words}.', examples: ['open'] }),
+    expiresAt: instantOut.meta({ description: 'When an open ${words} expires, in business time.' }),
+    createdAt: instantOut.meta({ description: 'When the ${words} was created, in business time.' }),
+  })
+  .meta({ id: '${pascal}', description: 'A ${words}.' });
+export type ${pascal}Wire = z.infer<typeof ${camel}Out>;
+
+const creation = z
+  .strictObject({
+    note: text(200).meta({ description: 'A note of one line.', examples: ['for the team'] }),
+    ttlMinutes: z
+      .number()
+      .int()
+      .min(1)
+      .max(525_600)
+      .default(60)
+      .meta({ description: 'Minutes of business time until the ${words} expires.', examples: [60] }),
+  })
+  .meta({ id: 'Create${pascal}' });
+export type ${pascal}Body = z.output<typeof creation>;
+
+const one = z.strictObject({ id: id('${camel}') });
+
+export const ${plural}Area = defineArea({
+  tag: '${tag}',
+  base: '/${area}',
+  aliases: [],
+  description: 'Notes that expire or are cancelled.',
+  operations: {
+    create${pascal}: {
+      method: 'post',
+      path: '',
+      summary: 'Create a ${words}',
+      auth: ['key'],
+      body: creation,
+      success: { status: 201, body: ${camel}Out },
+      refusals: ['invalid_state'],
+      fires: ['${snake}.created'],
+    },
+    list${pascalPlural}: {
+      method: 'get',
+      path: '',
+      summary: 'List the ${words} records, newest first',
+      auth: ['key'],
+      query: z.strictObject(pageQuery('${camel}')),
+      success: { status: 200, body: pageOut(${camel}Out) },
+      refusals: [],
+    },
+    get${pascal}: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get a ${words}',
+      auth: ['key'],
+      params: one,
+      success: { status: 200, body: ${camel}Out },
+      refusals: ['not_found'],
+    },
+    cancel${pascal}: {
+      method: 'post',
+      path: '/{id}/cancel',
+      summary: 'Cancel an open ${words}',
+      auth: ['key'],
+      params: one,
+      success: { status: 200, body: ${camel}Out },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['${snake}.cancelled'],
+    },
+  },
+});
+`;
+
+const entity: Template = ({
+  words,
+  camel,
+  pascal,
+  table,
+  noun,
+}) => `/** The ${table} table. Persistence only: no rule of a ${words} is decided here. @module */
+import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { ${pascal}Status } from './${noun}.rules.ts';
+
+export const ${pascal}Schema = defineEntity({
+  name: '${pascal}',
+  tableName: '${table}',
+  properties: {
+    id: p.string().primary().$type<Id<'${camel}'>>(),
+    ownerId: p.string(),
+    note: p.string(),
+    status: p.string().$type<${pascal}Status>(),
+    requestId: p.string(),
+    expiresAt: p.datetime(),
+    createdAt: p.datetime(),
+    updatedAt: p.datetime(),
+  },
+});
+export class ${pascal}Row extends ${pascal}Schema.class {}
+${pascal}Schema.setClass(${pascal}Row);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    ${table}: TableOf<typeof ${pascal}Schema>;
+  }
+}
+`;
+
+const queries: Template = ({
+  words,
+  pascal,
+  pascalPlural,
+  plural,
+  table,
+  noun,
+  camel,
+}) => `/** Reads of a ${words}: one record, and pages of an owner. @module */
+import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { columnsOf } from '../../../db/tables.ts';
+import type { Tx } from '../../../db/tx.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { ${pascal}Row, ${pascal}Schema } from './${noun}.entity.ts';
+
+export const find${pascal} = (tx: Tx, id: Id<'${camel}'>): Promise<${pascal}Row | null> => tx.findOne(${pascal}Row, { id });
+
+const ${plural} = list(
+  (from, given: Filters<{ ownerId: string }>) =>
+    from.selectFrom('${table}').select(columnsOf(${pascal}Schema)).where('ownerId', '=', given('ownerId')),
+  newestFirst('${table}'),
+);
+
+/** Newest first. */
+export const list${pascalPlural} = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<${pascal}Row>> =>
+  page(tx, ${plural}, { ownerId }, asked);
+`;
+
+const wire: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+}) => `/** A ${words} as callers, subscribers and the workflow see it. Shapes only. @module */
+import type { ${pascal}Wire } from './${noun}.contract.ts';
+import type { ${pascal}Row } from './${noun}.entity.ts';
+import type { ${pascal}View } from './${noun}.messages.ts';
+
+export const ${camel}Wire = (row: ${pascal}Row): ${pascal}Wire => ({ ...${camel}Data(row), note: row.note });
+
+/** For events, which never carry free text. */
+export const ${camel}Data = ({ id, ownerId, status, expiresAt, createdAt }: ${pascal}Row) => ({
+  id,
+  ownerId,
+  status,
+  expiresAt: expiresAt.toISOString(),
+  createdAt: createdAt.toISOString(),
+});
+
+export const ${camel}View = ({ id, status, expiresAt }: ${pascal}Row): ${pascal}View => ({
+  id,
+  status,
+  expiresAt: expiresAt.toISOString(),
+});
+`;
+
+const service: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+  snake,
+  table,
+}) => `/** Writes of a ${words}, each with its event and audit row in the caller's transaction. @module */
+import { LockMode } from '@mikro-orm/core';
+import type { Tx } from '../../../db/tx.ts';
+import { recordChanges } from '../../../events/record.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
+import { later, minute } from '../../../kernel/instant.ts';
+import { assertBelowLimit } from '../../../platform/assert-limit.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
+import { closeWorkflowRun, openWorkflowRun } from '../../../platform/workflow-runs.ts';
+import type { ${pascal}Body } from './${noun}.contract.ts';
+import { ${pascal}Row } from './${noun}.entity.ts';
+import { ${camel}Workflow, ${camel}WorkflowId } from './${noun}.messages.ts';
+import { find${pascal} } from './${noun}.queries.ts';
+import { type ${pascal}Command, move${pascal} } from './${noun}.rules.ts';
+import { ${camel}Data } from './${noun}.wire.ts';
+
+type New${pascal} = { readonly id: Id<'${camel}'>; readonly ownerId: string; readonly body: ${pascal}Body };
+
+/** A repeat with the same id finds the first record. */
+export async function create${pascal}(tx: Tx, { id, ownerId, body }: New${pascal}, cause: Cause): Promise<${pascal}Row> {
+  const known = await find${pascal}(tx, id);
+  if (known !== null) return known;
+  await assertBelowLimit(tx, '${table}', { ownerId, subject: ownerId, at: cause.at });
+  const expiresAt = later(cause.at, body.ttlMinutes * minute);
+  const row = tx.create(${pascal}Row, {
+    id,
+    ownerId,
+    note: body.note,
+    status: 'open',
+    requestId: cause.requestId,
+    expiresAt,
+    createdAt: cause.at,
+    updatedAt: cause.at,
+  });
+  await tx.flush();
+  await recordTransition(tx, '${snake}', id, { from: null, to: row.status }, cause);
+  await recordChanges(tx, cause, [changeOf(row, '${snake}.created')]);
+  await openWorkflowRun(tx, {
+    id: ${camel}WorkflowId(id),
+    workflow: ${camel}Workflow,
+    subjectId: id,
+    ownerId,
+    agentId: null,
+    stage: row.status,
+    dueAt: expiresAt,
+    at: cause.at,
+  });
+  return row;
+}
+
+const eventOf = { cancel: '${snake}.cancelled', expire: '${snake}.expired' } as const;
+
+/** \`isOwnStep\`: the workflow of the record makes the change, and needs no wake. */
+export type ${pascal}Change = {
+  readonly id: Id<'${camel}'>;
+  readonly command: ${pascal}Command;
+  readonly isOwnStep?: boolean;
+};
+
+export async function applyTo${pascal}(
+  tx: Tx,
+  { id, command, isOwnStep = false }: ${pascal}Change,
+  cause: Cause,
+): Promise<${pascal}Row> {
+  const row = await tx.findOne(${pascal}Row, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (row === null) throw notFound('${words}', id);
+  const move = move${pascal}(row.status, command, await hasMoved(tx, '${snake}', id, cause.causeId));
+  if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+  if (move.outcome === 'already') return row;
+  const from = row.status;
+  row.status = move.next;
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordTransition(tx, '${snake}', id, { from, to: row.status }, cause);
+  await recordChanges(tx, cause, [changeOf(row, eventOf[command])]);
+  await closeWorkflowRun(tx, ${camel}WorkflowId(id), { isOwnStep });
+  return row;
+}
+
+type ${pascal}Event = '${snake}.created' | (typeof eventOf)[${pascal}Command];
+
+const changeOf = (row: ${pascal}Row, event: ${pascal}Event) => ({
+  event,
+  ownerId: row.ownerId,
+  subjectId: row.id,
+  data: ${camel}Data(row),
+});
+`;
+
+const routes: Template = ({
+  words,
+  pascal,
+  pascalPlural,
+  plural,
+  camel,
+  noun,
+}) => `/** Answers the ${words} operations: call the service, shape the answer. No decision is made here. @module */
+import type { Database } from '../../../db/database.ts';
+import { mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Handlers } from '../../../http/route.ts';
+import { pageOfQuery } from '../../../http/schemas.ts';
+import { mapPage } from '../../../kernel/page.ts';
+import type { ${plural}Area } from './${noun}.contract.ts';
+import { find${pascal}, list${pascalPlural} } from './${noun}.queries.ts';
+import { applyTo${pascal}, create${pascal} } from './${noun}.service.ts';
+import { ${camel}Wire } from './${noun}.wire.ts';
+
+export const ${camel}Handlers = ({ database }: { readonly database: Database }): Handlers<typeof ${plural}Area> => ({
+  create${pascal}: async ({ body }, call) => {
+    const wanted = { id: call.newId('${camel}'), ownerId: ownerOf(call), body };
+    return ${camel}Wire(await database.write((tx) => create${pascal}(tx, wanted, call.cause)));
+  },
+
+  list${pascalPlural}: async ({ query }, call) =>
+    mapPage(await list${pascalPlural}(database.read(), ownerOf(call), pageOfQuery(query)), ${camel}Wire),
+
+  get${pascal}: async ({ params: { id } }, call) =>
+    ${camel}Wire(mayReach(call, '${words}', id, await find${pascal}(database.read(), id))),
+
+  cancel${pascal}: async ({ params: { id } }, call) => {
+    mayReach(call, '${words}', id, await find${pascal}(database.read(), id));
+    return ${camel}Wire(await database.write((tx) => applyTo${pascal}(tx, { id, command: 'cancel' }, call.cause)));
+  },
+});
+`;
+
+const activities: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+  domain,
+  area,
+}) => `/** Steps of the workflow of a ${words}: read the row, and expire it. Each is safe to repeat. @module */
+import type { Database } from '../../src/db/database.ts';
+import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
+import { find${pascal} } from '../../src/domains/${domain}/${area}/${noun}.queries.ts';
+import { isFinal${pascal} } from '../../src/domains/${domain}/${area}/${noun}.rules.ts';
+import { applyTo${pascal} } from '../../src/domains/${domain}/${area}/${noun}.service.ts';
+import { ${camel}View } from '../../src/domains/${domain}/${area}/${noun}.wire.ts';
+import { notFound } from '../../src/kernel/errors.ts';
+import type { Id } from '../../src/kernel/ids.ts';
+import { longestWaitMs } from '../../src/kernel/instant.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import { refusing } from '../lib/refusals.ts';
+
+type Deps = { readonly database: Database; readonly clock: Clock };
+
+/** \`waitMs\` is 0 for a record that is final or due. */
+export type ${pascal}Next = { readonly isFinal: boolean; readonly waitMs: number; readonly view: ${pascal}View };
+
+export const ${camel}Activities = ({ database, clock }: Deps) => ({
+  read${pascal}: refusing(async (id: Id<'${camel}'>): Promise<${pascal}Next> => {
+    const row = await find${pascal}(database.read(), id);
+    if (row === null) throw notFound('${words}', id);
+    const isFinal = isFinal${pascal}(row.status);
+    const leftMs = row.expiresAt.getTime() - (await clock.now()).getTime();
+    return { isFinal, waitMs: isFinal ? 0 : Math.min(Math.max(0, leftMs), longestWaitMs), view: ${camel}View(row) };
+  }),
+
+  expire${pascal}: refusing(async (id: Id<'${camel}'>): Promise<void> => {
+    const causeId = \`expiry:\${id}\`;
+    const cause = { causeId, requestId: causeId, actor: { kind: 'deadline' }, at: await clock.now() } as const;
+    await database.write((tx) => applyTo${pascal}(tx, { id, command: 'expire', isOwnStep: true }, cause));
+  }),
+});
+
+export type ${pascal}Activities = ReturnType<typeof ${camel}Activities>;
+`;
+
+const workflow: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+  domain,
+  area,
+}) => `/** One ${words}: waits until it expires or is cancelled. A lost run is started again from the row. @module */
+import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import type { ${pascal}Activities } from '../../activities/${domain}/${noun}.activities.ts';
+import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
+import type { Id } from '../../src/kernel/ids.ts';
+import { currentDetails } from '../lib/current-details.ts';
+import { databaseSteps } from '../lib/database-steps.ts';
+import { stageKeeper } from '../lib/stage.ts';
+import { subjectOf } from '../lib/subject.ts';
+import { onWake } from '../lib/wake.ts';
+
+const { read${pascal}, expire${pascal} } = databaseSteps<${pascal}Activities>();
+
+export async function ${camel}Lifecycle(input: { id: Id<'${camel}'> }): Promise<${pascal}View> {
+  const id = subjectOf(input);
+  const details = currentDetails('Reading the ${words}.');
+  const showStage = stageKeeper();
+  let isStale = false;
+  onWake(() => {
+    isStale = true;
+  });
+
+  for (;;) {
+    isStale = false; // Before the read, so that a wake during the read is not lost.
+    const { isFinal, waitMs, view } = await read${pascal}(id);
+    showStage(view.status);
+    if (isFinal) {
+      details.say(\`Done: the ${words} is \${view.status}.\`);
+      return view;
+    }
+    details.say(\`Waiting until \${view.expiresAt} of business time; then the ${words} expires.\`);
+    if (waitMs === 0) await expire${pascal}(id);
+    else await condition(() => isStale || workflowInfo().continueAsNewSuggested, waitMs);
+    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof ${camel}Lifecycle>({ id });
+  }
+}
+`;
+
+const migration: Template = ({ table, words }) => `-- A ${words} of an owner: a note that expires or is cancelled.
+create table ${table} (
+  id text primary key,
+  owner_id text not null,
+  note text not null check (length(note) <= 200),
+  status text not null check (status in ('open', 'cancelled', 'expired')),
+  request_id text not null,
+  expires_at timestamptz not null,
+  created_at timestamptz not null,
+  updated_at timestamptz not null
+);
+create index ${table}_owner on ${table} (owner_id, created_at desc, id desc);
+`;
+
+const samples: Template = ({
+  words,
+  pascal,
+  pascalPlural,
+  plural,
+  camel,
+  noun,
+  domain,
+  area,
+}) => `/** Sample calls and records of a ${words}, for the suites that cover all operations. @module */
+import { ${plural}Area } from '../../../src/domains/${domain}/${area}/${noun}.contract.ts';
+import { type Sampler, samplesOf } from '../../support/samples.ts';
+
+const new${pascal} = async (one: Sampler): Promise<string> =>
+  (await one.client(${plural}Area).create${pascal}({ body: { note: 'a sample' } })).id;
+const the${pascal} = (one: Sampler): Promise<string> => one.the(new${pascal});
+
+export const samples = samplesOf(${plural}Area, {
+  ids: { id: the${pascal} },
+  calls: (one) => ({
+    create${pascal}: () => ({ body: { note: 'a sample', ttlMinutes: 60 } }),
+    list${pascalPlural}: async () => {
+      await the${pascal}(one);
+      return {};
+    },
+    get${pascal}: async () => ({ path: { id: await the${pascal}(one) } }),
+    cancel${pascal}: async () => ({ path: { id: await new${pascal}(one) } }),
+  }),
+});
+
+/** The ${camel} that the suites read. */
+export { the${pascal} };
+`;
+
+const rulesTest: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+  domain,
+  area,
+}) => `/** Goal: the states of a ${words} obey its rules. Method: every state with every command. @module */
+import { expect, test } from '@jest/globals';
+import {
+  ${camel}Commands,
+  ${camel}Statuses,
+  isFinal${pascal},
+  move${pascal},
+} from '../../../src/domains/${domain}/${area}/${noun}.rules.ts';
+
+test('a final ${words} is never moved', () => {
+  for (const from of ${camel}Statuses.filter(isFinal${pascal})) {
+    for (const command of ${camel}Commands) expect(move${pascal}(from, command, false).outcome).not.toBe('moved');
+  }
+  throw new Error('fill in: the real states and commands of a ${words}, and a property for each rule; then delete this line');
+});
+`;
+
+const apiTest: Template = ({
+  words,
+  pascal,
+  plural,
+  noun,
+  domain,
+  area,
+  snake,
+}) => `/** Goal: the ${words} operations do what they promise. Method: HTTP, PostgreSQL, events. @module */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { ${plural}Area } from '../../../src/domains/${domain}/${area}/${noun}.contract.ts';
+import { eventNamesOf } from '../../support/events.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => {
+  await world.close();
+});
+
+test('a ${words} is created and cancelled, each with its event', async () => {
+  const owner = await world.owner();
+  const api = owner.client(${plural}Area);
+  const created = await api.create${pascal}({ body: { note: 'a note' } });
+  expect(created).toMatchObject({ status: 'open', note: 'a note' });
+  expect(await api.cancel${pascal}({ params: { id: created.id } })).toMatchObject({ status: 'cancelled' });
+  expect(await eventNamesOf(world, owner.ownerId)).toEqual(
+    expect.arrayContaining(['${snake}.created', '${snake}.cancelled']),
+  );
+  throw new Error('fill in: one test for each promise of the specification about a ${words}; then delete this line');
+});
+`;
+
+const workflowTest: Template = ({
+  words,
+  pascal,
+  camel,
+  noun,
+  domain,
+}) => `/** Goal: the workflow of a ${words} expires it in time. Method: the dev server, activities replaced by a row in memory. @module */
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ${pascal}Next } from '../../../activities/${domain}/${noun}.activities.ts';
+import { type Id, newId } from '../../../src/kernel/ids.ts';
+import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
+
+const expired = new Set<string>();
+const activities = {
+  read${pascal}: async (id: Id<'${camel}'>): Promise<${pascal}Next> => {
+    const isFinal = expired.has(id);
+    const view = { id, status: isFinal ? 'expired' : 'open', expiresAt: '2026-11-20T12:00:00.000Z' } as const;
+    return { isFinal, waitMs: 0, view };
+  },
+  expire${pascal}: async (id: Id<'${camel}'>): Promise<void> => {
+    expired.add(id);
+  },
+};
+
+let world: WorkflowWorld;
+beforeAll(async () => {
+  world = await startWorkflowWorld(activities);
+});
+afterAll(async () => {
+  await world.close();
+});
+
+test('a ${words} that is due expires, and its run ends', async () => {
+  const id = newId('${camel}');
+  const handle = await world.start('${camel}Lifecycle', \`${noun}/\${id}\`, id);
+  expect(await handle.result()).toMatchObject({ id, status: 'expired' });
+  throw new Error('fill in: what the workflow of a ${words} waits for, in which order; then delete this line');
+});
+`;
+
+/** Path to text, without the migration, whose number depends on the others. */
+export function filesOf(names: AreaNames): Record<string, string> {
+  const { domain, area, noun } = names;
+  const source = `src/domains/${domain}/${area}/${noun}`;
+  return {
+    [`${source}.rules.ts`]: rules(names),
+    [`${source}.messages.ts`]: messages(names),
+    [`${source}.contract.ts`]: contract(names),
+    [`${source}.entity.ts`]: entity(names),
+    [`${source}.queries.ts`]: queries(names),
+    [`${source}.wire.ts`]: wire(names),
+    [`${source}.service.ts`]: service(names),
+    [`${source}.routes.ts`]: routes(names),
+    [`activities/${domain}/${noun}.activities.ts`]: activities(names),
+    [`workflows/${domain}/${noun}-lifecycle.workflow.ts`]: workflow(names),
+    [`test/rules/${domain}/${noun}.rules.test.ts`]: rulesTest(names),
+    [`test/api/${domain}/${area}.samples.ts`]: samples(names),
+    [`test/api/${domain}/${area}.api.test.ts`]: apiTest(names),
+    [`test/workflows/${domain}/${noun}-lifecycle.workflow.test.ts`]: workflowTest(names),
+  };
+}
+
+export const migrationOf = migration;
