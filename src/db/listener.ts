@@ -6,7 +6,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import pg from 'pg';
 import { second } from '../kernel/instant.ts';
-import type { Logger } from '../platform/log.ts';
 
 export type Listener = { stop(): Promise<void> };
 
@@ -15,7 +14,7 @@ export type ListenerOptions = {
   /** What to do when a channel is notified. */
   readonly channels: Readonly<Record<string, () => void>>;
   readonly applicationName: string;
-  readonly log: Logger;
+  readonly log: { debug(details: object, message: string): void };
   /** True after every (re)connection, false when it is lost. */
   readonly onListening: (isListening: boolean) => void;
 };

@@ -1,5 +1,5 @@
 /** The data that the demo's steps share: addresses, callers and the records made so far. @module */
-import type { Ready } from '../main/start.ts';
+import type { Ready } from '../supervisor/ready-file.ts';
 import type { Caller } from './http.ts';
 import type { Reporter } from './reporter.ts';
 

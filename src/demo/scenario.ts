@@ -1,6 +1,6 @@
 /** The demo in eight steps: real purchases over HTTP, each reported on the terminal while it happens. @module */
 import { randomBytes } from 'node:crypto';
-import type { Ready } from '../main/start.ts';
+import type { Ready } from '../supervisor/ready-file.ts';
 import { setUp } from './actors.ts';
 import type { Context } from './context.ts';
 import { callerOf } from './http.ts';

@@ -4,15 +4,26 @@
  * @module
  */
 import { pathToFileURL } from 'node:url';
-import { type Running, type StartOptions, start } from '../supervisor/bring-up.ts';
+import {
+  type StartOptions as Options,
+  type Running,
+  type Starting,
+  start as startWith,
+} from '../supervisor/bring-up.ts';
 import { dataDirPath } from '../supervisor/data-dir.ts';
 import { AlreadyRunningError, runningSupervisor } from '../supervisor/pids.ts';
 import { type Ready, readReady } from '../supervisor/ready-file.ts';
 import { stopSignals } from '../supervisor/stop-signals.ts';
+import { readConfig } from './config.ts';
 
-export { type Running, type Starting, type StartOptions, start } from '../supervisor/bring-up.ts';
+export type { Running, Starting } from '../supervisor/bring-up.ts';
 export { AlreadyRunningError } from '../supervisor/pids.ts';
 export type { Ready } from '../supervisor/ready-file.ts';
+
+export type StartOptions = Omit<Options, 'readConfig'>;
+
+/** Starts everything; the settings are those of src/main/config.ts. */
+export const start = (options: StartOptions = {}): Starting => startWith({ readConfig, ...options });
 
 export type RunOptions = StartOptions & {
   /** Done once, after the ready line; a number ends the run with that exit code. */

@@ -4,7 +4,8 @@
  * @module
  */
 import { temporalSecurity } from '../temporal/security.ts';
-import { checkConfig, checkPostgres, checkTemporal } from './checks.ts';
+import { setUpTemporal } from '../temporal/set-up.ts';
+import { checkConfig, checkPostgres, checkTemporal, type ReadConfig } from './checks.ts';
 import { openDataDir } from './data-dir.ts';
 import { firstOwner } from './first-owner.ts';
 import { runToEnd, type StopSteps } from './launch.ts';
@@ -31,6 +32,8 @@ import { createSupervisor, type Supervisor } from './supervisor.ts';
 import { stopTemporal } from './temporal-server.ts';
 
 export type StartOptions = {
+  /** How the processes read their settings. */
+  readConfig: ReadConfig;
   env?: NodeJS.ProcessEnv;
   /** The programs; tests put their own here. */
   entries?: Partial<Entries>;
@@ -53,7 +56,7 @@ const stopOrder = ['sandbox', 'api', 'worker', 'temporal', 'postgres'];
 /** `running` resolves when all of it is ready; `stop` and `kill` may be called at any time, also before. */
 export type Starting = { running: Promise<Running>; stop(): Promise<void>; kill(): void };
 
-export function start(options: StartOptions = {}): Starting {
+export function start(options: StartOptions): Starting {
   const site: Site = {};
   const stop = () => {
     site.stopped ??= takeDown(site);
@@ -94,7 +97,7 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
   const supervisor = createSupervisor({ logDir: `${dir}/logs`, started: claim.started, say });
   site.supervisor = supervisor;
   goOn(site);
-  await checkSurroundings({ env, dir, settings, secrets, apiKey: owner.apiKey }, ports);
+  await checkSurroundings(options.readConfig, { env, dir, settings, secrets, apiKey: owner.apiKey }, ports);
   goOn(site);
 
   const servers = { dir, env, settings, secrets, ports, say, supervisor };
@@ -121,7 +124,7 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
 }
 
 /** Before anything is started: a setting that no program takes, or a server that does not answer, ends the start here. */
-async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports): Promise<void> {
+async function checkSurroundings(readConfig: ReadConfig, known: Omit<Known, 'addresses'>, ports: Ports): Promise<void> {
   const { settings, env } = known;
   const { databaseUrl, migrationDatabaseUrl, temporalAddress } = settings;
   const addresses = addressesOf(
@@ -130,7 +133,7 @@ async function checkSurroundings(known: Omit<Known, 'addresses'>, ports: Ports):
     { application: databaseUrl ?? 'postgres://127.0.0.1/bursar', migration: migrationDatabaseUrl },
     temporalAddress ?? `127.0.0.1:${ports.temporal}`,
   );
-  checkConfig(apiEnv({ ...known, addresses }), workerEnv({ ...known, addresses }));
+  checkConfig(readConfig, apiEnv({ ...known, addresses }), workerEnv({ ...known, addresses }));
   await Promise.all([
     ...(databaseUrl === undefined ? [] : [checkPostgres(databaseUrl)]),
     ...(migrationDatabaseUrl === undefined
@@ -194,7 +197,6 @@ async function startTemporalServer(needs: Servers): Promise<TemporalParts> {
   const { settings, ports, say, supervisor } = needs;
   const cli = (await temporalProgram(needs, !settings.temporalAddress)) ?? null;
   if (settings.temporalAddress) {
-    const { setUpTemporal } = await import('../main/temporal-setup.ts');
     const { temporalAddress: address, namespace } = settings;
     say(await setUpTemporal({ address, namespace, security: temporalSecurity(needs.env) }));
     return { address: settings.temporalAddress, uiUrl: null, cli };

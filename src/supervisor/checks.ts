@@ -7,7 +7,6 @@ import { createPrivateKey } from 'node:crypto';
 import { connect as connectSocket } from 'node:net';
 import { Connection } from '@temporalio/client';
 import pg from 'pg';
-import { readConfig } from '../main/config.ts';
 import type { TemporalSecurity } from '../temporal/security.ts';
 import { readVaultKeys } from '../vault/vault-keys.ts';
 
@@ -15,8 +14,16 @@ import { readVaultKeys } from '../vault/vault-keys.ts';
 const oldestPostgres = 18;
 const answerWithinMs = 5_000;
 
+/** Reads the settings of a process from its environment; throws one sentence for each invalid setting. */
+export type ReadConfig = (env: NodeJS.ProcessEnv, needs?: readonly 'BURSAR_SIGNING_KEY'[]) => CheckedConfig;
+type CheckedConfig = {
+  readonly BURSAR_VAULT_KEY: string;
+  readonly BURSAR_SIGNING_KEY?: string | undefined;
+  readonly BURSAR_SANDBOX_URL?: string | undefined;
+};
+
 /** Checks the environments of the API and of the worker before either is started. */
-export function checkConfig(api: NodeJS.ProcessEnv, worker: NodeJS.ProcessEnv): void {
+export function checkConfig(readConfig: ReadConfig, api: NodeJS.ProcessEnv, worker: NodeJS.ProcessEnv): void {
   try {
     readVaultKeys(readConfig(api).BURSAR_VAULT_KEY);
     const { BURSAR_SIGNING_KEY, BURSAR_SANDBOX_URL } = readConfig(worker, ['BURSAR_SIGNING_KEY']);

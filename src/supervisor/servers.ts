@@ -3,6 +3,7 @@
  * @module
  */
 import { join } from 'node:path';
+import { setUpTemporal } from '../temporal/set-up.ts';
 import { applicationUrl, preparePostgres, stopPostgres } from './postgres.ts';
 import type { Plan } from './supervisor.ts';
 import { presentTemporal, temporalBinary } from './temporal-binary.ts';
@@ -69,7 +70,6 @@ export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
     },
     async ready(alive) {
       const address = await temporalAnswers(options, alive);
-      const { setUpTemporal } = await import('../main/temporal-setup.ts');
       say(await setUpTemporal({ address, namespace: options.namespace, isOwnServer: true }));
     },
     stop: stopTemporal,

@@ -3,7 +3,6 @@
  * answers. Knows nothing of namespaces' retention or what Bursar's workflows need (see temporal-setup).
  * @module
  */
-import { readFileSync } from 'node:fs';
 import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { hasExited, type Launch, type StopSteps, spawnLogged, stopChild, waitUntil } from './launch.ts';
@@ -57,12 +56,6 @@ export function temporalUi({ uiPort }: TemporalOptions): { uiUrl?: string } {
 export async function temporalAnswers({ port }: { port: number }, alive: () => boolean): Promise<string> {
   await waitUntil('Temporal', () => isListening(port), { withinMs: 60_000, alive });
   return `127.0.0.1:${port}`;
-}
-
-/** What operators filter runs by; the same file is used where the server is somebody else's. */
-export function searchAttributes(): Record<string, string> {
-  const file = new URL('../../temporal-config/search-attributes.json', import.meta.url);
-  return JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
 }
 
 const pragmas = ['--sqlite-pragma', 'journal_mode=WAL', '--sqlite-pragma', 'synchronous=NORMAL'];

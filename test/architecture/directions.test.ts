@@ -9,20 +9,55 @@ import { directions } from './directions.ts';
 
 type Violation = { rule: { name: string }; from: string; to: string };
 
-test('imports go in the allowed directions only', async () => {
-  const { output } = await cruise(['src', 'workflows', 'activities'], {
+const graph = () =>
+  cruise(['src', 'workflows', 'activities'], {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     validate: true,
     ruleSet: { forbidden: directions as never },
   });
+let cruised: ReturnType<typeof graph> | undefined;
+
+/** The graph of all imports, types included; read once. */
+async function imports() {
+  cruised ??= graph();
+  const { output } = await cruised;
   if (typeof output === 'string') throw new Error('expected the graph itself');
   expect(output.modules.length).toBeGreaterThan(100);
-  const violations = (output.summary.violations as Violation[]).map(
+  return output;
+}
+
+test('imports go in the allowed directions only', async () => {
+  const violations = ((await imports()).summary.violations as Violation[]).map(
     ({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`,
   );
   expect(violations).toEqual([]);
+}, 60_000);
+
+/** `src/db`, `workflows` …: a rule of dependency-cruiser over folders compares nested folders only by their full path. */
+const topFolder = (file: string) => /^(src\/[^/]+|workflows|activities)\//.exec(file)?.[1];
+
+test('folders do not import each other in a loop', async () => {
+  const edges = new Map<string, Map<string, string>>();
+  for (const { source, dependencies } of (await imports()).modules) {
+    const from = topFolder(source);
+    for (const { resolved } of dependencies) {
+      const to = topFolder(resolved);
+      if (from === undefined || to === undefined || from === to) continue;
+      const known = edges.get(from) ?? new Map<string, string>();
+      edges.set(from, known.set(to, known.get(to) ?? `${source} -> ${resolved}`));
+    }
+  }
+  const reachable = (from: string, seen = new Set<string>()): Set<string> => {
+    for (const to of edges.get(from)?.keys() ?? []) if (!seen.has(to)) reachable(to, seen.add(to));
+    return seen;
+  };
+  const loops = [...edges].flatMap(([from, targets]) =>
+    [...targets].filter(([to]) => reachable(to).has(from)).map(([, example]) => example),
+  );
+  expect(edges.size).toBeGreaterThan(15);
+  expect(loops).toEqual([]);
 }, 60_000);
 
 const sources = async (): Promise<string[]> => {

@@ -8,11 +8,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Connection } from '@temporalio/client';
-import { setUpTemporal } from '../../src/main/temporal-setup.ts';
 import { waitUntil } from '../../src/supervisor/launch.ts';
 import { freePort } from '../../src/supervisor/ports.ts';
 import { temporalBinary } from '../../src/supervisor/temporal-binary.ts';
-import { searchAttributes, startTemporal, type Temporal } from '../../src/supervisor/temporal-server.ts';
+import { startTemporal, type Temporal } from '../../src/supervisor/temporal-server.ts';
+import { filterAttributes } from '../../src/temporal/filter-attributes.ts';
+import { setUpTemporal } from '../../src/temporal/set-up.ts';
 import { startForbidding } from '../support/forbidding-proxy.ts';
 import { testFolder } from './folder.ts';
 
@@ -28,7 +29,7 @@ describe('temporal-setup', () => {
     const { address } = temporal;
     const first = await setUpTemporal({ address, namespace: 'bursar' });
     expect(first).toContain('namespace bursar made (keeps runs 30 days)');
-    for (const name of Object.keys(searchAttributes())) expect(first).toContain(name);
+    for (const name of Object.keys(filterAttributes())) expect(first).toContain(name);
     const again = await Promise.all([1, 2].map(() => setUpTemporal({ address, namespace: 'bursar' })));
     expect(new Set(again)).toEqual(
       new Set([`temporal ${address}: namespace bursar keeps runs 30 days, has all 4 search attributes`]),
@@ -36,7 +37,7 @@ describe('temporal-setup', () => {
     const connection = await Connection.connect({ address });
     const { config } = await connection.workflowService.describeNamespace({ namespace: 'bursar' });
     expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(30 * 24 * 3_600);
-    const query = Object.keys(searchAttributes())
+    const query = Object.keys(filterAttributes())
       .map((name) => `${name} = 'x'`)
       .join(' and ');
     const { count } = await connection.workflowService.countWorkflowExecutions({ namespace: 'bursar', query });

@@ -9,12 +9,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Config } from 'jest';
-import { setUpTemporal } from '../../src/main/temporal-setup.ts';
 import { claimDataDir, processMark, stopOrphans } from '../../src/supervisor/pids.ts';
 import { freePort } from '../../src/supervisor/ports.ts';
 import { applicationUrl, startPostgres } from '../../src/supervisor/postgres.ts';
 import { temporalBinary } from '../../src/supervisor/temporal-binary.ts';
 import { startTemporal } from '../../src/supervisor/temporal-server.ts';
+import { setUpTemporal } from '../../src/temporal/set-up.ts';
 import { keepStack, removeFolder, type TestStack } from './stack.mts';
 
 type Patterns = { testPathPatterns: { patterns: string[] } };

@@ -13,12 +13,12 @@ import type { Decision } from '../../../src/domains/identity/approvals/decision.
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { setUpTemporal } from '../../../src/main/temporal-setup.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';
 import { temporalBinary } from '../../../src/supervisor/temporal-binary.ts';
 import { startTemporal, type Temporal } from '../../../src/supervisor/temporal-server.ts';
 import { searchAttributes } from '../../../src/temporal/gateway.ts';
+import { setUpTemporal } from '../../../src/temporal/set-up.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
 import { anIntentView } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
