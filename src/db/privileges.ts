@@ -15,12 +15,17 @@ export const writtenByFunctions: readonly string[] = [
 export const onlyAdded: readonly string[] = [
   'journal_seals',
   'ledger_checkpoints',
+  'record_seals',
+  'record_checkpoints',
+  'record_salts',
   'transitions',
   'transaction_events',
 ];
 /** Further tables that the application role does not write freely, with what it may do besides reading. */
 const restricted: Readonly<Record<string, string>> = {
-  unsealed_journals: 'delete', // The sealer takes out what it seals.
+  // The sealer takes out what it seals.
+  unsealed_journals: 'delete',
+  unsealed_records: 'delete',
   mikro_orm_migrations: '',
   sql_functions: '',
 };

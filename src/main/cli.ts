@@ -21,9 +21,12 @@ import {
   verifyOwner,
 } from '../domains/treasury/index.ts';
 
+import { reconciliationQueries } from './modules/index.ts';
+import { recordChains } from './record-chains.ts';
+
 const usage = `usage: bursar ledger verify
 
-Recomputes every book: seals, balances, invariants, checkpoints.
+Recomputes every book and every chain of records, and reconciles the records of all areas.
 The database is DATABASE_URL, or that of the running Bursar (BURSAR_DATA_DIR, .bursar by default).
 `;
 
@@ -64,10 +67,19 @@ async function verifyLedger(database: Database, folder: string, own: KeyObject |
   let journals = 0;
   let owners = 0;
   for await (const ownerId of ownersWithBooks(database)) {
-    const found = await verifyOwner(database, ownerId, { full: true, publicKeys: keys });
+    const found = await verifyOwner(database, ownerId, {
+      full: true,
+      publicKeys: keys,
+      chains: recordChains,
+      reconciliation: reconciliationQueries,
+    });
     say(
       `${ownerId}: ${found.journals} journals, sealed through ${found.sealedThrough}, ${found.unsealed} not sealed yet\n`,
     );
+    for (const { chain, sealedThrough, unsealed } of found.records) {
+      if (sealedThrough + unsealed > 0)
+        say(`  ${chain}: sealed through ${sealedThrough}, ${unsealed} not sealed yet\n`);
+    }
     for (const difference of found.differences) tell(difference.subject, difference.message);
     journals += found.journals;
     owners += 1;

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { documentFunding } from '../support/factories/funding-document.ts';
 import { type Book, openBook } from './book.ts';
 
 const program = fileURLToPath(new URL('../../src/main/cli.ts', import.meta.url));
@@ -24,7 +25,8 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bursar-command-'));
   for (let n = 0; n < 3; n++) {
     const { ownerId, walletId } = await book.owner();
-    await book.fund(ownerId, walletId, 100);
+    const { journalId } = await book.fund(ownerId, walletId, 100);
+    await documentFunding(book.asOwner, { ownerId, to: `wallet:${walletId}`, journalId, amountCents: 100 });
   }
   await sealJournals(book.database);
   await writeCheckpoint(book.database, { key: privateKey, store: checkpointFolder(join(dataDir, 'checkpoints')) });

@@ -74,6 +74,7 @@ test('every journal is sealed once, in an order without gaps, and the book is wh
   expect(await verify()).toEqual({
     balanced: true,
     journals: 10,
+    records: [],
     sealedThrough: 0,
     unsealed: 10,
     checkedFrom: 0,

@@ -7,9 +7,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { newId } from '../../src/kernel/ids.ts';
-import { entities } from '../../src/main/modules/index.ts';
+import { entities, reconciliationQueries } from '../../src/main/modules/index.ts';
 import { type Expired, expireHolds } from '../../src/usecases/payments/expire-holds.ts';
 import { hashSecret } from '../../src/vault/secret-hash.ts';
+import { documentFunding } from './factories/funding-document.ts';
 import { businessNow, type Owner, type World } from './world.ts';
 
 export type Payer = {
@@ -87,6 +88,7 @@ export async function fund(world: World, ownerId: string, fundingSource: string,
     ],
   };
   await world.sql('select * from post_journals($1::jsonb)', [JSON.stringify([journal])]);
+  await documentFunding(world.sql, { ownerId, to: fundingSource, journalId: journal.id, amountCents });
 }
 
 type IntentOptions = {
@@ -232,7 +234,7 @@ export async function inDatabase<T>(world: World, work: (database: Database) => 
   }
 }
 
-/** Each of these must be empty: sums of journals, holds against the book, spending against the transactions. */
+/** Each of these must be empty: sums of journals, holds against the book, and what the areas' reconciliation finds. */
 export async function brokenInvariants(world: World): Promise<unknown[]> {
   return [
     ...(await world.sql(
@@ -243,12 +245,14 @@ export async function brokenInvariants(world: World): Promise<unknown[]> {
        left join lateral (select coalesce(sum(o.held_cents), 0) as held from open_holds(a.owner_id) o where o.account = a.name) h on true
        where name like '%:held' and balance_cents <> h.held`,
     )),
-    ...(await world.sql(
-      `select 'spending' as what, * from (
-         select agent_id, coalesce(card_id, '') as card_id, (authorized_at at time zone 'UTC')::date as day,
-           sum(spent_cents) as spent, count(*) as uses from transactions where spent_cents > 0 group by 1, 2, 3) t
-       full join (select * from spending_days where spent_cents <> 0 or payments <> 0) d using (agent_id, card_id, day)
-       where t.spent is distinct from d.spent_cents or t.uses is distinct from d.payments`,
-    )),
+    ...(await differencesOf(world)),
   ];
+}
+
+/** What the reconciliation queries of all areas return, over all owners. */
+export async function differencesOf(world: World): Promise<unknown[]> {
+  const found = await Promise.all(
+    reconciliationQueries.map(async ({ name, sql }) => (await world.sql(sql, [null])).map((row) => [name, row])),
+  );
+  return found.flat();
 }

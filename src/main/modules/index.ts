@@ -24,7 +24,8 @@ const served = areas.flatMap(({ served }) => served ?? []).sort((one, other) => 
 export const publishedAreas: readonly Area[] = served.map(({ contract }) => contract);
 
 /** Every operation with its handler. */
-export function mountedAreas(withoutApprovals: ApiProcessWithoutApprovals): Mounted[] {
+export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconciliation'>): Mounted[] {
+  const withoutApprovals = { ...given, reconciliation: reconciliationQueries };
   const approvals = areas.flatMap(({ approval }) => approval?.(withoutApprovals) ?? []);
   const api = { ...withoutApprovals, approvals };
   return served.map(({ mount }) => mount(api));

@@ -18,6 +18,8 @@ import type { Ports } from '../ports.ts';
 /** What the handlers of an area may use. */
 export type ApiProcess = Infrastructure & {
   readonly credentials: OpenCredentials;
+  /** The reconciliation queries of all areas. */
+  readonly reconciliation: readonly ReconciliationQuery[];
   /** What a person approves, of every area. */
   readonly approvals: ApprovalSubjects;
 };

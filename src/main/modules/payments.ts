@@ -23,6 +23,7 @@ import { confirmCheckout } from '../../usecases/payments/confirm-checkout.ts';
 import { evaluateCharge } from '../../usecases/payments/evaluate-charge.ts';
 import { executeCheckout } from '../../usecases/payments/execute-checkout.ts';
 import { expireHolds } from '../../usecases/payments/expire-holds.ts';
+import { paymentReconciliation } from '../../usecases/payments/reconcile-payments.ts';
 import { reverseAuthorization } from '../../usecases/payments/reverse-authorization.ts';
 import { simulateCardCharge } from '../../usecases/payments/simulate-card-charge.ts';
 import { requestApproval } from '../../usecases/spending/request-approval.ts';
@@ -99,6 +100,7 @@ export const payments = defineModule('payments', [
       transactionHandlers({ database, simulate: simulateCardCharge({ database, gateway }) }),
     entities: [TransactionRow],
     tables: ['transactions', 'transaction_events'],
+    reconciliation: paymentReconciliation,
     loops: [ageing],
   }),
   servedArea('network', {

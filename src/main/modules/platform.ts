@@ -21,6 +21,16 @@ export const platform = defineModule('platform', [
     tables: ['clock', 'clock_wakes'],
   }),
   internalArea('records', { tables: ['audit', 'events', 'transitions', 'idempotency'] }),
+  internalArea('record-chains', {
+    tables: [
+      'unsealed_records',
+      'record_seals',
+      'record_salts',
+      'record_heads',
+      'record_checkpoints',
+      'record_verified',
+    ],
+  }),
   internalArea('workflow-runs', { tables: ['workflow_runs', 'relay_turns'] }),
   internalArea('deployment', { tables: ['deployment_facts', 'sql_functions'] }),
 ]);

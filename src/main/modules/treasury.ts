@@ -11,18 +11,25 @@ import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
+import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
+import { recordChains } from '../record-chains.ts';
 import { defineModule, type LoopRegistration, servedArea } from './module.ts';
 
 const checkpointsOf = ({ BURSAR_DATA_DIR: dataDir }: Config): string => join(dataDir, 'checkpoints');
 
-/** Seals journals, and writes signed checkpoints outside the database. */
+/** Seals journals, audit rows and decisions, and writes signed checkpoints outside the database. */
 const sealer: LoopRegistration = {
   group: 'sealer',
   start: ({ database, log, config }) => {
     const key = signingKeyFrom(config.BURSAR_SIGNING_KEY ?? '');
-    const running = runSealer({ database, log, checkpoints: { key, store: checkpointFolder(checkpointsOf(config)) } });
+    const running = runSealer({
+      database,
+      log,
+      chains: recordChains,
+      checkpoints: { key, store: checkpointFolder(checkpointsOf(config)) },
+    });
     running.start();
     return running;
   },
@@ -43,12 +50,17 @@ export const treasury = defineModule('treasury', [
     handlers: ({ database, config }) =>
       fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
     tables: ['fundings'],
+    reconciliation: fundingReconciliation,
   }),
   servedArea('ledger', {
     contract: ledgerArea,
     position: 430,
-    handlers: ({ database, config }) =>
-      ledgerHandlers({ database, publicKeys: () => publicKeysIn(checkpointsOf(config)) }),
+    handlers: ({ database, config, reconciliation }) =>
+      ledgerHandlers({
+        database,
+        publicKeys: () => publicKeysIn(checkpointsOf(config)),
+        verification: { chains: recordChains, reconciliation },
+      }),
     tables: [
       'journals',
       'journal_texts',

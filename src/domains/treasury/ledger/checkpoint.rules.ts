@@ -6,7 +6,13 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { numberedCursor } from '../../../kernel/page.ts';
 
-export type CheckpointHead = { readonly ownerId: string; readonly sequence: number; readonly hash: string };
+export type CheckpointHead = {
+  /** `audit` or `decisions`; absent: the owner's chain of journals. */
+  readonly chain?: string | undefined;
+  readonly ownerId: string;
+  readonly sequence: number;
+  readonly hash: string;
+};
 export type SignedHead = CheckpointHead & { readonly signature: string };
 
 export type Checkpoint = {
@@ -50,7 +56,7 @@ export function makeCheckpoint(
   previousRoot: string,
   heads: readonly CheckpointHead[],
 ): Checkpoint {
-  const sorted = [...heads].sort((a, b) => (a.ownerId < b.ownerId ? -1 : 1));
+  const sorted = [...heads].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   const root = rootOf(at, previousRoot, sorted);
   return {
     at,
@@ -58,8 +64,8 @@ export function makeCheckpoint(
     previousRoot,
     root,
     rootSignature: signed(key, root),
-    heads: sorted.map(({ ownerId, sequence, hash }) => {
-      const head = { ownerId, sequence, hash };
+    heads: sorted.map(({ chain, ownerId, sequence, hash }) => {
+      const head = { ...(chain === undefined ? {} : { chain }), ownerId, sequence, hash };
       return { ...head, signature: signed(key, headText(at, head)) };
     }),
   };
@@ -81,8 +87,10 @@ export function faultOf(key: KeyObject, checkpoint: Checkpoint): string | undefi
   return bad && `has a signature for ${bad.ownerId} that is not ours`;
 }
 
-const headText = (at: string, { ownerId, sequence, hash }: CheckpointHead): string =>
-  `bursar checkpoint\n${at}\n${ownerId}\n${sequence}\n${hash}`;
+const nameOf = ({ ownerId, chain = '' }: CheckpointHead): string => `${ownerId}/${chain}`;
+
+const headText = (at: string, { chain, ownerId, sequence, hash }: CheckpointHead): string =>
+  ['bursar checkpoint', at, ownerId, sequence, hash, ...(chain === undefined ? [] : [chain])].join('\n');
 
 const rootOf = (at: string, previousRoot: string, heads: readonly CheckpointHead[]): string =>
   createHash('sha256')

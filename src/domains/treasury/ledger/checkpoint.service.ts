@@ -24,10 +24,7 @@ export async function writeCheckpoint(
   return database.write(async (tx) => {
     const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
     if (!mine) return undefined;
-    const heads = await rows<CheckpointHead>(
-      tx,
-      'select owner_id as "ownerId", sequence, hash from ledger_heads where sequence > checkpointed_sequence',
-    );
+    const heads = await movedHeads(tx);
     if (heads.length === 0) return undefined;
     const last = await store.last();
     const checkpoint = makeCheckpoint(key, after(last?.at, realNow()), last?.root ?? firstRoot, heads);
@@ -41,7 +38,55 @@ export async function writeCheckpoint(
 const after = (last: string | undefined, now: Date): string =>
   (last === undefined || Date.parse(last) < now.getTime() ? now : later(new Date(last), 1)).toISOString();
 
-async function keep(tx: Tx, { heads, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
+async function movedHeads(tx: Tx): Promise<CheckpointHead[]> {
+  const ofJournals = await rows<CheckpointHead>(
+    tx,
+    'select owner_id as "ownerId", sequence, hash from ledger_heads where sequence > checkpointed_sequence',
+  );
+  const ofRecords = await rows<CheckpointHead>(
+    tx,
+    'select chain, owner_id as "ownerId", sequence, hash from record_heads where sequence > checkpointed_sequence',
+  );
+  return [...ofJournals, ...ofRecords];
+}
+
+async function keep(tx: Tx, checkpoint: Checkpoint): Promise<void> {
+  await keepHeads(tx, checkpoint);
+  await keepRecordHeads(tx, checkpoint);
+}
+
+async function keepRecordHeads(tx: Tx, { heads, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
+  const ofRecords = heads.filter(({ chain }) => chain !== undefined);
+  if (ofRecords.length === 0) return;
+  await runSql(
+    tx,
+    `with head as (
+       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
+         as h (chain, owner_id, sequence, hash, signature)
+     ), kept as (
+       insert into record_checkpoints
+         (chain, owner_id, sequence, hash, signature, root, root_signature, key_id, created_at)
+       select chain, owner_id, sequence, hash, signature, $6, $7, $8, $9::timestamptz from head
+     )
+     update record_heads h set checkpointed_sequence = head.sequence from head
+     where h.chain = head.chain and h.owner_id = head.owner_id`,
+    [
+      ofRecords.map(({ chain }) => chain),
+      ofRecords.map(({ ownerId }) => ownerId),
+      ofRecords.map(({ sequence }) => sequence),
+      ofRecords.map(({ hash }) => hash),
+      ofRecords.map(({ signature }) => signature),
+      root,
+      rootSignature,
+      keyId,
+      at,
+    ],
+  );
+}
+
+async function keepHeads(tx: Tx, { heads: all, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
+  const heads = all.filter(({ chain }) => chain === undefined);
+  if (heads.length === 0) return;
   await runSql(
     tx,
     `with head as (

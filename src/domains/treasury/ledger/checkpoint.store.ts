@@ -51,7 +51,15 @@ const shape = z.strictObject({
   previousRoot: hash,
   root: hash,
   rootSignature: z.string(),
-  heads: z.array(z.strictObject({ ownerId: z.string(), sequence: z.int().positive(), hash, signature: z.string() })),
+  heads: z.array(
+    z.strictObject({
+      chain: z.string().optional(),
+      ownerId: z.string(),
+      sequence: z.int().positive(),
+      hash,
+      signature: z.string(),
+    }),
+  ),
 });
 
 /** Colons are not allowed in file names everywhere. */

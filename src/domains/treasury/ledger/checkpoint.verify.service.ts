@@ -42,19 +42,24 @@ function faultIn(checkpoint: Checkpoint, keys: ReadonlyMap<string, KeyObject>): 
 }
 
 async function changedHeads(database: Database, heads: readonly SignedHead[]): Promise<string[]> {
-  const changed = await rows<{ owner_id: string; sequence: number; hash: string | null }>(
+  const changed = await rows<{ chain: string | null; owner_id: string; sequence: number; hash: string | null }>(
     database.read(),
-    `select h.owner_id, h.sequence, s.hash
-     from unnest($1::text[], $2::bigint[], $3::text[]) as h (owner_id, sequence, hash)
-     left join journal_seals s on s.owner_id = h.owner_id and s.sequence = h.sequence
-     where s.hash is distinct from h.hash`,
-    [heads.map(({ ownerId }) => ownerId), heads.map(({ sequence }) => sequence), heads.map(({ hash }) => hash)],
+    `select h.chain, h.owner_id, h.sequence, coalesce(s.hash, r.hash) as hash
+     from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as h (chain, owner_id, sequence, hash)
+     left join journal_seals s on h.chain is null and s.owner_id = h.owner_id and s.sequence = h.sequence
+     left join record_seals r on r.chain = h.chain and r.owner_id = h.owner_id and r.sequence = h.sequence
+     where coalesce(s.hash, r.hash) is distinct from h.hash`,
+    [
+      heads.map(({ chain }) => chain ?? null),
+      heads.map(({ ownerId }) => ownerId),
+      heads.map(({ sequence }) => sequence),
+      heads.map(({ hash }) => hash),
+    ],
   );
-  return changed.map(({ owner_id, sequence, hash }) =>
-    hash === null
-      ? `knows journal ${sequence} of ${owner_id}, which is gone`
-      : `knows another seal of journal ${sequence} of ${owner_id}: history was rewritten`,
-  );
+  return changed.map(({ chain, owner_id, sequence, hash }) => {
+    const name = `${chain === null ? 'journal' : `${chain} record`} ${sequence} of ${owner_id}`;
+    return hash === null ? `knows ${name}, which is gone` : `knows another seal of ${name}: history was rewritten`;
+  });
 }
 
 type KnownRoot = { readonly root: string; readonly at: Date };
@@ -62,7 +67,8 @@ type KnownRoot = { readonly root: string; readonly at: Date };
 const knownRoots = (database: Database): Promise<KnownRoot[]> =>
   rows<KnownRoot>(
     database.read(),
-    'select distinct root, created_at as at from ledger_checkpoints order by created_at',
+    `select distinct root, created_at as at from ledger_checkpoints
+     union select distinct root, created_at from record_checkpoints order by at`,
   );
 
 const withoutFile = (known: readonly KnownRoot[], roots: ReadonlySet<string>): Difference[] =>

@@ -43,6 +43,9 @@ const LedgerVerification = z
     sealedThrough: z.number().int().meta({ description: 'number of the last journal in the sealed chain' }),
     unsealed: z.number().int().meta({ description: 'journals younger than about a second, not sealed yet' }),
     checkedFrom: z.number().int().meta({ description: 'number of the checkpoint it began at; 0 = from the start' }),
+    records: z
+      .array(z.object({ chain: z.string(), sealedThrough: z.number().int(), unsealed: z.number().int() }))
+      .meta({ description: 'the sealed chains of the owner’s audit rows (`audit`) and card decisions (`decisions`)' }),
     differences: z.array(z.object({ check: z.string(), subject: z.string(), message: z.string() })),
   })
   .meta({ id: 'LedgerVerification', description: 'The outcome of a check of the ledger.' });

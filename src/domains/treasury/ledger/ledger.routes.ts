@@ -12,15 +12,17 @@ import { listCheckpoints } from './checkpoint.queries.ts';
 import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
 import { entryIdOf, entryKeyOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
-import { type PublicKeys, verifyOwner } from './verify.service.ts';
+import { type PublicKeys, type VerifyOptions, verifyOwner } from './verify.service.ts';
 
 export type LedgerDeps = {
+  /** What is checked besides the book itself. */
+  readonly verification: Pick<VerifyOptions, 'chains' | 'reconciliation'>;
   readonly database: Database;
   /** Those that stand beside the checkpoints, by key id: the API knows no key that signs. */
   readonly publicKeys: () => Promise<PublicKeys>;
 };
 
-export const ledgerHandlers = ({ database, publicKeys }: LedgerDeps): Handlers<typeof ledgerArea> => ({
+export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDeps): Handlers<typeof ledgerArea> => ({
   listLedgerEntries: async ({ query }, call) => {
     const { referenceType, referenceId, direction, from, to } = query;
     const filter = { ownerId: ownerOf(call), agentId: agentOf(call), accounts: accountsOf(query) };
@@ -47,12 +49,13 @@ export const ledgerHandlers = ({ database, publicKeys }: LedgerDeps): Handlers<t
     };
   },
   verifyLedger: async ({ query: { full } }, call) => {
-    const { differences, ...verification } = await verifyOwner(database, ownerOf(call), {
+    const { differences, records, ...found } = await verifyOwner(database, ownerOf(call), {
+      ...verification,
       full,
       exclusive: full,
       publicKeys: await publicKeys(),
     });
-    return { ...verification, differences: [...differences] };
+    return { ...found, records: [...records], differences: [...differences] };
   },
   listLedgerCheckpoints: async ({ query }, call) => {
     const found = await listCheckpoints(database.read(), ownerOf(call), pageOfQuery(query));

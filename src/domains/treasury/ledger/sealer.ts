@@ -1,12 +1,14 @@
 /**
- * The sealer as the worker runs it: seals every quarter of a second, and writes a checkpoint every ten minutes of
- * real time where something moved. An error is logged and the next round tries again.
+ * The sealer loop of the worker: seals journals, audit rows and decisions every quarter of a second, and writes a
+ * checkpoint every ten minutes of real time when a chain has grown. It logs an error and repeats the round.
  * @module
  */
 import type { Database } from '../../../db/database.ts';
 import { minute } from '../../../kernel/instant.ts';
 import { beat } from '../../../platform/heartbeats.ts';
 import type { Logger } from '../../../platform/log.ts';
+import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
+import { sealRecords } from '../../../platform/record-chains/seal-records.ts';
 import { type CheckpointKeeper, writeCheckpoint } from './checkpoint.service.ts';
 import { sealJournals } from './seal.service.ts';
 
@@ -22,6 +24,8 @@ export type Sealer = { start(): void; stop(): Promise<void>; state(): SealerStat
 export type SealerDeps = {
   readonly database: Database;
   readonly log: Logger;
+  /** The kinds of records that are sealed beside journals. */
+  readonly chains?: readonly RecordChain[];
   /** Without one no checkpoints are written. */
   readonly checkpoints?: CheckpointKeeper;
   readonly pauseMs?: number;
@@ -29,7 +33,7 @@ export type SealerDeps = {
 };
 
 export function runSealer(deps: SealerDeps): Sealer {
-  const { database, log, checkpoints, pauseMs = 250, checkpointEveryMs = 10 * minute } = deps;
+  const { database, log, checkpoints, chains = [], pauseMs = 250, checkpointEveryMs = 10 * minute } = deps;
   let stopping = Promise.withResolvers<void>();
   let state: SealerState = { running: false, lastRoundAt: null, sealed: 0 };
   let loop: Promise<void> = Promise.resolve();
@@ -37,7 +41,7 @@ export function runSealer(deps: SealerDeps): Sealer {
   let nextBeatAt = 0;
 
   const round = async (): Promise<number> => {
-    const sealed = await sealJournals(database);
+    const sealed = (await sealJournals(database)) + (await sealRecords(database, chains));
     if (Date.now() >= nextBeatAt) {
       await beat(database, 'sealer');
       nextBeatAt = Date.now() + beatEveryMs;

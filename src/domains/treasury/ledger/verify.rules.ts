@@ -8,8 +8,19 @@ import { commitmentTo, genesis, type Head, type JournalOnRecord, sealOf } from '
 
 export type Difference = {
   /** Which invariant is broken. */
-  readonly check: 'seal' | 'balance' | 'account' | 'entry' | 'hold' | 'receivable' | 'text' | 'total' | 'checkpoint';
-  /** The journal, account or checkpoint. */
+  readonly check:
+    | 'seal'
+    | 'balance'
+    | 'account'
+    | 'entry'
+    | 'hold'
+    | 'receivable'
+    | 'text'
+    | 'total'
+    | 'checkpoint'
+    | 'record'
+    | 'reconciliation';
+  /** The journal, account, checkpoint or record, or the name of the reconciliation query. */
   readonly subject: string;
   readonly message: string;
 };

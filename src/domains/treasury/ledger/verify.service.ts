@@ -8,8 +8,17 @@ import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
+import type { ReconciliationQuery } from '../../../platform/reconciliation.ts';
+import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
 import { isSignedHead, isSignedRoot, keyIdOf } from './checkpoint.rules.ts';
 import { sealedAfter, unsealedAfter } from './journal.queries.ts';
+import {
+  checkRecords,
+  noteVerifiedRecords,
+  type RecordVerification,
+  reconcile,
+  type StoredRecordCheckpoint,
+} from './reconcile.service.ts';
 import type { Head } from './seal.rules.ts';
 import { checkpointsOf, checkStanding, type StoredCheckpoint } from './verify.queries.ts';
 import { BookCheck, type Difference } from './verify.rules.ts';
@@ -23,6 +32,8 @@ export type Verification = {
   readonly unsealed: number;
   /** Sequence of the checkpoint it began at; 0 for a check in full. */
   readonly checkedFrom: number;
+  /** The chains of audit rows and decisions. */
+  readonly records: readonly RecordVerification[];
   readonly differences: readonly Difference[];
 };
 
@@ -37,6 +48,10 @@ export type VerifyOptions = {
    * any key signatures are not checked.
    */
   readonly publicKeys?: PublicKeys | undefined;
+  /** The kinds of records whose chains are checked too. */
+  readonly chains?: readonly RecordChain[];
+  /** What the areas registered. */
+  readonly reconciliation?: readonly ReconciliationQuery[];
 };
 
 const batchSize = 1_000;
@@ -44,32 +59,51 @@ const batchSize = 1_000;
 export const fullCheckLock = 8_400_112;
 
 export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
-  const { verification, checkpoint } = await database.write(async (tx) => {
+  const { verification, checkpoint, records } = await database.write(async (tx) => {
     await runSql(tx, 'set transaction isolation level repeatable read, read only');
     if (options.exclusive === true) await oneAtATime(tx);
     const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKeys);
     return check(tx, ownerId, options, from);
   });
-  if (verification.balanced && checkpoint > verification.checkedFrom) await note(database, ownerId, checkpoint);
+  if (!verification.balanced) return verification;
+  if (checkpoint > verification.checkedFrom) await note(database, ownerId, checkpoint);
+  for (const { chain, checkpoint: sequence } of records) {
+    if (sequence > 0) await noteVerifiedRecords(database.read(), chain, ownerId, sequence);
+  }
   return verification;
 }
 
-async function check(tx: Tx, ownerId: string, { full, publicKeys }: VerifyOptions, from: Head | undefined) {
+async function check(tx: Tx, ownerId: string, options: VerifyOptions, from: Head | undefined) {
+  const { full, publicKeys, chains = [], reconciliation = [] } = options;
   const book = new BookCheck(ownerId, from);
   await checkSealed(tx, ownerId, book);
   const unsealed = await checkUnsealed(tx, ownerId, book);
   const checkpoints = await checkpointsOf(tx, ownerId, from?.sequence ?? 0);
   for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKeys);
   await checkStanding(tx, ownerId, book, full);
+  const records: Awaited<ReturnType<typeof checkRecords>>[] = [];
+  for (const chain of chains) {
+    records.push(
+      await checkRecords(tx, { ownerId, full }, chain, book, (checkpoint) =>
+        checkCheckpoint(book, checkpoint, publicKeys),
+      ),
+    );
+  }
+  await reconcile(tx, ownerId, reconciliation, book);
   const verification: Verification = {
     balanced: book.differences.length === 0,
     journals: book.sealedThrough.sequence + unsealed,
     sealedThrough: book.sealedThrough.sequence,
     unsealed,
     checkedFrom: from?.sequence ?? 0,
+    records: records.map(({ chain, sealedThrough, unsealed: waiting }) => ({
+      chain,
+      sealedThrough,
+      unsealed: waiting,
+    })),
     differences: book.differences,
   };
-  return { verification, checkpoint: checkpoints.at(-1)?.sequence ?? 0 };
+  return { verification, checkpoint: checkpoints.at(-1)?.sequence ?? 0, records };
 }
 
 async function checkSealed(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
@@ -93,17 +127,20 @@ async function checkUnsealed(tx: Tx, ownerId: string, book: BookCheck): Promise<
   }
 }
 
-function checkCheckpoint(book: BookCheck, checkpoint: StoredCheckpoint, publicKeys: PublicKeys | undefined): void {
-  const { sequence, hash, at, sealHash } = checkpoint;
+type AnyCheckpoint = StoredCheckpoint | StoredRecordCheckpoint;
+
+function checkCheckpoint(book: BookCheck, checkpoint: AnyCheckpoint, publicKeys: PublicKeys | undefined): void {
+  const { sequence, hash, at, sealHash, chain } = checkpoint;
   const subject = `checkpoint ${at}`;
-  if (sealHash === null) book.differs('checkpoint', subject, `knows journal ${sequence}, which is gone`);
+  const name = `${chain === undefined ? 'journal' : `${chain} record`} ${sequence}`;
+  if (sealHash === null) book.differs('checkpoint', subject, `knows ${name}, which is gone`);
   else if (sealHash !== hash)
-    book.differs('checkpoint', subject, `knows another seal of journal ${sequence}: history was rewritten`);
+    book.differs('checkpoint', subject, `knows another seal of ${name}: history was rewritten`);
   const fault = signatureFault(checkpoint, publicKeys);
   if (fault !== undefined) book.differs('checkpoint', subject, fault);
 }
 
-function signatureFault(checkpoint: StoredCheckpoint, publicKeys: PublicKeys | undefined): string | undefined {
+function signatureFault(checkpoint: AnyCheckpoint, publicKeys: PublicKeys | undefined): string | undefined {
   if (publicKeys === undefined || publicKeys.size === 0) return undefined;
   const key = publicKeys.get(checkpoint.keyId);
   if (key === undefined || keyIdOf(key) !== checkpoint.keyId) return `is signed by an unknown key ${checkpoint.keyId}`;
@@ -137,11 +174,12 @@ async function oneAtATime(tx: Tx): Promise<void> {
   );
 }
 
-/** Every owner who has ever had an account or a journal. */
+/** Every owner that has, or once had, an account, a journal, an audit row or a decision. */
 export async function* ownersWithBooks(database: Database): AsyncIterable<string> {
   const owners = await rows<{ owner_id: string }>(
     database.read(),
-    'select owner_id from ledger_accounts union select owner_id from journals order by owner_id',
+    `select owner_id from ledger_accounts union select owner_id from journals union select owner_id from record_heads
+     union select owner_id from unsealed_records order by owner_id`,
   );
   for (const { owner_id } of owners) yield owner_id;
 }

@@ -1,0 +1,101 @@
+/**
+ * Checks of business records for one owner: the chains of audit rows and decisions, and the reconciliation queries that
+ * the areas registered. Reads in the caller's snapshot and reports differences; repairs nothing.
+ * @module
+ */
+import { runSql } from '../../../db/statement.ts';
+import { rows, type Tx } from '../../../db/tx.ts';
+import type { ReconciliationQuery } from '../../../platform/reconciliation.ts';
+import { genesisOfRecords, type RecordHead } from '../../../platform/record-chains/record-chain.rules.ts';
+import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
+import { verifyRecords } from '../../../platform/record-chains/verify-records.ts';
+import type { SignedHead } from './checkpoint.rules.ts';
+import type { BookCheck } from './verify.rules.ts';
+
+export type RecordVerification = {
+  readonly chain: string;
+  readonly sealedThrough: number;
+  readonly unsealed: number;
+};
+
+/** The name of the query is the subject of its differences. */
+export async function reconcile(
+  tx: Tx,
+  ownerId: string,
+  queries: readonly ReconciliationQuery[],
+  book: BookCheck,
+): Promise<void> {
+  for (const { name, sql, describe } of queries) {
+    const different = await rows<Record<string, unknown>>(tx, `select * from (${sql}) difference limit 100`, [ownerId]);
+    for (const row of different) book.differs('reconciliation', name, describe(row));
+  }
+}
+
+export type StoredRecordCheckpoint = SignedHead & {
+  readonly chain: string;
+  readonly at: string;
+  readonly keyId: string;
+  readonly root: string;
+  readonly rootSignature: string;
+  /** The seal with that sequence as it is now; null where it is gone. */
+  readonly sealHash: string | null;
+};
+
+type CheckCheckpoint = (checkpoint: StoredRecordCheckpoint) => void;
+
+/** In full, or from the chain's last checkpoint that an earlier check found whole. */
+export async function checkRecords(
+  tx: Tx,
+  { ownerId, full }: { readonly ownerId: string; readonly full: boolean },
+  chain: RecordChain,
+  book: BookCheck,
+  checkCheckpoint: CheckCheckpoint,
+): Promise<RecordVerification & { readonly checkpoint: number }> {
+  const from = full ? undefined : await lastVerified(tx, chain, ownerId);
+  const checked = await verifyRecords(tx, chain, { ownerId, from: from ?? start }, (recordId, message) =>
+    book.differs('record', `${chain.noun} ${recordId}`, message),
+  );
+  const checkpoints = await recordCheckpointsOf(tx, chain, ownerId, from?.sequence ?? 0);
+  for (const checkpoint of checkpoints) checkCheckpoint(checkpoint);
+  return { chain: chain.name, ...checked, checkpoint: checkpoints.at(-1)?.sequence ?? 0 };
+}
+
+const start: RecordHead = { sequence: 0, hash: genesisOfRecords };
+
+async function recordCheckpointsOf(
+  tx: Tx,
+  { name }: RecordChain,
+  ownerId: string,
+  after: number,
+): Promise<StoredRecordCheckpoint[]> {
+  const found = await rows<Omit<StoredRecordCheckpoint, 'at'> & { at: Date }>(
+    tx,
+    `select c.chain, c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
+       c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
+     from record_checkpoints c
+     left join record_seals s on s.chain = c.chain and s.owner_id = c.owner_id and s.sequence = c.sequence
+     where c.chain = $1 and c.owner_id = $2 and c.sequence > $3 order by c.sequence`,
+    [name, ownerId, after],
+  );
+  return found.map((row) => ({ ...row, at: row.at.toISOString() }));
+}
+
+async function lastVerified(tx: Tx, { name }: RecordChain, ownerId: string): Promise<RecordHead | undefined> {
+  const [found] = await rows<RecordHead>(
+    tx,
+    `select c.sequence, c.hash from record_verified v
+     join record_checkpoints c on c.chain = v.chain and c.owner_id = v.owner_id and c.sequence = v.sequence
+     join record_seals s on s.chain = c.chain and s.owner_id = c.owner_id and s.sequence = c.sequence and s.hash = c.hash
+     where v.chain = $1 and v.owner_id = $2`,
+    [name, ownerId],
+  );
+  return found;
+}
+
+export const noteVerifiedRecords = (tx: Tx, chain: string, ownerId: string, sequence: number): Promise<unknown> =>
+  runSql(
+    tx,
+    `insert into record_verified as v (chain, owner_id, sequence) values ($1, $2, $3)
+     on conflict (chain, owner_id) do update set sequence = greatest(v.sequence, excluded.sequence)`,
+    [chain, ownerId, sequence],
+  );

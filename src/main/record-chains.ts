@@ -1,0 +1,5 @@
+/** The kinds of records that are sealed beside journals. @module */
+import { decisionChain } from '../domains/payments/network/decision.chain.ts';
+import { auditChain, type RecordChain } from '../platform/record-chains/record-chain.ts';
+
+export const recordChains: readonly RecordChain[] = [auditChain, decisionChain];

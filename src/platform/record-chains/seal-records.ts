@@ -1,0 +1,150 @@
+/**
+ * Seals audit rows and decisions in the order of their commits, each owner's and kind's in a chain of its own. One
+ * sealer at a time; the transactions that write records do not wait for it.
+ * @module
+ */
+import { randomBytes } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
+import { runSql } from '../../db/statement.ts';
+import { oneRow, rows, type Tx } from '../../db/tx.ts';
+import {
+  genesisOfRecords,
+  type RecordFacts,
+  type RecordHead,
+  recordCommitment,
+  recordFormat,
+  sealOfRecord,
+} from './record-chain.rules.ts';
+import type { RecordChain } from './record-chain.ts';
+
+const batchSize = 2_000;
+const lockKey = 8_400_113;
+
+/** How many records were sealed; 0 also while another process seals. */
+export async function sealRecords(
+  database: Database,
+  chains: readonly RecordChain[],
+  limit: number = batchSize,
+): Promise<number> {
+  return database.write(async (tx) => {
+    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+    if (!mine) return 0;
+    const taken = await takeUnsealed(tx, limit);
+    if (taken.length === 0) return 0;
+    for (const chain of chains) {
+      const ofChain = taken.filter(({ chain: name }) => name === chain.name);
+      if (ofChain.length > 0) await seal(tx, chain, ofChain);
+    }
+    return taken.length;
+  });
+}
+
+type Waiting = { readonly chain: string; readonly ownerId: string; readonly recordId: string };
+
+const takeUnsealed = (tx: Tx, limit: number): Promise<Waiting[]> =>
+  rows<Waiting>(
+    tx,
+    `with taken as (
+       delete from unsealed_records u using (
+         select position from unsealed_records order by position limit $1
+       ) next where u.position = next.position
+       returning u.position, u.chain, u.owner_id, u.record_id
+     )
+     select chain, owner_id as "ownerId", record_id as "recordId" from taken order by position`,
+    [limit],
+  );
+
+async function seal(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<void> {
+  const facts = await factsOf(tx, chain, waiting);
+  const heads = await headsOf(tx, chain, waiting);
+  const seals = waiting.map(({ ownerId, recordId }) => {
+    const before = heads.get(ownerId) ?? { sequence: 0, hash: genesisOfRecords };
+    const { facts: text = goneBeforeItsSeal, address = null, texts = null } = facts.get(recordId) ?? {};
+    const [addressSalt, textSalt] = [saltFor(address), saltFor(texts)];
+    const sealed = {
+      chain: chain.name,
+      sequence: before.sequence + 1,
+      format: recordFormat,
+      recordId,
+      facts: text,
+      addressCommitment: address === null ? null : recordCommitment(address, addressSalt ?? ''),
+      textCommitment: texts === null ? null : recordCommitment(texts, textSalt ?? ''),
+    };
+    const hash = sealOfRecord(before.hash, sealed);
+    heads.set(ownerId, { sequence: sealed.sequence, hash });
+    return { ...sealed, ownerId, hash, addressSalt, textSalt };
+  });
+  await keep(tx, chain, seals);
+}
+
+/** A record that somebody deleted between its commit and its seal is sealed all the same, so that verify names it. */
+const goneBeforeItsSeal = '';
+
+const saltFor = (text: string | null): string | null => (text === null ? null : randomBytes(16).toString('hex'));
+
+export async function factsOf(
+  tx: Tx,
+  { select, keyType }: RecordChain,
+  ids: readonly { readonly recordId: string }[],
+): Promise<Map<string, RecordFacts>> {
+  const found = await rows<RecordFacts>(
+    tx,
+    `select r.key::text as "recordId", r.facts, r.address, r.texts from (${select}) r
+     where r.key = any($1::${keyType}[])`,
+    [ids.map(({ recordId }) => recordId)],
+  );
+  return new Map(found.map((row) => [row.recordId, row]));
+}
+
+async function headsOf(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<Map<string, RecordHead>> {
+  const heads = await rows<RecordHead & { ownerId: string }>(
+    tx,
+    `select owner_id as "ownerId", sequence, hash from record_heads where chain = $1 and owner_id = any($2::text[])`,
+    [chain.name, [...new Set(waiting.map(({ ownerId }) => ownerId))]],
+  );
+  return new Map(heads.map(({ ownerId, sequence, hash }) => [ownerId, { sequence, hash }]));
+}
+
+type Kept = {
+  readonly ownerId: string;
+  readonly sequence: number;
+  readonly recordId: string;
+  readonly format: number;
+  readonly addressCommitment: string | null;
+  readonly textCommitment: string | null;
+  readonly hash: string;
+  readonly addressSalt: string | null;
+  readonly textSalt: string | null;
+};
+
+async function keep(tx: Tx, chain: RecordChain, seals: readonly Kept[]): Promise<void> {
+  await runSql(
+    tx,
+    `with sealed as (
+       select * from unnest($2::text[], $3::bigint[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[],
+         $9::text[], $10::text[])
+         as s (owner_id, sequence, record_id, format, address_commitment, text_commitment, hash, address_salt, text_salt)
+     ), salt as (
+       insert into record_salts (chain, record_id, address_salt, text_salt)
+       select $1, record_id, address_salt, text_salt from sealed where num_nonnulls(address_salt, text_salt) > 0
+     ), seal as (
+       insert into record_seals (chain, owner_id, sequence, record_id, format, address_commitment, text_commitment, hash)
+       select $1, owner_id, sequence, record_id, format, address_commitment, text_commitment, hash from sealed
+     )
+     insert into record_heads as h (chain, owner_id, sequence, hash)
+     select distinct on (owner_id) $1, owner_id, sequence, hash from sealed order by owner_id, sequence desc
+     on conflict (chain, owner_id) do update set sequence = excluded.sequence, hash = excluded.hash`,
+    [
+      chain.name,
+      seals.map(({ ownerId }) => ownerId),
+      seals.map(({ sequence }) => sequence),
+      seals.map(({ recordId }) => recordId),
+      seals.map(({ format }) => format),
+      seals.map(({ addressCommitment }) => addressCommitment),
+      seals.map(({ textCommitment }) => textCommitment),
+      seals.map(({ hash }) => hash),
+      seals.map(({ addressSalt }) => addressSalt),
+      seals.map(({ textSalt }) => textSalt),
+    ],
+  );
+}

@@ -1,0 +1,104 @@
+/**
+ * Recomputes the chain of one kind of record of one owner, in the caller's snapshot, and reports records that were
+ * rewritten, deleted or slipped in. Changes nothing.
+ * @module
+ */
+import { rows, type Tx } from '../../db/tx.ts';
+import { faultsOfRecord, type RecordHead, type RecordSalts, type RecordSeal } from './record-chain.rules.ts';
+import type { RecordChain } from './record-chain.ts';
+import { factsOf } from './seal-records.ts';
+
+const batchSize = 1_000;
+
+export type RecordsChecked = { readonly sealedThrough: number; readonly unsealed: number };
+export type ReportRecord = (recordId: string, message: string) => void;
+
+/** `from`: the last seal that was found whole before; the genesis for a check of all records. */
+export async function verifyRecords(
+  tx: Tx,
+  chain: RecordChain,
+  { ownerId, from }: { readonly ownerId: string; readonly from: RecordHead },
+  report: ReportRecord,
+): Promise<RecordsChecked> {
+  let head = from;
+  for (;;) {
+    const seals = await sealsAfter(tx, chain, ownerId, head.sequence);
+    const facts = await factsOf(tx, chain, seals);
+    for (const seal of seals) {
+      const record = facts.get(seal.recordId);
+      const found = record === undefined ? undefined : { ...record, ...seal };
+      for (const fault of faultsOfRecord(chain.name, head, seal, found)) report(seal.recordId, fault);
+      head = seal;
+    }
+    if (seals.length < batchSize) break;
+  }
+  await verifyHead(tx, chain, { ownerId, head }, report);
+  await verifyPresence(tx, chain, { ownerId, from }, report);
+  return { sealedThrough: head.sequence, unsealed: await unsealedOf(tx, chain, ownerId) };
+}
+
+const sealsAfter = (
+  tx: Tx,
+  { name }: RecordChain,
+  ownerId: string,
+  after: number,
+): Promise<(RecordSeal & RecordSalts)[]> =>
+  rows<RecordSeal & RecordSalts>(
+    tx,
+    `select s.sequence, s.record_id as "recordId", s.format, s.address_commitment as "addressCommitment",
+       s.text_commitment as "textCommitment", s.hash, t.address_salt as "addressSalt", t.text_salt as "textSalt"
+     from record_seals s left join record_salts t on t.chain = s.chain and t.record_id = s.record_id
+     where s.chain = $1 and s.owner_id = $2 and s.sequence > $3 order by s.sequence limit $4`,
+    [name, ownerId, after, batchSize],
+  );
+
+async function verifyHead(
+  tx: Tx,
+  { name, noun }: RecordChain,
+  { ownerId, head }: { readonly ownerId: string; readonly head: RecordHead },
+  report: ReportRecord,
+): Promise<void> {
+  const [kept] = await rows<RecordHead>(
+    tx,
+    'select sequence, hash from record_heads where chain = $1 and owner_id = $2',
+    [name, ownerId],
+  );
+  if ((kept?.sequence ?? 0) === head.sequence && (kept === undefined || kept.hash === head.hash)) return;
+  report(ownerId, `has ${kept?.sequence ?? 0} as the last ${noun} of its chain, its seals end at ${head.sequence}`);
+}
+
+/** Over all records, also those before `from`: a sealed one that is gone, and one that has no seal and waits for none. */
+async function verifyPresence(
+  tx: Tx,
+  { name, select }: RecordChain,
+  { ownerId, from }: { readonly ownerId: string; readonly from: RecordHead },
+  report: ReportRecord,
+): Promise<void> {
+  const gone = await rows<{ recordId: string; sequence: number }>(
+    tx,
+    `select s.record_id as "recordId", s.sequence from record_seals s
+     where s.chain = $1 and s.owner_id = $2 and s.sequence <= $3
+       and not exists (select from (${select}) r where r.owner_id = $2 and r.key::text = s.record_id)
+     order by s.sequence limit 100`,
+    [name, ownerId, from.sequence],
+  );
+  for (const { recordId, sequence } of gone) report(recordId, `was sealed as number ${sequence} and is gone`);
+  const strays = await rows<{ recordId: string }>(
+    tx,
+    `select r.key::text as "recordId" from (${select}) r where r.owner_id = $2
+       and not exists (select from record_seals s where s.chain = $1 and s.record_id = r.key::text)
+       and not exists (select from unsealed_records u where u.chain = $1 and u.record_id = r.key::text)
+     limit 100`,
+    [name, ownerId],
+  );
+  for (const { recordId } of strays) report(recordId, 'has no seal and waits for none');
+}
+
+async function unsealedOf(tx: Tx, { name }: RecordChain, ownerId: string): Promise<number> {
+  const [found] = await rows<{ count: number }>(
+    tx,
+    'select count(*) as count from unsealed_records where chain = $1 and owner_id = $2',
+    [name, ownerId],
+  );
+  return found?.count ?? 0;
+}

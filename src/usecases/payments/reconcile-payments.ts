@@ -1,0 +1,161 @@
+/**
+ * Reconciliation of payments: spending counters, clearings, holds, journals, decisions and events must agree with the
+ * transactions. Each query returns the differences of one owner.
+ * @module
+ */
+import * as z from 'zod';
+import { inWords } from '../../kernel/money.ts';
+import { defineReconciliation, type ReconciliationQuery } from '../../platform/reconciliation.ts';
+
+const spendingCounters = defineReconciliation({
+  name: 'spending counters',
+  sql: `select agent_id as "agentId", card_id as "cardId", day::text as day,
+      coalesce(kept.spent, 0)::bigint as "countedCents", coalesce(due.spent, 0)::bigint as "spentCents",
+      coalesce(kept.payments, 0)::bigint as counted, coalesce(due.payments, 0)::bigint as payments
+    from (
+      select d.agent_id, d.card_id, d.day, d.spent_cents as spent, d.payments
+      from spending_days d join agents a on a.id = d.agent_id
+      where ($1::text is null or a.owner_id = $1) and (d.spent_cents <> 0 or d.payments <> 0)
+    ) kept full join (
+      select t.agent_id, coalesce(t.card_id, '') as card_id, (t.authorized_at at time zone 'UTC')::date as day,
+        sum(t.spent_cents) as spent, count(*) as payments
+      from transactions t where ($1::text is null or t.owner_id = $1) and t.spent_cents > 0 group by 1, 2, 3
+    ) due using (agent_id, card_id, day)
+    where (coalesce(kept.spent, 0), coalesce(kept.payments, 0)) <> (coalesce(due.spent, 0), coalesce(due.payments, 0))`,
+  row: z.object({
+    agentId: z.string(),
+    cardId: z.string(),
+    day: z.string(),
+    countedCents: z.number(),
+    spentCents: z.number(),
+    counted: z.number(),
+    payments: z.number(),
+  }),
+  describe: ({ agentId, cardId, day, countedCents, spentCents, counted, payments }) =>
+    `of agent ${agentId}, card ${cardId === '' ? 'none' : cardId}, ${day}: counted are ${inWords(countedCents)} in ${counted} payments; the transactions make ${inWords(spentCents)} in ${payments}`,
+});
+
+const clearings = defineReconciliation({
+  name: 'clearings',
+  sql: `select t.id, t.cleared_cents as "clearedCents", e.cents as "reportedCents", coalesce(j.cents, 0)::bigint as "bookedCents"
+    from transactions t
+    cross join lateral (
+      select coalesce(sum(amount_cents), 0)::bigint as cents from transaction_events
+      where transaction_id = t.id and kind = 'clearing'
+    ) e
+    left join (
+      select j.reference_id, sum(l.amount_cents) as cents
+      from journals j join ledger_entries l on l.journal_id = j.id
+      where ($1::text is null or j.owner_id = $1) and j.kind = 'clearing'
+        and l.account = 'external:cards:' || j.owner_id
+      group by 1
+    ) j on j.reference_id = t.id
+    where ($1::text is null or t.owner_id = $1) and (t.cleared_cents <> e.cents or t.cleared_cents <> coalesce(j.cents, 0))`,
+  row: z.object({ id: z.string(), clearedCents: z.number(), reportedCents: z.number(), bookedCents: z.number() }),
+  describe: ({ id, clearedCents, reportedCents, bookedCents }) =>
+    `transaction ${id} says ${inWords(clearedCents)} cleared; its clearing messages make ${inWords(reportedCents)}, its journals ${inWords(bookedCents)}`,
+});
+
+const clearingMessages = defineReconciliation({
+  name: 'clearing messages',
+  sql: `select t.id, e.kind, e.adapter, e.network_id as "networkId"
+    from transactions t join transaction_events e on e.transaction_id = t.id
+    where ($1::text is null or t.owner_id = $1) and e.kind in ('clearing', 'reversal', 'authorization')
+      and not exists (
+        select from network_messages m where m.adapter = e.adapter and m.id = e.network_id and m.kind = e.kind)`,
+  row: z.object({
+    id: z.string(),
+    kind: z.string(),
+    adapter: z.string().nullable(),
+    networkId: z.string().nullable(),
+  }),
+  describe: ({ id, kind, adapter, networkId }) =>
+    `transaction ${id} has the ${kind} ${networkId} of ${adapter}, which the network never sent or which was deleted`,
+});
+
+const holds = defineReconciliation({
+  name: 'holds',
+  sql: `select t.id, t.held_cents as "heldCents", coalesce(j.cents, 0)::bigint as "bookedCents"
+    from transactions t
+    left join (
+      select j.reference_id, sum(l.amount_cents) as cents
+      from journals j join ledger_entries l on l.journal_id = j.id
+      where ($1::text is null or j.owner_id = $1) and j.reference_type = 'transaction' and l.account like '%:held'
+      group by 1
+    ) j on j.reference_id = t.id
+    where ($1::text is null or t.owner_id = $1) and t.held_cents <> coalesce(j.cents, 0)`,
+  row: z.object({ id: z.string(), heldCents: z.number(), bookedCents: z.number() }),
+  describe: ({ id, heldCents, bookedCents }) =>
+    `transaction ${id} holds ${inWords(heldCents)}; its journals hold ${inWords(bookedCents)}`,
+});
+
+const journalsOfPayments = defineReconciliation({
+  name: 'journals of payments',
+  sql: `select j.id, j.kind, j.reference_id as "transactionId", j.cause from journals j
+    where ($1::text is null or j.owner_id = $1) and j.kind in ('authorization', 'clearing', 'reversal', 'hold_expiry')
+      and not exists (
+        select from transactions t join transaction_events e on e.transaction_id = t.id
+        where t.id = j.reference_id and t.owner_id = j.owner_id
+          and j.cause = case e.kind when 'expiry' then 'hold_expiry' else e.kind end || ':' || e.adapter || ':' || e.network_id)`,
+  row: z.object({ id: z.string(), kind: z.string(), transactionId: z.string(), cause: z.string() }),
+  describe: ({ id, kind, transactionId, cause }) =>
+    `journal ${id} of the kind ${kind} has no message ${cause} of transaction ${transactionId}`,
+});
+
+const decisions = defineReconciliation({
+  name: 'decisions',
+  sql: `select d.seq, d.transaction_id as "transactionId", d.outcome, m.answer ->> 'decision' as answered,
+      t.decline_rule as "declineRule", t.id is not null as "hasTransaction"
+    from decisions d
+    left join transactions t on t.id = d.transaction_id and t.owner_id = d.owner_id
+    left join network_messages m on m.adapter = t.adapter and m.id = t.authorization_id and m.kind = 'authorization'
+    where ($1::text is null or d.owner_id = $1)
+      and (t.id is null or m.answer ->> 'decision' is distinct from d.outcome
+        or (d.outcome = 'declined') <> (t.decline_rule is not null))`,
+  row: z.object({
+    seq: z.number(),
+    transactionId: z.string().nullable(),
+    outcome: z.string(),
+    answered: z.string().nullable(),
+    declineRule: z.string().nullable(),
+    hasTransaction: z.boolean(),
+  }),
+  describe: ({ seq, transactionId, outcome, answered, declineRule, hasTransaction }) =>
+    hasTransaction
+      ? `decision ${seq} says ${outcome}; the network was answered ${answered ?? 'nothing'}, and transaction ${transactionId} ${declineRule === null ? 'was not declined' : `was declined by ${declineRule}`}`
+      : `decision ${seq} is of transaction ${transactionId}, which is gone`,
+});
+
+const undecided = defineReconciliation({
+  name: 'authorizations without a decision',
+  sql: `select t.id, e.network_id as "networkId"
+    from transactions t join transaction_events e on e.transaction_id = t.id and e.kind = 'authorization'
+    where ($1::text is null or t.owner_id = $1)
+      and not exists (select from decisions d where d.transaction_id = t.id)`,
+  row: z.object({ id: z.string(), networkId: z.string().nullable() }),
+  describe: ({ id, networkId }) => `transaction ${id} was authorized as ${networkId}, and there is no decision on it`,
+});
+
+const statuses = defineReconciliation({
+  name: 'events of payments',
+  sql: `select t.id, t.status, last.name, last.status as "eventStatus"
+    from transactions t cross join lateral (
+      select e.name, e.data ->> 'status' as status from events e
+      where e.subject_id = t.id and e.name like 'transaction.%' order by e.seq desc limit 1
+    ) last
+    where ($1::text is null or t.owner_id = $1) and last.status <> t.status`,
+  row: z.object({ id: z.string(), status: z.string(), name: z.string(), eventStatus: z.string() }),
+  describe: ({ id, status, name, eventStatus }) =>
+    `transaction ${id} is ${status}; its last event, ${name}, says ${eventStatus}`,
+});
+
+export const paymentReconciliation: readonly ReconciliationQuery[] = [
+  spendingCounters,
+  clearings,
+  clearingMessages,
+  holds,
+  journalsOfPayments,
+  decisions,
+  undecided,
+  statuses,
+];
