@@ -48,7 +48,7 @@ export function intentMove(
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';
   const move = moveIntent(stateOf(before as IntentRow), kind, false);
   if (move.outcome !== 'moved') return undefined;
-  const paying = isDeclined ? null : transactionId;
+  const paying = isDeclined ? (before.matchedTransactionId ?? null) : transactionId;
   const deniedReason = isDeclined ? decision.reason.slice(0, 500) : null;
   const after = { ...before, status: move.next, matchedTransactionId: paying, transactionId, deniedReason };
   return {

@@ -1,0 +1,291 @@
+/**
+ * Goal: the SQL function that writes a decision writes every column that the entities have, and moves an intent exactly
+ * as `moveIntent` says. Method: its text against the entities' columns; decisions over random states in PostgreSQL.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { databaseOf } from '../../../src/db/database.ts';
+import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { oneRow } from '../../../src/db/tx.ts';
+import { type Decision, decideAuthorization } from '../../../src/domains/payments/network/authorization.rules.ts';
+import {
+  type AuthorizationFacts,
+  decisionFactsOf,
+  loadAuthorizationFacts,
+} from '../../../src/domains/payments/network/authorization-facts.ts';
+import { writingOf } from '../../../src/domains/payments/network/authorization-write.ts';
+import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
+import { TransactionRow } from '../../../src/domains/payments/transactions/transaction.entity.ts';
+import { IntentRow } from '../../../src/domains/spending/intents/index.ts';
+import {
+  type IntentStatus,
+  intentStatuses,
+  isFinalIntent,
+  moveIntent,
+} from '../../../src/domains/spending/intents/intent.rules.ts';
+import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
+import { newId } from '../../../src/kernel/ids.ts';
+import { entities } from '../../../src/main/modules/index.ts';
+import { anIntent, aPayer, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let orm: Orm;
+let payer: Payer;
+beforeAll(async () => {
+  world = await startWorld();
+  orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 3, applicationName: 'test' });
+  payer = await aPayer(world, { fundsCents: 100_000_000 });
+});
+afterAll(async () => {
+  await orm.close();
+  await world.close();
+});
+
+const functionText = (name: string): Promise<string> =>
+  readFile(new URL(`../../../src/db/functions/${name}.sql`, import.meta.url), 'utf8');
+
+/** Columns of the entity that the ORM writes. */
+const columnsOf = (entity: typeof TransactionRow): string[] =>
+  orm.em
+    .getMetadata()
+    .get(entity)
+    .props.filter(({ persist, fieldNames }) => persist !== false && fieldNames !== undefined)
+    .flatMap(({ fieldNames }) => fieldNames)
+    .sort();
+
+const names = (list: string): string[] =>
+  list
+    .split(',')
+    .map((name) => name.trim())
+    .sort();
+
+const without = (all: readonly string[], some: readonly string[]): string[] =>
+  all.filter((name) => !some.includes(name));
+
+describe('the column lists', () => {
+  test('an authorization inserts every column of a transaction but those that only later messages set', async () => {
+    const text = await functionText('apply-authorization');
+    const [, inserted = '', selected = ''] =
+      /insert into transactions \(([^)]*)\)\s+select ([\s\S]*?)\s+from jsonb_populate_record\(null::transactions/.exec(
+        text,
+      ) ?? [];
+    expect(names(selected)).toEqual(names(inserted));
+    const setLater = [
+      ...['cleared_cents', 'reversed_cents', 'refunded_cents', 'is_final', 'issuer_settlement_id'],
+      ...['verified', 'verified_at', 'mismatch', 'memo', 'original_transaction_id'],
+      ...['link_until', 'confirmed_at', 'confirm_cause', 'currency', 'version'],
+    ].sort();
+    const columns = columnsOf(TransactionRow);
+    expect(without(columns, names(inserted))).toEqual(without(setLater, without(setLater, columns)));
+    expect(without(names(inserted), columns)).toEqual([]);
+  });
+
+  test.each([
+    [
+      'a confirmed transaction',
+      't.link_until is not null',
+      ['intent_id', 'decline_rule', 'decline_reason', 'completed_at', 'status'],
+    ],
+    [
+      'a transaction that was collected before',
+      "'unasked' ->> 'version'",
+      ['adapter', 'authorization_id', 'funding_source', 'wallet_id'],
+    ],
+  ])('linking %s sets known columns only, each to the column of the same name', async (_what, end, kept) => {
+    const text = await functionText('apply-authorization');
+    const updates = text.split('update transactions t set ').slice(1);
+    const update = updates.find((one) => one.slice(0, one.indexOf('if not found')).includes(end)) ?? '';
+    const assignments = update.slice(0, update.indexOf('from jsonb_populate_record'));
+    const set = [...assignments.matchAll(/(\w+) = (?:n\.(\w+)|case n\.(\w+)|null|t\.version \+ 1)/g)];
+    const columns = columnsOf(TransactionRow);
+    expect(set.length).toBeGreaterThan(15);
+    for (const [, column = '', ...sources] of set) {
+      expect(columns).toContain(column);
+      const [source = column] = sources.filter((one) => one !== undefined);
+      expect(source).toBe(column);
+    }
+    expect(set.map(([, column]) => column).filter((column) => kept.includes(column ?? ''))).toEqual([]);
+  });
+
+  test('rows of decisions, events and audit are inserted with every column of their tables', async () => {
+    const [apply, record] = [await functionText('apply-authorization'), await functionText('record-changes')];
+    for (const [text, table, made] of [
+      [apply, 'decisions', ['seq']],
+      [apply, 'events', ['seq']],
+      [apply, 'audit', []],
+      [record, 'events', ['seq']],
+      [record, 'audit', []],
+    ] as const) {
+      const [, inserted = '', selected = ''] =
+        new RegExp(`insert into ${table} \\(([^)]*)\\)\\s+select ([\\s\\S]*?)\\s+from jsonb_`).exec(text) ?? [];
+      const columns = await world.sql<{ name: string }>(
+        `select column_name as name from information_schema.columns where table_name = $1 and table_schema = 'public'`,
+        [table],
+      );
+      expect([table, names(selected)]).toEqual([table, names(inserted)]);
+      expect([table, [...names(inserted), ...made].sort()]).toEqual([table, columns.map(({ name }) => name).sort()]);
+    }
+  });
+
+  test('what is read back of an approved and of a declined authorization is the row that was built', async () => {
+    for (const amountCents of [1_250, 200_000_000]) {
+      const { received, facts } = await asked(amountCents);
+      const decision = decided(facts, received);
+      const { payload, transactionId } = writingOf(received, facts, decision);
+      await applied(payload);
+      const [row] = await world.sql<{ row: Record<string, unknown> }>(
+        'select to_jsonb(t) as row from transactions t where id = $1',
+        [transactionId],
+      );
+      const built = JSON.parse(JSON.stringify(payload.transaction)) as Record<string, unknown>;
+      const read = row?.row ?? {};
+      const differing = Object.keys(built).filter((column) => !isSame(built[column], read[column]));
+      expect(differing).toEqual([]);
+    }
+  });
+});
+
+const isSame = (built: unknown, read: unknown): boolean => {
+  if (typeof built === 'string' && typeof read === 'string' && /^\d{4}-\d\d-\d\dT/.test(built)) {
+    return Date.parse(built) === Date.parse(read);
+  }
+  return (built ?? null) === (read ?? null);
+};
+
+async function asked(amountCents: number) {
+  const message = authorizationMessage.parse({
+    ...networkOf(world).authorizationOf(payer, { amountCents, merchant: sandboxShop }),
+  });
+  const at = new Date();
+  const cause = {
+    causeId: `network:sandbox:${message.id}`,
+    requestId: randomUUID(),
+    actor: { kind: 'network' },
+    at,
+  } as const;
+  const received = { adapter: 'sandbox', message, requestHash: 'hash', cause };
+  const question = { adapter: 'sandbox', id: message.id, cardRef: message.cardRef, tokenHash: null, at };
+  const loaded = await loadAuthorizationFacts(databaseOf(orm).read(), question);
+  if (!('facts' in loaded)) throw new Error('no facts');
+  return { received, facts: loaded.facts };
+}
+
+type Received = Awaited<ReturnType<typeof asked>>['received'];
+
+const decided = (facts: AuthorizationFacts, { message, cause }: Received): Decision =>
+  decideAuthorization(
+    decisionFactsOf(
+      facts,
+      message,
+      {
+        amountCents: message.amountCents,
+        merchant: { id: message.merchant.id, name: message.merchant.name },
+        mcc: message.merchant.mcc,
+        country: message.merchant.country,
+        kind: message.kind,
+        recurring: message.recurring,
+      },
+      { at: cause.at, risk: { outcome: 'allow', signals: [] } },
+    ),
+  );
+
+const applied = (payload: object) =>
+  oneRow(databaseOf(orm).read(), 'select apply_authorization($1::jsonb) as applied', [JSON.stringify(payload)]);
+
+const intentRow = async (id: string): Promise<IntentRow> => {
+  const row = await orm.em.fork().findOne(IntentRow, { id: id as IntentRow['id'] });
+  if (row === null) throw new Error(`no intent ${id}`);
+  return row;
+};
+
+const aState = fc.record({
+  status: fc.constantFrom(...intentStatuses),
+  isMatched: fc.boolean(),
+  isApproved: fc.boolean(),
+});
+
+type State = { status: IntentStatus; isMatched: boolean; isApproved: boolean };
+const everyState: [State][] = intentStatuses.flatMap((status) =>
+  [true, false].flatMap((isApproved) => [true, false].map((isMatched): [State] => [{ status, isMatched, isApproved }])),
+);
+
+/** An intent in that state, whether or not any command leads there. */
+async function intentIn({ status, isMatched }: { status: string; isMatched: boolean }): Promise<string> {
+  const id = await anIntent(world, payer, { status });
+  if (isMatched) {
+    await world.sql('update intents set matched_transaction_id = $2, transaction_id = $2 where id = $1', [
+      id,
+      newId('transaction'),
+    ]);
+  }
+  return id;
+}
+
+const trail = async (id: string) => {
+  const transitions = await world.sql(
+    `select from_status, to_status from transitions where noun = 'intent' and row_id = $1`,
+    [id],
+  );
+  const [run] = await world.sql('select is_open, wanted_wake, due_at from workflow_runs where subject_id = $1', [id]);
+  return { transitions, run };
+};
+
+const standing = ({ status, matchedTransactionId, completedAt, approvedBy, version }: IntentRow) => ({
+  ...{ status, isMatched: matchedTransactionId != null, completedAt, approvedBy, version },
+});
+
+test('an approved charge matches its intent, and a declined one of a checkout fails it, exactly where moveIntent allows it', async () => {
+  await fc.assert(
+    fc.asyncProperty(aState, async (state) => {
+      const id = await intentIn(state);
+      const twin = await intentIn(state);
+      const before = await intentRow(id);
+      const { received, facts: loaded } = await asked(state.isApproved ? 1_250 : 200_000_000);
+      const checkout: AuthorizationFacts['checkout'] = {
+        id: newId('checkout'),
+        intentId: id,
+        status: 'paying',
+        ceilingCents: null,
+        requestId: randomUUID(),
+        runId: null,
+      };
+      const facts = { ...loaded, intents: [before], checkout: state.isApproved ? null : checkout };
+      const allowed = decided({ ...loaded, intents: [] }, received);
+      expect(allowed.outcome).toBe(state.isApproved ? 'approved' : 'declined');
+      const candidate = state.isApproved ? ({ id } as Decision['candidate']) : undefined;
+      await applied(writingOf(received, facts, { ...allowed, candidate }).payload);
+
+      const kind = state.isApproved ? 'match' : 'fail';
+      const from = {
+        status: before.status,
+        matchedTransactionId: before.matchedTransactionId ?? null,
+        isRecurring: false,
+      };
+      const move = moveIntent(from, kind, false);
+      const after = await intentRow(id);
+      if (move.outcome !== 'moved') {
+        expect(standing(after)).toEqual(standing(before));
+        expect((await trail(id)).transitions).toEqual([]);
+        return;
+      }
+      expect(after.status).toBe(move.next);
+      expect((await trail(id)).run).toMatchObject({ is_open: !isFinalIntent(move.next), wanted_wake: true });
+      // The same command through the entity leaves the same intent, transition and workflow run.
+      const command =
+        kind === 'match'
+          ? ({ kind, transactionId: newId('transaction') } as const)
+          : ({ kind, reason: 'declined' } as const);
+      await databaseOf(orm).write((tx) => applyToIntent(tx, twin, command, received.cause));
+      expect(standing(after)).toEqual(standing(await intentRow(twin)));
+      expect(await trail(id)).toEqual(await trail(twin));
+    }),
+    {
+      numRuns: 60,
+      examples: everyState,
+    },
+  );
+}, 60_000);
