@@ -1,4 +1,4 @@
-/** The API documentation page: Swagger UI from this server alone, so that it works offline. @module */
+/** The explorer at /docs/explorer, which sends requests: Swagger UI from this server alone, so that it works offline. @module */
 
 /** `note`: one line above everything, in the page's own style; plain text of our own, with nothing to escape. */
 export const docsPage = (note: string | undefined): string => `<!doctype html>
@@ -6,7 +6,7 @@ export const docsPage = (note: string | undefined): string => `<!doctype html>
   <head>
     <meta charset="utf-8">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Bursar API</title>
+    <title>Bursar API explorer</title>
     <link rel="stylesheet" href="/docs/assets/swagger-ui.css">
     <link rel="icon" href="/docs/assets/favicon-32x32.png">
   </head>

@@ -14,6 +14,7 @@ import { businessTimeInWords } from './business-time.ts';
 import { docsPage, docsScript } from './docs-page.ts';
 import { refuseMethod } from './mount.ts';
 import { pageHeaders } from './pages.ts';
+import { referencePage } from './reference-page.ts';
 import { Router as PathRouter } from './router.ts';
 
 type Served = { readonly openapi: object; readonly clock: Pick<Clock, 'now'>; readonly log: Logger };
@@ -42,9 +43,14 @@ function docs(openapi: object, clock: Pick<Clock, 'now'>, log: Logger): Record<s
     return (_request, response) =>
       response.set('Cache-Control', revalidated).sendFile(name, { root, cacheControl: false });
   };
+  const reference = referencePage(openapi);
   return {
     '/openapi.json': made('json', JSON.stringify(openapi)),
     '/docs': async (_request, response) => {
+      const note = await noteOf(clock, log);
+      response.set('Cache-Control', revalidated).type('html').send(reference(note));
+    },
+    '/docs/explorer': async (_request, response) => {
       const note = await noteOf(clock, log);
       response.set('Cache-Control', revalidated).type('html').send(docsPage(note));
     },

@@ -78,6 +78,7 @@ describe('paths and methods', () => {
   test('the documentation’s own paths too', async () => {
     for (const path of [
       '/docs',
+      '/docs/explorer',
       '/docs/start.js',
       '/docs/assets/swagger-ui.css',
       '/docs/passkeys',
@@ -206,7 +207,7 @@ describe('caching', () => {
   });
 
   test('of the documentation a copy is asked about before it is used', async () => {
-    for (const path of ['/docs', '/docs/start.js', '/docs/assets/swagger-ui.css', '/openapi.json']) {
+    for (const path of ['/docs', '/docs/explorer', '/docs/start.js', '/docs/assets/swagger-ui.css', '/openapi.json']) {
       expect([path, (await ask(path)).headers.get('cache-control')]).toEqual([path, 'no-cache']);
     }
   });
@@ -323,7 +324,7 @@ describe('broken requests', () => {
 describe('the documentation page', () => {
   test('forgets credentials, and its files have their types', async () => {
     expect(await (await ask('/docs/start.js')).text()).toMatch(/persistAuthorization: false/);
-    const page = await (await ask('/docs')).text();
+    const page = await (await ask('/docs/explorer')).text();
     const files = [...page.matchAll(/(?:src|href)="(\/[^"]+)"/g)].map(([, path]) => path ?? '');
     const types: Record<string, RegExp> = { css: /^text\/css/, js: /^text\/javascript/, png: /^image\/png/ };
     expect(files.length).toBe(4);
@@ -358,7 +359,7 @@ describe('the documentation page', () => {
     const browser = await openBrowser();
     try {
       const { page, complaints } = await openPage(browser);
-      await page.goto(`${world.apiUrl}/docs`);
+      await page.goto(`${world.apiUrl}/docs/explorer`);
       await page.locator('.opblock').first().waitFor();
       await page.locator('.auth-wrapper .authorize').first().click();
       await page.locator('.modal-ux input').first().fill(owner.key);
