@@ -277,6 +277,35 @@ export const customerChangeData = named('CustomerChangeEventData', {
   ...customerData.shape,
   changed: fieldNames.meta({ description: 'the fields that changed, without their values' }),
 });
+const cardLimits = {
+  maxTransactionEuros: euros.nullable(),
+  dailyLimitEuros: euros.nullable(),
+  monthlyLimitEuros: euros.nullable(),
+};
+export const cardRequestData = named('CardRequestEventData', {
+  id: id('cardRequest'),
+  ownerId: id('owner'),
+  agentId: id('agent'),
+  type: code,
+  cardId: id('card').nullable().meta({ description: 'the card to change, or the card that the approval issued' }),
+  status: code,
+  granted: z.strictObject(cardLimits).nullable().meta({ description: 'null unless approved' }),
+  decidedAt: instant.nullable(),
+  remindedAt: instant.nullable(),
+  expiresAt: instant,
+  createdAt: instant,
+});
+export const accessEventData = named('AccessEventData', {
+  id: id('accessEvent'),
+  ownerId: id('owner'),
+  agentId: id('agent').nullable(),
+  cardId: id('card').nullable(),
+  intentId: id('intent').nullable(),
+  kind: code,
+  decision: code,
+  expiresAt: instant.nullable(),
+  createdAt: instant,
+});
 export const evidenceData = named('EvidenceEventData', {
   id: id('evidence'),
   ownerId: id('owner'),

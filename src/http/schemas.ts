@@ -18,7 +18,10 @@ export const id = <K extends IdKind>(kind: K) =>
 const cursorAt = (id: string): string => encodeCursor({ createdAt: '2026-11-20T12:00:00.000Z', id });
 const exampleCursor = cursorAt(exampleId('request'));
 
-const withArticle = (noun: string): string => `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+const withArticle = (kind: IdKind): string => {
+  const noun = kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
+};
 
 /** An id in an answer. */
 export const idOut = (kind: IdKind) =>

@@ -15,6 +15,7 @@ export const idPrefixes = {
   intent: 'int',
   evidence: 'evd',
   card: 'ca',
+  cardRequest: 'crq',
   checkout: 'chk',
   transaction: 'tx',
   simulation: 'sim',
@@ -26,6 +27,7 @@ export const idPrefixes = {
   webhook: 'wh',
   delivery: 'whd',
   audit: 'aud',
+  accessEvent: 'ae',
   request: 'req',
 } as const;
 

@@ -75,6 +75,14 @@ export const limits = {
     rows: `cards r where r.agent_id = given.subject and r.status <> 'closed'
       and not (r.is_provisioning and r.replaces_card_id is not null)`,
   },
+  card_requests: {
+    most: 20,
+    per: 'agent',
+    counted: 'pending card requests of this agent',
+    remedy: 'have one decided, or cancel one first',
+    operations: ['createCardRequest'],
+    rows: `card_requests r where r.agent_id = given.subject and r.status = 'pending' and r.expires_at > given.at`,
+  },
   wallets: {
     most: 100,
     per: 'owner',

@@ -19,3 +19,27 @@ export {
 export { cardView } from './cards/card.wire.ts';
 export { isCoolingDown, narrowest, remaining } from './cards/card-policy.rules.ts';
 export type { CardPolicyWire } from './cards/card-shapes.contract.ts';
+export { CardRequestRow } from './card-requests/card-request.entity.ts';
+export {
+  type CardRequestView,
+  cardRequestWorkflowId,
+  decideCardRequest,
+} from './card-requests/card-request.messages.ts';
+export { findCardRequest } from './card-requests/card-request.queries.ts';
+export {
+  type CardRequestStatus,
+  grantedLimits,
+  limitNames,
+  nextCardRequestStep,
+  statusAsOf as cardRequestStatusAsOf,
+  whyNoChanges,
+} from './card-requests/card-request.rules.ts';
+export {
+  applyToCardRequest,
+  lockCardRequest,
+  nextStatus,
+  remindOfCardRequest,
+} from './card-requests/card-request.service.ts';
+export { cardRequestView, requestedOf } from './card-requests/card-request.wire.ts';
+export { changeCardLimits } from './cards/card.change.service.ts';
+export { prepareFurtherCard } from './cards/card.further.service.ts';

@@ -1,20 +1,31 @@
-/** Cards. @module */
+/** Cards, and what an agent requests of them. @module */
+import { cardRequestActivities } from '../../../activities/cards/card-request.activities.ts';
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
+import { cardRequestsArea } from '../../domains/cards/card-requests/card-request.contract.ts';
+import { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
+import { cardRequestWorkflow } from '../../domains/cards/card-requests/card-request.messages.ts';
+import { cardRequestHandlers } from '../../domains/cards/card-requests/card-request.routes.ts';
 import { cardsArea } from '../../domains/cards/cards/card.contract.ts';
 import { CardRow } from '../../domains/cards/cards/card.entity.ts';
 import type { OnActivated } from '../../domains/cards/cards/card.issue.service.ts';
 import { cardWorkflow } from '../../domains/cards/cards/card.messages.ts';
 import { cardHandlers } from '../../domains/cards/cards/card.routes.ts';
+import { attestSubject } from '../../domains/identity/approvals/index.ts';
 import { agentBecomesVisible } from '../../domains/parties/index.ts';
 import type { Id } from '../../kernel/ids.ts';
+import { approveCardRequest } from '../../usecases/cards/approve-card-request.ts';
+import { cardRequestApproval } from '../../usecases/cards/card-request-approval.ts';
 import { readCardPolicy } from '../../usecases/cards/read-card-policy.ts';
 import { reassignPayments } from '../../usecases/cards/rotate-card.ts';
-import { defineModule, servedArea } from './module.ts';
+import { type ApiProcessWithoutApprovals, defineModule, servedArea } from './module.ts';
 
 const onActivated: OnActivated = async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {
   await agentBecomesVisible(tx, cause, agentId as Id<'agent'>);
   if (from !== undefined) await reassignPayments(tx, cause, { agentId, from, to });
 };
+
+const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+  approveCardRequest({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
 
 export const cards = defineModule('cards', [
   servedArea('cards', {
@@ -33,6 +44,24 @@ export const cards = defineModule('cards', [
         queue: 'main',
         summary: ({ subjectId, ofAgent }) =>
           `Card ${subjectId}${ofAgent}: issued, kept in step with the processor, closed`,
+      },
+    ],
+  }),
+  servedArea('card-requests', {
+    contract: cardRequestsArea,
+    position: 320,
+    handlers: (api) => cardRequestHandlers({ ...api, approve: approvingOf(api) }),
+    approval: (api) => cardRequestApproval({ approve: approvingOf(api) }),
+    entities: [CardRequestRow],
+    tables: ['card_requests'],
+    activities: ({ database, clock, config, links, vault }) =>
+      cardRequestActivities({ database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
+    workflows: [
+      {
+        type: cardRequestWorkflow,
+        idPrefix: 'card-request',
+        queue: 'main',
+        summary: ({ subjectId, ofAgent }) => `Card request ${subjectId}${ofAgent}: to be decided by a person, or expired`,
       },
     ],
   }),

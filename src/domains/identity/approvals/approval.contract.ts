@@ -158,7 +158,10 @@ export const approvalsArea = defineArea({
       body: z.strictObject({ webauthnAssertion, changes }),
       success: { status: 200, body: approvalOut },
       refusals: ['invalid_state', 'policy_denied', 'not_found'],
-      fires: ['intent.approved', 'intent.attested'],
+      fires: [
+        ...(['intent.approved', 'intent.attested', 'card_request.decided', 'card_limit_request.updated'] as const),
+        ...(['card.issued', 'card.activated', 'card.limits_changed'] as const),
+      ],
     },
     denyByLink: {
       method: 'post',
@@ -170,7 +173,7 @@ export const approvalsArea = defineArea({
       body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: approvalOut },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['intent.denied'],
+      fires: ['intent.denied', 'card_request.decided', 'card_limit_request.updated'],
     },
   },
 });
