@@ -80,7 +80,7 @@ export const cardRequestActivities = (deps: Deps) => {
 
 export type CardRequestActivities = ReturnType<typeof cardRequestActivities>;
 
-async function rowOf(database: Database, id: string): Promise<CardRequestRow> {
+async function rowOf(database: Database, id: string): Promise<Readonly<CardRequestRow>> {
   const row = await findCardRequest(database.read(), id);
   if (row === null) throw notFound('card request', id);
   return row;

@@ -7,12 +7,8 @@ import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@te
 import type { CardRequestActivities, CardRequestNext } from '../../activities/cards/card-request.activities.ts';
 import type { CardRequestView } from '../../src/domains/cards/card-requests/card-request.messages.ts';
 import { moveCardRequest } from '../../src/domains/cards/card-requests/card-request.rules.ts';
-import {
-  type Decision,
-  decisionAsked,
-  parseDecision,
-} from '../../src/domains/identity/approvals/decision.messages.ts';
-import { currentDetails, type Details } from '../lib/current-details.ts';
+import { type Decision, decisionAsked, parseDecision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import { currentDetails } from '../lib/current-details.ts';
 import { databaseSteps } from '../lib/database-steps.ts';
 import { onSignal, onUpdate } from '../lib/messages.ts';
 import { refusal, refusalIn } from '../lib/refusals.ts';
@@ -90,15 +86,11 @@ export async function cardRequest(input: { id: string }): Promise<CardRequestVie
   for (;;) {
     const step = next ?? (await serially(refresh));
     next = undefined;
-    describe(details, step);
+    details.say(sentenceOf(step));
     if (step.kind === 'final') break;
     if (step.kind === 'remind') await stepOf(remindOfCardRequest);
     else if (step.kind === 'expire') await stepOf(expireCardRequest);
-    else
-      await condition(
-        () => isStale || next !== undefined || workflowInfo().continueAsNewSuggested,
-        step.waitMs,
-      );
+    else await condition(() => isStale || next !== undefined || workflowInfo().continueAsNewSuggested, step.waitMs);
     if (workflowInfo().continueAsNewSuggested) {
       await condition(allHandlersFinished);
       await continueAsNew<typeof cardRequest>({ id });
@@ -115,14 +107,14 @@ function refuseUnlessLegal(view: CardRequestView | undefined, decision: Decision
   if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
 }
 
-function describe(details: Details, { kind, view, approvalUrl, needsPasskey }: CardRequestNext): void {
+function sentenceOf({ kind, view, approvalUrl, needsPasskey }: CardRequestNext): string {
   const { type, agentId, cardId, status, expiresAt, isReminded } = view;
   const what = type === 'new_card' ? `A new card for ${agentId}` : `Other limits for ${cardId} of ${agentId}`;
-  if (kind === 'final') return details.say(`Done: ${status}. ${what}.`);
-  if (kind === 'expire') return details.say(`The deadline has passed. ${what}.`);
-  if (kind === 'remind') return details.say(`Reminding the owner. ${what}.`);
+  if (kind === 'final') return `Done: ${status}. ${what}.`;
+  if (kind === 'expire') return `The deadline has passed. ${what}.`;
+  if (kind === 'remind') return `Reminding the owner. ${what}.`;
   const how = needsPasskey === true ? ' with a passkey; a signal does not approve it' : '';
   const reminded = isReminded ? ' The owner was reminded.' : '';
   const sentence = `${what}: waiting for a person to approve it${how}, or to deny it, until ${expiresAt} of business time; then it expires.${reminded}`;
-  details.say(approvalUrl ? `${sentence}\nThe approver's page: ${approvalUrl}` : sentence);
+  return approvalUrl ? `${sentence}\nThe approver's page: ${approvalUrl}` : sentence;
 }

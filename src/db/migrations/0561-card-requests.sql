@@ -24,7 +24,7 @@ create table card_requests (
   expires_at timestamptz not null,
   request_id text not null,
   run_id text,
-  version int not null,
+  version int not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null,
   check (type <> 'new_card' or (usage is not null and purpose is not null)),

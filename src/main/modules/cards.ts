@@ -1,6 +1,7 @@
 /** Cards, and what an agent requests of them. @module */
-import { cardRequestActivities } from '../../../activities/cards/card-request.activities.ts';
+
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
+import { cardRequestActivities } from '../../../activities/cards/card-request.activities.ts';
 import { cardRequestsArea } from '../../domains/cards/card-requests/card-request.contract.ts';
 import { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
 import { cardRequestWorkflow } from '../../domains/cards/card-requests/card-request.messages.ts';
@@ -61,7 +62,8 @@ export const cards = defineModule('cards', [
         type: cardRequestWorkflow,
         idPrefix: 'card-request',
         queue: 'main',
-        summary: ({ subjectId, ofAgent }) => `Card request ${subjectId}${ofAgent}: to be decided by a person, or expired`,
+        summary: ({ subjectId, ofAgent }) =>
+          `Card request ${subjectId}${ofAgent}: to be decided by a person, or expired`,
       },
     ],
   }),

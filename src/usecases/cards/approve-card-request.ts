@@ -77,4 +77,3 @@ export function refuseOtherChanges(changes: ApproverChanges): void {
   const why = whyNoChanges(changes);
   if (why !== undefined) throw new DomainError('invalid_request', why);
 }
-

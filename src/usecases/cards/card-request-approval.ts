@@ -1,4 +1,6 @@
 /** The card request as an approval subject: what the approver's page shows of it, and what a decision does. @module */
+
+import type { Tx } from '../../db/tx.ts';
 import {
   applyToCardRequest,
   type CardRequestRow,
@@ -12,7 +14,6 @@ import {
 } from '../../domains/cards/index.ts';
 import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
-import type { Tx } from '../../db/tx.ts';
 import { eurosFromCents, inWords } from '../../kernel/money.ts';
 import { demandsPasskey } from '../spending/refuse-unattested.ts';
 import { type ApproveCardRequest, matterOf } from './approve-card-request.ts';

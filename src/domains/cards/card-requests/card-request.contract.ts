@@ -20,7 +20,10 @@ const limitsOut = {
 
 const requestedOut = z
   .object({
-    usage: z.enum(cardUsages).nullable().meta({ description: 'Of a new card.', examples: ['multi'] }),
+    usage: z
+      .enum(cardUsages)
+      .nullable()
+      .meta({ description: 'Of a new card.', examples: ['multi'] }),
     purpose: z
       .string()
       .nullable()
@@ -58,10 +61,13 @@ const cardRequestOut = z
     granted: grantedOut
       .nullable()
       .meta({ description: 'Set by the approval: the requested limits, with the changes of the approver.' }),
-    decidedBy: z.string().nullable().meta({
-      description: 'The caller who approved, denied or cancelled; `deadline` where the request expired.',
-      examples: ['passkey:psk_01kc1v9m3se7ttw5v1x0h2q8ab'],
-    }),
+    decidedBy: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The caller who approved, denied or cancelled; `deadline` where the request expired.',
+        examples: ['passkey:psk_01kc1v9m3se7ttw5v1x0h2q8ab'],
+      }),
     decisionReason: z
       .string()
       .nullable()
@@ -69,11 +75,14 @@ const cardRequestOut = z
     decidedAt: instantOut.nullable().meta({ description: 'When the request reached its final state.' }),
     remindedAt: instantOut.nullable().meta({ description: 'When the owner was reminded.' }),
     expiresAt: instantOut.meta({ description: 'Until when a person may decide.' }),
-    approvalUrl: z.string().nullable().meta({
-      description:
-        "The link to the approver's page while the request is pending. A capability: keep it secret. Null for agent tokens.",
-      examples: ['https://bursar.example/approve/6f1d2c3b4a5968778695a4b3c2d1e0f9'],
-    }),
+    approvalUrl: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          "The link to the approver's page while the request is pending. A capability: keep it secret. Null for agent tokens.",
+        examples: ['https://bursar.example/approve/6f1d2c3b4a5968778695a4b3c2d1e0f9'],
+      }),
     createdAt: instantOut,
   })
   .meta({ id: 'CardRequest', description: 'A request of an agent for a card, or for other limits of a card.' });
@@ -89,8 +98,12 @@ const limits = {
   maxTransactionEuros: euros()
     .optional()
     .meta({ description: 'The most that one payment may take.', examples: [50] }),
-  dailyLimitEuros: euros().optional().meta({ description: 'The limit of a UTC day.', examples: [100] }),
-  monthlyLimitEuros: euros().optional().meta({ description: 'The limit of a UTC month.', examples: [1000] }),
+  dailyLimitEuros: euros()
+    .optional()
+    .meta({ description: 'The limit of a UTC day.', examples: [100] }),
+  monthlyLimitEuros: euros()
+    .optional()
+    .meta({ description: 'The limit of a UTC month.', examples: [1000] }),
 };
 
 const newCard = z

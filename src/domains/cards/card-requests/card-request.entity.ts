@@ -1,11 +1,12 @@
 /** The card_requests table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
+import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { CardUsage } from '../cards/card.port.ts';
 import type { CardRequestStatus, CardRequestType } from './card-request.rules.ts';
 
-const CardRequestSchema = defineEntity({
+export const CardRequestSchema = defineEntity({
   name: 'CardRequest',
   tableName: 'card_requests',
   properties: {
@@ -39,3 +40,9 @@ const CardRequestSchema = defineEntity({
 });
 export class CardRequestRow extends CardRequestSchema.class {}
 CardRequestSchema.setClass(CardRequestRow);
+
+declare module '../../../db/tables.ts' {
+  interface Tables {
+    card_requests: TableOf<typeof CardRequestSchema>;
+  }
+}

@@ -4,7 +4,7 @@ import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { pageOf } from '../../../kernel/page.ts';
+import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
 import type { ApprovalLinks, ApproverChanges } from '../../identity/approvals/index.ts';
@@ -26,7 +26,11 @@ export type CardRequestDeps = {
   readonly gateway: Pick<WorkflowGateway, 'startSoon'>;
   readonly links: ApprovalLinks;
   /** Through the workflow: 503 while Temporal is unavailable. */
-  readonly approve: (row: CardRequestRow, approval: { changes: ApproverChanges }, cause: Cause) => Promise<unknown>;
+  readonly approve: (
+    row: Readonly<CardRequestRow>,
+    approval: { changes: ApproverChanges },
+    cause: Cause,
+  ) => Promise<unknown>;
 };
 
 export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof cardRequestsArea> => ({
@@ -45,21 +49,22 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
     }
     const { status, type } = query;
     const filter = { ownerId: ownerOf(call), agentId: own ?? query.agentId, status, type, now: await call.now() };
-    const page = pageOfQuery(query);
-    const found = await listCardRequests(deps.database.read(), filter, page);
-    const wire = await wiresOf(deps, found, call);
-    return pageOf(found, page.limit, ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }), wire);
+    const found = await listCardRequests(deps.database.read(), filter, pageOfQuery(query));
+    return mapPage(found, await wiresOf(deps, found.data, call));
   },
 
   getCardRequest: async ({ params }, call) => shown(deps, await reach(deps, params.id, call), call),
 
   approveCardRequest: async ({ params, body }, call) => {
-    const given = Object.entries(body).flatMap(([name, amount]) => (amount === undefined ? [] : [[name, amount] as const]));
+    const given = Object.entries(body).flatMap(([name, amount]) =>
+      amount === undefined ? [] : [[name, amount] as const],
+    );
     await deps.approve(await reach(deps, params.id, call), { changes: Object.fromEntries(given) }, call.cause);
     return shown(deps, await reach(deps, params.id, call), call);
   },
 
-  denyCardRequest: async ({ params, body }, call) => revoke(deps, params.id, { kind: 'deny', reason: body.reason }, call),
+  denyCardRequest: async ({ params, body }, call) =>
+    revoke(deps, params.id, { kind: 'deny', reason: body.reason }, call),
   cancelCardRequest: async ({ params }, call) => revoke(deps, params.id, { kind: 'cancel' }, call),
 });
 
@@ -70,7 +75,7 @@ async function agentNamed({ database }: CardRequestDeps, body: CardRequestBody, 
   return agentId;
 }
 
-const reach = async ({ database }: CardRequestDeps, id: string, call: Call): Promise<CardRequestRow> =>
+const reach = async ({ database }: CardRequestDeps, id: string, call: Call): Promise<Readonly<CardRequestRow>> =>
   mayReach(call, 'card request', id, await findCardRequest(database.read(), id));
 
 /** One transaction that works without Temporal; the relay wakes the workflow afterwards. */
@@ -82,15 +87,15 @@ async function revoke(deps: CardRequestDeps, id: string, decision: CardRequestDe
   return shown(deps, row, call);
 }
 
-const shown = async (deps: CardRequestDeps, row: CardRequestRow, call: Call): Promise<CardRequestWire> =>
+const shown = async (deps: CardRequestDeps, row: Readonly<CardRequestRow>, call: Call): Promise<CardRequestWire> =>
   (await wiresOf(deps, [row], call))(row);
 
 /** An agent never gets the link under which its request is decided. */
 async function wiresOf(
   { database, links }: CardRequestDeps,
-  found: readonly CardRequestRow[],
+  found: readonly Readonly<CardRequestRow>[],
   { caller, now }: Call,
-): Promise<(row: CardRequestRow) => CardRequestWire> {
+): Promise<(row: Readonly<CardRequestRow>) => CardRequestWire> {
   const waiting = found.filter(({ status }) => status === 'pending').map(({ id }) => id);
   const ids = caller.kind === 'key' ? waiting : [];
   const urls = await links.urlsOf(database.read(), ids);

@@ -81,7 +81,7 @@ export const limitNames = {
   monthlyLimitEuros: { field: 'monthlyLimitCents', label: 'Monthly limit' },
 } as const satisfies Record<string, { field: keyof RequestedLimits; label: string }>;
 
-export type LimitChanges = Readonly<Record<string, Cents>>;
+export type LimitChanges = Readonly<Record<string, Cents | undefined>>;
 
 /** Why the approver's changes are none of a card request; undefined where they are. */
 export function whyNoChanges(changes: LimitChanges): string | undefined {

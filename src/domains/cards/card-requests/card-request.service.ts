@@ -7,15 +7,10 @@ import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
-import type { Cents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
-import {
-  closeWorkflowRun,
-  openWorkflowRun,
-  setWorkflowRunDue,
-} from '../../../platform/workflow-runs.ts';
+import { closeWorkflowRun, openWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
 import { lockAgent } from '../../parties/index.ts';
 import { findCard } from '../cards/card.queries.ts';
@@ -46,7 +41,7 @@ export async function createCardRequest(
   { id, ownerId, agentId, body }: NewCardRequest,
   cause: Cause,
   links: Pick<ApprovalLinks, 'open'>,
-): Promise<CardRequestRow> {
+): Promise<Readonly<CardRequestRow>> {
   const known = await findCardRequest(tx, id);
   if (known !== null) return known;
   await assertAgentActive(tx, ownerId, agentId);
@@ -205,4 +200,3 @@ const changesOf = (row: CardRequestRow, event: Name): Change[] => [
 ];
 
 const limitEvent = 'card_limit_request.updated';
-

@@ -1,0 +1,305 @@
+/**
+ * Goal: an agent's card request is decided once, by the owner alone, by every way there is, and grants exactly what was
+ * approved. Method: real HTTP, PostgreSQL, Temporal and worker; the sandbox clock; software passkeys.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
+import { cardsArea } from '../../../src/domains/cards/index.ts';
+import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { hour } from '../../../src/kernel/instant.ts';
+import { eventNamesOf } from '../../support/events.ts';
+import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { aPasskey } from '../../support/factories/passkeys.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { refusalOf } from '../../support/refusals.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let temporal: OpenTemporal;
+let owner: Owner;
+let agent: AgentWithCard;
+
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+  temporal = await openTemporal();
+}, 60_000);
+afterAll(async () => {
+  await temporal.close();
+  await world.close();
+});
+beforeEach(async () => {
+  owner = await world.owner();
+  agent = await anAgentWithCard(world, owner);
+});
+
+const requests = (as: Owner | ReturnType<World['as']> = owner) => as.client(cardRequestsArea);
+const asAgent = () => requests(world.as(agent.token));
+const card = (cardId: string) => owner.client(cardsArea).getCard({ params: { cardId } });
+const find = (id: string) => requests().getCardRequest({ params: { id } });
+
+const newCard = { type: 'new_card', usage: 'multi', purpose: 'cloud hosting', dailyLimitEuros: 100 } as const;
+const askForCard = (more: object = {}) => asAgent().createCardRequest({ body: { ...newCard, ...more } });
+const askForLimits = (more: object = {}) =>
+  asAgent().createCardRequest({
+    body: { type: 'limit_change', cardId: agent.cardId, maxTransactionEuros: 40, ...more },
+  });
+
+describe('a request', () => {
+  test('waits for 72 hours, and only the owner gets the link', async () => {
+    const made = await askForCard({ reason: 'The old plan ends.' });
+    expect(made).toMatchObject({
+      type: 'new_card',
+      agentId: agent.agentId,
+      cardId: null,
+      status: 'pending',
+      reason: 'The old plan ends.',
+      requested: { usage: 'multi', purpose: 'cloud hosting', dailyLimitEuros: 100, monthlyLimitEuros: null },
+      granted: null,
+      decidedBy: null,
+      approvalUrl: null,
+    });
+    expect(Date.parse(made.expiresAt) - Date.parse(made.createdAt)).toBe(72 * hour);
+    expect((await find(made.id)).approvalUrl).toMatch(/\/approve\/[0-9a-f]{32}$/);
+    expect(await eventNamesOf(world, made.id)).toEqual(['card_request.created']);
+    const change = await askForLimits();
+    expect((await eventNamesOf(world, change.id)).toSorted()).toEqual([
+      'card_limit_request.updated',
+      'card_request.created',
+    ]);
+  });
+
+  test('names its agent, a card of that agent, and a limit', async () => {
+    const bodies: [object, string][] = [
+      [{ type: 'new_card', usage: 'multi', purpose: 'x' }, 'agentId'],
+      [{ type: 'limit_change', agentId: agent.agentId, cardId: agent.cardId }, 'must name'],
+      [{ type: 'new_card', agentId: agent.agentId, purpose: 'x' }, 'usage'],
+    ];
+    for (const [body, word] of bodies) {
+      expect(await refusalOf(requests().createCardRequest({ body: body as never }))).toEqual([
+        400,
+        expect.stringContaining(word),
+      ]);
+    }
+    const sibling = await anAgentWithCard(world, owner);
+    expect((await refusalOf(askForLimits({ cardId: sibling.cardId })))[0]).toBe(404);
+  });
+
+  test('is listed for its owner and its agent, by state, type and page', async () => {
+    const first = await askForCard();
+    const second = await askForLimits();
+    await requests().denyCardRequest({ params: { id: second.id as never }, body: {} });
+    const idsOf = async (query: object, by = requests()) =>
+      (await by.listCardRequests({ query: query as never })).data.map(({ id }) => id);
+    expect(await idsOf({})).toEqual([second.id, first.id]);
+    expect(await idsOf({ status: 'pending' }, asAgent())).toEqual([first.id]);
+    expect(await idsOf({ type: 'limit_change' })).toEqual([second.id]);
+    const page = await requests().listCardRequests({ query: { limit: 1 } as never });
+    expect(page.data.map(({ id }) => id)).toEqual([second.id]);
+    expect(await idsOf({ limit: 1, cursor: page.nextCursor })).toEqual([first.id]);
+    const sibling = await anAgentWithCard(world, owner);
+    expect((await refusalOf(requests(world.as(sibling.token)).getCardRequest({ params: { id: first.id } })))[0]).toBe(
+      403,
+    );
+    const stranger = await world.owner();
+    expect((await refusalOf(requests(stranger).getCardRequest({ params: { id: first.id } })))[0]).toBe(404);
+  });
+
+  test('is one of at most 20 that are pending', async () => {
+    for (let made = 0; made < 20; made++) await askForCard();
+    expect(await refusalOf(askForCard())).toEqual([400, expect.stringContaining('20 pending card requests')]);
+  });
+});
+
+describe('an approval', () => {
+  test('issues the card with the limits that the owner set instead', async () => {
+    const { id } = await askForCard();
+    const approved = await requests().approveCardRequest({
+      params: { id: id as never },
+      body: { dailyLimitEuros: 60 },
+    });
+    expect(approved).toMatchObject({
+      status: 'approved',
+      granted: { dailyLimitEuros: 60, maxTransactionEuros: null },
+      decidedBy: expect.stringMatching(/^key:key_/),
+    });
+    expect(await card(approved.cardId ?? '')).toMatchObject({
+      agentId: agent.agentId,
+      status: 'active',
+      purpose: 'cloud hosting',
+      dailyLimitEuros: 60,
+    });
+    expect(await eventNamesOf(world, approved.cardId ?? '')).toEqual(expect.arrayContaining(['card.issued']));
+    const again = await requests().approveCardRequest({ params: { id: id as never }, body: { dailyLimitEuros: 99 } });
+    expect(again).toEqual(approved);
+    expect(await refusalOf(requests().denyCardRequest({ params: { id: id as never }, body: {} }))).toEqual([
+      400,
+      'cannot deny a card request that is approved',
+    ]);
+  });
+
+  test('changes the limits that were requested and leaves the others', async () => {
+    const { cardId } = agent;
+    await owner.client(cardsArea).updateCardLimits({ params: { cardId }, body: { monthlyLimitEuros: 900 } });
+    const { id } = await askForLimits();
+    const approved = await requests().approveCardRequest({ params: { id: id as never }, body: {} });
+    expect(approved).toMatchObject({ status: 'approved', cardId, granted: { maxTransactionEuros: 40 } });
+    expect(await card(cardId)).toMatchObject({
+      maxTransactionEuros: 40,
+      dailyLimitEuros: null,
+      monthlyLimitEuros: 900,
+    });
+    expect((await eventNamesOf(world, id)).toSorted()).toEqual([
+      'card_limit_request.updated',
+      'card_limit_request.updated',
+      'card_request.created',
+      'card_request.decided',
+    ]);
+  });
+
+  test('is the owner’s: an agent token cannot', async () => {
+    const { id } = await askForCard();
+    expect((await refusalOf(asAgent().approveCardRequest({ params: { id: id as never }, body: {} })))[0]).toBe(403);
+    expect((await refusalOf(asAgent().denyCardRequest({ params: { id: id as never }, body: {} })))[0]).toBe(403);
+    expect((await find(id)).status).toBe('pending');
+  });
+
+  test('of a frozen agent’s request is refused, and the request still waits', async () => {
+    const { id } = await askForCard();
+    await world.sql(`update agents set status = 'frozen' where id = $1`, [agent.agentId]);
+    expect(await refusalOf(requests().approveCardRequest({ params: { id: id as never }, body: {} }))).toEqual([
+      400,
+      expect.stringContaining('is frozen'),
+    ]);
+    expect((await find(id)).status).toBe('pending');
+  });
+
+  test('by two callers at once issues one card', async () => {
+    const { id } = await askForCard();
+    const approve = () => requests().approveCardRequest({ params: { id: id as never }, body: {} });
+    const [one, other] = await Promise.all([approve(), approve()]);
+    expect(one.cardId).toBe(other.cardId);
+    const cards = await owner.client(cardsArea).listAgentCards({ params: { agentId: agent.agentId } });
+    expect(cards).toHaveLength(2);
+  });
+});
+
+describe('a signal', () => {
+  const workflowOf = (id: string) => `card-request/${id}`;
+
+  test('approves with changes, and is recorded with its name', async () => {
+    const { id } = await askForLimits();
+    await temporal.started(workflowOf(id));
+    await temporal.signal(workflowOf(id), 'decide', {
+      decision: 'approve',
+      by: 'anna',
+      changes: { dailyLimitEuros: 12.5 },
+    });
+    const done = await eventually(
+      () => find(id),
+      ({ status }) => status === 'approved',
+    );
+    expect(done).toMatchObject({
+      decidedBy: 'signal:anna',
+      granted: { maxTransactionEuros: 40, dailyLimitEuros: 12.5 },
+    });
+    expect(await card(agent.cardId)).toMatchObject({ maxTransactionEuros: 40, dailyLimitEuros: 12.5 });
+  });
+
+  test('with anything else is ignored or refused, and says so in the current details', async () => {
+    const { id } = await askForLimits();
+    await temporal.started(workflowOf(id));
+    const strange = [
+      'maybe',
+      { decision: 'approve', changes: { dailyLimitEuros: 'much' } },
+      { decision: 'approve', by: 'eve', changes: { amountEuros: 1 } },
+    ];
+    for (const typed of strange) await temporal.signal(workflowOf(id), 'decide', typed);
+    const { details } = await eventually(
+      () => temporal.viewOf(workflowOf(id)),
+      ({ details: text }) => text.includes('and nothing else'),
+    );
+    expect(details).toContain('was ignored');
+    expect((await find(id)).status).toBe('pending');
+    await owner.client(policiesArea).updateAgentPolicy({
+      params: { agentId: agent.agentId },
+      body: { requireAttestation: true } as never,
+    });
+    await temporal.signal(workflowOf(id), 'decide', 'approve');
+    await eventually(
+      () => temporal.viewOf(workflowOf(id)),
+      ({ details: text }) => text.includes('demands a passkey'),
+    );
+    expect((await find(id)).status).toBe('pending');
+  });
+});
+
+describe('the approver’s page', () => {
+  const tokenOf = async (id: string) => (await find(id)).approvalUrl?.split('/').at(-1) ?? '';
+  const approver = () => world.as('').client(approvalsArea);
+
+  test('shows the request and approves it with a passkey and the approver’s changes', async () => {
+    const passkey = await aPasskey(world, owner);
+    const { id } = await askForLimits({ reason: 'Prices went up.' });
+    const token = await tokenOf(id);
+    const shown = await approver().getApproval({ params: { token } });
+    expect(shown).toMatchObject({ kind: 'card_request', id, status: 'pending', passkey: { state: 'ready' } });
+    expect(shown.request).toMatchObject({
+      title: 'Approve card limits',
+      purpose: 'Prices went up.',
+      changes: [{ name: 'maxTransactionEuros', requestedEuros: 40 }, {}, {}],
+    });
+    const changes = { maxTransactionEuros: 30 } as never;
+    const challenge = await approver().createApprovalChallenge({ params: { token }, body: { changes } });
+    const webauthnAssertion = passkey.answer(challenge);
+    expect(await refusalOf(approver().approveByLink({ params: { token }, body: { webauthnAssertion } }))).toEqual([
+      400,
+      expect.stringContaining('was made for other amounts'),
+    ]);
+    const done = await approver().approveByLink({ params: { token }, body: { webauthnAssertion, changes } });
+    expect(done).toMatchObject({ status: 'approved', outcome: { approvedWith: 'passkey' }, request: null });
+    expect(await find(id)).toMatchObject({ decidedBy: `passkey:${passkey.id}`, granted: { maxTransactionEuros: 30 } });
+    expect(await card(agent.cardId)).toMatchObject({ maxTransactionEuros: 30 });
+  });
+
+  test('denies without a passkey', async () => {
+    const { id } = await askForCard();
+    const token = await tokenOf(id);
+    const denied = await approver().denyByLink({ params: { token }, body: { reason: 'not now' } });
+    expect(denied).toMatchObject({ status: 'denied', outcome: { title: 'Denied', approvedWith: null } });
+    expect(await find(id)).toMatchObject({ status: 'denied', decisionReason: 'not now', decidedBy: 'approval-link' });
+  });
+});
+
+test('the owner is reminded once at half time, and the request expires at its deadline', async () => {
+  const { id } = await askForLimits();
+  await temporal.started(`card-request/${id}`);
+  await world.advance(36 * hour);
+  await eventually(
+    () => find(id),
+    ({ remindedAt }) => remindedAt !== null,
+  );
+  expect(await eventNamesOf(world, id)).toContain('card_request.reminded');
+  await world.advance(36 * hour);
+  expect((await find(id)).status).toBe('expired');
+  expect(await refusalOf(requests().approveCardRequest({ params: { id: id as never }, body: {} }))).toEqual([
+    400,
+    expect.stringContaining('expired'),
+  ]);
+  await eventually(
+    () => eventNamesOf(world, id),
+    (names) => names.includes('card_request.expired'),
+  );
+  expect((await eventNamesOf(world, id)).filter((name) => name === 'card_request.reminded')).toHaveLength(1);
+  expect((await eventNamesOf(world, id)).filter((name) => name === 'card_limit_request.updated')).toHaveLength(2);
+  expect(await find(id)).toMatchObject({ status: 'expired', decidedBy: 'deadline' });
+});
+
+test('a run that was lost continues from the row', async () => {
+  const { id } = await askForLimits();
+  await temporal.started(`card-request/${id}`);
+  await temporal.client.workflow.getHandle(`card-request/${id}`).terminate('lost');
+  const approved = await requests().approveCardRequest({ params: { id: id as never }, body: {} });
+  expect(approved.status).toBe('approved');
+});

@@ -1,0 +1,119 @@
+/** Goal: a card request is decided once, in time, and grants what was approved. Method: properties over all states and times. @module */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type CardRequestCommand,
+  cardRequestStatuses,
+  dueAt,
+  expiryOf,
+  grantedLimits,
+  isFinalCardRequest,
+  moveCardRequest,
+  nextCardRequestStep,
+  reminderOf,
+  statusAsOf,
+  whyNoChanges,
+} from '../../../src/domains/cards/card-requests/card-request.rules.ts';
+import { hour } from '../../../src/kernel/instant.ts';
+import { cents } from '../../../src/kernel/money.ts';
+
+const status = fc.constantFrom(...cardRequestStatuses);
+const command = fc.constantFrom<CardRequestCommand>('approve', 'deny', 'cancel', 'expire');
+const createdAt = new Date('2026-05-04T10:00:00.000Z');
+const amount = fc.option(fc.integer({ min: 0, max: 99_999_999_999 }).map(cents));
+const limits = fc.record({ maxTransactionCents: amount, dailyLimitCents: amount, monthlyLimitCents: amount });
+
+describe('moves', () => {
+  test('a final request is never moved', () => {
+    fc.assert(
+      fc.property(status.filter(isFinalCardRequest), command, fc.boolean(), (from, asked, seen) => {
+        const move = moveCardRequest(from, asked, seen);
+        expect(move.outcome).not.toBe('moved');
+        if (move.outcome === 'already') expect(move.next).toBe(from);
+      }),
+    );
+  });
+
+  test('a repeated command changes nothing, by the same cause and by another', () => {
+    fc.assert(
+      fc.property(command, fc.boolean(), (asked, seen) => {
+        const first = moveCardRequest('pending', asked, false);
+        expect(first.outcome).toBe('moved');
+        if (first.outcome !== 'moved') return;
+        expect(moveCardRequest(first.next, asked, seen)).toEqual({ outcome: 'already', next: first.next });
+      }),
+    );
+  });
+
+  test('of two different commands only the first one moves a request', () => {
+    fc.assert(
+      fc.property(command, command, (first, second) => {
+        fc.pre(first !== second);
+        const moved = moveCardRequest('pending', first, false);
+        if (moved.outcome !== 'moved') throw new Error('a pending request moves');
+        expect(moveCardRequest(moved.next, second, false).outcome).toBe('refused');
+      }),
+    );
+  });
+});
+
+describe('time', () => {
+  const row = (remindedAt: Date | null) => ({
+    status: 'pending' as const,
+    createdAt,
+    remindedAt,
+    expiresAt: expiryOf(createdAt),
+  });
+
+  test('the reminder is at half of the 72 hours', () => {
+    expect(expiryOf(createdAt).getTime() - createdAt.getTime()).toBe(72 * hour);
+    expect(reminderOf(createdAt).getTime() - createdAt.getTime()).toBe(36 * hour);
+  });
+
+  test('at every time exactly one step is next, and none is early', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 100 * hour }), fc.boolean(), (elapsedMs, isReminded) => {
+        const now = new Date(createdAt.getTime() + elapsedMs);
+        const { kind, waitMs } = nextCardRequestStep(row(isReminded ? reminderOf(createdAt) : null), now, 24 * hour);
+        const expected = elapsedMs >= 72 * hour ? 'expire' : elapsedMs >= 36 * hour && !isReminded ? 'remind' : 'wait';
+        expect(kind).toBe(expected);
+        if (kind === 'wait') expect(waitMs).toBeGreaterThan(0);
+        expect(waitMs).toBeLessThanOrEqual(24 * hour);
+        expect(statusAsOf(row(null), now)).toBe(elapsedMs >= 72 * hour ? 'expired' : 'pending');
+      }),
+    );
+  });
+
+  test('a final request is due for nothing', () => {
+    fc.assert(
+      fc.property(status.filter(isFinalCardRequest), (final) => {
+        expect(dueAt({ ...row(null), status: final })).toBeNull();
+        expect(nextCardRequestStep({ ...row(null), status: final }, createdAt, hour).kind).toBe('final');
+      }),
+    );
+  });
+});
+
+describe('what an approval grants', () => {
+  test('is what was requested, where the approver changes nothing', () => {
+    fc.assert(fc.property(limits, (requested) => expect(grantedLimits(requested)).toEqual(requested)));
+  });
+
+  test('is what the approver set, also zero, and what was requested for the rest', () => {
+    fc.assert(
+      fc.property(limits, fc.integer({ min: 0, max: 1_000 }).map(cents), (requested, dailyLimitEuros) => {
+        expect(grantedLimits(requested, { dailyLimitEuros })).toEqual({
+          ...requested,
+          dailyLimitCents: dailyLimitEuros,
+        });
+      }),
+    );
+  });
+
+  test('takes no changes but limits', () => {
+    expect(whyNoChanges({ dailyLimitEuros: cents(1) })).toBeUndefined();
+    for (const name of ['amountEuros', 'constructor', 'toString']) {
+      expect(whyNoChanges({ [name]: cents(1) })).toMatch(/dailyLimitEuros/);
+    }
+  });
+});
