@@ -52,7 +52,6 @@ export const eventCatalog = {
   ...group('Card limit request', shape.cardRequestData, ['card_limit_request.updated']),
   ...group('Card request', shape.cardRequestData, ['card_request.created', 'card_request.reminded'], ours),
   ...group('Card request', shape.cardRequestData, ['card_request.decided', 'card_request.expired'], ours),
-  ...group('Access', shape.accessEventData, ['access.granted', 'access.denied'], ours),
   ...group('Wallet', shape.newWalletData, ['wallet.created']),
   ...group('Wallet', shape.walletFundingData, ['wallet.funded']),
   ...group('Wallet', shape.creditData, ['wallet.credited']),

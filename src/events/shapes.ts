@@ -295,17 +295,6 @@ export const cardRequestData = named('CardRequestEventData', {
   expiresAt: instant,
   createdAt: instant,
 });
-export const accessEventData = named('AccessEventData', {
-  id: id('accessEvent'),
-  ownerId: id('owner'),
-  agentId: id('agent').nullable(),
-  cardId: id('card').nullable(),
-  intentId: id('intent').nullable(),
-  kind: code,
-  decision: code,
-  expiresAt: instant.nullable(),
-  createdAt: instant,
-});
 export const evidenceData = named('EvidenceEventData', {
   id: id('evidence'),
   ownerId: id('owner'),

@@ -27,7 +27,6 @@ export const idPrefixes = {
   webhook: 'wh',
   delivery: 'whd',
   audit: 'aud',
-  accessEvent: 'ae',
   request: 'req',
 } as const;
 

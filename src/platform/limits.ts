@@ -169,6 +169,8 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   createCustomer: 'one customer per owner',
   applyPolicy: 'one policy per agent',
   confirmCheckout: 'one transaction per intent',
+  approveCardRequest: 'one card per request, and the limit of cards',
+  approveByLink: 'one card per request, and the limit of cards',
   rotateCard: 'the new card takes the place of the old one',
   rotatePrimaryCard: 'the new card takes the place of the old one',
   fundAgent: 'moves money within the wallet; the rate limit alone',

@@ -50,7 +50,7 @@ export const cards = defineModule('cards', [
   }),
   servedArea('card-requests', {
     contract: cardRequestsArea,
-    position: 320,
+    position: 315,
     handlers: (api) => cardRequestHandlers({ ...api, approve: approvingOf(api) }),
     approval: (api) => cardRequestApproval({ approve: approvingOf(api) }),
     entities: [CardRequestRow],

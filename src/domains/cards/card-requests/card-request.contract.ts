@@ -1,5 +1,6 @@
 /** The card request operations as published. Wire shapes only; the rules live in card-request.rules.ts. @module */
 import * as z from 'zod';
+import type { Received } from '../../../http/cents-names.ts';
 import { defineArea } from '../../../http/route.ts';
 import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
 import { limits as recordLimits } from '../../../platform/limits.ts';
@@ -118,7 +119,7 @@ const newCard = z
     ...limits,
     reason,
   })
-  .meta({ id: 'NewCardRequestInput' });
+  .meta({ id: 'NewCardRequestInput', description: 'A request for a further card.' });
 
 const limitChange = z
   .strictObject({
@@ -132,10 +133,14 @@ const limitChange = z
     (body) => [body.maxTransactionEuros, body.dailyLimitEuros, body.monthlyLimitEuros].some((one) => one !== undefined),
     'must name maxTransactionEuros, dailyLimitEuros or monthlyLimitEuros',
   )
-  .meta({ id: 'LimitChangeRequestInput', minProperties: 3 });
+  .meta({
+    id: 'LimitChangeRequestInput',
+    description: 'A request for other limits of a card; it names at least one limit.',
+    minProperties: 3,
+  });
 
 const creation = z.discriminatedUnion('type', [newCard, limitChange]);
-export type CardRequestBody = z.output<typeof creation>;
+export type CardRequestBody = Received<typeof creation>;
 
 const one = z.strictObject({ id: id('cardRequest') });
 

@@ -13,6 +13,7 @@ import type { CardRequestBody, CardRequestWire, cardRequestsArea } from './card-
 import type { CardRequestRow } from './card-request.entity.ts';
 import { cardRequestWorkflowId } from './card-request.messages.ts';
 import { findCardRequest, listCardRequests } from './card-request.queries.ts';
+import { changesOf } from './card-request.rules.ts';
 import {
   applyToCardRequest,
   type CardRequestDecision,
@@ -56,10 +57,7 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
   getCardRequest: async ({ params }, call) => shown(deps, await reach(deps, params.id, call), call),
 
   approveCardRequest: async ({ params, body }, call) => {
-    const given = Object.entries(body).flatMap(([name, amount]) =>
-      amount === undefined ? [] : [[name, amount] as const],
-    );
-    await deps.approve(await reach(deps, params.id, call), { changes: Object.fromEntries(given) }, call.cause);
+    await deps.approve(await reach(deps, params.id, call), { changes: changesOf(body) }, call.cause);
     return shown(deps, await reach(deps, params.id, call), call);
   },
 

@@ -90,6 +90,15 @@ export function whyNoChanges(changes: LimitChanges): string | undefined {
   return `an approver of a card request may change ${Object.keys(limitNames).join(', ')} and nothing else`;
 }
 
+/** The changes of an approver who names the limits in cents. */
+export const changesOf = (limits: Partial<Record<keyof RequestedLimits, Cents | undefined>>): Record<string, Cents> =>
+  Object.fromEntries(
+    Object.entries(limitNames).flatMap(([name, { field }]) => {
+      const amount = limits[field];
+      return amount === undefined ? [] : [[name, amount]];
+    }),
+  );
+
 /** What an approval grants: the requested limits, and those that the approver sets instead. */
 export const grantedLimits = (requested: RequestedLimits, changes: LimitChanges = {}): RequestedLimits => ({
   maxTransactionCents: changes.maxTransactionEuros ?? requested.maxTransactionCents,

@@ -1,6 +1,6 @@
 /** Card requests as callers, subscribers and workflows see them. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { CardRequestWire } from './card-request.contract.ts';
 import type { CardRequestRow } from './card-request.entity.ts';
 import type { CardRequestView } from './card-request.messages.ts';
@@ -26,7 +26,7 @@ const limitsWire = ({ maxTransactionCents, dailyLimitCents, monthlyLimitCents }:
   monthlyLimitEuros: eurosOrNull(monthlyLimitCents),
 });
 
-const eurosOrNull = (amountCents: number | null) => (amountCents === null ? null : eurosFromCents(amountCents));
+const eurosOrNull = (amountCents: Cents | null) => (amountCents === null ? null : eurosFromCents(amountCents));
 
 /** `at`: a request that is past its deadline is expired, whether or not its workflow marked that. */
 export const cardRequestWire = (row: Row, at: Date, approvalUrl: string | null): CardRequestWire => ({
