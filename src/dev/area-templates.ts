@@ -430,12 +430,15 @@ import type { ${pascal}Activities } from '../../activities/${domain}/${noun}.act
 import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
 import type { Id } from '../../src/kernel/ids.ts';
 import { currentDetails } from '../lib/current-details.ts';
-import { databaseSteps } from '../lib/database-steps.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { databaseSteps } from '../lib/steps.ts';
 import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
-const { read${pascal}, expire${pascal} } = databaseSteps<${pascal}Activities>();
+const { read${pascal}, expire${pascal} } = databaseSteps<${pascal}Activities>()({
+  read${pascal}: 'Reading the ${words}',
+  expire${pascal}: 'Expiring the ${words}',
+});
 
 export async function ${camel}Lifecycle(input: { id: Id<'${camel}'> }): Promise<${pascal}View> {
   const id = subjectOf(input);

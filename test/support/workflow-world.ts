@@ -21,9 +21,12 @@ export type WorkflowWorld = {
   close(): Promise<void>;
 };
 
-export async function startWorkflowWorld(activities: object): Promise<WorkflowWorld> {
+/** `codePath` names a bundle of other workflows than the project's. */
+export async function startWorkflowWorld(
+  activities: object,
+  codePath = process.env.TEST_BUNDLE,
+): Promise<WorkflowWorld> {
   const address = process.env.TEST_TEMPORAL;
-  const codePath = process.env.TEST_BUNDLE;
   if (address === undefined || codePath === undefined) throw new Error('this test needs the shared stack');
   const taskQueue = `w-${randomUUID()}`;
   const connection = await Connection.connect({ address });

@@ -4,7 +4,7 @@
  * run keeps nothing that the rows lack.
  * @module
  */
-import { allHandlersFinished, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { WebhookEndpointActivities } from '../../activities/delivery/webhook-endpoint.activities.ts';
 import {
   type EndpointChange,
@@ -18,17 +18,23 @@ import {
 import { waitForPlaceMs } from '../../src/domains/delivery/webhooks/endpoint.rules.ts';
 import type { Id } from '../../src/kernel/ids.ts';
 import type { Ignored } from '../../src/kernel/message.ts';
-import { deliveryStep } from '../lib/activity-options.ts';
+import { continueIfHistoryIsLong, isHistoryLong } from '../lib/continue-as-new.ts';
 import { currentDetails } from '../lib/current-details.ts';
-import { databaseSteps } from '../lib/database-steps.ts';
 import { onSignal, onUpdate } from '../lib/messages.ts';
 import { refusal } from '../lib/refusals.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { databaseSteps, deliverySteps } from '../lib/steps.ts';
 import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
-const { readWebhookEndpoint, retryDeliveriesNow, giveUpDeliveries } = databaseSteps<WebhookEndpointActivities>();
-const { attemptDueDeliveries } = proxyActivities<WebhookEndpointActivities>(deliveryStep);
+const { readWebhookEndpoint, retryDeliveriesNow, giveUpDeliveries } = databaseSteps<WebhookEndpointActivities>()({
+  readWebhookEndpoint: 'Reading the deliveries that wait',
+  retryDeliveriesNow: 'Making waiting deliveries due now',
+  giveUpDeliveries: 'Ending waiting deliveries',
+});
+const { attemptDueDeliveries } = deliverySteps<WebhookEndpointActivities>()({
+  attemptDueDeliveries: 'Attempting the deliveries that are due',
+});
 
 type Change = (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null) => Promise<EndpointChange>;
 
@@ -67,7 +73,7 @@ export async function webhookEndpoint(input: { id: Id<'webhook'> }): Promise<End
 
   const wait = (ms: number): Promise<boolean> =>
     // Ignored messages start no attempt, and fill the history too.
-    condition(() => isStale || workflowInfo().continueAsNewSuggested, ms);
+    condition(() => isStale || isHistoryLong(), ms, { summary: 'until the next attempt' });
 
   for (;;) {
     isStale = false; // Before reading, so that a wake during it is not lost.
@@ -84,10 +90,7 @@ export async function webhookEndpoint(input: { id: Id<'webhook'> }): Promise<End
       if (attempted > 0) vainLooks = 0;
       else await wait(waitForPlaceMs(vainLooks++));
     }
-    if (workflowInfo().continueAsNewSuggested) {
-      await condition(allHandlersFinished);
-      await continueAsNew<typeof webhookEndpoint>({ id });
-    }
+    if (isHistoryLong()) await continueIfHistoryIsLong(id);
   }
 }
 

@@ -3,21 +3,26 @@
  * takes. Keeps nothing that the row lacks; lost and started again it goes on from the row.
  * @module
  */
-import { allHandlersFinished, condition, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { CheckoutActivities, CheckoutNext } from '../../activities/payments/checkout.activities.ts';
 import { type CheckoutView, payAsked } from '../../src/domains/payments/checkout/checkout.messages.ts';
 import { isFinalCheckout } from '../../src/domains/payments/checkout/checkout.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
-import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
-import { databaseSteps } from '../lib/database-steps.ts';
 import { onUpdate } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { databaseSteps, outboundSteps } from '../lib/steps.ts';
 import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
-const { nextCheckoutStep, readCheckout } = databaseSteps<CheckoutActivities>();
-const { readOffer, mintAndPay } = proxyActivities<CheckoutActivities>(outboundStep);
+const { nextCheckoutStep, readCheckout } = databaseSteps<CheckoutActivities>()({
+  nextCheckoutStep: 'Reading the latest checkout',
+  readCheckout: 'Reading the checkout',
+});
+const { readOffer, mintAndPay } = outboundSteps<CheckoutActivities>()({
+  readOffer: 'Reading the offer of the shop',
+  mintAndPay: 'Paying at the shop, under the same key each time',
+});
 
 /** Less than the API waits for the answer. */
 const answerWithin = '8 seconds';

@@ -3,21 +3,22 @@
  * the row lacks; lost and started again it finds what came of it.
  * @module
  */
-import { allHandlersFinished, condition, proxyActivities } from '@temporalio/workflow';
+import { allHandlersFinished, condition } from '@temporalio/workflow';
 import type { SimulationActivities } from '../../activities/payments/simulation.activities.ts';
 import type { SimulationView } from '../../src/domains/payments/simulations/simulation.messages.ts';
 import { isFinalSimulation } from '../../src/domains/payments/simulations/simulation.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
-import { outboundStep } from '../lib/activity-options.ts';
 import { currentDetails } from '../lib/current-details.ts';
-import { databaseSteps } from '../lib/database-steps.ts';
 import { onUpdate, readNothing } from '../lib/messages.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { databaseSteps, outboundSteps } from '../lib/steps.ts';
 import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
-const { readSimulation } = databaseSteps<SimulationActivities>();
-const { playSimulation } = proxyActivities<SimulationActivities>(outboundStep);
+const { readSimulation } = databaseSteps<SimulationActivities>()({ readSimulation: 'Reading the simulation' });
+const { playSimulation } = outboundSteps<SimulationActivities>()({
+  playSimulation: 'Asking the simulated network to charge the card',
+});
 
 export async function simulation(input: { id: string }): Promise<SimulationView> {
   const id = subjectOf(input);

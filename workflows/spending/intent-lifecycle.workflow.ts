@@ -10,15 +10,20 @@ import type { IntentView } from '../../src/domains/spending/intents/intent.messa
 import { type IntentState, moveIntent } from '../../src/domains/spending/intents/intent.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { currentDetails, type Details } from '../lib/current-details.ts';
-import { databaseSteps } from '../lib/database-steps.ts';
 import { onSignal, onUpdate } from '../lib/messages.ts';
+import { createQueue } from '../lib/queue.ts';
 import { refusal, refusalIn } from '../lib/refusals.ts';
-import { oneAtATime } from '../lib/serially.ts';
 import { stageKeeper } from '../lib/stage.ts';
+import { databaseSteps } from '../lib/steps.ts';
 import { subjectOf } from '../lib/subject.ts';
 import { onWake } from '../lib/wake.ts';
 
-const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = databaseSteps<IntentActivities>();
+const { nextIntentStep, decideIntent, expireIntent, endIntentWindow } = databaseSteps<IntentActivities>()({
+  nextIntentStep: 'Reading the intent',
+  decideIntent: 'Carrying out the decision',
+  expireIntent: 'Expiring the intent at its deadline',
+  endIntentWindow: 'Ending a window that nothing has paid for',
+});
 
 const howToDecide = 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.';
 
@@ -26,7 +31,7 @@ export async function intentLifecycle(input: { id: string }): Promise<IntentView
   const intentId = subjectOf(input);
   const details = currentDetails('Reading the intent.');
   const showStage = stageKeeper();
-  const serially = oneAtATime();
+  const serially = createQueue();
   let loaded: IntentView | undefined;
   let next: IntentNext | undefined;
   let woken = false;

@@ -90,7 +90,7 @@ test('with the processor away it keeps trying, and tells only the last state', a
   await handle.signal('wake');
   await eventually(
     () => world.detailsOf(handle),
-    (details) => details.includes('Waiting for the card processor to take the state frozen'),
+    (details) => details.includes('Waiting for the card processor to accept the state frozen'),
   );
   Object.assign(rowOf(id), { isAway: false, status: 'closed' });
   expect(await handle.result()).toMatchObject({ status: 'closed' });

@@ -150,7 +150,7 @@ export const stages: Readonly<Record<string, Row>> = {
     stage: 'active',
     status: 'RUNNING',
     details: [
-      'Waiting until {time} of business time; then its owner is told, and no charge passes any more. Policy of {agent}.',
+      'Waiting until {time} of business time; then its owner is notified, and no charge passes any more. Policy of {agent}.',
     ],
   },
   'agentPolicy: frozen': {
@@ -171,7 +171,7 @@ export const stages: Readonly<Record<string, Row>> = {
     stage: 'expired',
     status: 'RUNNING',
     details: [
-      'Expired at {time} of business time; its owner was told. For more payments the owner has to change the policy. Policy of {agent}.',
+      'Expired at {time} of business time; its owner was notified. For more payments the owner has to change the policy. Policy of {agent}.',
     ],
   },
   'agentPolicy: without an expiry': {
@@ -251,12 +251,12 @@ export const stages: Readonly<Record<string, Row>> = {
   'cardLifecycle: frozen, the processor away': {
     stage: 'frozen',
     status: 'RUNNING',
-    details: ['Waiting for the card processor to take the state frozen. Card of {agent}.'],
+    details: ['Waiting for the card processor to accept the state frozen. Card of {agent}.'],
   },
   'cardLifecycle: closed': {
     stage: 'closed',
     status: 'COMPLETED',
-    details: ['Done: closed, and the card processor knows. Card of {agent}.'],
+    details: ['Done: closed, and the card processor has confirmed it. Card of {agent}.'],
   },
   'simulation: waiting for the network': {
     stage: 'open',

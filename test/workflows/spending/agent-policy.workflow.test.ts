@@ -76,7 +76,7 @@ const ends = async (handle: Handle): Promise<unknown> => {
 test.each([
   ['freeze', 'its cards are frozen', 'its cards were frozen', 'change the policy, then unfreeze the cards'],
   ['close', 'its cards are closed for good', 'its cards were closed for good', 'then issue a new card'],
-  ['notify', 'its owner is told', 'its owner was told', 'the owner has to change the policy.'],
+  ['notify', 'its owner is notified', 'its owner was notified', 'the owner has to change the policy.'],
 ] as const)(
   '%s: it says what will be, acts once, and says what was and what to do',
   async (action, will, was, next) => {

@@ -1,0 +1,22 @@
+/**
+ * Ends a run whose history has become long and starts the next one with the same id, after every handler has finished.
+ * Each wait of a workflow calls it. A handler that waits has to return when `isLeaving` is true.
+ * @module
+ */
+import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+
+export const isHistoryLong = (): boolean => workflowInfo().continueAsNewSuggested;
+
+let leaving = false;
+export const isLeaving = (): boolean => leaving;
+
+/**
+ * Does not return when the history is long. The loops call it only then: one more `await` in each
+ * pass changes the order of their commands, so that recorded histories do not replay.
+ */
+export async function continueIfHistoryIsLong(id: string): Promise<void> {
+  if (!isHistoryLong()) return;
+  leaving = true;
+  await condition(allHandlersFinished);
+  await continueAsNew<(input: { readonly id: string }) => Promise<unknown>>({ id });
+}

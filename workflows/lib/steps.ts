@@ -1,0 +1,69 @@
+/**
+ * Turns activities into the steps of a workflow, each with the summary that the Web UI shows. The kind of step decides
+ * how it is repeated: a transaction in PostgreSQL, an outside call that may be repeated, or one that must not be.
+ * @module
+ */
+import { proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
+import { databaseStep, databaseStepAtOnce, deliveryStep, onceStep, outboundStep } from './activity-options.ts';
+import { createQueue } from './queue.ts';
+import { refusalIn } from './refusals.ts';
+
+/** A summary for each activity that the workflow uses. */
+type Summaries<Name extends string> = Readonly<Record<Name, string>>;
+type Steps<Activities, Name extends keyof Activities> = { readonly [Key in Name]: Activities[Key] };
+type Call = (...input: unknown[]) => Promise<unknown>;
+
+/**
+ * One queue for the whole run. Two local activities in flight, one of the body and one of a handler, get their numbers
+ * in the order of the first run's answers, which a replay does not repeat. Ordinary activities do not queue.
+ */
+const oneLocalActivityAtATime = createQueue();
+
+/**
+ * Steps that are one transaction or one read in PostgreSQL, each safe to repeat. The first attempt runs within the
+ * workflow task, which saves a round trip to the server. After a fault the step becomes an ordinary activity, which is
+ * repeated until PostgreSQL answers. A refusal by the rules is thrown. Not for outbound HTTP.
+ */
+export const databaseSteps = <Activities>() =>
+  stepsOf<Activities>((name, summary) => {
+    const atOnce = activity(proxyLocalActivities<UntypedActivities>({ ...databaseStepAtOnce, summary }), name);
+    const untilDone = activity(proxyActivities<UntypedActivities>({ ...databaseStep, summary }), name);
+    return async (...input) => {
+      try {
+        return await oneLocalActivityAtATime(() => atOnce(...input));
+      } catch (error) {
+        if (refusalIn(error) !== undefined) throw error;
+        // Also after the worker gave the attempt up because it stops. A run that is cancelled schedules nothing more.
+        return untilDone(...input);
+      }
+    };
+  });
+
+/** Calls to the outside world that are safe to repeat. */
+export const outboundSteps = <Activities>() =>
+  stepsOf<Activities>((name, summary) =>
+    activity(proxyActivities<UntypedActivities>({ ...outboundStep, summary }), name),
+  );
+
+/** A batch of webhook attempts. */
+export const deliverySteps = <Activities>() =>
+  stepsOf<Activities>((name, summary) =>
+    activity(proxyActivities<UntypedActivities>({ ...deliveryStep, summary }), name),
+  );
+
+/** Calls that the receiver would carry out twice. They are attempted once; only `once` of `followRow` uses them. */
+export const onceSteps = <Activities>() =>
+  stepsOf<Activities>((name, summary) => activity(proxyActivities<UntypedActivities>({ ...onceStep, summary }), name));
+
+const stepsOf =
+  <Activities>(step: (name: string, summary: string) => Call) =>
+  <Name extends keyof Activities & string>(summaries: Summaries<Name>): Steps<Activities, Name> =>
+    Object.fromEntries(
+      Object.entries<string>(summaries).map(([name, summary]) => [name, step(name, summary)]),
+    ) as unknown as Steps<Activities, Name>;
+
+function activity(proxies: UntypedActivities, name: string): Call {
+  const call = proxies[name];
+  if (call === undefined) throw new Error(`no activity ${name}`);
+  return call;
+}
