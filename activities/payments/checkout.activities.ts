@@ -10,17 +10,14 @@ import { type CardProcessor, cardRefOf } from '../../src/domains/cards/index.ts'
 import {
   type CheckoutOffer,
   type CheckoutRow,
-  type CheckoutView,
   changeCheckout,
-  checkoutView,
+  checkoutState,
   evaluateOffer,
   findCheckout,
   isFinalCheckout,
   isGivenUp,
-  latestCheckout,
   lockCheckout,
   type MerchantCheckout,
-  nextCheckoutStep,
   noOfferInWords,
   type PayOutcome,
   payGapMs,
@@ -36,7 +33,6 @@ import {
 } from '../../src/domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
-import { later, longestWaitMs } from '../../src/kernel/instant.ts';
 import { cents } from '../../src/kernel/money.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
@@ -52,34 +48,17 @@ type Deps = {
   readonly cardProcessor: Pick<CardProcessor, 'mintPaymentToken'>;
 };
 
-export type CheckoutNext = {
-  readonly kind: 'none' | 'final' | 'read_offer' | 'pay' | 'wait';
-  readonly waitMs: number;
-  /** When a wait ends, in business time. */
-  readonly until: string | null;
-  readonly view: CheckoutView | null;
-};
+/** Each activity answers with the row as it is after it. */
+type CheckoutState = ReturnType<typeof checkoutState>;
 
 export const checkoutActivities = (deps: Deps) => ({
-  /** From the row: what the process does now. */
-  nextCheckoutStep: refusing(async (intentId: string): Promise<CheckoutNext> => {
-    const row = await latestCheckout(deps.database.read(), intentId);
-    if (row === null) return { kind: 'none', waitMs: 0, until: null, view: null };
-    const state = { status: row.status, nextAttemptAt: row.nextAttemptAt ?? null };
-    const now = await deps.clock.now();
-    const step = nextCheckoutStep(state, now, longestWaitMs);
-    const view = checkoutView(row);
-    if (step.kind !== 'wait') return { kind: step.kind, waitMs: 0, until: null, view };
-    return { kind: 'wait', waitMs: step.waitMs, until: later(now, step.waitMs).toISOString(), view };
-  }),
-
   readCheckout: refusing(
-    async (checkoutId: string): Promise<CheckoutView> => checkoutView(await known(deps, checkoutId)),
+    async (checkoutId: string): Promise<CheckoutState> => stateOfRow(deps, await known(deps, checkoutId)),
   ),
 
-  readOffer: refusing(async (checkoutId: string): Promise<CheckoutView> => {
+  readOffer: refusing(async (checkoutId: string): Promise<CheckoutState> => {
     const row = await known(deps, checkoutId);
-    if (row.status !== 'open') return checkoutView(row);
+    if (row.status !== 'open') return stateOfRow(deps, row);
     const offer = await deps.merchantCheckout.readOffer(row.targetUrl);
     const cause = await causeOf(deps, row, 'offer');
     const evaluated = await deps.database.write(async (tx) => {
@@ -110,25 +89,28 @@ export const checkoutActivities = (deps: Deps) => ({
         cause,
       );
     });
-    return checkoutView(evaluated);
+    return stateOfRow(deps, evaluated);
   }),
 
-  mintAndPay: refusing(async (checkoutId: string): Promise<CheckoutView> => {
+  mintAndPay: refusing(async (checkoutId: string): Promise<CheckoutState> => {
     const paying = await beginPaying(deps, checkoutId);
-    if (paying.status !== 'paying') return checkoutView(paying);
+    if (paying.status !== 'paying') return stateOfRow(deps, paying);
     const minted = await mint(deps, paying);
-    if (minted.token === undefined) return checkoutView(minted.row);
+    if (minted.token === undefined) return stateOfRow(deps, minted.row);
     const outcome = await deps.merchantCheckout.pay({
       payUrl: text(minted.row.payUrl),
       orderId: text(minted.row.orderId),
       paymentToken: minted.token,
       idempotencyKey: checkoutId,
     });
-    return checkoutView(await conclude(deps, checkoutId, outcome));
+    return stateOfRow(deps, await conclude(deps, checkoutId, outcome));
   }),
 });
 
 export type CheckoutActivities = ReturnType<typeof checkoutActivities>;
+
+const stateOfRow = async ({ clock }: Pick<Deps, 'clock'>, row: CheckoutRow): Promise<CheckoutState> =>
+  checkoutState(row, await clock.now());
 
 /** Written before anything is asked outside: whoever finds the row knows that money may move. */
 async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow> {

@@ -13,8 +13,7 @@ import {
   isFinalSimulation,
   type NetworkSimulator,
   type SimulationRow,
-  type SimulationView,
-  simulationView,
+  simulationState,
   type TransactionRow,
 } from '../../src/domains/payments/index.ts';
 import { notFound, unavailable } from '../../src/kernel/errors.ts';
@@ -24,19 +23,21 @@ import { refusing } from '../lib/refusals.ts';
 
 type Deps = { readonly database: Database; readonly clock: Clock; readonly simulator: NetworkSimulator };
 
-/** What the simulated network signs as. */
+type SimulationState = ReturnType<typeof simulationState>;
+
+/** The name by which the simulated network signs. */
 const adapter = 'sandbox';
 
 export const simulationActivities = (deps: Deps) => ({
   readSimulation: refusing(
-    async (simulationId: string): Promise<SimulationView> => simulationView(await known(deps, simulationId)),
+    async (simulationId: string): Promise<SimulationState> => simulationState(await known(deps, simulationId)),
   ),
 
   /** The authorization wrote its transaction while the network was asked; here the row learns which it is. */
-  playSimulation: refusing(async (simulationId: string): Promise<SimulationView> => {
+  playSimulation: refusing(async (simulationId: string): Promise<SimulationState> => {
     const { database, clock, simulator } = deps;
     const row = await known(deps, simulationId);
-    if (isFinalSimulation(row.status)) return simulationView(row);
+    if (isFinalSimulation(row.status)) return simulationState(row);
     const outcome = await simulator.charge({
       simulationId,
       cardRef: await cardRefOf(database.read(), row.cardId),
@@ -50,7 +51,7 @@ export const simulationActivities = (deps: Deps) => ({
     const cause = causedBy(own, row);
     const ended = await database.write((tx) => conclude(tx, row, outcome, cause));
     if (ended === undefined) throw unavailable('the simulated network decided without hearing the answer');
-    return simulationView(ended);
+    return simulationState(ended);
   }),
 });
 

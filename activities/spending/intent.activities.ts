@@ -5,17 +5,19 @@ import {
   applyToIntent,
   endWindows,
   findIntent,
+  type IntentDue,
+  type IntentFact,
   type IntentRow,
-  type IntentView,
+  type IntentRunView,
+  intentFacts,
   intentView,
   maxChargeCentsOf,
-  nextIntentStep,
   stateOf,
 } from '../../src/domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import type { RiskEngine } from '../../src/domains/spending/risk/risk.port.ts';
 import { notFound } from '../../src/kernel/errors.ts';
-import { longestWaitMs } from '../../src/kernel/instant.ts';
+import type { RowState } from '../../src/kernel/row-state.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { decideIntent } from '../../src/usecases/spending/decide-intent.ts';
 import { refuseChanges } from '../../src/usecases/spending/intent-approval.ts';
@@ -33,53 +35,42 @@ type Deps = {
   vault: Vault;
 };
 
-export type IntentNext = {
-  readonly kind: 'final' | 'expire' | 'end_window' | 'wait';
-  readonly waitMs: number;
-  readonly view: IntentView;
-  /** Where a person decides it, while it waits for one. */
-  readonly approvalUrl?: string | null;
-  /** The policy in force demands a passkey, so a signal approves nothing. */
-  readonly needsPasskey?: boolean;
-  /** What approving it allows one charge to take, tolerance included. */
-  readonly maxChargeCents?: number;
-};
+/** Each activity answers with the row as it is after it, so that the run need not read it again. */
+export type IntentRun = RowState<IntentRunView, IntentFact, IntentDue>;
 
-/** Each answers what the process does next, so that the run need not ask once more. */
 export const intentActivities = ({ database, clock, signalsMayApprove, links, risk, vault }: Deps) => ({
-  /** From the row: what the process does now. */
-  nextIntentStep: refusing(async (intentId: string): Promise<IntentNext> => {
+  readIntent: refusing(async (intentId: string): Promise<IntentRun> => {
     const row = await findIntent(database.read(), intentId);
     if (row === null) throw notFound('intent', intentId);
-    return nextOf({ database, clock, links }, row);
+    return runOf({ database, clock, links }, row);
   }),
 
-  decideIntent: refusing(async (intentId: string, decision: Decision): Promise<IntentNext> => {
+  decideIntent: refusing(async (intentId: string, decision: Decision): Promise<IntentRun> => {
     refuseChanges(decision.changes);
     const record = { noun: 'intent', id: intentId, origin: () => originOf(database, intentId) };
     const cause = await causeOfDecision({ database, clock, vault, signalsMayApprove }, record, decision);
     const row = await database.write((tx) => decideIntent({ risk })(tx, intentId, { kind: decision.decision }, cause));
-    return nextOf({ database, clock, links }, row);
+    return runOf({ database, clock, links }, row);
   }),
 
   /** Of a recurring one: what went by unpaid is missed, and the next window is waited for. */
-  endIntentWindow: refusing(async (intentId: string): Promise<IntentNext> => {
+  endIntentWindow: refusing(async (intentId: string): Promise<IntentRun> => {
     const at = await clock.now();
     const causeId = `window:${at.toISOString()}`;
     const declared = await originOf(database, intentId);
     const cause = { causeId, ...declared, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) => endWindows(tx, intentId, cause));
-    return nextOf({ database, clock, links }, row);
+    return runOf({ database, clock, links }, row);
   }),
 
-  expireIntent: refusing(async (intentId: string): Promise<IntentNext> => {
+  expireIntent: refusing(async (intentId: string): Promise<IntentRun> => {
     const at = await clock.now();
     const declared = await originOf(database, intentId);
     const cause = { causeId: 'deadline', ...declared, actor: { kind: 'deadline' }, at } as const;
     const row = await database.write((tx) =>
       applyToIntent(tx, intentId, { kind: 'expire' }, cause, { isOwnWorkflow: true }),
     );
-    return nextOf({ database, clock, links }, row);
+    return runOf({ database, clock, links }, row);
   }),
 });
 
@@ -91,23 +82,19 @@ async function originOf(database: Database, intentId: string) {
 }
 
 /** By the clock as it is when the row is written: a sandbox may have been moved meanwhile. */
-async function nextOf(
+async function runOf(
   { database, clock, links }: Pick<Deps, 'database' | 'clock' | 'links'>,
   row: IntentRow,
-): Promise<IntentNext> {
-  const step = nextIntentStep(deadlinesOf(row), await clock.now(), longestWaitMs);
-  const view = intentView(row);
-  if (step.kind !== 'wait') return { kind: step.kind, waitMs: 0, view };
-  if (row.status !== 'pending_approval') return { kind: 'wait', waitMs: step.waitMs, view };
+): Promise<IntentRun> {
+  const facts = intentFacts(deadlinesOf(row), await clock.now());
+  const { version } = row;
+  const view = { ...intentView(row), approvalUrl: null, needsPasskey: false, maxChargeCents: null };
+  if (row.status !== 'pending_approval') return { version, ...facts, view };
   const db = database.read();
-  return {
-    kind: 'wait',
-    waitMs: step.waitMs,
-    view,
-    approvalUrl: (await links.urlsOf(db, [row.id])).get(row.id) ?? null,
-    needsPasskey: demandsPasskey(await policyOfAgent(db, row.agentId)),
-    maxChargeCents: (await maxChargeCentsOf(db, [row]))(row),
-  };
+  const approvalUrl = (await links.urlsOf(db, [row.id])).get(row.id) ?? null;
+  const needsPasskey = demandsPasskey(await policyOfAgent(db, row.agentId));
+  const maxChargeCents = (await maxChargeCentsOf(db, [row]))(row);
+  return { version, ...facts, view: { ...view, approvalUrl, needsPasskey, maxChargeCents } };
 }
 
 const deadlinesOf = (row: IntentRow) => ({ ...stateOf(row), windowToAt: row.windowToAt ?? null });

@@ -140,11 +140,8 @@ begin
         outcome_code = p -> 'checkout' ->> 'code', outcome_reason = p -> 'checkout' ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
       where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
-    -- The process is the intent's: a later checkout of it may be under way, and keeps it.
     update workflow_runs set is_open = false, wanted_wake = true, due_at = null
-      where id = p -> 'checkout' ->> 'workflowId' and is_open
-        and not exists (select 1 from checkouts k where k.intent_id = p -> 'checkout' ->> 'intentId'
-          and k.status in ('open', 'offered', 'paying'));
+      where id = p -> 'checkout' ->> 'workflowId' and is_open;
   end if;
   insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
     select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at

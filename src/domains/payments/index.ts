@@ -3,13 +3,12 @@ export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
 export { type CheckoutView, checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';
 export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
-export { checkoutView, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
+export { checkoutState, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
 export { checkoutHandlers } from './checkout/checkout.routes.ts';
 export {
   evaluateOffer,
   isFinalCheckout,
   isGivenUp,
-  nextCheckoutStep,
   noOfferInWords,
   payGapMs,
   tokenLivesMs,
@@ -54,7 +53,7 @@ export type { MessageKind, Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
 export { type SimulationView, simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';
-export { findSimulation, simulationView } from './simulations/simulation.queries.ts';
+export { findSimulation, simulationState } from './simulations/simulation.queries.ts';
 export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';
 export { askAgain, endSimulation, type NewSimulation, openSimulation } from './simulations/simulation.service.ts';
 export { blankTransaction } from './transactions/blank-transaction.ts';

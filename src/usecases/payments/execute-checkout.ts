@@ -50,7 +50,7 @@ export const executeCheckout =
     if (isFinalCheckout(opened.status)) return opened;
     try {
       // Another update id for each request: a repeat asks anew, and the row makes it harmless.
-      await gateway.ask(checkoutWorkflowId(order.intentId), payCheckout, { checkoutId: id }, `${id}/${call.requestId}`);
+      await gateway.ask(checkoutWorkflowId(id), payCheckout, {}, `${id}/${call.requestId}`);
     } catch (error) {
       const row = await findCheckout(database.read(), id);
       if (row !== null && isFinalCheckout(row.status)) return row; // The network was faster than the workflow's answer.

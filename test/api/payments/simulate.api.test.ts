@@ -322,7 +322,7 @@ describe('step by step', () => {
     await expect(steps.playSimulation(id)).rejects.toMatchObject({ type: 'unavailable', nonRetryable: false });
     await expect(steps.playSimulation(id)).rejects.toMatchObject({ type: 'unavailable' });
     expect(keys).toEqual([`${id}/1`, `${id}/2`]);
-    expect(await steps.readSimulation(id)).toMatchObject({ status: 'open', transactionId: null });
+    expect(await steps.readSimulation(id)).toMatchObject({ view: { status: 'open', transactionId: null } });
   });
 
   test('where Bursar had decided all the same, that is the transaction', async () => {
@@ -330,9 +330,9 @@ describe('step by step', () => {
     await withoutIntents();
     const { body } = await authorize(id);
     const steps = stepsWith(async () => ({ outcome: 'undecided', authorizationId: `auth_${id}` }));
-    expect(await steps.playSimulation(id)).toMatchObject({ status: 'done', transactionId: body.transactionId });
+    expect(await steps.playSimulation(id)).toMatchObject({ view: { status: 'done', transactionId: body.transactionId } });
     const never = stepsWith(async () => Promise.reject(new Error('asked again')));
-    expect(await never.playSimulation(id)).toMatchObject({ status: 'done' });
+    expect(await never.playSimulation(id)).toMatchObject({ view: { status: 'done' } });
   });
 
   test('decided a moment too late for the network, that is the transaction as well, and nothing is charged again', async () => {
@@ -344,7 +344,7 @@ describe('step by step', () => {
       return { outcome: 'undecided', authorizationId: `auth_${id}` };
     });
     const view = await steps.playSimulation(id);
-    expect(view).toMatchObject({ status: 'done', transactionId: (await late)?.body.transactionId });
+    expect(view).toMatchObject({ view: { status: 'done', transactionId: (await late)?.body.transactionId } });
     expect(await world.sql('select attempt from simulations where id = $1', [id])).toEqual([{ attempt: 1 }]);
   });
 

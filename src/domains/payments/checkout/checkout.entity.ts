@@ -28,6 +28,7 @@ const CheckoutSchema = defineEntity({
     payAttempts: p.integer(),
     nextAttemptAt: p.datetime().nullable(),
     payingSince: p.datetime().nullable(),
+    version: p.integer().version(),
     requestId: p.string(),
     runId: p.string().nullable(),
     createdAt: p.datetime(),

@@ -1,12 +1,14 @@
 /** Checkout reads, and a checkout as its workflow sees it. No decision is made here. @module */
 import type { Tx } from '../../../db/tx.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 import { CheckoutRow } from './checkout.entity.ts';
 import type { CheckoutView } from './checkout.messages.ts';
+import { type CheckoutDue, type CheckoutFact, checkoutFacts } from './checkout.rules.ts';
 
 export const findCheckout = (tx: Tx, id: string): Promise<CheckoutRow | null> =>
   tx.findOne(CheckoutRow, { id: id as CheckoutRow['id'] }, { refresh: true });
 
-/** The checkout that an intent's process works on. */
+/** The newest checkout of an intent. At most one of an intent is open. */
 export const latestCheckout = (tx: Tx, intentId: string): Promise<CheckoutRow | null> =>
   tx.findOne(CheckoutRow, { intentId }, { orderBy: { createdAt: 'desc', id: 'desc' }, refresh: true });
 
@@ -18,4 +20,12 @@ export const checkoutView = (row: CheckoutRow): CheckoutView => ({
   amountCents: row.amountCents ?? null,
   transactionId: row.transactionId ?? null,
   code: row.outcomeCode ?? null,
+  nextAttemptAt: row.status === 'paying' ? (row.nextAttemptAt?.toISOString() ?? null) : null,
+});
+
+/** The checkout as its workflow follows it. */
+export const checkoutState = (row: CheckoutRow, now: Date): RowState<CheckoutView, CheckoutFact, CheckoutDue> => ({
+  version: row.version,
+  ...checkoutFacts({ ...row, nextAttemptAt: row.nextAttemptAt ?? null }, now),
+  view: checkoutView(row),
 });

@@ -1,11 +1,12 @@
 /**
- * What a checkout may become, whether an offer may be paid, and what its process does next. Pure: rows, policy and
- * time come in as arguments.
+ * The state transitions of a checkout, whether an offer may be paid, and the facts that its workflow waits for. Pure:
+ * rows, policy and time are arguments.
  * @module
  */
 import type { ErrorCode } from '../../../kernel/errors.ts';
 import { day, minute, second } from '../../../kernel/instant.ts';
 import type { Move } from '../../../kernel/move.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 import { type MatchableIntent, type Misfit, misfitsOf } from '../../spending/policies/policy.rules.ts';
 import type { Decision } from '../network/authorization.rules.ts';
 import type { CheckoutOffer, NoOfferReason } from './checkout.port.ts';
@@ -108,18 +109,31 @@ export const payGapMs = (attempts: number): number =>
 export const isGivenUp = ({ payingSince, now }: { payingSince: Date; now: Date }): boolean =>
   now.getTime() - payingSince.getTime() >= tokenLivesMs + silenceMs;
 
-export type CheckoutStep =
-  | { readonly kind: 'final' | 'read_offer' | 'pay' }
-  | { readonly kind: 'wait'; readonly waitMs: number };
+/** What the workflow of a checkout waits for, in its order. */
+export type CheckoutFact = 'offerRead' | 'paymentSent' | 'outcomeKnown';
+export type CheckoutDue = 'askShopAgain';
 
-export function nextCheckoutStep(
-  { status, nextAttemptAt }: { status: CheckoutStatus; nextAttemptAt: Date | null },
+export type CheckoutProgress = {
+  readonly status: CheckoutStatus;
+  readonly payAttempts: number;
+  readonly nextAttemptAt: Date | null;
+};
+
+/** The facts that a checkout has reached, and when the shop is asked again. */
+export function checkoutFacts(
+  { status, payAttempts, nextAttemptAt }: CheckoutProgress,
   now: Date,
-  longestMs: number,
-): CheckoutStep {
-  if (isFinalCheckout(status)) return { kind: 'final' };
-  if (status === 'open') return { kind: 'read_offer' };
-  if (status === 'offered' || nextAttemptAt === null) return { kind: 'pay' };
-  const leftMs = nextAttemptAt.getTime() - now.getTime();
-  return leftMs <= 0 ? { kind: 'pay' } : { kind: 'wait', waitMs: Math.min(leftMs, longestMs) };
+): Pick<RowState<never, CheckoutFact, CheckoutDue>, 'final' | 'reached' | 'dueInMs'> {
+  const final = isFinalCheckout(status);
+  const facts: Readonly<Record<CheckoutFact, boolean>> = {
+    offerRead: status !== 'open',
+    paymentSent: final || payAttempts > 0,
+    outcomeKnown: final,
+  };
+  const isAskedAgain = status === 'paying' && nextAttemptAt !== null;
+  return {
+    final,
+    reached: (Object.keys(facts) as CheckoutFact[]).filter((fact) => facts[fact]),
+    dueInMs: isAskedAgain ? { askShopAgain: nextAttemptAt.getTime() - now.getTime() } : {},
+  };
 }

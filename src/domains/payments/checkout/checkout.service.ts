@@ -9,7 +9,7 @@ import { notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
-import { closeWorkflowRun, reopenWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
+import { closeWorkflowRun, openWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { CheckoutRow } from './checkout.entity.ts';
 import { checkoutWorkflow, checkoutWorkflowId } from './checkout.messages.ts';
@@ -51,11 +51,16 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
   return row;
 }
 
-/** An intent has one process; after a refused checkout the next one opens it again. */
-async function openItsWorkflowRun(tx: Tx, { intentId, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
-  const id = checkoutWorkflowId(intentId);
-  const process = { id, workflow: checkoutWorkflow, subjectId: intentId, ownerId, agentId, stage: 'open' };
-  await reopenWorkflowRun(tx, { ...process, dueAt: at, at });
+async function openItsWorkflowRun(tx: Tx, { id, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
+  const run = {
+    id: checkoutWorkflowId(id),
+    workflow: checkoutWorkflow,
+    subjectId: id,
+    ownerId,
+    agentId,
+    stage: 'open',
+  };
+  await openWorkflowRun(tx, { ...run, dueAt: at, at });
 }
 
 export async function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow> {
@@ -83,7 +88,7 @@ export async function changeCheckout(
   Object.assign(row, change, { status: move.next, updatedAt: cause.at });
   await tx.flush();
   if (row.status !== from) await recordTransition(tx, 'checkout', row.id, { from, to: row.status }, cause);
-  const workflowId = checkoutWorkflowId(row.intentId);
+  const workflowId = checkoutWorkflowId(row.id);
   if (isFinalCheckout(row.status)) await closeWorkflowRun(tx, workflowId, { isOwnStep: true });
   else await setWorkflowRunDue(tx, workflowId, row.nextAttemptAt ?? cause.at);
   return row;

@@ -107,8 +107,8 @@ function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Dec
   const { checkout } = facts;
   if (checkout === null || isTokenUsed(facts)) return undefined;
   const status = outcome === 'declined' ? 'declined' : 'paid';
-  const { id, intentId } = checkout;
-  return { id, intentId, workflowId: checkoutWorkflowId(intentId), status, code: rule, reason };
+  const { id } = checkout;
+  return { id, workflowId: checkoutWorkflowId(id), status, code: rule, reason };
 }
 
 /** No personal data: amounts, codes, versions and the merchant. */

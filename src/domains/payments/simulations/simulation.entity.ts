@@ -26,6 +26,7 @@ const SimulationSchema = defineEntity({
     refusal: p.string().$type<ChargeRefusal>().nullable(),
     requestId: p.string(),
     runId: p.string().nullable(),
+    version: p.integer().version(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
   },

@@ -2,10 +2,11 @@
 import { LockMode } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 import type { OriginatingCall } from '../../../platform/cause.ts';
 import { SimulationRow } from './simulation.entity.ts';
 import type { SimulationView } from './simulation.messages.ts';
-import type { WantedOutcome } from './simulation.rules.ts';
+import { isFinalSimulation, type SimulationFact, type WantedOutcome } from './simulation.rules.ts';
 
 export const findSimulation = (tx: Tx, id: string): Promise<SimulationRow | null> =>
   tx.findOne(SimulationRow, { id: id as SimulationRow['id'] }, { refresh: true });
@@ -17,7 +18,7 @@ export async function lockSimulation(tx: Tx, id: string): Promise<SimulationRow>
   return row;
 }
 
-export const simulationView = (row: SimulationRow): SimulationView => ({
+const simulationView = (row: SimulationRow): SimulationView => ({
   simulationId: row.id,
   agentId: row.agentId,
   status: row.status,
@@ -25,6 +26,12 @@ export const simulationView = (row: SimulationRow): SimulationView => ({
   transactionId: row.transactionId ?? null,
   code: row.refusal ?? null,
 });
+
+/** The simulation as its workflow follows it. */
+export function simulationState(row: SimulationRow): RowState<SimulationView, SimulationFact> {
+  const final = isFinalSimulation(row.status);
+  return { version: row.version, final, reached: final ? ['charged'] : [], dueInMs: {}, view: simulationView(row) };
+}
 
 /** What a charge that the network was asked to make is evaluated by besides the rules. Never changes. */
 export type SimulationFacts = {

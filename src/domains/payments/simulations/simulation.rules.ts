@@ -5,6 +5,9 @@ import type { ChargeRefusal } from './simulation.port.ts';
 const simulationStatuses = ['open', 'done', 'refused'] as const;
 export type SimulationStatus = (typeof simulationStatuses)[number];
 
+/** What the workflow of a simulation waits for: the network has charged the card or refused to. */
+export type SimulationFact = 'charged';
+
 export const wantedOutcomes = ['approve', 'decline'] as const;
 export type WantedOutcome = (typeof wantedOutcomes)[number];
 

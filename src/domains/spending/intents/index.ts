@@ -5,16 +5,18 @@ export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
-export { decideIntent, type IntentView, intentWorkflowId } from './intent.messages.ts';
+export { decideIntent, type IntentRunView, type IntentView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
 export { intentHandlers } from './intent.routes.ts';
 export {
   type IntentCommandKind,
+  type IntentDue,
+  type IntentFact,
   type IntentStatus,
+  intentFacts,
   isFinalIntent,
   moveIntent,
-  nextIntentStep,
   statusAsOf,
   whyUnpayable,
 } from './intent.rules.ts';

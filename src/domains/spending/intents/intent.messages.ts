@@ -14,10 +14,20 @@ export type IntentView = {
   readonly agentId: string;
   /** Set by the approver; an actor in words. */
   readonly approvedBy: string | null;
-  /** How often, for one that is charged again and again. Absent in runs that are older than it. */
-  readonly recurring?: string | null;
+  /** How often a recurring intent is charged; null for an intent of one payment. */
+  readonly recurring: string | null;
   /** The window that is current or next; ISO 8601, business time. */
-  readonly window?: { readonly dueAt: string; readonly from: string; readonly to: string } | null;
+  readonly window: { readonly dueAt: string; readonly from: string; readonly to: string } | null;
+};
+
+/** The intent as its workflow follows it: with what an operator reads about a decision that is waited for. */
+export type IntentRunView = IntentView & {
+  /** The approver's page; null unless the intent waits for a person. */
+  readonly approvalUrl: string | null;
+  /** The policy in force demands a passkey, so a signal cannot approve. */
+  readonly needsPasskey: boolean;
+  /** The most that one charge may take after an approval, tolerance included; null unless a person decides. */
+  readonly maxChargeCents: number | null;
 };
 
 export const intentWorkflowId = (id: Id<'intent'>): string => `intent/${id}`;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Move } from '../../../kernel/move.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 
 /** `pending_approval` waits for a person; `approved` for a payment; all others are final. */
 export const intentStatuses = [
@@ -87,28 +88,27 @@ function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: Intent
 
 export const isFinalIntent = (status: IntentStatus): boolean => mayReceive[status].length === 0;
 
-export type IntentStep =
-  | { readonly kind: 'final' }
-  | { readonly kind: 'expire' }
-  /** A window is over that nothing has paid for. */
-  | { readonly kind: 'end_window' }
-  | { readonly kind: 'wait'; readonly waitMs: number };
+/** What the workflow of an intent waits for: a person's decision or the policy's, then the payment. */
+export type IntentFact = 'decided' | 'paid';
+/** `windowEnd`: the end of the current or next window of a recurring intent. */
+export type IntentDue = 'deadline' | 'windowEnd';
 
 export type IntentDeadline = { readonly expiresAt: Date };
-type Deadlines = IntentDeadline & {
-  /** Of a recurring one: the end of the window that is current or next. */
-  readonly windowToAt?: Date | null | undefined;
-};
+type Deadlines = IntentDeadline & { readonly windowToAt?: Date | null | undefined };
 
-/** What the intent's process does now. A matched intent waits for its clearing: its deadline does not count. */
-export function nextIntentStep(state: IntentState & Deadlines, now: Date, longestMs: number): IntentStep {
-  if (isFinalIntent(state.status)) return { kind: 'final' };
-  if (state.matchedTransactionId !== null) return { kind: 'wait', waitMs: longestMs };
+/** The facts that an intent has reached, and its due times. A matched intent waits for its clearing without a deadline. */
+export function intentFacts(
+  state: IntentState & Deadlines,
+  now: Date,
+): Pick<RowState<never, IntentFact, IntentDue>, 'final' | 'reached' | 'dueInMs'> {
+  const final = isFinalIntent(state.status);
+  const isDecided = state.status !== 'pending_approval';
+  const reached: readonly IntentFact[] = final ? ['decided', 'paid'] : isDecided ? ['decided'] : [];
+  if (final || state.matchedTransactionId !== null) return { final, reached, dueInMs: {} };
+  const inMs = (at: Date): number => at.getTime() - now.getTime();
   const windowEnds = state.status === 'approved' ? (state.windowToAt ?? null) : null;
-  if (windowEnds !== null && windowEnds <= now) return { kind: 'end_window' };
-  const until = windowEnds === null ? state.expiresAt : new Date(Math.min(+windowEnds, +state.expiresAt));
-  const leftMs = until.getTime() - now.getTime();
-  return leftMs <= 0 ? { kind: 'expire' } : { kind: 'wait', waitMs: Math.min(leftMs, longestMs) };
+  const deadline = { deadline: inMs(state.expiresAt) };
+  return { final, reached, dueInMs: windowEnds === null ? deadline : { ...deadline, windowEnd: inMs(windowEnds) } };
 }
 
 /** Everything with an expiry is refused at use, whatever its stored state. */
