@@ -146,9 +146,10 @@ class FollowedRow<View, Fact extends string, Due extends string> {
           hasPaused = true;
           await this.#pause(due?.inMs);
         } else if (hasPaused) {
-          repeats += 1;
-          hasPaused = false;
           await this.#attempt(() => due.activity(this.#id));
+          const next = this.#nextDue(whenDue);
+          hasPaused = next !== undefined && next.inMs > due.inMs; // The due time has moved on.
+          repeats = hasPaused ? 0 : repeats + 1;
         } else {
           hasPaused = true;
           await this.#pause(gapMs(repeats));
