@@ -37,7 +37,7 @@ const intentRun: FollowedRun<IntentRunView, IntentFact, IntentDue> = {
 export const intentLifecycle = (input: RunInput): Promise<IntentRunView> =>
   followRow(intentRun, input, async ({ wait }) => {
     await wait('decided', { deadline: expireIntent });
-    await wait('paid', { deadline: expireIntent, windowEnd: endIntentWindow });
+    await wait('paid', { windowEnd: endIntentWindow, deadline: expireIntent });
   });
 
 /** The approver has to know how much more than the declared amount a charge may take. */

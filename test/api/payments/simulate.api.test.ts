@@ -330,7 +330,9 @@ describe('step by step', () => {
     await withoutIntents();
     const { body } = await authorize(id);
     const steps = stepsWith(async () => ({ outcome: 'undecided', authorizationId: `auth_${id}` }));
-    expect(await steps.playSimulation(id)).toMatchObject({ view: { status: 'done', transactionId: body.transactionId } });
+    expect(await steps.playSimulation(id)).toMatchObject({
+      view: { status: 'done', transactionId: body.transactionId },
+    });
     const never = stepsWith(async () => Promise.reject(new Error('asked again')));
     expect(await never.playSimulation(id)).toMatchObject({ view: { status: 'done' } });
   });

@@ -2,13 +2,14 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  type CheckoutStatus,
+  checkoutFacts,
   checkoutStatuses,
   errorCodeOfRefusal,
   evaluateOffer,
   isFinalCheckout,
   isGivenUp,
   moveCheckout,
-  nextCheckoutStep,
   type OfferFacts,
   payGapMs,
 } from '../../../src/domains/payments/checkout/checkout.rules.ts';
@@ -101,18 +102,22 @@ describe('steps', () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const inMs = (ms: number) => new Date(now.getTime() + ms);
 
-  test('a final checkout is left alone; the others are offered, paid or waited for', () => {
-    for (const one of checkoutStatuses) {
-      const { kind } = nextCheckoutStep({ status: one, nextAttemptAt: inMs(5_000) }, now, day);
-      expect(kind).toBe(
-        isFinalCheckout(one) ? 'final' : ({ open: 'read_offer', offered: 'pay' }[one as string] ?? 'wait'),
-      );
+  test('facts are reached in their order, a final checkout has all of them, and only a payment is asked for again', () => {
+    const factsOf = (status: CheckoutStatus, payAttempts: number) =>
+      checkoutFacts({ status, payAttempts, nextAttemptAt: inMs(5_000) }, now);
+    expect(factsOf('open', 0)).toEqual({ final: false, reached: [], dueInMs: {} });
+    expect(factsOf('offered', 0)).toEqual({ final: false, reached: ['offerRead'], dueInMs: {} });
+    const paying = { final: false, reached: ['offerRead', 'paymentSent'], dueInMs: { askShopAgain: 5_000 } };
+    expect(factsOf('paying', 1)).toEqual(paying);
+    for (const one of checkoutStatuses.filter(isFinalCheckout)) {
+      expect(factsOf(one, 0)).toEqual({
+        final: true,
+        reached: ['offerRead', 'paymentSent', 'outcomeKnown'],
+        dueInMs: {},
+      });
     }
-    expect(nextCheckoutStep({ status: 'paying', nextAttemptAt: inMs(0) }, now, day)).toEqual({ kind: 'pay' });
-    expect(nextCheckoutStep({ status: 'paying', nextAttemptAt: null }, now, day)).toEqual({ kind: 'pay' });
-    expect(nextCheckoutStep({ status: 'paying', nextAttemptAt: inMs(3 * day) }, now, day)).toEqual({
-      kind: 'wait',
-      waitMs: day,
+    expect(checkoutFacts({ status: 'paying', payAttempts: 2, nextAttemptAt: inMs(-1) }, now).dueInMs).toEqual({
+      askShopAgain: -1,
     });
   });
 

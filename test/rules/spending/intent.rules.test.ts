@@ -5,10 +5,10 @@ import { parseDecision } from '../../../src/domains/identity/approvals/decision.
 import {
   type IntentState,
   intentCommands,
+  intentFacts,
   intentStatuses,
   isFinalIntent,
   moveIntent,
-  nextIntentStep,
   statusAsOf,
   whyUnpayable,
 } from '../../../src/domains/spending/intents/intent.rules.ts';
@@ -94,7 +94,7 @@ test('any sequence of commands ends in at most one completion', () => {
   );
 });
 
-test('the process waits exactly until the deadline, and not at all while a transaction pays', () => {
+test('the deadline is due until a transaction pays, and never after the end', () => {
   fc.assert(
     fc.property(fc.integer({ min: -5 * day, max: 60 * day }), (leftMs) => {
       const open = {
@@ -103,10 +103,10 @@ test('the process waits exactly until the deadline, and not at all while a trans
         isRecurring: false,
         expiresAt: later(now, leftMs),
       };
-      const step = nextIntentStep(open, now, 30 * day);
-      if (leftMs <= 0) expect(step).toEqual({ kind: 'expire' });
-      else expect(step).toEqual({ kind: 'wait', waitMs: Math.min(leftMs, 30 * day) });
-      expect(nextIntentStep({ ...open, matchedTransactionId: 'tx_aaaaaaaa' }, now, 30 * day).kind).toBe('wait');
+      expect(intentFacts(open, now)).toEqual({ final: false, reached: ['decided'], dueInMs: { deadline: leftMs } });
+      expect(intentFacts({ ...open, matchedTransactionId: 'tx_aaaaaaaa' }, now).dueInMs).toEqual({});
+      const ended = intentFacts({ ...open, status: 'completed' }, now);
+      expect(ended).toEqual({ final: true, reached: ['decided', 'paid'], dueInMs: {} });
     }),
   );
 });
@@ -128,17 +128,12 @@ test('a recurring intent waits for the end of its window, and then for the next 
     isRecurring: true,
     expiresAt: later(now, 60 * day),
   };
-  const step = (windowToAt: Date | null, longestMs = 90 * day) =>
-    nextIntentStep({ ...open, windowToAt }, now, longestMs);
-  expect(step(later(now, 3 * day))).toEqual({ kind: 'wait', waitMs: 3 * day });
-  expect(step(now)).toEqual({ kind: 'end_window' });
-  expect(step(null)).toEqual({ kind: 'wait', waitMs: 60 * day });
-  expect(step(later(now, 30 * day), day)).toEqual({ kind: 'wait', waitMs: day });
-  // What went by unpaid is written down before it expires.
-  expect(nextIntentStep({ ...open, expiresAt: now, windowToAt: now }, now, day)).toEqual({ kind: 'end_window' });
-  expect(nextIntentStep({ ...open, expiresAt: now, windowToAt: null }, now, day)).toEqual({ kind: 'expire' });
+  const dueOf = (windowToAt: Date | null) => intentFacts({ ...open, windowToAt }, now).dueInMs;
+  expect(dueOf(later(now, 3 * day))).toEqual({ windowEnd: 3 * day, deadline: 60 * day });
+  expect(dueOf(now)).toEqual({ windowEnd: 0, deadline: 60 * day });
+  expect(dueOf(null)).toEqual({ deadline: 60 * day });
   const waiting = { ...open, status: 'pending_approval' as const, windowToAt: now };
-  expect(nextIntentStep(waiting, now, 90 * day)).toEqual({ kind: 'wait', waitMs: 60 * day });
+  expect(intentFacts(waiting, now)).toEqual({ final: false, reached: [], dueInMs: { deadline: 60 * day } });
 });
 
 test('past its deadline an open intent reads expired, and nothing else reads otherwise than it is', () => {

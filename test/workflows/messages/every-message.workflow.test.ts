@@ -9,15 +9,15 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isGrpcServiceError, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
-import type { CheckoutNext } from '../../../activities/payments/checkout.activities.ts';
 import type { AgentPolicyNext } from '../../../activities/spending/agent-policy.activities.ts';
-import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { CardView } from '../../../src/domains/cards/cards/card.messages.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { converterPath } from '../../../src/temporal/connection.ts';
 import * as workflows from '../../../workflows/index.ts';
-import { anIntentView } from '../../support/intent-view.ts';
+import { aCheckoutRun } from '../../support/checkout-run.ts';
+import { anIntentRun } from '../../support/intent-view.ts';
 import { type RawPayload, rawMessages } from '../../support/raw-messages.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
@@ -37,34 +37,15 @@ const card = (cardId: string): CardView => ({
   frozenBy: null,
   syncedState: 'active',
 });
-const checkout = (checkoutId: string) => ({
-  checkoutId,
-  intentId: 'int_aaaaaaaa',
-  agentId: 'ag_aaaaaaaa',
-  status: 'paying' as const,
-  amountCents: 1_250,
-  transactionId: null,
-  code: null,
-});
-const intent = (id: string): IntentNext => ({
-  kind: 'wait',
-  waitMs: aDay,
-  view: anIntentView(looked(id), 'pending_approval'),
-});
+const intent = (id: string): IntentRun => anIntentRun(looked(id), 'pending_approval', { deadlineInMs: aDay });
 const activities = {
-  nextIntentStep: async (id: string) => intent(id),
+  readIntent: async (id: string) => intent(id),
   decideIntent: async (id: string, decision: Decision) => {
     if (decision.by.length > 60 || decision.causeId.length > 500) throw new Error('it was not made short');
     return intent(id);
   },
   nextCardStep: async (id: string) => ({ kind: 'wait', view: card(looked(id)) }),
-  nextCheckoutStep: async (id: string): Promise<CheckoutNext> => ({
-    kind: 'wait',
-    waitMs: aDay,
-    until: null,
-    view: checkout(looked(id)),
-  }),
-  readCheckout: async (id: string) => checkout(id),
+  readCheckout: async (id: string) => aCheckoutRun(looked(id), 'paying', { askedAgainInMs: aDay }),
   nextAgentPolicyStep: async (id: string): Promise<AgentPolicyNext> => {
     const view = {
       agentId: looked(id),

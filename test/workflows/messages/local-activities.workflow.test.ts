@@ -8,11 +8,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
-import type { CheckoutNext } from '../../../activities/payments/checkout.activities.ts';
-import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { converterPath } from '../../../src/temporal/connection.ts';
-import { anIntentView } from '../../support/intent-view.ts';
+import { aCheckoutRun } from '../../support/checkout-run.ts';
+import { anIntentRun } from '../../support/intent-view.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 
 const runsOfEach = 30;
@@ -31,24 +31,12 @@ async function took<T>(runId: string, answer: T): Promise<T> {
   return answer;
 }
 
-const intent = (id: string): IntentNext => ({ kind: 'wait', waitMs: aDay, view: anIntentView(id, 'pending_approval') });
-const checkout = (checkoutId: string) => ({
-  checkoutId,
-  intentId: 'int_aaaaaaaa',
-  agentId: 'ag_aaaaaaaa',
-  status: 'paying' as const,
-  amountCents: 1_250,
-  transactionId: null,
-  code: null,
-});
+const intent = (id: string): IntentRun => anIntentRun(id, 'pending_approval', { deadlineInMs: aDay });
 const activities = {
-  nextIntentStep: (id: string) => took(id, intent(id)),
+  readIntent: (id: string) => took(id, intent(id)),
   decideIntent: (id: string) => took(id, intent(id)),
-  nextCheckoutStep: (id: string): Promise<CheckoutNext> =>
-    took(id, { kind: 'wait', waitMs: aDay, until: null, view: checkout(id) }),
-  readCheckout: (id: string) => took(runOfCheckout.get(id) ?? id, checkout(id)),
+  readCheckout: (id: string) => took(id, aCheckoutRun(id, 'paying', { askedAgainInMs: aDay })),
 };
-const runOfCheckout = new Map<string, string>();
 
 let world: WorkflowWorld;
 beforeAll(async () => {
@@ -85,14 +73,12 @@ async function intentRun(): Promise<WorkflowHandle> {
 }
 
 async function checkoutRun(): Promise<WorkflowHandle> {
-  const id = newId('intent');
+  const id = newId('checkout');
   const handle = await world.start('checkout', `checkout/${id}`, id);
   const closing = new AbortController();
   const pays = Array.from({ length: 5 }, async () => {
     await soon();
-    const checkoutId = newId('checkout');
-    runOfCheckout.set(checkoutId, id);
-    await handle.executeUpdate('pay', { args: [{ checkoutId }] });
+    await handle.executeUpdate('pay', { args: [{}] });
   });
   const wakes = (async () => {
     await sleep(7_500); // Before that no handler reads.

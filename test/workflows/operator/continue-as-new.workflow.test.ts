@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/index.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
@@ -20,7 +20,7 @@ import { startTemporal, type Temporal } from '../../../src/supervisor/temporal-s
 import { searchAttributes } from '../../../src/temporal/gateway.ts';
 import { setUpTemporal } from '../../../src/temporal/set-up.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
-import { anIntentView } from '../../support/intent-view.ts';
+import { anIntentRun } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -31,14 +31,10 @@ let status: IntentStatus;
 let decided: Decision[];
 let holdDecisions: Promise<void> | undefined;
 
-const next = (): IntentNext => ({
-  kind: isFinalIntent(status) ? 'final' : 'wait',
-  waitMs: 3_600_000,
-  view: anIntentView(id, status),
-});
+const next = (): IntentRun => anIntentRun(id, status, { version: 1 + decided.length });
 const activities = {
-  nextIntentStep: async (): Promise<IntentNext> => next(),
-  decideIntent: async (_id: string, decision: Decision): Promise<IntentNext> => {
+  readIntent: async (): Promise<IntentRun> => next(),
+  decideIntent: async (_id: string, decision: Decision): Promise<IntentRun> => {
     await holdDecisions;
     if (decided.some(({ causeId }) => causeId === decision.causeId)) return next();
     decided.push(decision);
@@ -46,7 +42,7 @@ const activities = {
     if (move.outcome !== 'refused') status = move.next;
     return next();
   },
-  expireIntent: async (): Promise<IntentNext> => next(),
+  expireIntent: async (): Promise<IntentRun> => next(),
   readWebhookEndpoint: async (webhookId: string): Promise<EndpointNext> => ({
     kind: isOver ? 'final' : 'wait',
     waitMs: 3_600_000,

@@ -6,13 +6,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
-import { anIntentView } from '../../support/intent-view.ts';
+import { anIntentRun } from '../../support/intent-view.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -33,9 +33,9 @@ test.each(Object.entries(hangs))(
     const taskQueue = `drains-${randomUUID()}`;
     const asked: string[] = [];
     let status: IntentView['status'] = 'pending_approval';
-    const next = (): IntentNext => ({ kind: 'wait', waitMs: 3_600_000, view: anIntentView(id, status) });
+    const next = (): IntentRun => anIntentRun(id, status);
     const activities = {
-      nextIntentStep: async () => next(),
+      readIntent: async () => next(),
       decideIntent: async (_id: string, { causeId }: Decision) => {
         asked.push(causeId);
         if (asked.length === 1) await sleep(hangMs);

@@ -1,81 +1,67 @@
 /**
- * Goal: the checkout's process pays once, finds out however long it takes, and can be lost and started again. Method:
+ * Goal: the run of a checkout pays once, finds out the outcome however long it takes, and can be lost and started again. Method:
  * the real dev server, activities replaced by rows in memory.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { WithStartWorkflowOperation, type WorkflowHandle } from '@temporalio/client';
-import type { CheckoutNext } from '../../../activities/payments/checkout.activities.ts';
+import { ApplicationFailure } from '@temporalio/common';
 import type { CheckoutView } from '../../../src/domains/payments/checkout/checkout.messages.ts';
-import { type CheckoutStatus, isFinalCheckout } from '../../../src/domains/payments/checkout/checkout.rules.ts';
+import type { CheckoutStatus } from '../../../src/domains/payments/checkout/checkout.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { aCheckoutRun } from '../../support/checkout-run.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
 type Row = {
-  intentId: string;
   status: CheckoutStatus;
+  version: number;
   waitMs: number;
   offers: CheckoutStatus[];
-  /** What each payment makes of the row; `paying` means that the outcome is unknown. */
+  /** The status after each payment; `paying` means that the outcome is unknown. */
   pays: CheckoutStatus[];
   done: string[];
   faults: number;
 };
 const rows = new Map<string, Row>();
-const latest = new Map<string, string>();
 
-const aCheckout = (over: Partial<Row> = {}): { intentId: string; id: string; row: Row } => {
+const aCheckout = (over: Partial<Row> = {}): { id: string; row: Row } => {
   const id = newId('checkout');
-  const intentId = over.intentId ?? newId('intent');
   const row: Row = {
     status: 'open',
+    version: 1,
     waitMs: 0,
     offers: ['offered'],
     pays: ['paid'],
     done: [],
     faults: 0,
     ...over,
-    intentId,
   };
   rows.set(id, row);
-  latest.set(intentId, id);
-  return { intentId, id, row };
+  return { id, row };
 };
-const rowOf = (id: string): Row => rows.get(id) as Row;
-const viewOf = (checkoutId: string): CheckoutView => ({
-  checkoutId,
-  intentId: rowOf(checkoutId).intentId,
-  agentId: 'ag_aaaaaaaa',
-  status: rowOf(checkoutId).status,
-  amountCents: 1_250,
-  transactionId: null,
-  code: null,
-});
+const stateOf = (id: string) => {
+  const { status, waitMs, version } = rows.get(id) as Row;
+  return aCheckoutRun(id, status, { askedAgainInMs: waitMs, version });
+};
 
 const activities = {
-  nextCheckoutStep: async (intentId: string): Promise<CheckoutNext> => {
-    const id = latest.get(intentId);
-    if (id === undefined) return { kind: 'none', waitMs: 0, until: null, view: null };
-    const row = rowOf(id);
-    const view = viewOf(id);
-    if (isFinalCheckout(row.status)) return { kind: 'final', waitMs: 0, until: null, view };
-    if (row.status === 'open') return { kind: 'read_offer', waitMs: 0, until: null, view };
-    if (row.status === 'paying' && row.waitMs > 0)
-      return { kind: 'wait', waitMs: row.waitMs, until: '2026-03-01T12:00:00.000Z', view };
-    return { kind: 'pay', waitMs: 0, until: null, view };
+  readCheckout: async (id: string) => {
+    if (!rows.has(id))
+      throw ApplicationFailure.create({ message: 'no checkout', type: 'not_found', nonRetryable: true });
+    return stateOf(id);
   },
-  readCheckout: async (id: string) => viewOf(id),
-  readOffer: async (id: string) => step(id, 'offer', rowOf(id).offers),
-  mintAndPay: async (id: string) => step(id, 'pay', rowOf(id).pays),
+  readOffer: async (id: string) => step(id, 'offer', (rows.get(id) as Row).offers),
+  mintAndPay: async (id: string) => step(id, 'pay', (rows.get(id) as Row).pays),
 };
 
-async function step(id: string, name: string, outcomes: CheckoutStatus[]): Promise<CheckoutView> {
-  const row = rowOf(id);
+async function step(id: string, name: string, outcomes: CheckoutStatus[]) {
+  const row = rows.get(id) as Row;
   if (row.faults-- > 0) throw new Error('the world is away');
   row.done.push(name);
   row.status = outcomes.shift() ?? row.status;
-  return viewOf(id);
+  row.version += 1;
+  return stateOf(id);
 }
 
 let world: WorkflowWorld;
@@ -84,68 +70,54 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => world.close());
 
-const workflowId = (intentId: string): string => `checkout/${intentId}`;
-const start = (intentId: string): Promise<WorkflowHandle> => world.start('checkout', workflowId(intentId), intentId);
-const pay = (handle: WorkflowHandle, checkoutId: string): Promise<CheckoutView> =>
-  handle.executeUpdate<CheckoutView, [{ checkoutId: string }]>('pay', { args: [{ checkoutId }] });
+const start = (id: string): Promise<WorkflowHandle> => world.start('checkout', `checkout/${id}`, id);
+const pay = (handle: WorkflowHandle): Promise<CheckoutView> =>
+  handle.executeUpdate<CheckoutView, [object]>('pay', { args: [{}] });
 
 test('reads the offer, pays, answers, and ends', async () => {
-  const { intentId, id, row } = aCheckout({ faults: 2 });
-  const handle = await start(intentId);
-  expect(await pay(handle, id)).toMatchObject({ checkoutId: id, status: 'paid' });
+  const { id, row } = aCheckout({ faults: 2 });
+  const handle = await start(id);
+  expect(await pay(handle)).toMatchObject({ checkoutId: id, status: 'paid' });
   expect(await handle.result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['offer', 'pay']);
 });
 
 test('a refused offer is answered, and nothing is paid', async () => {
-  const { intentId, id, row } = aCheckout({ offers: ['refused'] });
-  const handle = await start(intentId);
-  expect(await pay(handle, id)).toMatchObject({ status: 'refused' });
+  const { id, row } = aCheckout({ offers: ['refused'] });
+  const handle = await start(id);
+  expect(await pay(handle)).toMatchObject({ status: 'refused' });
   await handle.result();
   expect(row.done).toEqual(['offer']);
 });
 
-test('lost and started again it goes on from the row', async () => {
-  const { intentId, row } = aCheckout({ status: 'offered' });
-  expect(await (await start(intentId)).result()).toMatchObject({ status: 'paid' });
+test('a run that was lost and started again continues from the row', async () => {
+  const { id, row } = aCheckout({ status: 'offered' });
+  expect(await (await start(id)).result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['pay']);
 });
 
-test('a run that finds its row final, or none, ends', async () => {
-  expect(await (await start(aCheckout({ status: 'paid' }).intentId)).result()).toMatchObject({ status: 'paid' });
-  expect(await (await start(newId('intent'))).result()).toBeNull();
+test('a run that finds its row final, or no row, ends', async () => {
+  expect(await (await start(aCheckout({ status: 'paid' }).id)).result()).toMatchObject({ status: 'paid' });
+  await expect((await start(newId('checkout'))).result()).rejects.toMatchObject({ cause: { type: 'not_found' } });
 });
 
-test('an update that names no checkout is refused in words, and the run goes on', async () => {
-  const { intentId, id } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
-  const handle = await start(intentId);
-  await pay(handle, id);
-  for (const typed of [[], [null], ['pay'], [{ checkoutId: 42 }]]) {
-    await expect(handle.executeUpdate('pay', { args: typed as never })).rejects.toMatchObject({
-      cause: { message: expect.stringMatching(/has to name a checkout/) },
-    });
-  }
-  await handle.signal('wake');
-  expect((await handle.describe()).status.name).toBe('RUNNING');
-  await handle.terminate();
-}, 30_000);
-
 test('an unknown outcome is answered as such, and resolved by the network', async () => {
-  const { intentId, id, row } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
-  const handle = await start(intentId);
-  expect(await pay(handle, id)).toMatchObject({ status: 'paying' });
+  const { id, row } = aCheckout({ pays: ['paying'], waitMs: 3_600_000 });
+  const handle = await start(id);
+  expect(await pay(handle)).toMatchObject({ status: 'paying' });
   expect(await world.detailsOf(handle)).toMatch(
-    /The outcome of 12.50 EUR for ag_\w+ is not known yet; the shop is asked again at 2026-03-01T12:00:00.000Z/,
+    /^12.50 EUR for agent ag_\w+, intent int_\w+. The outcome is not known yet. The shop is asked again at 2026-03-01T12:00:00.000Z/,
   );
   row.status = 'paid'; // As the authorization writes it, with the wake.
+  row.version += 1;
   await handle.signal('wake', { anything: ['at', 'all'] });
   expect(await handle.result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['offer', 'pay']);
 }, 30_000);
 
 test('the shop is asked again when its time has come', async () => {
-  const { intentId, row } = aCheckout({ pays: ['paying', 'failed'], waitMs: 300 });
-  const handle = await start(intentId);
+  const { id, row } = aCheckout({ pays: ['paying', 'failed'], waitMs: 300 });
+  const handle = await start(id);
   await eventually(
     async () => row.done.length,
     (steps) => steps === 2,
@@ -155,23 +127,21 @@ test('the shop is asked again when its time has come', async () => {
   expect(row.done).toEqual(['offer', 'pay', 'pay']);
 });
 
-test('another checkout of the same intent gets its own answer, also while the first run ends', async () => {
-  const first = aCheckout({ offers: ['refused'] });
+test('an update that arrives with the start, and one that arrives after the end, get the outcome', async () => {
+  const { id, row } = aCheckout();
   const { client } = world;
-  const handle = await start(first.intentId);
-  expect(await pay(handle, first.id)).toMatchObject({ status: 'refused' });
-  const second = aCheckout({ intentId: first.intentId });
-  const { taskQueue } = await handle.describe();
-  const startWorkflowOperation = new WithStartWorkflowOperation('checkout', {
-    workflowId: workflowId(first.intentId),
-    taskQueue,
-    args: [{ id: first.intentId }],
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  const answer = await client.workflow.executeUpdateWithStart('pay', {
-    startWorkflowOperation,
-    args: [{ checkoutId: second.id }],
-  });
-  expect(answer).toMatchObject({ checkoutId: second.id, status: 'paid' });
-  expect(second.row.done).toEqual(['offer', 'pay']);
+  const { taskQueue } = await (await start(aCheckout({ status: 'paid' }).id)).describe();
+  const ask = () =>
+    client.workflow.executeUpdateWithStart('pay', {
+      startWorkflowOperation: new WithStartWorkflowOperation('checkout', {
+        workflowId: `checkout/${id}`,
+        taskQueue,
+        args: [{ id }],
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+      args: [{}],
+    });
+  expect(await ask()).toMatchObject({ checkoutId: id, status: 'paid' });
+  expect(await ask()).toMatchObject({ checkoutId: id, status: 'paid' });
+  expect(row.done).toEqual(['offer', 'pay']);
 });

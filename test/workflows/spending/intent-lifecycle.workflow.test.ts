@@ -6,12 +6,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { ApplicationFailure } from '@temporalio/common';
 import fc from 'fast-check';
-import type { IntentNext } from '../../../activities/spending/intent.activities.ts';
+import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
-import { anIntentView } from '../../support/intent-view.ts';
+import { anIntentRun } from '../../support/intent-view.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 
@@ -26,20 +26,17 @@ type Row = {
 const rows = new Map<string, Row>();
 const rowOf = (id: string): Row => rows.get(id) as Row;
 
-const viewOf = (id: string): IntentView => anIntentView(id, rowOf(id).status);
-
-const nextOf = (id: string): IntentNext => {
-  const { status, waitMs } = rowOf(id);
-  if (isFinalIntent(status)) return { kind: 'final', waitMs: 0, view: viewOf(id) };
-  return { kind: waitMs <= 0 ? 'expire' : 'wait', waitMs, view: viewOf(id) };
+const stateOf = (id: string): IntentRun => {
+  const { status, waitMs, decisions } = rowOf(id);
+  return anIntentRun(id, status, { deadlineInMs: waitMs, version: 1 + decisions.length });
 };
 
 const activities = {
-  nextIntentStep: async (id: string): Promise<IntentNext> => {
+  readIntent: async (id: string): Promise<IntentRun> => {
     if (!rowOf(id).loadable) throw new Error('the database is away');
-    return nextOf(id);
+    return stateOf(id);
   },
-  decideIntent: async (id: string, decision: Decision): Promise<IntentNext> => {
+  decideIntent: async (id: string, decision: Decision): Promise<IntentRun> => {
     const row = rowOf(id);
     row.running += 1;
     row.most = Math.max(row.most, row.running);
@@ -55,11 +52,11 @@ const activities = {
       throw ApplicationFailure.create({ message: move.why, type: 'invalid_state', nonRetryable: true });
     row.decisions.push(decision);
     row.status = move.next;
-    return nextOf(id);
+    return stateOf(id);
   },
-  expireIntent: async (id: string): Promise<IntentNext> => {
+  expireIntent: async (id: string): Promise<IntentRun> => {
     rowOf(id).status = 'expired';
-    return nextOf(id);
+    return stateOf(id);
   },
 };
 
@@ -104,14 +101,14 @@ test('a step costs the server no task of its own, until the database is away: th
     async () => (await handle.describe()).raw.pendingActivities ?? [],
     ([first]) => (first?.attempt ?? 0) >= 2,
   );
-  expect(waiting).toMatchObject([{ activityType: { name: 'nextIntentStep' }, lastFailure: { message: 'Error' } }]);
+  expect(waiting).toMatchObject([{ activityType: { name: 'readIntent' }, lastFailure: { message: 'Error' } }]);
   rowOf(id).loadable = true;
   await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
   await handle.executeUpdate('decide', { args: [{ ...approve('b'), decision: 'cancel' }] });
   await handle.result();
   const { events = [] } = await handle.fetchHistory();
   const scheduled = events?.flatMap(({ activityTaskScheduledEventAttributes: task }) => task?.activityType?.name ?? []);
-  expect(scheduled).toEqual(['nextIntentStep']);
+  expect(scheduled).toEqual(['readIntent']);
 });
 
 test('a signal as a person sends it approves; a wake lets the run see what others did', async () => {

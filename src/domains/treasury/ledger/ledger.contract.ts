@@ -44,7 +44,13 @@ const LedgerVerification = z
     unsealed: z.number().int().meta({ description: 'journals younger than about a second, not sealed yet' }),
     checkedFrom: z.number().int().meta({ description: 'number of the checkpoint it began at; 0 = from the start' }),
     records: z
-      .array(z.object({ chain: z.string(), sealedThrough: z.number().int(), unsealed: z.number().int() }))
+      .array(
+        z.object({
+          chain: z.string().meta({ description: 'The chain: `audit` or `decisions`.', examples: ['audit'] }),
+          sealedThrough: z.number().int(),
+          unsealed: z.number().int(),
+        }),
+      )
       .meta({ description: 'the sealed chains of the owner’s audit rows (`audit`) and card decisions (`decisions`)' }),
     differences: z.array(z.object({ check: z.string(), subject: z.string(), message: z.string() })),
   })
