@@ -11,7 +11,7 @@ import type { IntentRun } from '../../../activities/spending/intent.activities.t
 import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/index.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
-import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { type IntentStatus, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';

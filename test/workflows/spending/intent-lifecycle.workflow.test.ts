@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
-import { type IntentStatus, isFinalIntent, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { type IntentStatus, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { anIntentRun } from '../../support/intent-view.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
