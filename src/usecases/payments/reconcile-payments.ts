@@ -96,7 +96,11 @@ const journalsOfPayments = defineReconciliation({
       and not exists (
         select from transactions t join transaction_events e on e.transaction_id = t.id
         where t.id = j.reference_id and t.owner_id = j.owner_id
-          and j.cause = case e.kind when 'expiry' then 'hold_expiry' else e.kind end || ':' || e.adapter || ':' || e.network_id)`,
+          and j.cause = case e.kind when 'expiry' then 'hold_expiry' else e.kind end || ':' || e.adapter || ':' || e.network_id)
+      -- A clearing of an unknown card has no transaction: the message itself is the document of its suspense journal.
+      and not (j.kind = 'clearing' and j.reference_type = 'adjustment' and exists (
+        select from network_messages m where m.kind = 'clearing' and m.id = j.reference_id and m.transaction_id is null
+          and j.cause = 'clearing:' || m.adapter || ':' || m.id))`,
   row: z.object({ id: z.string(), kind: z.string(), transactionId: z.string(), cause: z.string() }),
   describe: ({ id, kind, transactionId, cause }) =>
     `journal ${id} of the kind ${kind} has no message ${cause} of transaction ${transactionId}`,
