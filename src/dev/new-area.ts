@@ -26,11 +26,11 @@ export type NewArea = { readonly added: readonly string[]; readonly edited: read
 export async function addArea(root: string, domain: string, area: string): Promise<NewArea> {
   const names = namesOf(domain, area);
   const read = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
-  const migration = await migrationPath(root, names);
-  const added: Record<string, string> = { ...filesOf(names), [migration]: migrationOf(names) };
-  for (const path of Object.keys(added)) {
+  const files = filesOf(names);
+  for (const path of Object.keys(files)) {
     if (await exists(join(root, path))) throw new Error(`${path} exists already; choose another name`);
   }
+  const added: Record<string, string> = { ...files, [await migrationPath(root, names)]: migrationOf(names) };
   const ids = await read('src/kernel/ids.ts');
   if (new RegExp(`^  ${names.camel}: '`, 'm').test(ids))
     throw new Error(`the kind of id ${names.camel} exists already`);

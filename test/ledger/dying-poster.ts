@@ -1,15 +1,11 @@
 /** A process that posts, seals and signs without end and says each posting it was told of; for being killed. @module */
+
 import { databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
-import {
-  checkpointFolder,
-  internalTransfer,
-  postJournals,
-  sealJournals,
-  signingKeyFrom,
-  treasuryEntities,
-  writeCheckpoint,
-} from '../../src/domains/treasury/index.ts';
+import { checkpointFolder, postJournals, signingKeyFrom, treasuryEntities } from '../../src/domains/treasury/index.ts';
+import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
+import { internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
+import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { newId } from '../../src/kernel/ids.ts';
 
 const [url = '', ownerId = '', fromWalletId = '', toWalletId = '', folder = '', pem = ''] = process.argv.slice(2);

@@ -2,11 +2,12 @@
  * Goal: the numbers of the specification are those of the program. Method: the figure is taken out of its sentence.
  * @module
  */
+
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { expect, test } from '@jest/globals';
-import { attemptTimeoutMs } from '../../src/domains/delivery/index.ts';
 import { gapAfter, tierOf } from '../../src/domains/delivery/webhooks/delivery.rules.ts';
+import { attemptTimeoutMs } from '../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { createRateLimit } from '../../src/http/rate-limit.ts';
 import { readConfig } from '../../src/main/config.ts';
 import { retryPollMs } from '../../src/relay/deliveries.ts';

@@ -31,7 +31,6 @@ export { type CardView, cardWorkflowId, issueCard } from './cards/card.messages.
 export type { CardProcessor } from './cards/card.port.ts';
 export { type CardRecord, cardRefOf, findCard } from './cards/card.queries.ts';
 export { prepareCard } from './cards/card.reserve.service.ts';
-export { cardHandlers } from './cards/card.routes.ts';
 export { nextCardStep } from './cards/card.rules.ts';
 export {
   applyToCard,

@@ -1,18 +1,14 @@
 /** The public face of parties: customers and agents, for whom everything is done. @module */
 import { AgentRow } from './agents/agent.entity.ts';
-import { CustomerRow } from './customers/customer.entity.ts';
 
 export { type AgentRecord, type AgentWalletRecord, agentsArea } from './agents/agent.contract.ts';
 export { agentNames, agentsInPlan, lockAgent } from './agents/agent.queries.ts';
-export { type AgentDeps, type AgentName, type AgentOrder, agentHandlers } from './agents/agent.routes.ts';
-export { type AgentStatus, commandFor, type Funding, spendableCents, whyNoFunds } from './agents/agent.rules.ts';
+export type { AgentDeps, AgentName, AgentOrder } from './agents/agent.routes.ts';
+export { type AgentStatus, commandFor, spendableCents, whyNoFunds } from './agents/agent.rules.ts';
 export { agentBecomesVisible, changeAgent, insertAgent, moveAgentRow, ownedRow } from './agents/agent.service.ts';
 export { customersArea } from './customers/customer.contract.ts';
-export { customerHandlers, type EnsureCustomer } from './customers/customer.routes.ts';
+export type { EnsureCustomer } from './customers/customer.routes.ts';
 export { insertCustomer, lockPlan } from './customers/customer.service.ts';
 export { planLimits, whyFull } from './customers/plan.rules.ts';
 export { limitsArea } from './limits/limit.contract.ts';
-export { limitHandlers } from './limits/limit.routes.ts';
 export { AgentRow };
-
-export const partiesEntities = [CustomerRow, AgentRow] as const;

@@ -2,9 +2,8 @@
 export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
 export { type CheckoutView, checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';
-export type { CheckoutOffer, MerchantCheckout, OfferOutcome, PayOutcome } from './checkout/checkout.port.ts';
+export type { CheckoutOffer, MerchantCheckout, PayOutcome } from './checkout/checkout.port.ts';
 export { checkoutState, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
-export { checkoutHandlers } from './checkout/checkout.routes.ts';
 export {
   evaluateOffer,
   isFinalCheckout,
@@ -23,7 +22,6 @@ export {
   loadAuthorizationFacts,
 } from './network/authorization-facts.ts';
 export { writingOf } from './network/authorization-write.ts';
-export { createMessageCeiling, messagesPerSecond } from './network/network.ceiling.ts';
 export {
   type AuthorizationAnswer,
   type AuthorizationMessage,
@@ -34,7 +32,7 @@ export {
   type ReversalMessage,
   reversalMessage,
 } from './network/network.contract.ts';
-export { networkCauseId, networkHandlers } from './network/network.routes.ts';
+export { networkCauseId } from './network/network.routes.ts';
 export {
   cardRefOfAuthorization,
   claimMessage,
@@ -49,7 +47,7 @@ export {
   notAsked,
   sameAnswer,
 } from './network/network-message.service.ts';
-export type { MessageKind, Received } from './network/received-message.ts';
+export type { Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
 export { type SimulationView, simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';
@@ -62,7 +60,6 @@ export {
   bookCollected,
   bookExpiry,
   bookReversal,
-  type CloseUsedCard,
   recordCreated,
 } from './transactions/booking.service.ts';
 export { failUnlinked, insertConfirmed, noteConfirmed, reassignConfirmed } from './transactions/confirm.service.ts';
@@ -77,11 +74,5 @@ export {
   findTransaction,
   lockTransaction,
 } from './transactions/transaction.queries.ts';
-export { type SimulationOrder, transactionHandlers } from './transactions/transaction.routes.ts';
+export type { SimulationOrder } from './transactions/transaction.routes.ts';
 export { markVerified, transactionsPaidFor } from './transactions/verification.service.ts';
-
-import { CheckoutRow } from './checkout/checkout.entity.ts';
-import { SimulationRow } from './simulations/simulation.entity.ts';
-import { TransactionRow } from './transactions/transaction.entity.ts';
-
-export const paymentsEntities = [TransactionRow, CheckoutRow, SimulationRow];

@@ -1,9 +1,11 @@
 /** Who is let in: bearer tokens of this mode, revocation across processes, and the dashboard's secret. @module */
+
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { ensureKey, identityEntities, keysArea, openCredentials } from '../../../src/domains/identity/index.ts';
+import { ensureKey, keysArea, openCredentials } from '../../../src/domains/identity/index.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { hashSecret } from '../../../src/vault/secret-hash.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
@@ -152,7 +154,7 @@ describe('a key that configuration names', () => {
   test('is registered once, by several processes at once and again at each start', async () => {
     const orm = await openDatabase({
       url: world.config.DATABASE_URL,
-      entities: [...identityEntities],
+      entities,
       poolSize: 4,
       applicationName: 'test',
     });
@@ -177,7 +179,7 @@ describe('a key that configuration names', () => {
   test('stays revoked once it was revoked', async () => {
     const orm = await openDatabase({
       url: world.config.DATABASE_URL,
-      entities: [...identityEntities],
+      entities,
       poolSize: 2,
       applicationName: 'test',
     });

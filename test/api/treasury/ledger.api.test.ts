@@ -8,18 +8,17 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { runSql } from '../../../src/db/statement.ts';
-
 import {
   checkpointFolder,
   fundArea,
   keyIdOf,
   ledgerArea,
-  sealJournals,
   signingKeyFrom,
   treasuryEntities,
   walletsArea,
-  writeCheckpoint,
 } from '../../../src/domains/treasury/index.ts';
+import { writeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.service.ts';
+import { sealJournals } from '../../../src/domains/treasury/ledger/seal.service.ts';
 import { fullCheckLock } from '../../../src/domains/treasury/ledger/verify.service.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';

@@ -3,10 +3,12 @@
  * dev server; each wait is read from its history, and a long one cut short by a wake.
  * @module
  */
+
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { BatchOutcome, EndpointNext, EndpointView } from '../../../src/domains/delivery/index.ts';
+import type { BatchOutcome, EndpointNext } from '../../../src/domains/delivery/index.ts';
+import type { EndpointView } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 

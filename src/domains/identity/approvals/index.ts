@@ -1,7 +1,6 @@
 /** The public interface of approvals: the registry of what a person approves, with its link, challenge and messages. @module */
 export { type ApprovalWire, approvalsArea } from './approval.contract.ts';
-export { approvalPage } from './approval.page.ts';
-export { type ApprovalDeps, approvalHandlers } from './approval.routes.ts';
+export type { ApprovalDeps } from './approval.routes.ts';
 export { approvedWithOf, passkeyState } from './approval.rules.ts';
 export { type ApprovalLinks, createApprovalLinks, subjectBehind } from './approval-link.service.ts';
 export {
@@ -11,6 +10,6 @@ export {
   type Ending,
   subjectOfId,
 } from './approval-subject.ts';
-export { type Attest, attestSubject, type ChallengeRequest, challengeSubject } from './attest.service.ts';
+export { attestSubject, type ChallengeRequest, challengeSubject } from './attest.service.ts';
 export type { ApproverChanges, Decision } from './decision.messages.ts';
 export { askedAs, signDecision, verifyDecision } from './decision-signature.ts';

@@ -8,7 +8,6 @@ export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.serv
 export { decideIntent, type IntentRunView, type IntentView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
-export { intentHandlers } from './intent.routes.ts';
 export {
   type IntentCommandKind,
   type IntentDue,

@@ -5,7 +5,6 @@ export { policiesArea } from './policy.contract.ts';
 export { PolicyRow } from './policy.entity.ts';
 export type { PolicyExpiryView } from './policy.messages.ts';
 export { type AgentStanding, agentStanding, policyOfAgent, tolerancesOf } from './policy.queries.ts';
-export { policyHandlers } from './policy.routes.ts';
 export {
   type CardFacts,
   type CounterFacts,
@@ -17,7 +16,6 @@ export {
   type Policy,
   policyCheckOf,
   type RequestFacts,
-  type RiskFacts,
   type SpendingDecision,
   type SpendingFacts,
 } from './policy.rules.ts';
