@@ -1,3 +1,4 @@
+/** The public interface of delivery: subscriptions and the delivery of events to them. @module */
 export {
   type Claimed,
   type ClaimLimits,
