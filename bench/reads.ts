@@ -34,7 +34,7 @@ const reads: readonly Read[] = [
   { name: 'GET /intents/{id}', kind: 'record', paths: some('int', '/intents', intents) },
   { name: 'GET /transactions/{id}', kind: 'record', paths: some('tx', '/transactions', transactions) },
 ];
-const lists = ['/agents', '/cards', '/wallets', '/intents', '/transactions', '/ledger/entries'];
+const lists = ['/agents', '/cards', '/wallets', '/intents', '/transactions', '/ledger'];
 
 const recordsPerSecond = 5_000;
 /** Of the floor in the same run. */

@@ -107,7 +107,7 @@ list('/intents', 'intents', `${intent} i`, 'i');
 list('/agents', 'agents', agent, 'a');
 list('/cards', 'cards', card, 'c');
 list('/wallets', 'wallets', wallet, 'w');
-list('/ledger/entries', 'entries', entry, 'j');
+list('/ledger', 'entries', entry, 'j');
 
 const server = app.listen(0, '127.0.0.1', () => {
   process.send?.({ ready: true, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });

@@ -39,13 +39,13 @@ export async function seedAgents(
   const origin = JSON.stringify({ requestId: 'bench', runId: null, actor: { kind: 'system' } });
   await sql(
     `insert into wallets (id, owner_id, name, created_at, updated_at)
-     select ${id('wal')}, $1, 'Wallet ' || n, now(), now() from generate_series(1, $2::int) n`,
+     select ${id('wal')}, $1, 'Wallet ' || n, date_trunc('milliseconds', now()), now() from generate_series(1, $2::int) n`,
     [ownerId, count],
   );
   await sql(
     `insert into agents (id, owner_id, name, status, wallet_id, funding, is_provisioning, origin, profile, created_at, updated_at)
      select ${id('ag')}, $1, 'Agent ' || n, 'active', ${id('wal')}, 'wallet', false, $3,
-       '{"purpose": "buys what the team runs out of", "framework": "custom"}', now(), now()
+       '{"purpose": "buys what the team runs out of", "framework": "custom"}', date_trunc('milliseconds', now()), now()
      from generate_series(1, $2::int) n`,
     [ownerId, count, origin],
   );
@@ -53,7 +53,7 @@ export async function seedAgents(
   const columns = Object.keys(terms);
   await sql(
     `insert into policies (id, owner_id, agent_id, created_at, updated_at, ${columns.join(', ')})
-     select ${id('po')}, $1, ${id('ag')}, now(), now(), ${columns.map((_, i) => `$${i + 3}`).join(', ')}
+     select ${id('po')}, $1, ${id('ag')}, date_trunc('milliseconds', now()), now(), ${columns.map((_, i) => `$${i + 3}`).join(', ')}
      from generate_series(1, $2::int) n`,
     [ownerId, count, ...Object.values(terms)],
   );
@@ -61,7 +61,7 @@ export async function seedAgents(
     `insert into cards (id, owner_id, agent_id, card_ref, last4, brand, expiry_month, expiry_year, status, synced_state,
        usage, is_primary, name, is_provisioning, origin, created_at, updated_at)
      select ${id('ca')}, $1, ${id('ag')}, 'bench-card-' || n, lpad((n % 10000)::text, 4, '0'), 'visa', 12, 2035, 'active',
-       'active', 'multi', true, 'default', false, $3, now(), now()
+       'active', 'multi', true, 'default', false, $3, date_trunc('milliseconds', now()), now()
      from generate_series(1, $2::int) n`,
     [ownerId, count, origin],
   );
@@ -98,7 +98,7 @@ export async function seedIntents(sql: Sql, ownerId: string, agents: number, cou
      select ${id('int')}, $1, ${id('ag', '1 + n % $2')}, 'paper and pens for the office', 100 + n % 5000, 'Sandbox Shop',
        ${id('ca', '1 + n % $2')}, 'completed', at + interval '1 day',
        '{"allowed": true, "requiresApproval": false, "reason": null}', true, 'policy', at, at, 'bench', at, at
-     from generate_series(1, $3::int) n, lateral (select now() - n * interval '1 second' as at) made`,
+     from generate_series(1, $3::int) n, lateral (select date_trunc('milliseconds', now()) - n * interval '1 second' as at) made`,
     [ownerId, agents, count],
   );
 }
@@ -113,7 +113,7 @@ export async function seedTransactions(sql: Sql, ownerId: string, agents: number
        'bench', 'auth-' || n, 'wallet:' || ${id('wal', '1 + n % $2')}, 'capture', 'completed', cents, cents, cents, cents,
        'sandbox-shop', 'Sandbox Shop', '5734', 'DE', true, at, at, 'bench', at, at
      from generate_series(1, $3::int) n,
-       lateral (select now() - n * interval '1 second' as at, 100 + n % 5000 as cents) made`,
+       lateral (select date_trunc('milliseconds', now()) - n * interval '1 second' as at, 100 + n % 5000 as cents) made`,
     [ownerId, agents, count],
   );
   await sql(

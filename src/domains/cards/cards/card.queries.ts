@@ -6,7 +6,7 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
-import { available, balancesOf, wallet } from '../../treasury/index.ts';
+import { availableCentsOf } from '../../treasury/index.ts';
 import { CardRow } from './card.entity.ts';
 import type { CardStatus } from './card.rules.ts';
 
@@ -15,7 +15,6 @@ const columns = [
   'c.ownerId',
   'c.agentId',
   'a.name as agentName',
-  'a.walletId',
   'c.status',
   'c.frozenBy',
   'c.usage',
@@ -37,6 +36,7 @@ const issuedCards = (from: Db) =>
     .selectFrom('cards as c')
     .innerJoin('agents as a', 'a.id', 'c.agentId')
     .select(columns)
+    .select(availableCentsOf(sql.ref('a.walletId')).as('walletBalanceCents'))
     .select(['c.cardRef', 'c.last4', 'c.brand', 'c.expiryMonth', 'c.expiryYear'])
     .$narrowType<{ cardRef: NotNull; last4: NotNull; brand: NotNull; expiryMonth: NotNull; expiryYear: NotNull }>()
     .where('c.isProvisioning', '=', sql.lit(false));
@@ -68,16 +68,14 @@ const byIds = query((from, given: Given<{ ids: readonly string[] }>) =>
     .orderBy('c.id'),
 );
 
-export const cardRecords = async (tx: Tx, ids: readonly string[]): Promise<CardRecord[]> =>
-  withBalances(tx, await byIds.all(tx, { ids }));
+export const cardRecords = (tx: Tx, ids: readonly string[]): Promise<CardRecord[]> => byIds.all(tx, { ids });
 
 const byAgent = query((from, given: Given<{ agentId: string }>) =>
   issuedCards(from).where('c.agentId', '=', given('agentId')).orderBy('c.createdAt').orderBy('c.id'),
 );
 
 /** All cards of an agent, the first one first. */
-export const cardsOfAgent = async (tx: Tx, agentId: string): Promise<CardRecord[]> =>
-  withBalances(tx, await byAgent.all(tx, { agentId }));
+export const cardsOfAgent = (tx: Tx, agentId: string): Promise<CardRecord[]> => byAgent.all(tx, { agentId });
 
 export type CardFilter = { ownerId: string; agentId?: string | undefined; status?: CardStatus | undefined };
 
@@ -89,10 +87,8 @@ const cards = list((from, given: Filters<CardFilter>) => {
 }, newestFirst('c'));
 
 /** Newest first. */
-export async function listCards(tx: Tx, filter: CardFilter, asked: PageQuery): Promise<Page<CardRecord>> {
-  const { data, ...found } = await page(tx, cards, filter, asked);
-  return { data: await withBalances(tx, data), ...found };
-}
+export const listCards = (tx: Tx, filter: CardFilter, asked: PageQuery): Promise<Page<CardRecord>> =>
+  page(tx, cards, filter, asked);
 
 export type PrimaryCard = { cardId: Id<'card'>; agentId: string; last4: string; status: CardStatus };
 
@@ -122,14 +118,5 @@ const holder = query((from, given: Given<{ agentId: string }>) =>
 /** The agent; null while it is being issued itself. */
 export const cardHolder = (tx: Tx, agentId: string): Promise<CardHolder | null> => holder.first(tx, { agentId });
 
-type IssuedCard = Awaited<ReturnType<typeof byAgent.all>>[number];
 /** An issued card with the agent's name and the balance of its wallet. */
-export type CardRecord = Omit<IssuedCard, 'walletId'> & { walletBalanceCents: Cents };
-
-async function withBalances(tx: Tx, found: readonly IssuedCard[]): Promise<CardRecord[]> {
-  const balances = await balancesOf(tx, [...new Set(found.map(({ walletId }) => available(wallet(walletId))))]);
-  return found.map(({ walletId, ...card }) => ({
-    ...card,
-    walletBalanceCents: cents(balances[available(wallet(walletId))] ?? 0),
-  }));
-}
+export type CardRecord = Awaited<ReturnType<typeof byAgent.all>>[number];

@@ -42,6 +42,7 @@ export const PasskeyChallengeSchema = defineEntity({
     maxChargeCents: p.bigint('number').$type<Cents>().nullable(),
     askedBy: p.text().nullable(),
     askedFrom: p.text().nullable(),
+    terms: p.text().nullable(),
   },
 });
 

@@ -1,0 +1,109 @@
+/** Three ways to access the database, and no other: no row has a type that nobody checked. @module */
+import { readdir, readFile } from 'node:fs/promises';
+import { expect, test } from '@jest/globals';
+
+const root = new URL('../../', import.meta.url);
+
+async function filesWith(form: RegExp): Promise<string[]> {
+  const found: string[] = [];
+  for (const folder of ['src', 'activities', 'workflows']) {
+    const files = await readdir(new URL(`${folder}/`, root), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.ts'))) {
+      const path = `${folder}/${file}`;
+      if (path.startsWith('src/db/')) continue;
+      if (form.test(await readFile(new URL(path, root), 'utf8'))) found.push(path);
+    }
+  }
+  return found.sort();
+}
+
+/** Not the product's database: the simulated outside world has its own, and these prepare or examine a server. */
+const ofTheServer = /^src\/(sandbox|supervisor)\/|^src\/main\/(bootstrap|migrate|temporal-setup)/;
+
+test('no file outside of src/db sends a statement through a client or a pool', async () => {
+  const files = await filesWith(/\b(client|pool)\.query\(/);
+  expect(files.filter((file) => !ofTheServer.test(file))).toEqual([]);
+});
+
+test('no file outside of src/db executes a statement whose rows are neither typed by a query nor parsed', async () => {
+  expect(await filesWith(/from '[^']*db\/execute\.ts'/)).toEqual([]);
+  expect(await filesWith(/\b(tx|em)\.(execute|getConnection)\(/)).toEqual([]);
+});
+
+test('raw rows with a claimed type: only in the files that are still to be converted', async () => {
+  const claimed = await filesWith(/\b(rows|oneRow)</);
+  expect(claimed).toEqual(stillClaimed);
+});
+
+test('no SQL template of a query has a type from a cast', async () => {
+  expect(await filesWith(/sql<[^>]*>`[^`]*`\s*as\s+(?!const)/)).toEqual([]);
+});
+
+/** Each converted file leaves this list; none is added. */
+const stillClaimed: readonly string[] = [
+  'src/domains/cards/cards/card.further.service.ts',
+  'src/domains/cards/cards/card.service.ts',
+  'src/domains/delivery/webhooks/delivery.claim.service.ts',
+  'src/domains/delivery/webhooks/delivery.end.service.ts',
+  'src/domains/delivery/webhooks/delivery.result.service.ts',
+  'src/domains/delivery/webhooks/endpoint.service.ts',
+  'src/domains/identity/agent-tokens/agent-token.service.ts',
+  'src/domains/identity/approvals/approval-link.service.ts',
+  'src/domains/identity/credentials/credential.queries.ts',
+  'src/domains/identity/keys/key.queries.ts',
+  'src/domains/identity/keys/key.service.ts',
+  'src/domains/identity/passkeys/assertion.service.ts',
+  'src/domains/identity/passkeys/challenge.service.ts',
+  'src/domains/identity/passkeys/passkey.queries.ts',
+  'src/domains/identity/passkeys/passkey.service.ts',
+  'src/domains/parties/agents/agent.queries.ts',
+  'src/domains/parties/customers/customer.service.ts',
+  'src/domains/parties/limits/limit.service.ts',
+  'src/domains/payments/network/authorization-facts.ts',
+  'src/domains/payments/network/network-message.service.ts',
+  'src/domains/payments/simulations/simulation.queries.ts',
+  'src/domains/payments/transactions/booking.posting.service.ts',
+  'src/domains/payments/transactions/booking.service.ts',
+  'src/domains/payments/transactions/payment-lock.service.ts',
+  'src/domains/spending/intents/intent.attestation.service.ts',
+  'src/domains/spending/intents/intent.cancel.service.ts',
+  'src/domains/spending/policies/policy.queries.ts',
+  'src/domains/spending/policies/policy.service.ts',
+  'src/domains/treasury/funding/funding.queries.ts',
+  'src/domains/treasury/ledger/account.queries.ts',
+  'src/domains/treasury/ledger/checkpoint.service.ts',
+  'src/domains/treasury/ledger/checkpoint.verify.service.ts',
+  'src/domains/treasury/ledger/journal.queries.ts',
+  'src/domains/treasury/ledger/ledger.queries.ts',
+  'src/domains/treasury/ledger/ledger.service.ts',
+  'src/domains/treasury/ledger/reconcile.service.ts',
+  'src/domains/treasury/ledger/seal.service.ts',
+  'src/domains/treasury/ledger/verify.queries.ts',
+  'src/domains/treasury/ledger/verify.service.ts',
+  'src/domains/treasury/wallets/wallet.queries.ts',
+  'src/domains/treasury/wallets/wallet.service.ts',
+  'src/http/health-checks.ts',
+  'src/http/idempotency.ts',
+  'src/http/worker-metrics.ts',
+  'src/main/infrastructure.ts',
+  'src/platform/assert-limit.ts',
+  'src/platform/clock.ts',
+  'src/platform/heartbeats.ts',
+  'src/platform/record-chains/seal-records.ts',
+  'src/platform/record-chains/verify-records.ts',
+  'src/relay/by-index.ts',
+  'src/relay/claims.ts',
+  'src/relay/clock-wakes.ts',
+  'src/temporal/known-workflow-runs.ts',
+  'src/usecases/cards/card-facts.ts',
+  'src/usecases/cards/card-was-used.ts',
+  'src/usecases/identity/refresh-approval-links.ts',
+  'src/usecases/parties/create-agent.ts',
+  'src/usecases/parties/ensure-customer.ts',
+  'src/usecases/parties/fund-agent.ts',
+  'src/usecases/payments/authorize-card.ts',
+  'src/usecases/payments/book-orphan-clearings.ts',
+  'src/usecases/payments/expire-holds.ts',
+  'src/usecases/spending/assert-active.ts',
+  'src/usecases/spending/spending-facts.ts',
+];
