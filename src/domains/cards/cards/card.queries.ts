@@ -4,7 +4,6 @@ import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Cents, cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { availableCentsOf } from '../../treasury/index.ts';
 import { CardRow } from './card.entity.ts';
