@@ -158,7 +158,6 @@ async function isUp(name: ChildName): Promise<void> {
   await eventually(
     async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
     Boolean,
-    30_000,
   );
 }
 

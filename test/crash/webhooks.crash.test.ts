@@ -38,7 +38,6 @@ test('killed while its retries are under way, all of them arrive after their lea
   await eventually(
     async () => receiver.received('dying').length,
     (count) => count === 2 * deliveries,
-    30_000,
   );
   await site.kill('worker');
   receiver.answers('dying', status(200));

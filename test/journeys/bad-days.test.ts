@@ -277,7 +277,6 @@ describe('PostgreSQL is killed', () => {
     const reversal = await eventually(
       async () => (await sandbox('GET', `/network/authorizations/${standIn?.body.authorizationId}`)).body,
       ({ messages }) => messages[0]?.state === 'acknowledged',
-      30_000,
     );
     expect(reversal.messages).toMatchObject([{ kind: 'reversals', lastStatus: 200 }]);
     expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
@@ -364,7 +363,6 @@ describe.each([
       await eventually(
         () => startedOf(`intent/${created.body.id}`),
         ([row]) => row?.started_epoch != null,
-        45_000,
       );
       const { client, close } = await temporalClient();
       const { status } = await client.workflow.getHandle(`intent/${created.body.id}`).describe();
@@ -381,7 +379,6 @@ describe.each([
       await eventually(
         () => Promise.all([frozen, closed].map(({ cardId }) => syncedState(cardId))),
         ([first, second]) => first === 'frozen' && second === 'closed',
-        45_000,
       );
       await bookIsRight();
     } finally {
@@ -427,7 +424,6 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
         'select id, started_epoch as epoch from workflow_runs where is_open order by id',
       ),
     (open) => open.every(({ epoch }) => epoch !== null && epoch !== retry?.epoch),
-    45_000,
   );
   expect(left.map(({ id }) => id)).toContain(`intent/${waiting.id}`);
 

@@ -53,7 +53,7 @@ function startBursar(more: NodeJS.ProcessEnv = {}): Start {
 
 async function isReady(start: Start): Promise<Ready> {
   const alive = () => start.process.exitCode === null && start.process.signalCode === null;
-  await waitUntil(`start\n${start.err()}`, async () => start.out().startsWith('ready '), { withinMs: 20_000, alive });
+  await waitUntil(`start\n${start.err()}`, async () => start.out().startsWith('ready '), { withinMs: 120_000, alive });
   return JSON.parse(await readFile(join(dir, 'ready.json'), 'utf8')) as Ready;
 }
 

@@ -48,7 +48,6 @@ beforeAll(async () => {
   await eventually(
     async () => output,
     (text) => text.includes('api listens'),
-    30_000,
   );
 }, 60_000);
 afterAll(async () => {

@@ -112,7 +112,6 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
         `select id, due_at, wanted_wake, waking_until from workflow_runs where id like 'webhook-endpoint/%' and (is_open or wanted_wake or waking_until is not null)`,
       ),
     (left) => left.length === 0,
-    20_000,
   );
   const counts = await world.sql<{ box: string; status: string; count: number; most: number }>(
     `select regexp_replace(w.url, '^.*/', '') as box, d.status, count(*)::int as count, max(d.claims)::int as most

@@ -56,7 +56,6 @@ const endOf = (webhookId: string) =>
   eventually(
     async () => (await (await runOf(webhookId)).describe()).status.name,
     (name) => name === 'COMPLETED',
-    20_000,
   );
 
 const sequenceOf = async (webhookId: string): Promise<string[]> =>
@@ -80,14 +79,12 @@ describe('probing', () => {
     await eventually(
       async () => JSON.stringify(await handle.query('__temporal_workflow_metadata')),
       (details) => /After \d+ timeouts in a row the receiver gets one request at a time/.test(details),
-      20_000,
     );
     expect((await handle.describe()).searchAttributes.BursarStage).toEqual(['probing']);
     // Five went together, and lost an attempt each; then each probe alone.
     await eventually(
       async () => idsAt('probed').length,
       (arrived) => arrived >= count + 5 + probes,
-      20_000,
     );
     const at = bursar.receiver.received('probed').map((received) => received.at);
     const retries = at.slice(count, count + 5 + probes);
@@ -97,7 +94,6 @@ describe('probing', () => {
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded >= count - 5 - probes,
-      20_000,
     );
     const attempts = await bursar.world.sql<{ attempts_made: number }>(
       'select attempts_made from webhook_deliveries where webhook_id = $1 order by seq',
@@ -117,7 +113,6 @@ describe('probing', () => {
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded === count,
-      20_000,
     );
     await endOf(webhookId);
   }, 90_000);
@@ -149,7 +144,6 @@ describe('several workers', () => {
     await eventually(
       async () => sent,
       (now) => now > 20,
-      20_000,
     );
     await handle.terminate('test');
     await bursar.world.sql('update workflow_runs set started_epoch = null where id = $1', [
@@ -158,7 +152,6 @@ describe('several workers', () => {
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded === count,
-      30_000,
     );
     expect(together).toEqual([]);
     expect(sent).toBe(count);
@@ -176,7 +169,6 @@ describe('several workers', () => {
     await eventually(
       () => standing(webhookId),
       ({ succeeded }) => succeeded === 60,
-      40_000,
     );
     expect(bursar.receiver.mostAtOnce('places')).toBeLessThanOrEqual(4);
     await endOf(webhookId);

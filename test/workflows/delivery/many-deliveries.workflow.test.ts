@@ -151,6 +151,5 @@ test('a look at 100,000 that wait is quick, and deleting the subscription ends t
   await eventually(
     async () => (await handle.describe()).status.name,
     (name) => name === 'COMPLETED',
-    20_000,
   );
 }, 120_000);

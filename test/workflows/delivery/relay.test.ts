@@ -126,7 +126,6 @@ describe('one relay', () => {
     await eventually(
       async () => bodies('polled'),
       (all) => all.length === 3,
-      5_000,
     );
   });
 

@@ -35,7 +35,6 @@ const failedOnce = async (box: string) => {
   await eventually(
     () => detailsOf(webhook.id),
     (text) => text.includes('Next attempt at'),
-    20_000,
   );
   expect(await stageOf(webhook.id)).toBe('retrying');
   return { ...owner, webhook, webhookId: webhook.id as Id<'webhook'>, id: first.id as Id<'delivery'>, delivery };

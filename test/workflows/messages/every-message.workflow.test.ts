@@ -137,7 +137,6 @@ async function faultsOf(handle: WorkflowHandle): Promise<string[]> {
   await eventually(
     async () => tasksOf(await handle.fetchHistory()),
     (count) => count > tasksBefore,
-    20_000,
   );
   await handle.query('__temporal_workflow_metadata');
   const { events } = await handle.fetchHistory();

@@ -96,7 +96,6 @@ test('advances at once, and workers beside them, lose none', async () => {
   await eventually(
     () => relay.pass().then(() => countClockWakes(world.database)),
     ({ left }) => left === 0,
-    20_000,
   );
 }, 60_000);
 

@@ -87,7 +87,6 @@ test('terminated, cancelled and deleted runs are started again; one that runs is
     await eventually(
       async () => Promise.all(ids.map((id) => runOf(id).catch(() => ({ state: 'none', runId: '' })))),
       allRunning,
-      20_000,
     );
     const after = await runs(ids);
     expect(after[3]).toEqual(before[3]);
@@ -144,7 +143,6 @@ describe('the pace', () => {
       await eventually(
         async () => asked.length,
         (count) => count === 25,
-        20_000,
       );
       await new Promise((resolve) => setTimeout(resolve, 1_500));
     } finally {

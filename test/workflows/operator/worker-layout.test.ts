@@ -76,17 +76,14 @@ test('a run whose workflow task fails: the log names it, the metric counts it, a
   const line = await eventually(
     async () => (await log('worker')).split('\n').find((one) => /this run cannot continue/.test(one)),
     (found) => found !== undefined,
-    30_000,
   );
   expect(JSON.parse(line ?? '')).toMatchObject({
     level: 'warn',
     workflowId: 'intent/blocked',
     workflowType: 'ofAnotherVersion',
   });
-  await eventually(
-    metrics,
-    (text) => /^temporal_workflow_task_execution_failed.*workflow_type="ofAnotherVersion".* [1-9]/m.test(text),
-    30_000,
+  await eventually(metrics, (text) =>
+    /^temporal_workflow_task_execution_failed.*workflow_type="ofAnotherVersion".* [1-9]/m.test(text),
   );
   await operator('workflow', 'describe', '--workflow-id', 'intent/blocked');
   await operator('workflow', 'terminate', '--workflow-id', 'intent/blocked', '--reason', 'cannot continue');
