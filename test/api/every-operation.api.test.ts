@@ -81,14 +81,6 @@ test('each sample call belongs to a published operation', () => {
   expect(Object.keys(all.calls).sort()).toEqual(publishedOperations.map(({ name }) => name).sort());
 });
 
-// spec: auth:bearer token
-// spec: events:each change fires one
-// spec: token-use:API key:full access, dashboard and admin use
-// spec: token-use:Agent token:scoped to one agent, for autonomous operation
-// spec: header:POST /agents/*:Idempotency-Key
-// spec: header:POST /intents/*:Idempotency-Key
-// spec: header:POST /checkout/*:Idempotency-Key
-// spec: header:POST /cards/*:Idempotency-Key
 describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', (name, one) => {
   const { operation } = one;
   let prepared: Promise<Asked> | undefined;
@@ -100,6 +92,8 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
   const repeatable = { 'Idempotency-Key': key };
 
   if (isForBearers(one)) {
+    // spec: auth:bearer token
+    // spec: token-use:Agent token:scoped to one agent, for autonomous operation
     test('does nothing for a stranger, a stranger’s agent, a sibling agent, or without a credential', async () => {
       const asked = await prepare();
       const requestIds: (string | null)[] = [];
@@ -129,6 +123,8 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
     });
   }
 
+  // spec: events:each change fires one
+  // spec: token-use:API key:full access, dashboard and admin use
   test('succeeds, and a change has its event and its audit row under the id of the request', async () => {
     const asked = await prepare();
     const [last] = await all.world.sql<{ seq: string | null }>('select max(seq) as seq from events');
@@ -159,6 +155,10 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
   });
 
   if (operation.method === 'post' && !actsTwice.has(name)) {
+    // spec: header:POST /agents/*:Idempotency-Key
+    // spec: header:POST /intents/*:Idempotency-Key
+    // spec: header:POST /checkout/*:Idempotency-Key
+    // spec: header:POST /cards/*:Idempotency-Key
     test('acts once when it is repeated after its answer was lost', async () => {
       prepared = undefined;
       const asked = await prepare();

@@ -40,7 +40,7 @@ test('what the built areas state is in the published interface', () => {
   expect(wrong.map(([fact, problem]) => `${inWords(fact)}: ${problem}`)).toEqual([]);
 });
 
-test('what the built areas state is signDecision by a test that says so', () => {
+test('what the built areas state is proven by a test that says so', () => {
   expect(named.misplaced).toEqual([]);
   const unknown = named.tags.filter((tag) => !facts.some(({ id }) => proves(tag, id)));
   expect(unknown.map(({ id, place }) => `${place}: the specification states no ${id}`)).toEqual([]);
