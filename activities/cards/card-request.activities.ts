@@ -2,18 +2,20 @@
 import type { Database } from '../../src/db/database.ts';
 import {
   applyToCardRequest,
+  type CardRequestDue,
+  type CardRequestFact,
   type CardRequestRow,
-  type CardRequestView,
+  type CardRequestRunView,
+  cardRequestFacts,
   cardRequestView,
   findCardRequest,
   lockCardRequest,
-  nextCardRequestStep,
   remindOfCardRequest,
 } from '../../src/domains/cards/index.ts';
 import type { ApprovalLinks, Decision } from '../../src/domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { notFound } from '../../src/kernel/errors.ts';
-import { longestWaitMs } from '../../src/kernel/instant.ts';
+import type { RowState } from '../../src/kernel/row-state.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import { decideCardRequest } from '../../src/usecases/cards/decide-card-request.ts';
 import { demandsPasskey } from '../../src/usecases/spending/refuse-unattested.ts';
@@ -22,28 +24,21 @@ import { refusing } from '../lib/refusals.ts';
 
 type Deps = DecisionDeps & { readonly links: Pick<ApprovalLinks, 'urlsOf'> };
 
-export type CardRequestNext = {
-  readonly kind: 'final' | 'remind' | 'expire' | 'wait';
-  readonly waitMs: number;
-  readonly view: CardRequestView;
-  /** The approver's page, while the request waits. */
-  readonly approvalUrl?: string | null;
-  /** The policy in force demands a passkey, so a signal approves nothing. */
-  readonly needsPasskey?: boolean;
-};
+/** Each activity answers with the row as it is after it, so that the run need not read it again. */
+export type CardRequestRun = RowState<CardRequestRunView, CardRequestFact, CardRequestDue>;
 
-/** Each answers what the workflow does next, so that it need not ask again. */
 export const cardRequestActivities = (deps: Deps) => {
   const { database, clock, links } = deps;
 
-  const nextOf = async (row: Readonly<CardRequestRow>): Promise<CardRequestNext> => {
-    const waiting = { ...row, remindedAt: row.remindedAt ?? null };
-    const { kind, waitMs } = nextCardRequestStep(waiting, await clock.now(), longestWaitMs);
-    const view = cardRequestView(row);
-    if (kind !== 'wait') return { kind, waitMs, view };
+  const runOf = async (row: Readonly<CardRequestRow>): Promise<CardRequestRun> => {
+    const facts = cardRequestFacts({ ...row, remindedAt: row.remindedAt ?? null }, await clock.now());
+    const { version } = row;
+    const view = { ...cardRequestView(row), approvalUrl: null, needsPasskey: false };
+    if (facts.final) return { version, ...facts, view };
     const tx = database.read();
     const approvalUrl = (await links.urlsOf(tx, [row.id])).get(row.id) ?? null;
-    return { kind, waitMs, view, approvalUrl, needsPasskey: demandsPasskey(await policyOfAgent(tx, row.agentId)) };
+    const needsPasskey = demandsPasskey(await policyOfAgent(tx, row.agentId));
+    return { version, ...facts, view: { ...view, approvalUrl, needsPasskey } };
   };
 
   const byDeadline = async (id: string, causeId: string): Promise<Cause> => {
@@ -52,28 +47,28 @@ export const cardRequestActivities = (deps: Deps) => {
   };
 
   return {
-    nextCardRequestStep: refusing(async (id: string): Promise<CardRequestNext> => nextOf(await rowOf(database, id))),
+    readCardRequest: refusing(async (id: string): Promise<CardRequestRun> => runOf(await rowOf(database, id))),
 
-    decideCardRequest: refusing(async (id: string, decision: Decision): Promise<CardRequestNext> => {
+    decideCardRequest: refusing(async (id: string, decision: Decision): Promise<CardRequestRun> => {
       const record = { noun: 'card_request', id, origin: () => rowOf(database, id) };
       const cause = await causeOfDecision(deps, record, decision);
-      return nextOf(await database.write((tx) => decideCardRequest(tx, id, decision, cause)));
+      return runOf(await database.write((tx) => decideCardRequest(tx, id, decision, cause)));
     }),
 
-    /** At half time: the owner's subscribers hear that the request still waits. */
-    remindOfCardRequest: refusing(async (id: string): Promise<CardRequestNext> => {
+    /** At half time: an event tells the owner's subscribers that the request still waits. */
+    remindOfCardRequest: refusing(async (id: string): Promise<CardRequestRun> => {
       const cause = await byDeadline(id, 'reminder');
-      return nextOf(await database.write((tx) => remindOfCardRequest(tx, id, cause)));
+      return runOf(await database.write((tx) => remindOfCardRequest(tx, id, cause)));
     }),
 
-    expireCardRequest: refusing(async (id: string): Promise<CardRequestNext> => {
+    expireCardRequest: refusing(async (id: string): Promise<CardRequestRun> => {
       const cause = await byDeadline(id, 'deadline');
       const row = await database.write(async (tx) =>
         applyToCardRequest(tx, await lockCardRequest(tx, id, cause), { kind: 'expire' }, cause, {
           isOwnWorkflow: true,
         }),
       );
-      return nextOf(row);
+      return runOf(row);
     }),
   };
 };

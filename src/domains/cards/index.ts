@@ -2,16 +2,19 @@
 
 export { CardRequestRow } from './card-requests/card-request.entity.ts';
 export {
+  type CardRequestRunView,
   type CardRequestView,
   cardRequestWorkflowId,
   decideCardRequest,
 } from './card-requests/card-request.messages.ts';
 export { findCardRequest } from './card-requests/card-request.queries.ts';
 export {
+  type CardRequestDue,
+  type CardRequestFact,
   type CardRequestStatus,
+  cardRequestFacts,
   grantedLimits,
   limitNames,
-  nextCardRequestStep,
   statusAsOf as cardRequestStatusAsOf,
   whyNoChanges,
 } from './card-requests/card-request.rules.ts';

@@ -3,13 +3,13 @@ import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
   type CardRequestCommand,
+  cardRequestFacts,
   cardRequestStatuses,
   dueAt,
   expiryOf,
   grantedLimits,
   isFinalCardRequest,
   moveCardRequest,
-  nextCardRequestStep,
   reminderOf,
   statusAsOf,
   whyNoChanges,
@@ -74,11 +74,10 @@ describe('time', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100 * hour }), fc.boolean(), (elapsedMs, isReminded) => {
         const now = new Date(createdAt.getTime() + elapsedMs);
-        const { kind, waitMs } = nextCardRequestStep(row(isReminded ? reminderOf(createdAt) : null), now, 24 * hour);
-        const expected = elapsedMs >= 72 * hour ? 'expire' : elapsedMs >= 36 * hour && !isReminded ? 'remind' : 'wait';
-        expect(kind).toBe(expected);
-        if (kind === 'wait') expect(waitMs).toBeGreaterThan(0);
-        expect(waitMs).toBeLessThanOrEqual(24 * hour);
+        const { dueInMs } = cardRequestFacts(row(isReminded ? reminderOf(createdAt) : null), now);
+        expect(dueInMs.deadline).toBe(72 * hour - elapsedMs);
+        const isReminderOpen = !isReminded && elapsedMs < 72 * hour;
+        expect(dueInMs.reminder).toBe(isReminderOpen ? 36 * hour - elapsedMs : undefined);
         expect(statusAsOf(row(null), now)).toBe(elapsedMs >= 72 * hour ? 'expired' : 'pending');
       }),
     );
@@ -88,7 +87,11 @@ describe('time', () => {
     fc.assert(
       fc.property(status.filter(isFinalCardRequest), (final) => {
         expect(dueAt({ ...row(null), status: final })).toBeNull();
-        expect(nextCardRequestStep({ ...row(null), status: final }, createdAt, hour).kind).toBe('final');
+        expect(cardRequestFacts({ ...row(null), status: final }, createdAt)).toEqual({
+          final: true,
+          reached: ['reminded', 'decided'],
+          dueInMs: {},
+        });
       }),
     );
   });

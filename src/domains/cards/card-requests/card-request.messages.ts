@@ -18,6 +18,14 @@ export type CardRequestView = {
   readonly isReminded: boolean;
 };
 
+/** The request as its workflow follows it: with what an operator reads about the decision that is waited for. */
+export type CardRequestRunView = CardRequestView & {
+  /** The approver's page; null for a final request. */
+  readonly approvalUrl: string | null;
+  /** The policy in force demands a passkey, so a signal cannot approve. */
+  readonly needsPasskey: boolean;
+};
+
 export const cardRequestWorkflow = 'cardRequest';
 export const cardRequestWorkflowId = (id: Id<'cardRequest'>): string => `card-request/${id}`;
 

@@ -1,11 +1,12 @@
 /**
- * What a card request may become, when a person is reminded of it and when it expires, and which limits an approval
- * grants. Pure: the row, the time and whether the cause was seen come in as arguments.
+ * The state transitions of a card request, when a person is reminded of it and when it expires, and which limits an approval
+ * grants. Pure: the row, the time and whether the cause was seen are arguments.
  * @module
  */
 import { hour, later } from '../../../kernel/instant.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { Move } from '../../../kernel/move.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 
 export const cardRequestTypes = ['new_card', 'limit_change'] as const;
 export type CardRequestType = (typeof cardRequestTypes)[number];
@@ -56,15 +57,25 @@ export function dueAt({ status, expiresAt, createdAt, remindedAt }: Waiting): Da
   return remindedAt === null ? reminderOf(createdAt) : expiresAt;
 }
 
-export type NextCardRequestStep = { readonly kind: 'final' | 'remind' | 'expire' | 'wait'; readonly waitMs: number };
+/** What the workflow of a card request waits for: the reminder at half time, then the decision or the expiry. */
+export type CardRequestFact = 'reminded' | 'decided';
+export type CardRequestDue = 'reminder' | 'deadline';
 
-/** A reminder that is as late as the deadline is left out. */
-export function nextCardRequestStep(row: Waiting, now: Date, longestWaitMs: number): NextCardRequestStep {
-  const due = dueAt(row);
-  if (due === null) return { kind: 'final', waitMs: 0 };
-  if (row.expiresAt <= now) return { kind: 'expire', waitMs: 0 };
-  if (row.remindedAt === null && due <= now) return { kind: 'remind', waitMs: 0 };
-  return { kind: 'wait', waitMs: Math.min(due.getTime() - now.getTime(), longestWaitMs) };
+/** The facts that a request has reached, and its due times. A reminder as late as the deadline is left out. */
+export function cardRequestFacts(
+  { status, expiresAt, createdAt, remindedAt }: Waiting,
+  now: Date,
+): Pick<RowState<never, CardRequestFact, CardRequestDue>, 'final' | 'reached' | 'dueInMs'> {
+  if (isFinalCardRequest(status)) return { final: true, reached: ['reminded', 'decided'], dueInMs: {} };
+  const inMs = (at: Date): number => at.getTime() - now.getTime();
+  const deadline = { deadline: inMs(expiresAt) };
+  if (remindedAt !== null) return { final: false, reached: ['reminded'], dueInMs: deadline };
+  const isReminderOpen = expiresAt > now;
+  return {
+    final: false,
+    reached: [],
+    dueInMs: isReminderOpen ? { reminder: inMs(reminderOf(createdAt)), ...deadline } : deadline,
+  };
 }
 
 /** Limits of a request; null where none is requested. */
