@@ -57,11 +57,13 @@ export function editModule(text: string, names: AreaNames, position: number): st
 import { ${plural}Area } from '${folder}.contract.ts';
 import { ${pascal}Row } from '${folder}.entity.ts';
 import { ${camel}Workflow } from '${folder}.messages.ts';
+import { find${pascal} } from '${folder}.queries.ts';
 import { ${camel}Handlers } from '${folder}.routes.ts';
 `;
   const registration = `  servedArea('${area}', {
     contract: ${plural}Area,
     position: ${position},
+    lookups: ({ database }) => ({ ${camel}: (id) => find${pascal}(database.read(), id) }),
     handlers: ({ database }) => ${camel}Handlers({ database }),
     entities: [${pascal}Row],
     tables: ['${table}'],

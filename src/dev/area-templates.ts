@@ -208,6 +208,12 @@ const ${plural} = list(
 /** Newest first. */
 export const list${pascalPlural} = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<${pascal}Row>> =>
   page(tx, ${plural}, { ownerId }, asked);
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly ${camel}: ${pascal}Row;
+  }
+}
 `;
 
 const wire: Template = ({
@@ -345,31 +351,27 @@ const routes: Template = ({
   noun,
 }) => `/** Answers the ${words} operations: call the service, shape the answer. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { ${plural}Area } from './${noun}.contract.ts';
-import { find${pascal}, list${pascalPlural} } from './${noun}.queries.ts';
+import { list${pascalPlural} } from './${noun}.queries.ts';
 import { applyTo${pascal}, create${pascal} } from './${noun}.service.ts';
 import { ${camel}Wire } from './${noun}.wire.ts';
 
 export const ${camel}Handlers = ({ database }: { readonly database: Database }): Handlers<typeof ${plural}Area> => ({
-  create${pascal}: async ({ body }, call) => {
-    const wanted = { id: call.newId('${camel}'), ownerId: ownerOf(call), body };
+  create${pascal}: async ({ body, own: { ownerId } }, call) => {
+    const wanted = { id: call.newId('${camel}'), ownerId, body };
     return ${camel}Wire(await database.write((tx) => create${pascal}(tx, wanted, call.cause)));
   },
 
-  list${pascalPlural}: async ({ query }, call) =>
-    mapPage(await list${pascalPlural}(database.read(), ownerOf(call), pageOfQuery(query)), ${camel}Wire),
+  list${pascalPlural}: async ({ query, own }) =>
+    mapPage(await list${pascalPlural}(database.read(), own.ownerId, pageOfQuery(query)), ${camel}Wire),
 
-  get${pascal}: async ({ params: { id } }, call) =>
-    ${camel}Wire(mayReach(call, '${words}', id, await find${pascal}(database.read(), id))),
+  get${pascal}: async ({ records }) => ${camel}Wire(records.${camel}),
 
-  cancel${pascal}: async ({ params: { id } }, call) => {
-    mayReach(call, '${words}', id, await find${pascal}(database.read(), id));
-    return ${camel}Wire(await database.write((tx) => applyTo${pascal}(tx, { id, command: 'cancel' }, call.cause)));
-  },
+  cancel${pascal}: async ({ params: { id } }, call) =>
+    ${camel}Wire(await database.write((tx) => applyTo${pascal}(tx, { id, command: 'cancel' }, call.cause))),
 });
 `;
 

@@ -33,26 +33,32 @@ export type Call = {
 };
 
 /** The owner on whose behalf the call acts. */
-export function ownerOf({ caller }: Call): Id<'owner'> {
+function ownerOf({ caller }: Call): Id<'owner'> {
   if (caller.kind === 'key' || caller.kind === 'agent') return caller.ownerId;
   if (caller.kind === 'dashboard' && caller.ownerId !== undefined) return caller.ownerId;
   throw new DomainError('invalid_request', 'name the owner in the header X-Owner-Id');
 }
 
-/** The agent a list is confined to: the caller's own, for an agent token. */
-export const agentOf = ({ caller }: Call): Id<'agent'> | undefined =>
-  caller.kind === 'agent' ? caller.agentId : undefined;
+/** Whose records the caller may read and change. */
+export type Own = {
+  readonly ownerId: Id<'owner'>;
+  /** Of an agent's token: the only agent whose records it reaches. Undefined: every agent of the owner. */
+  readonly agentId: Id<'agent'> | undefined;
+};
+
+export const ownOf = (call: Call): Own => ({ ownerId: ownerOf(call), agentId: agentOf(call) });
+
+const agentOf = ({ caller }: Call): Id<'agent'> | undefined => (caller.kind === 'agent' ? caller.agentId : undefined);
+
+/** A record as isolation compares it. `agentId` null: no agent's, so that an agent's token does not reach it. */
+export type Owned = { readonly ownerId: string; readonly agentId?: string | null | undefined };
 
 /** Another owner's record does not exist for the caller; another agent's exists and is closed to it. */
-export function mayReach<Row extends { ownerId: string; agentId?: string | null }>(
-  call: Call,
-  noun: string,
-  id: string,
-  row: Row | null,
-): Row {
-  if (row === null || row.ownerId !== ownerOf(call)) throw notFound(noun, id);
-  if (call.caller.kind === 'agent' && row.agentId !== call.caller.agentId) {
-    throw new DomainError('agent_isolation', `${noun} ${id} belongs to another agent`);
+export function mayReach<Row extends Owned>(own: Own, noun: string, id: string, row: Row | null): Row {
+  if (row === null || row.ownerId !== own.ownerId) throw notFound(noun, id);
+  if (own.agentId !== undefined && row.agentId !== own.agentId) {
+    const why = noun === 'wallet' ? 'is not the wallet that this agent draws on' : 'belongs to another agent';
+    throw new DomainError('agent_isolation', `${noun} ${id} ${why}`);
   }
   return row;
 }

@@ -12,12 +12,13 @@ import type { Logger } from '../platform/log.ts';
 import { type AdmitDeps, admit } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
-import { actorOf, type Call, type Caller } from './caller.ts';
+import { actorOf, type Call, type Caller, ownOf } from './caller.ts';
 import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
 import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
+import type { Reaching } from './reaches.ts';
 import type { RefusedAccess } from './refused-access.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, Reply } from './route.ts';
@@ -37,6 +38,8 @@ type Handler = Mounted['handlers'][string];
 type Answering = {
   readonly handler: Handler;
   readonly page: Page | undefined;
+  /** Checks the ids of a request; undefined where it has none. */
+  readonly reaching: Reaching | undefined;
   /** Every path of the operation, parameters in braces. */
   readonly paths: readonly string[];
 };
@@ -70,7 +73,7 @@ async function limit(operation: Operation, request: Request, response: Response,
 
 async function serve(
   operation: Operation,
-  { handler, paths }: Answering,
+  { handler, paths, reaching }: Answering,
   deps: EdgeDeps,
   request: Request,
   response: Response,
@@ -83,13 +86,14 @@ async function serve(
   if (known !== undefined) return replay(response, known);
 
   const input = validate(operation, request, json, rawBody);
-  if (key === undefined) return answer(response, await run(operation, handler, deps, request, caller, input));
+  if (key === undefined)
+    return answer(response, await run(operation, { handler, reaching }, deps, request, caller, input));
 
   const reservation = await deps.idempotency.reserve(key);
   if (reservation.kind === 'replay') return replay(response, reservation);
   let done: Answer;
   try {
-    done = await run(operation, handler, deps, request, caller, input, reservation);
+    done = await run(operation, { handler, reaching }, deps, request, caller, input, reservation);
   } catch (error) {
     await (refusalOf(error).status < 500 ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
     throw error;
@@ -115,19 +119,31 @@ async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<v
 
 async function run(
   operation: Operation,
-  handler: Handler,
+  { handler, reaching }: Pick<Answering, 'handler' | 'reaching'>,
   deps: EdgeDeps,
   request: Request,
   caller: Caller,
-  input: Input<Operation>,
+  fields: Fields,
   seed: Seed = seedOf(operation, request),
 ): Promise<Answer> {
   const call = await callOf(operation, request, caller, deps, seed);
-  const result = await handler(input, call);
+  const own = actsForOwner(operation) ? ownOf(call) : undefined;
+  const records = own === undefined ? {} : ((await reaching?.(fields, own)) ?? {});
+  const result = await handler({ ...fields, own, records } as Input<Operation>, call);
   const { status, body } = result instanceof Reply ? result : { status: operation.success.status, body: result };
   if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body };
   return { status, body: checked(operation.success.body, body) };
 }
+
+/** What validation makes of a request. */
+type Fields = Omit<Input<Operation>, 'own' | 'records' | 'params' | 'query' | 'body'> & {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+};
+
+const actsForOwner = ({ auth, ownerless }: Operation): boolean =>
+  ownerless !== true && auth.some((kind) => kind === 'key' || kind === 'agent' || kind === 'dashboard');
 
 type Seed = { readonly seed: string; readonly seedMs: number };
 
@@ -199,7 +215,7 @@ function requestKey(
 const filled = (path: string, params: Request['params']): string =>
   path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(params[name])));
 
-function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Input<Operation> {
+function validate(operation: Operation, request: Request, json: unknown, rawBody: Uint8Array): Fields {
   // The handler reads a network message only after it has checked the signature.
   const isNetwork = operation.auth.includes('network');
   const { params: path, query: wantedQuery = noFields, body: wantedBody } = operation;
@@ -211,5 +227,5 @@ function validate(operation: Operation, request: Request, json: unknown, rawBody
       ? undefined
       : withCents(wantedBody, validated(wantedBody, 'body', json === undefined ? {} : json));
   const requestLine = `${request.method} ${request.originalUrl}`;
-  return { params, query, body, requestLine, rawBody, headers: request.headers } as Input<Operation>;
+  return { params, query, body, requestLine, rawBody, headers: request.headers };
 }

@@ -6,17 +6,20 @@ import type { Logger } from '../platform/log.ts';
 import { refuse } from './answer.ts';
 import { type EdgeDeps, edge } from './edge.ts';
 import { percentDecoded } from './query.ts';
+import { type Lookups, reachingOf } from './reaches.ts';
 import { type Mounted, pathsOf } from './route.ts';
 import { Router as PathRouter } from './router.ts';
 
 /** Serves every operation; a literal segment wins over a parameter, so `/tokens` is never an id. */
 export function mount(router: Router, areas: readonly Mounted[], deps: EdgeDeps): void {
+  const lookups: Lookups = Object.assign({}, ...areas.map((one) => one.lookups));
   const routes = areas.flatMap(({ area, handlers, pages }) =>
     Object.entries(area.operations).flatMap(([name, operation]) => {
       const handler = handlers[name];
       if (handler === undefined) throw new Error(`no handler for ${name}`);
       const paths = pathsOf(area, operation);
-      const run = edge(name, operation, { handler, page: pages[name], paths }, deps);
+      const reaching = reachingOf(name, operation, lookups);
+      const run = edge(name, operation, { handler, page: pages[name], paths, reaching }, deps);
       return paths.map((path) => ({ path, method: operation.method.toUpperCase(), run }));
     }),
   );

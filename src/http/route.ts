@@ -6,9 +6,11 @@
 import type * as z from 'zod';
 import type { EventName } from '../events/catalog.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
-import type { Call } from './caller.ts';
+import type { Id, IdKind } from '../kernel/ids.ts';
+import type { Call, Own } from './caller.ts';
 import type { Received } from './cents-names.ts';
 import type { Page } from './pages.ts';
+import type { Lookups, ReachedId, Reaches, Records } from './reaches.ts';
 import type { Scope } from './scopes.ts';
 
 export type AuthKind = 'key' | 'agent' | 'dashboard' | 'clock' | 'merchant' | 'network' | 'public';
@@ -39,6 +41,10 @@ export type Operation = {
   readonly sealed?: true;
   /** Browsers get the same answer as a page. */
   readonly page?: true;
+  /** Exceptions to the check of every id in the request (reaches.ts). */
+  readonly reaches?: Reaches;
+  /** The operation acts for no owner, or for one that its input names. */
+  readonly ownerless?: true;
   readonly idempotency?: 'required';
   readonly bodyLimitBytes?: number;
   /** Exempt from the rate limit: health, and what has a ceiling of its own. */
@@ -64,15 +70,49 @@ type Parsed<Schema, Otherwise> = Schema extends z.ZodType ? Received<Schema> : O
 type None = Record<string, never>;
 
 export type Input<O extends Operation> = {
-  readonly params: Parsed<O['params'], None>;
+  readonly params: WithReachedIds<Parsed<O['params'], None>, 'params', O>;
   readonly query: Parsed<O['query'], None>;
   readonly body: Parsed<O['body'], undefined>;
+  /** Whose records the call may read and change. */
+  readonly own: O extends { ownerless: true } ? undefined : Own;
+  /** The records of the request's ids, as they were before the handler ran. A write reads its row again under lock. */
+  readonly records: RecordsOf<O>;
   /** Method and request target as sent, query included: `POST /network/clearings`. Signatures cover it. */
   readonly requestLine: string;
   /** The bytes as received; signatures cover these. */
   readonly rawBody: Uint8Array;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
+
+type Exempt<O extends Operation> = O extends { reaches: infer R } ? keyof R : never;
+
+type KindOf<T> = T extends string ? { [K in IdKind]: T extends Id<K> ? K : never }[IdKind] : never;
+
+type WithReachedIds<T, Place extends string, O extends Operation> = {
+  readonly [Field in keyof T]: `${Place}.${Field & string}` extends Exempt<O>
+    ? T[Field]
+    : KindOf<T[Field]> extends never
+      ? T[Field]
+      : ReachedId<KindOf<T[Field]>>;
+};
+
+/** Kinds of the ids that every request has. */
+type KindsIn<T, Place extends string, O extends Operation> = T extends object
+  ? {
+      [Field in keyof T]-?: undefined extends T[Field]
+        ? never
+        : `${Place}.${Field & string}` extends Exempt<O>
+          ? never
+          : KindOf<T[Field]>;
+    }[keyof T]
+  : never;
+
+type KindsOf<O extends Operation> =
+  | KindsIn<Parsed<O['params'], None>, 'params', O>
+  | KindsIn<Parsed<O['query'], None>, 'query', O>
+  | KindsIn<Parsed<O['body'], undefined>, 'body', O>;
+
+type RecordsOf<O extends Operation> = { readonly [Kind in KindsOf<O> & keyof Records]: Records[Kind] };
 
 export type Output<O extends Operation> = O['success'] extends { body: infer B extends z.ZodType }
   ? z.input<B>
@@ -100,6 +140,8 @@ export type Mounted = {
   readonly area: Area;
   readonly handlers: Readonly<Record<string, (input: Input<Operation>, call: Call) => Promise<unknown>>>;
   readonly pages: Readonly<Record<string, Page>>;
+  /** How records of the area are found by id. */
+  readonly lookups: Lookups;
 };
 
 /** One page for each operation that has one, and for no other. */
@@ -114,8 +156,14 @@ export type WithPages<A extends Area> = keyof Pages<A> extends never
   ? { readonly pages?: never }
   : { readonly pages: Pages<A> };
 
-export const mounted = <A extends Area>(area: A, handlers: Handlers<A>, { pages }: WithPages<A>): Mounted => ({
+export const mounted = <A extends Area>(
+  area: A,
+  handlers: Handlers<A>,
+  { pages }: WithPages<A>,
+  lookups: Lookups = {},
+): Mounted => ({
   area,
+  lookups,
   handlers: handlers as unknown as Mounted['handlers'],
   pages: (pages ?? {}) as Mounted['pages'],
 });

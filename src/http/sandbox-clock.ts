@@ -20,6 +20,7 @@ export const sandboxClockArea = defineArea({
       path: '',
       summary: 'Business time, and how far it is ahead of real time',
       auth: ['clock', 'dashboard'],
+      ownerless: true,
       success: {
         status: 200,
         body: z
@@ -39,6 +40,7 @@ export const sandboxClockArea = defineArea({
         'how many have been woken by then, `left` how many are woken in the background (all of them while Temporal is ' +
         'away).',
       auth: ['dashboard'],
+      ownerless: true,
       body: z.strictObject({
         ms: z
           .number()

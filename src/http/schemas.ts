@@ -6,14 +6,15 @@ import { type Cents, cents, centsFromEuros, type Euros, eurosFromCents, inWords 
 import { decodeCursor, defaultPageSize, encodeCursor, maximumPageSize, type PageQuery } from '../kernel/page.ts';
 import { isLegible, isReadable, manyLines, oneLine, withoutCrowds, withoutHidden } from '../kernel/text.ts';
 import { amountInCents } from './cents-names.ts';
+import { idOfKind } from './reaches.ts';
 
-/** A record id; any well-formed one is accepted, an unknown one is a 404. */
-export const id = <K extends IdKind>(kind: K) =>
+/** A record id; any well-formed one is accepted, an unknown one is a 404. `elsewhere`: the edge does not look it up. */
+export const id = <K extends IdKind>(kind: K, reach?: { readonly elsewhere: string }) =>
   z
     .string()
     .regex(idPattern(kind), `must be ${withArticle(kind)} id, ${idPrefixes[kind]}_…`)
     .meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] })
-    .transform((text) => text as Id<K>);
+    .transform(idOfKind(reach === undefined ? kind : undefined, (text: string) => text as Id<K>));
 
 const cursorAt = (id: string): string => encodeCursor({ createdAt: '2026-11-20T12:00:00.000Z', id });
 const exampleCursor = cursorAt(exampleId('request'));

@@ -23,7 +23,7 @@ const credential = {
 /** `PublicKeyCredential.toJSON()` of `navigator.credentials.get`. */
 export const webauthnAssertion = z
   .strictObject({
-    challengeId: id('challenge'),
+    challengeId: id('challenge', { elsewhere: 'the challenge is used up by id and subject' }),
     assertion: z.looseObject({
       ...credential,
       response: z.looseObject({

@@ -5,11 +5,13 @@ import { cardRequestActivities } from '../../../activities/cards/card-request.ac
 import { cardRequestsArea } from '../../domains/cards/card-requests/card-request.contract.ts';
 import { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
 import { cardRequestWorkflow } from '../../domains/cards/card-requests/card-request.messages.ts';
+import { findCardRequest } from '../../domains/cards/card-requests/card-request.queries.ts';
 import { cardRequestHandlers } from '../../domains/cards/card-requests/card-request.routes.ts';
 import { cardsArea } from '../../domains/cards/cards/card.contract.ts';
 import { CardRow } from '../../domains/cards/cards/card.entity.ts';
 import type { OnActivated } from '../../domains/cards/cards/card.issue.service.ts';
 import { cardWorkflow } from '../../domains/cards/cards/card.messages.ts';
+import { cardRecord } from '../../domains/cards/cards/card.queries.ts';
 import { cardHandlers } from '../../domains/cards/cards/card.routes.ts';
 import { attestSubject } from '../../domains/identity/approvals/index.ts';
 import { agentBecomesVisible } from '../../domains/parties/index.ts';
@@ -32,6 +34,7 @@ export const cards = defineModule('cards', [
   servedArea('cards', {
     contract: cardsArea,
     position: 310,
+    lookups: ({ database }) => ({ card: (id) => cardRecord(database.read(), id) }),
     handlers: ({ database, gateway, config }) =>
       cardHandlers({ database, gateway, mode: config.BURSAR_MODE, readPolicy: readCardPolicy({ database }) }),
     entities: [CardRow],
@@ -51,6 +54,7 @@ export const cards = defineModule('cards', [
   servedArea('card-requests', {
     contract: cardRequestsArea,
     position: 315,
+    lookups: ({ database }) => ({ cardRequest: (id) => findCardRequest(database.read(), id) }),
     handlers: (api) => cardRequestHandlers({ ...api, approve: approvingOf(api) }),
     approval: (api) => cardRequestApproval({ approve: approvingOf(api) }),
     entities: [CardRequestRow],

@@ -1,8 +1,11 @@
 /** Webhook subscriptions and the delivery of events to them. @module */
+
 import { webhookEndpointActivities } from '../../../activities/delivery/webhook-endpoint.activities.ts';
+import { findDelivery } from '../../domains/delivery/webhooks/delivery.queries.ts';
 import { endpointWorkflow } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import { webhooksArea } from '../../domains/delivery/webhooks/webhook.contract.ts';
 import { WebhookRow } from '../../domains/delivery/webhooks/webhook.entity.ts';
+import { findWebhook } from '../../domains/delivery/webhooks/webhook.queries.ts';
 import { webhookHandlers } from '../../domains/delivery/webhooks/webhook.routes.ts';
 import { claimLimits } from '../../relay/deliveries.ts';
 import { urlRulesOf } from '../config.ts';
@@ -12,6 +15,10 @@ export const delivery = defineModule('delivery', [
   servedArea('webhooks', {
     contract: webhooksArea,
     position: 510,
+    lookups: ({ database }) => ({
+      webhook: (id) => findWebhook(database.read(), id),
+      delivery: (id) => findDelivery(database.read(), id),
+    }),
     handlers: ({ database, vault, config }) =>
       webhookHandlers({
         database,

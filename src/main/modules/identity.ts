@@ -11,8 +11,7 @@ import { keyHandlers } from '../../domains/identity/keys/key.routes.ts';
 import { passkeysArea } from '../../domains/identity/passkeys/passkey.contract.ts';
 import { passkeyHandlers } from '../../domains/identity/passkeys/passkey.routes.ts';
 import { agentNames, lockAgent } from '../../domains/parties/index.ts';
-import { findIntent, voidAttestationsOf } from '../../domains/spending/intents/index.ts';
-import { mayReach } from '../../http/caller.ts';
+import { voidAttestationsOf } from '../../domains/spending/intents/index.ts';
 import { decideByLink } from '../../usecases/identity/decide-by-link.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
@@ -45,8 +44,7 @@ export const identity = defineModule('identity', [
         database,
         relyingParty,
         onRevoked: voidAttestationsOf,
-        intentChallenge: async (intentId, call) => {
-          const intent = mayReach(call, 'intent', intentId, await findIntent(database.read(), intentId));
+        intentChallenge: async (intent, call) => {
           const askedBy = { kind: 'credential', address: call.cause.sourceAddress } as const;
           return intentChallenge(intent, { challengeId: call.newId('challenge'), askedBy, at: call.cause.at });
         },

@@ -7,6 +7,7 @@ import type * as workflowTypes from '../../../workflows/index.ts';
 import type { AnyEntity } from '../../db/orm.ts';
 import type { ApprovalSubject, ApprovalSubjects } from '../../domains/identity/approvals/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
+import type { Lookups } from '../../http/reaches.ts';
 import { type Area, type Handlers, type Mounted, mounted, type WithPages } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
 import type { RetrySender } from '../../relay/retries.ts';
@@ -61,6 +62,8 @@ type Served<A extends Area> = {
   /** The place in the documentation: areas are listed by ascending position. */
   readonly position: number;
   readonly handlers: (api: ApiProcess) => Handlers<A>;
+  /** Finds the area's records by id. The edge checks owner and agent of what a request names. */
+  readonly lookups?: (api: ApiProcess) => Lookups;
 } & WithPages<A>;
 
 export type RegisteredArea = Required<Omit<Parts, 'activities' | 'approval'>> & {
@@ -79,8 +82,8 @@ const without = { entities: [], activities: () => ({}), workflows: [], loops: []
 
 /** An area with operations. It does not compile while a handler or a page of its contract is missing. */
 export function servedArea<A extends Area>(name: string, area: Parts & Served<A>): RegisteredArea {
-  const { contract, position, handlers, pages: _ofTheMount, ...parts } = area;
-  const mount = (api: ApiProcess): Mounted => mounted<A>(contract, handlers(api), area);
+  const { contract, position, handlers, lookups, pages: _ofTheMount, ...parts } = area;
+  const mount = (api: ApiProcess): Mounted => mounted<A>(contract, handlers(api), area, lookups?.(api));
   return { ...without, ...parts, name, served: { contract, position, mount } };
 }
 

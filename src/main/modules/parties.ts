@@ -1,10 +1,12 @@
 /** Customers, limits and agents, with the parts of an agent that other domains keep. @module */
+
 import { agentsArea } from '../../domains/parties/agents/agent.contract.ts';
 import { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
 import { agentHandlers } from '../../domains/parties/agents/agent.routes.ts';
 import { customersArea } from '../../domains/parties/customers/customer.contract.ts';
 import { CustomerRow } from '../../domains/parties/customers/customer.entity.ts';
 import { customerHandlers } from '../../domains/parties/customers/customer.routes.ts';
+import { findCustomer } from '../../domains/parties/customers/customer.service.ts';
 import { limitsArea } from '../../domains/parties/limits/limit.contract.ts';
 import { limitHandlers } from '../../domains/parties/limits/limit.routes.ts';
 import { walletTotalCents } from '../../domains/treasury/index.ts';
@@ -42,6 +44,7 @@ export const parties = defineModule('parties', [
   servedArea('customers', {
     contract: customersArea,
     position: 110,
+    lookups: ({ database }) => ({ customer: (id) => findCustomer(database.read(), id) }),
     handlers: ({ database, config }) =>
       customerHandlers({
         database,

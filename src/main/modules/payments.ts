@@ -1,4 +1,5 @@
 /** Checkouts, transactions, the card network's messages, and simulated charges. @module */
+
 import { checkoutActivities } from '../../../activities/payments/checkout.activities.ts';
 import { simulationActivities } from '../../../activities/payments/simulation.activities.ts';
 import { checkoutArea } from '../../domains/payments/checkout/checkout.contract.ts';
@@ -12,6 +13,7 @@ import { SimulationRow } from '../../domains/payments/simulations/simulation.ent
 import { simulationWorkflow } from '../../domains/payments/simulations/simulation.messages.ts';
 import { transactionsArea } from '../../domains/payments/transactions/transaction.contract.ts';
 import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { readTransaction } from '../../domains/payments/transactions/transaction.queries.ts';
 import { transactionHandlers } from '../../domains/payments/transactions/transaction.routes.ts';
 import { createFailureLimit } from '../../http/failure-limit.ts';
 import { minute } from '../../kernel/instant.ts';
@@ -96,6 +98,7 @@ export const payments = defineModule('payments', [
   servedArea('transactions', {
     contract: transactionsArea,
     position: 330,
+    lookups: ({ database }) => ({ transaction: (id) => readTransaction(database.read(), id) }),
     handlers: ({ database, gateway }) =>
       transactionHandlers({ database, simulate: simulateCardCharge({ database, gateway }) }),
     entities: [TransactionRow],

@@ -1,17 +1,20 @@
 /** Policies, intents and evidence. @module */
+
 import { agentPolicyActivities } from '../../../activities/spending/agent-policy.activities.ts';
 import { intentActivities } from '../../../activities/spending/intent.activities.ts';
 import { evidenceArea } from '../../domains/spending/evidence/evidence.contract.ts';
 import { EvidenceRow } from '../../domains/spending/evidence/evidence.entity.ts';
+import { findEvidence } from '../../domains/spending/evidence/evidence.queries.ts';
 import { evidenceHandlers } from '../../domains/spending/evidence/evidence.routes.ts';
 import { intentsArea } from '../../domains/spending/intents/intent.contract.ts';
 import { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { intentWorkflow } from '../../domains/spending/intents/intent.messages.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
 import { intentHandlers } from '../../domains/spending/intents/intent.routes.ts';
 import { policiesArea } from '../../domains/spending/policies/policy.contract.ts';
 import { PolicyRow } from '../../domains/spending/policies/policy.entity.ts';
 import { agentPolicyWorkflow } from '../../domains/spending/policies/policy.messages.ts';
-import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
+import { agentStanding, policyOfAgent, publishedPolicy } from '../../domains/spending/policies/policy.queries.ts';
 import { policyHandlers } from '../../domains/spending/policies/policy.routes.ts';
 import { findCardOf } from '../../usecases/cards/card-facts.ts';
 import { approveIntent } from '../../usecases/spending/approve-intent.ts';
@@ -40,6 +43,10 @@ export const spending = defineModule('spending', [
   servedArea('policies', {
     contract: policiesArea,
     position: 210,
+    lookups: ({ database }) => ({
+      policy: (id) => publishedPolicy(database.read(), id),
+      agent: (id) => agentStanding(database.read(), id),
+    }),
     handlers: policiesOf,
     entities: [PolicyRow],
     tables: ['policies', 'agent_spending', 'spending_days'],
@@ -56,6 +63,7 @@ export const spending = defineModule('spending', [
   servedArea('intents', {
     contract: intentsArea,
     position: 220,
+    lookups: ({ database }) => ({ intent: (id) => findIntent(database.read(), id) }),
     handlers: (api) => {
       const { database, gateway, links, risk } = api;
       return intentHandlers({
@@ -84,6 +92,7 @@ export const spending = defineModule('spending', [
   servedArea('evidence', {
     contract: evidenceArea,
     position: 240,
+    lookups: ({ database }) => ({ evidence: (id) => findEvidence(database.read(), id) }),
     handlers: ({ database }) => evidenceHandlers({ database }),
     entities: [EvidenceRow],
     tables: ['evidence'],

@@ -1,14 +1,18 @@
 /** Wallets, funding, and the ledger with its sealer. @module */
+
 import { join } from 'node:path';
 import { fundArea } from '../../domains/treasury/funding/funding.contract.ts';
+import { findFunding } from '../../domains/treasury/funding/funding.queries.ts';
 import { fundHandlers } from '../../domains/treasury/funding/funding.routes.ts';
 import { signingKeyFrom } from '../../domains/treasury/ledger/checkpoint.rules.ts';
 import { checkpointFolder, publicKeysIn } from '../../domains/treasury/ledger/checkpoint.store.ts';
+import { findEntry } from '../../domains/treasury/ledger/entry.queries.ts';
 import { ledgerArea } from '../../domains/treasury/ledger/ledger.contract.ts';
 import { ledgerHandlers } from '../../domains/treasury/ledger/ledger.routes.ts';
 import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
 import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
+import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
@@ -39,6 +43,7 @@ export const treasury = defineModule('treasury', [
   servedArea('wallets', {
     contract: walletsArea,
     position: 410,
+    lookups: ({ database }) => ({ wallet: (id, own) => walletFor(database.read(), own, id) }),
     handlers: ({ database, config }) =>
       walletHandlers({ ...ibanIssueOf(config), database, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
     entities: [WalletRow],
@@ -47,6 +52,9 @@ export const treasury = defineModule('treasury', [
   servedArea('funding', {
     contract: fundArea,
     position: 420,
+    lookups: ({ database }) => ({
+      funding: (id, { ownerId }) => findFunding(database.read(), ownerId, id),
+    }),
     handlers: ({ database, config }) =>
       fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
     tables: ['fundings'],
@@ -55,6 +63,7 @@ export const treasury = defineModule('treasury', [
   servedArea('ledger', {
     contract: ledgerArea,
     position: 430,
+    lookups: ({ database }) => ({ entry: (id, { ownerId }) => findEntry(database.read(), ownerId, id) }),
     handlers: ({ database, config, reconciliation }) =>
       ledgerHandlers({
         database,

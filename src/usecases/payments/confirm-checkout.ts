@@ -30,7 +30,7 @@ import {
   settleWindow,
   windowOfNow,
 } from '../../domains/spending/intents/index.ts';
-import { type Call, mayReach } from '../../http/caller.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { inRunOf } from '../../platform/cause.ts';
@@ -46,7 +46,7 @@ export const confirmCheckout =
   };
 
 async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Call): Promise<Confirmed> {
-  const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  const found = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId); // From here on nothing of this agent's payments moves.
   const intent = await lockIntent(tx, intentId);
   const cause = inRunOf(call.cause, intent);

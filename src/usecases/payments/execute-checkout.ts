@@ -23,7 +23,7 @@ import {
   refuseUnpayable,
 } from '../../domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
-import { type Call, mayReach } from '../../http/caller.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { inRunOf } from '../../platform/cause.ts';
@@ -64,7 +64,7 @@ export const executeCheckout =
 async function begin(tx: Tx, id: Id<'checkout'>, { intentId, targetUrl }: Order, call: Call): Promise<CheckoutRow> {
   const known = await findCheckout(tx, id);
   if (known !== null) return known; // This very request began it.
-  const found = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  const found = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId);
   const intent = await lockIntent(tx, intentId);
   await refuse(tx, intent, call.cause.at);

@@ -20,7 +20,7 @@ import {
   type TransactionRow,
 } from '../../domains/payments/index.ts';
 import { findIntent, type IntentRow, refuseUnpayable } from '../../domains/spending/intents/index.ts';
-import { type Call, mayReach } from '../../http/caller.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
@@ -53,7 +53,7 @@ async function transactionOf(tx: Tx, id: string): Promise<TransactionRow> {
 async function begin(tx: Tx, id: NewSimulation['id'], order: SimulationOrder, call: Call): Promise<SimulationRow> {
   const known = await findSimulation(tx, id);
   if (known !== null) return known; // This very request began it.
-  const card = mayReach(call, 'card', order.cardId, await issuedCard(tx, order.cardId));
+  const card = mayReach(ownOf(call), 'card', order.cardId, await issuedCard(tx, order.cardId));
   const intent = order.intentId === undefined ? undefined : await payable(tx, order.intentId, card, call);
   const amountCents = order.amountCents ?? intent?.expectedAmountCents ?? 0;
   if (amountCents === 0) {
@@ -83,7 +83,7 @@ async function issuedCard(tx: Tx, cardId: string): Promise<CardRow> {
 }
 
 async function payable(tx: Tx, intentId: string, card: CardRow, call: Call): Promise<IntentRow> {
-  const intent = mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  const intent = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   if (intent.cardId !== card.id) {
     throw new DomainError('invalid_state', `intent ${intentId} is for card ${intent.cardId}, not for ${card.id}`);
   }

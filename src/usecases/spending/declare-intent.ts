@@ -21,7 +21,7 @@ import {
   type SpendingDecision,
 } from '../../domains/spending/policies/index.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import { agentOf, type Call, mayReach, ownerOf } from '../../http/caller.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { later, minute } from '../../kernel/instant.ts';
 import { cents, zero } from '../../kernel/money.ts';
@@ -45,8 +45,8 @@ type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly
 
 async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
   // Nobody takes the turn of an agent that is not theirs. One's own is known by the token, and needs no asking.
-  if (agentOf(call) !== agentId) mayReach(call, 'agent', agentId, await agentStanding(tx, agentId));
-  const agent = mayReach(call, 'agent', agentId, await lockAgentForShare(tx, agentId));
+  if (ownOf(call).agentId !== agentId) mayReach(ownOf(call), 'agent', agentId, await agentStanding(tx, agentId));
+  const agent = mayReach(ownOf(call), 'agent', agentId, await lockAgentForShare(tx, agentId));
   const { clientIntentId } = declaration;
   // Without a key every request mints an id of its own.
   const known =
@@ -100,9 +100,9 @@ const intentLimits = {
 } as const;
 
 function namedAgent({ agentId }: DeclareBody, call: Call): string {
-  const own = agentOf(call);
+  const own = ownOf(call).agentId;
   if (agentId === undefined && own === undefined) throw new DomainError('invalid_request', 'body.agentId: is missing');
-  return agentId ?? own ?? ownerOf(call);
+  return agentId ?? own ?? ownOf(call).ownerId;
 }
 
 function requestOf({ expectedAmountCents = zero, expectedMerchant, recurring }: DeclareBody): RequestFacts {

@@ -16,7 +16,7 @@ import {
   type VerifyBody,
 } from '../../domains/spending/intents/index.ts';
 import { policyOfAgent, tolerancePercentOf } from '../../domains/spending/policies/index.ts';
-import { type Call, mayReach } from '../../http/caller.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 
 export type Verified = {
@@ -32,7 +32,7 @@ export const verifyIntent =
     database.write((tx) => verify(tx, intentId, actual, call));
 
 async function verify(tx: Tx, intentId: string, actual: VerifyBody, call: Call): Promise<Verified> {
-  mayReach(call, 'intent', intentId, await findIntent(tx, intentId));
+  mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   const intent = await lockIntent(tx, intentId);
   const transactionId = await paidBy(tx, intent);
   const mismatches = mismatchesOf(

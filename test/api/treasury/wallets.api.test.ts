@@ -180,7 +180,9 @@ describe('reading', () => {
     expect((await agent.listWallets()).data.map(({ id }) => id)).toEqual([walletId]);
     expect(await agent.getWallet({ params: { id: walletId } })).toMatchObject({ id: walletId });
     expect(await agent.getWalletBalance({ params: { id: walletId } })).toMatchObject({ availableEuros: 123.45 });
-    await expect(agent.getWallet({ params: { id: main } })).rejects.toEqual(refusal(403, /does not draw on wallet/));
+    await expect(agent.getWallet({ params: { id: main } })).rejects.toEqual(
+      refusal(403, /is not the wallet that this agent draws on/),
+    );
     await expect(agent.getWalletBalance({ params: { id: main } })).rejects.toMatchObject({ status: 403 });
     for (const ask of [
       () => agent.createWallet({ body: { name: 'x' } }),

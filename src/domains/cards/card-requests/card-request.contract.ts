@@ -157,6 +157,7 @@ export const cardRequestsArea = defineArea({
       description: `A person decides until \`expiresAt\`, 72 hours later: with \`POST /card-requests/{id}/approve\`, on the approver's page, or by a signal to the workflow. The owner is reminded after 36 hours. An agent may have ${recordLimits.card_requests.most} pending requests.`,
       auth: ['key', 'agent'],
       scope: 'cards.write',
+      reaches: { 'body.cardId': { elsewhere: 'the service locks the card among the cards of the agent' } },
       body: creation,
       success: { status: 201, body: cardRequestOut },
       sealed: true,
@@ -169,6 +170,7 @@ export const cardRequestsArea = defineArea({
       summary: 'Card requests, newest first',
       auth: ['key', 'agent'],
       scope: 'cards.read',
+      reaches: { 'query.agentId': 'filter' },
       query: z.strictObject({
         ...pageQuery('cardRequest'),
         status: z

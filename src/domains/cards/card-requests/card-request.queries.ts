@@ -66,3 +66,9 @@ export function listCardRequests(
   const at = pending === undefined && expired === undefined ? undefined : now;
   return page(tx, cardRequests, { ...filter, pending, expired, decided, now: at }, asked);
 }
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly cardRequest: Readonly<CardRequestRow>;
+  }
+}

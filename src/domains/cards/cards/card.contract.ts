@@ -47,6 +47,7 @@ export const cardsArea = defineArea({
     listCards: {
       method: 'get',
       path: '',
+      reaches: { 'query.agentId': 'filter' },
       summary: 'Cards, newest first',
       auth: ['key'],
       query: z.strictObject({

@@ -119,3 +119,9 @@ export const cardHolder = (tx: Tx, agentId: string): Promise<CardHolder | null> 
 
 /** An issued card with the agent's name and the balance of its wallet. */
 export type CardRecord = Awaited<ReturnType<typeof byAgent.all>>[number];
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly card: CardRecord;
+  }
+}

@@ -1,6 +1,6 @@
 /** Answers the card operations: ask the service or the workflow, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Call } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -12,15 +12,7 @@ import { changeCardDetails, changeCardLimits } from './card.change.service.ts';
 import type { cardsArea } from './card.contract.ts';
 import { prepareFurtherCard } from './card.further.service.ts';
 import { issueCard } from './card.messages.ts';
-import {
-  type CardRecord,
-  cardHolder,
-  cardRecord,
-  cardsOfAgent,
-  findCard,
-  listCards,
-  primaryCardOf,
-} from './card.queries.ts';
+import { type CardRecord, cardRecord, cardsOfAgent, findCard, listCards, primaryCardOf } from './card.queries.ts';
 import type { PreparedCard } from './card.reserve.service.ts';
 import { prepareRotation } from './card.rotate.service.ts';
 import type { CardCommand } from './card.rules.ts';
@@ -43,50 +35,41 @@ const close = { kind: 'close' } as const;
 export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
   const wire = (card: CardRecord) => cardWire(card, { showsCardRef: deps.mode === 'sandbox' });
   return {
-    listCards: async ({ query }, call) => {
-      const filter = { ownerId: ownerOf(call), agentId: query.agentId, status: query.status };
+    listCards: async ({ query, own: { ownerId } }) => {
+      const filter = { ownerId, agentId: query.agentId, status: query.status };
       return mapPage(await listCards(deps.database.read(), filter, pageOfQuery(query)), wire);
     },
 
-    listAgentCards: async ({ params: { agentId } }, call) => {
-      await reachAgent(deps, agentId, call);
-      return (await cardsOfAgent(deps.database.read(), agentId)).map(wire);
-    },
+    listAgentCards: async ({ params: { agentId } }) => (await cardsOfAgent(deps.database.read(), agentId)).map(wire),
 
-    issueAgentCard: async ({ params: { agentId }, body }, call) => {
-      const { ownerId } = await reachAgent(deps, agentId, call);
+    issueAgentCard: async ({ params: { agentId }, body, own: { ownerId } }, call) => {
       const { usage, purpose, name, displayName, ...limits } = body;
       const wish = { cardId: call.newId('card'), ownerId, agentId, usage, purpose, name, displayName, limits };
       const prepared = await deps.database.write((tx) => prepareFurtherCard(tx, call.cause, wish));
       return wire(await issued(deps, prepared, call, `agent ${agentId} was closed while its card was issued`));
     },
 
-    getCard: async ({ params }, call) => wire(await reach(deps, params.cardId, call)),
-    getCardPolicy: async ({ params }, call) =>
-      deps.readPolicy(await reach(deps, params.cardId, call), await call.now()),
+    getCard: async ({ records }) => wire(records.card),
+    getCardPolicy: async ({ records }, call) => deps.readPolicy(records.card, await call.now()),
 
     updateCard: async ({ params: { cardId }, body }, call) => {
-      await reach(deps, cardId, call);
       await deps.database.write((tx) => changeCardDetails(tx, call.cause, cardId, body));
-      return wire(await reach(deps, cardId, call));
+      return wire(await changed(deps, cardId));
     },
 
     updateCardLimits: async ({ params: { cardId }, body }, call) => {
-      await reach(deps, cardId, call);
       const { maxAmountPerTransactionCents: maxTransactionCents, ...others } = body;
       const limits = { maxTransactionCents, ...others };
       await deps.database.write((tx) => changeCardLimits(tx, call.cause, cardId, limits));
-      return wire(await reach(deps, cardId, call));
+      return wire(await changed(deps, cardId));
     },
 
     rotateCard: async ({ params: { cardId } }, call) => {
-      await reach(deps, cardId, call);
       const { card, previousCardId } = await rotate(deps, call.newId('card'), cardId, call);
       return { card: wire(card), previousCardId };
     },
 
     rotatePrimaryCard: async ({ params: { agentId } }, call) => {
-      await reachAgent(deps, agentId, call);
       const newId = call.newId('card');
       // By the time of a repeat the new card may be the primary one itself.
       const known = await findCard(deps.database.read(), newId);
@@ -104,21 +87,19 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
   };
 };
 
-const reach = async ({ database }: CardDeps, cardId: string, call: Call): Promise<CardRecord> =>
-  mayReach(call, 'card', cardId, await cardRecord(database.read(), cardId));
-
-const reachAgent = async ({ database }: CardDeps, agentId: string, call: Call) =>
-  mayReach(call, 'agent', agentId, await cardHolder(database.read(), agentId));
+async function changed({ database }: CardDeps, cardId: Id<'card'>): Promise<CardRecord> {
+  const card = await cardRecord(database.read(), cardId);
+  if (card === null) throw notFound('card', cardId);
+  return card;
+}
 
 /** One transaction that works with Temporal down; the card's process hears of it afterwards. */
 async function move(deps: CardDeps, cardId: string, command: CardCommand, call: Call) {
-  await reach(deps, cardId, call);
   const row = await deps.database.write((tx) => applyToCard(tx, cardId, command, call.cause));
   return { cardId: row.id, status: row.status, last4: row.last4 ?? '' };
 }
 
 async function movePrimary(deps: CardDeps, agentId: string, command: CardCommand, call: Call) {
-  await reachAgent(deps, agentId, call);
   return move(deps, (await primaryOf(deps, agentId)).cardId, command, call);
 }
 

@@ -72,3 +72,9 @@ const deliveries = list((from, given: Filters<DeliveryFilter>) => {
 /** Newest first. */
 export const listDeliveries = (tx: Tx, filter: DeliveryFilter, asked: PageQuery): Promise<Page<DeliveryRecord>> =>
   page(tx, deliveries, filter, asked);
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly delivery: NonNullable<Awaited<ReturnType<typeof findDelivery>>>;
+  }
+}

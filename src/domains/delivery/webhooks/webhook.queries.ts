@@ -22,3 +22,9 @@ const webhooks = list(
 /** Newest first. */
 export const listWebhooks = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<WebhookRow>> =>
   page(tx, webhooks, { ownerId }, asked);
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly webhook: WebhookRow;
+  }
+}

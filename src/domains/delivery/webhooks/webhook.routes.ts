@@ -1,18 +1,16 @@
 /** Answers the webhooks operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import { categoryOf, eventNames, isReserved } from '../../../events/catalog.ts';
-import { type Call, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { Vault } from '../../../vault/vault.ts';
-import { findDelivery, listDeliveries } from './delivery.queries.ts';
+import { listDeliveries } from './delivery.queries.ts';
 import { secretContext } from './delivery.send.service.ts';
 import { deliveryWire, wholeDeliveryWire } from './delivery.wire.ts';
 import type { webhooksArea } from './webhook.contract.ts';
-import type { WebhookRow } from './webhook.entity.ts';
 import { findWebhook, listWebhooks } from './webhook.queries.ts';
 import { deleteWebhook, insertWebhook, type ReceiverRules, readSubscription } from './webhook.service.ts';
 import { newWebhookSecret } from './webhook.signature.ts';
@@ -26,7 +24,7 @@ export type WebhookDeps = {
 };
 
 export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea> => ({
-  createWebhook: async ({ body }, call) => {
+  createWebhook: async ({ body, own: { ownerId } }, call) => {
     const { events } = readSubscription(body, deps.receivers);
     const id = call.newId('webhook');
     const made = await madeBefore(deps, id);
@@ -34,7 +32,7 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
     const secret = newWebhookSecret();
     const fresh = {
       id,
-      ownerId: ownerOf(call),
+      ownerId,
       url: body.url,
       events,
       description: body.description,
@@ -46,27 +44,23 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
     return { ...webhookWire(row), secret };
   },
 
-  listWebhooks: async ({ query }, call) => {
-    return mapPage(await listWebhooks(deps.database.read(), ownerOf(call), pageOfQuery(query)), webhookWire);
-  },
+  listWebhooks: async ({ query, own }) =>
+    mapPage(await listWebhooks(deps.database.read(), own.ownerId, pageOfQuery(query)), webhookWire),
 
-  getWebhook: async ({ params }, call) => webhookWire(await reach(deps, params.id, call)),
+  getWebhook: async ({ records }) => webhookWire(records.webhook),
 
   deleteWebhook: async ({ params }, call) => {
-    await reach(deps, params.id, call);
     await deps.database.write((tx) => deleteWebhook(tx, params.id, call.cause));
     return undefined;
   },
 
-  listWebhookDeliveries: async ({ params, query }, call) => {
-    await reach(deps, params.id, call);
+  listWebhookDeliveries: async ({ params, query }) => {
     const { status, event, from, to } = query;
     const filter = { webhookId: params.id, status, event, from, to };
     return mapPage(await listDeliveries(deps.database.read(), filter, pageOfQuery(query)), deliveryWire);
   },
 
-  getWebhookDelivery: async ({ params: { deliveryId } }, call) =>
-    wholeDeliveryWire(mayReach(call, 'delivery', deliveryId, await findDelivery(deps.database.read(), deliveryId))),
+  getWebhookDelivery: async ({ records }) => wholeDeliveryWire(records.delivery),
 
   listEventCatalog: async () => ({
     data: eventNames.map((name) => ({ name, category: categoryOf(name), reserved: isReserved(name) })),
@@ -78,8 +72,4 @@ async function madeBefore({ database, vault }: WebhookDeps, id: Id<'webhook'>) {
   const row = await findWebhook(database.read(), id);
   if (row?.sealedSecret == null) return undefined;
   return { ...webhookWire(row), secret: await vault.open(row.sealedSecret, secretContext(id)) };
-}
-
-async function reach({ database }: WebhookDeps, id: Id<'webhook'>, call: Call): Promise<WebhookRow> {
-  return mayReach(call, 'webhook', id, await findWebhook(database.read(), id));
 }

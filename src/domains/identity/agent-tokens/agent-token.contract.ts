@@ -73,6 +73,7 @@ export const agentTokensArea = defineArea({
     revokeAgentToken: {
       method: 'delete',
       path: '/{id}/tokens/{tokenId}',
+      reaches: { 'params.tokenId': { elsewhere: 'the token is locked by id, agent and owner' } },
       summary: 'Revoke an agent token',
       description: 'Counts from the commit, in every process. Revoking what is revoked already is 200 again.',
       auth: ['key'],

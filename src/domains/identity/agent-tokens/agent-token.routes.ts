@@ -1,9 +1,7 @@
 /** Answers the agent token operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
-import { notFound } from '../../../kernel/errors.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { agentTokensArea } from './agent-token.contract.ts';
 import { type ListedToken, tokensOfAgent, tokensOfOwner } from './agent-token.queries.ts';
@@ -21,8 +19,8 @@ export type AgentTokenDeps = {
 export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentTokensArea> => {
   const { database, agentNames } = deps;
   return {
-    createAgentToken: async ({ params, body }, call) => {
-      const order = { tokenId: call.newId('token'), ownerId: ownerOf(call), agentId: params.id, mode: deps.mode };
+    createAgentToken: async ({ params, body, own: { ownerId } }, call) => {
+      const order = { tokenId: call.newId('token'), ownerId, agentId: params.id, mode: deps.mode };
       const { label, scopes, expiresInDays } = body;
       const { row, secret } = await createAgentToken(deps, { ...order, label, scopes, expiresInDays }, call.cause);
       return {
@@ -35,20 +33,16 @@ export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentT
         hint: row.hint,
       };
     },
-    listAgentTokens: async ({ params }, call) => {
-      const ownerId = ownerOf(call);
-      const names = await agentNames(database.read(), ownerId, [params.id]);
-      if (!names.has(params.id)) throw notFound('agent', params.id);
-      return (await tokensOfAgent(database.read(), ownerId, params.id)).map(wireOf);
-    },
-    listAllAgentTokens: async (_input, call) => {
-      const tokens = await tokensOfOwner(database.read(), ownerOf(call));
+    listAgentTokens: async ({ params, own }) =>
+      (await tokensOfAgent(database.read(), own.ownerId, params.id)).map(wireOf),
+    listAllAgentTokens: async ({ own }) => {
+      const tokens = await tokensOfOwner(database.read(), own.ownerId);
       const agentIds = [...new Set(tokens.map(({ agentId }) => agentId))];
-      const names = await agentNames(database.read(), ownerOf(call), agentIds);
+      const names = await agentNames(database.read(), own.ownerId, agentIds);
       return tokens.map((token) => ({ ...wireOf(token), agentName: names.get(token.agentId) ?? '' }));
     },
-    revokeAgentToken: async ({ params }, call) => {
-      const name = { ownerId: ownerOf(call), agentId: params.id, tokenId: params.tokenId };
+    revokeAgentToken: async ({ params, own: { ownerId } }, call) => {
+      const name = { ownerId, agentId: params.id, tokenId: params.tokenId };
       await revokeAgentToken(database, name, call.cause);
       deps.forgetCredentials();
       return { id: params.tokenId, revoked: true };

@@ -36,6 +36,7 @@ const Revoked = z
 const revoke = {
   auth: ['key', 'dashboard'],
   params: z.strictObject({ id: id('key') }),
+  reaches: { 'params.id': { elsewhere: 'the keys are locked by owner' } },
   success: { status: 200, body: Revoked },
   refusals: ['invalid_state', 'not_found'],
   fires: ['api_key.revoked'],
@@ -52,6 +53,7 @@ export const keysArea = defineArea({
     createKey: {
       method: 'post',
       path: '/create',
+      ownerless: true,
       summary: 'Create an API key',
       description:
         'With an API key: another one for the same owner. With the dashboard secret: for `ownerId`, known or new, or for a new owner when there is none.',
@@ -65,6 +67,7 @@ export const keysArea = defineArea({
     listKeys: {
       method: 'get',
       path: '',
+      ownerless: true,
       summary: 'List the live API keys',
       auth: ['key', 'dashboard'],
       query: z.strictObject({ ownerId: ownerId.optional().describe('with the dashboard secret: whose keys') }),

@@ -1,6 +1,6 @@
 /** Answers the API key operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Call, Own } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -18,8 +18,8 @@ export type KeyDeps = {
 };
 
 export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Handlers<typeof keysArea> => {
-  const revoke = async ({ params }: { params: { id: Id<'key'> } }, call: Call) => {
-    await revokeKey(database, ownerOf(call), params.id, call.cause);
+  const revoke = async ({ params, own }: { params: { id: Id<'key'> }; own: Own }, call: Call) => {
+    await revokeKey(database, own.ownerId, params.id, call.cause);
     forgetCredentials();
     return { id: params.id, revoked: true } as const;
   };
@@ -31,7 +31,7 @@ export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Han
       return { id: row.id, key: secret, ownerId, label: row.label ?? null, hint: row.hint };
     },
     listKeys: async ({ query }, call) => {
-      const ownerId = chosenOwner(call, query.ownerId) ?? ownerOf(call);
+      const ownerId = namedOwner(chosenOwner(call, query.ownerId));
       const current = call.caller.kind === 'key' ? call.caller.keyId : undefined;
       const keys = await liveKeysOf(database.read(), ownerId);
       return keys.map((key) => ({
@@ -53,4 +53,9 @@ function chosenOwner({ caller }: Call, wanted: Id<'owner'> | undefined): Id<'own
   const choice = ownerOfNewKey({ acting, isDashboard: caller.kind === 'dashboard', wanted });
   if (choice.kind === 'refused') throw new DomainError(choice.code, choice.why);
   return choice.kind === 'owner' ? choice.ownerId : undefined;
+}
+
+function namedOwner(ownerId: Id<'owner'> | undefined): Id<'owner'> {
+  if (ownerId !== undefined) return ownerId;
+  throw new DomainError('invalid_request', 'name the owner in the header X-Owner-Id');
 }

@@ -71,6 +71,7 @@ export const passkeysArea = defineArea({
     finishPasskeyRegistration: {
       method: 'post',
       path: '/register/verify',
+      reaches: { 'body.challengeId': { elsewhere: 'the challenge is used up by id and owner' } },
       summary: 'Enrol a passkey',
       description:
         'The first one needs no assertion; every further one needs one by a passkey that is enrolled. While the only one still waits (`approvesFrom`) no further one is taken.',
@@ -96,6 +97,9 @@ export const passkeysArea = defineArea({
     createPasskeyChallenge: {
       method: 'post',
       path: '/challenges',
+      reaches: {
+        'body.subjectId': { elsewhere: 'the subject is looked up among the passkeys and challenges of the owner' },
+      },
       summary: 'A challenge for an assertion, bound to its purpose and subject',
       description:
         'Goes into `navigator.credentials.get`. Good for five minutes of real time and one answer. 400 while no passkey is enrolled.',
@@ -121,6 +125,7 @@ export const passkeysArea = defineArea({
     revokePasskey: {
       method: 'delete',
       path: '/{id}',
+      reaches: { 'params.id': { elsewhere: 'the passkey is locked by id and owner' } },
       summary: 'Remove a passkey',
       description:
         'The only one left needs no assertion. With two or more enrolled it takes an assertion by another one; by the one that is removed: 403. Removing the last one keeps new ones from attesting for 24 hours.',

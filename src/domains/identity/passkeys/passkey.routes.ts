@@ -1,10 +1,10 @@
 /** Answers the passkey operations: ask the service or the use case, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Call } from '../../../http/caller.ts';
+import type { Records } from '../../../http/reaches.ts';
 import type { Handlers } from '../../../http/route.ts';
 import type { PasskeyChallenge } from '../../../http/webauthn.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
-import type { Id } from '../../../kernel/ids.ts';
 import { findLiveChallenge, type Matter, makeChallenge } from './challenge.service.ts';
 import type { passkeysArea } from './passkey.contract.ts';
 import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
@@ -14,7 +14,7 @@ import { refuseNameless } from './relying-party.ts';
 
 export type PasskeyDeps = PasskeyWrites & {
   /** For an intent that the caller may reach. */
-  readonly intentChallenge: (intentId: Id<'intent'>, call: Call) => Promise<PasskeyChallenge>;
+  readonly intentChallenge: (intent: Records['intent'], call: Call) => Promise<PasskeyChallenge>;
 };
 
 export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea> => {
@@ -24,25 +24,23 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
     return database.write((tx) => makeChallenge(tx, id, matter));
   };
   return {
-    startPasskeyRegistration: async ({ body }, call) => {
+    startPasskeyRegistration: async ({ body, own: { ownerId } }, call) => {
       refuseNameless(relyingParty);
-      const ownerId = ownerOf(call);
       const enrolled = await enrolledPasskeys(database.read(), ownerId);
       refuseFurther(enrolled, call.cause.at);
       const matter = { ownerId, purpose: 'register', subjectId: null, name: body.name } as const;
       const challenge = await challengeFor(matter, call);
       return creationChallenge(relyingParty, challenge, { ownerId, enrolled });
     },
-    finishPasskeyRegistration: async ({ body }, call) => {
+    finishPasskeyRegistration: async ({ body, own: { ownerId } }, call) => {
       const { challengeId, attestation, name, webauthnAssertion: envelope } = body;
       const passkeyId = call.newId('passkey');
-      const order = { passkeyId, ownerId: ownerOf(call), challengeId, attestation, name, envelope };
+      const order = { passkeyId, ownerId, challengeId, attestation, name, envelope };
       return passkeyWire(await enrolPasskey(deps, order, call.cause));
     },
-    listPasskeys: async (_input, call) => (await enrolledPasskeys(database.read(), ownerOf(call))).map(passkeyWire),
-    createPasskeyChallenge: async ({ body: { purpose, subjectId } }, call) => {
+    listPasskeys: async ({ own }) => (await enrolledPasskeys(database.read(), own.ownerId)).map(passkeyWire),
+    createPasskeyChallenge: async ({ body: { purpose, subjectId }, own: { ownerId } }, call) => {
       refuseNameless(relyingParty);
-      const ownerId = ownerOf(call);
       const enrolled = await enrolledPasskeys(database.read(), ownerId);
       const matter: Matter = { ownerId, purpose, subjectId: subjectId ?? null };
       await refuseUnknownSubject(database, matter, enrolled);
@@ -52,9 +50,9 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       const challenge = await challengeFor(matter, call);
       return requestChallenge(relyingParty, challenge, enrolled);
     },
-    createIntentChallenge: ({ params }, call) => deps.intentChallenge(params.intentId, call),
-    revokePasskey: async ({ params, body }, call) => {
-      const order = { passkeyId: params.id, ownerId: ownerOf(call), envelope: body.webauthnAssertion };
+    createIntentChallenge: ({ records }, call) => deps.intentChallenge(records.intent, call),
+    revokePasskey: async ({ params, body, own: { ownerId } }, call) => {
+      const order = { passkeyId: params.id, ownerId, envelope: body.webauthnAssertion };
       await revokePasskey(deps, order, call.cause);
       return { id: params.id, revoked: true };
     },

@@ -68,6 +68,7 @@ export const agentsArea = defineArea({
     createAgent: {
       method: 'post',
       path: '',
+      reaches: { 'body.policyId': { elsewhere: 'the rules are copied from a policy found by id and owner' } },
       summary: 'Create an agent with its policy and first card',
       description:
         'The policy is a copy of `policyId`, else the owner’s default, else the preset balanced. Waits for the card processor; 503 keeps the ids, and repeating with the same Idempotency-Key completes it.',
@@ -112,6 +113,7 @@ export const agentsArea = defineArea({
     updateAgent: {
       method: 'patch',
       path: '/{id}',
+      reaches: { 'body.policyId': { elsewhere: 'the rules are copied from a policy found by id and owner' } },
       summary: 'Change an agent',
       description:
         'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest. `policyId` overwrites the agent’s rules with those of that policy, as apply does; its own changes nothing.',

@@ -1,7 +1,8 @@
 /** Answers the agent operations: ask the use case, shape the reply. No decision is made here. @module */
-import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Own } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
+import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
@@ -62,17 +63,10 @@ export type AgentDeps = {
 };
 
 export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
-  const named = (call: Call, agentId: Id<'agent'>): AgentName => ({ ownerId: ownerOf(call), agentId });
-  /** An agent's token reaches its own agent only: 403 for a sibling, 404 for what is not the owner's. */
-  const reached = <T>(call: Call, agentId: Id<'agent'>, record: T | null): T => {
-    mayReach(call, 'agent', agentId, record === null ? null : named(call, agentId));
-    return record as T;
-  };
-  const record = async (call: Call, agentId: Id<'agent'>): Promise<AgentRecord> =>
-    reached(call, agentId, await deps.readAgent(named(call, agentId)));
+  const record = async (name: AgentName): Promise<AgentRecord> => found(name, await deps.readAgent(name));
 
   return {
-    createAgent: ({ body }, call) => {
+    createAgent: ({ body, own: { ownerId } }, call) => {
       const ids = {
         agentId: call.newId('agent'),
         policyId: call.newId('policy'),
@@ -81,37 +75,42 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
         walletId: call.newId('wallet'),
       };
       const { name, externalId = null, scope = null, profile = null, usage, policyId: templateId } = body;
-      const order = { ...ids, ownerId: ownerOf(call), usage, templateId, name, externalId, scope, profile };
+      const order = { ...ids, ownerId, usage, templateId, name, externalId, scope, profile };
       return deps.createAgent(order, call.cause);
     },
-    listAgents: ({ query }, call) => {
-      const filter = { agentId: agentOf(call), status: query.status, externalId: query.externalId };
-      return deps.listAgents(ownerOf(call), filter, pageOfQuery(query));
+    listAgents: ({ query, own: { ownerId, agentId } }) =>
+      deps.listAgents(ownerId, { agentId, status: query.status, externalId: query.externalId }, pageOfQuery(query)),
+    getAgent: ({ params, own }) => record(named(own, params.id)),
+    updateAgent: async ({ params, body, own }, call) => {
+      await deps.updateAgent(named(own, params.id), body, call.cause);
+      return record(named(own, params.id));
     },
-    getAgent: ({ params }, call) => record(call, params.id),
-    updateAgent: async ({ params, body }, call) => {
-      await deps.updateAgent(named(call, params.id), body, call.cause);
-      return record(call, params.id);
-    },
-    closeAgent: async ({ params }, call) => {
-      const status = await deps.closeAgent(named(call, params.id), call.cause);
+    closeAgent: async ({ params, own }, call) => {
+      const status = await deps.closeAgent(named(own, params.id), call.cause);
       return { id: params.id, status };
     },
-    fundAgent: async ({ params, body }, call) => {
-      const order = { ...named(call, params.id), ...body, journalId: call.newId('journal') };
+    fundAgent: async ({ params, body, own }, call) => {
+      const order = { ...named(own, params.id), ...body, journalId: call.newId('journal') };
       await deps.fundAgent(order, call.cause);
-      const { walletBalanceEuros, cardBalanceEuros } = await record(call, params.id);
+      const { walletBalanceEuros, cardBalanceEuros } = await record(named(own, params.id));
       return { agentId: params.id, amount: eurosFromCents(body.amountCents), walletBalanceEuros, cardBalanceEuros };
     },
-    freezeAgent: async ({ params, body }, call) => {
-      const status = await deps.freezeAgent({ ...named(call, params.id), reason: body.reason }, call.cause);
+    freezeAgent: async ({ params, body, own }, call) => {
+      const status = await deps.freezeAgent({ ...named(own, params.id), reason: body.reason }, call.cause);
       return { agentId: params.id, status };
     },
-    unfreezeAgent: async ({ params }, call) => {
-      const status = await deps.unfreezeAgent(named(call, params.id), call.cause);
+    unfreezeAgent: async ({ params, own }, call) => {
+      const status = await deps.unfreezeAgent(named(own, params.id), call.cause);
       return { agentId: params.id, status };
     },
-    getAgentWallet: async ({ params }, call) =>
-      reached(call, params.id, await deps.readAgentWallet(named(call, params.id))),
+    getAgentWallet: async ({ params, own }) =>
+      found(named(own, params.id), await deps.readAgentWallet(named(own, params.id))),
   };
 };
+
+const named = ({ ownerId }: Own, agentId: Id<'agent'>): AgentName => ({ ownerId, agentId });
+
+function found<T>({ agentId }: AgentName, record: T | null): T {
+  if (record === null) throw notFound('agent', agentId);
+  return record;
+}

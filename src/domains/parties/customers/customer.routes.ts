@@ -1,7 +1,7 @@
 /** Answers the customer operations: ask the service or the use case, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { type Call, ownerOf } from '../../../http/caller.ts';
+import type { Call, Own } from '../../../http/caller.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -37,8 +37,8 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
   });
 
   return {
-    createCustomer: async ({ body }, call) => {
-      const wanted = { ...newCustomer(call), ...fieldsOf(body) };
+    createCustomer: async ({ body, own }, call) => {
+      const wanted = { ...newCustomer(own, call), ...fieldsOf(body) };
       const { customerId } = await database.write((tx) => ensureCustomer(tx, call.cause, wanted));
       if (customerId !== wanted.customerId) {
         throw new DomainError('invalid_state', `this owner has the customer ${customerId}; change it with PATCH`);
@@ -46,29 +46,25 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
       const row = await database.read().findOneOrFail(CustomerRow, { id: customerId });
       return { id: row.id, ownerId: row.ownerId, type: row.type, status: row.status };
     },
-    getOwnCustomer: async (_input, call) => {
-      const ownerId = ownerOf(call);
+    getOwnCustomer: async ({ own }, call) => {
+      const { ownerId, agentId } = own;
       const known = await database.read().findOne(CustomerRow, { ownerId });
       if (known !== null) return wireOf(known, call);
-      if (call.caller.kind === 'agent') throw notFound('customer', `of ${ownerId}`);
+      if (agentId !== undefined) throw notFound('customer', `of ${ownerId}`);
       const cause = { ...call.cause, at: await call.now() };
-      await database.write((tx) => ensureCustomer(tx, cause, newCustomer(call)));
+      await database.write((tx) => ensureCustomer(tx, cause, newCustomer(own, call)));
       return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }), call);
     },
-    getCustomer: async ({ params: { id } }, call) => {
-      const row = await database.read().findOne(CustomerRow, { id, ownerId: ownerOf(call) });
-      if (row === null) throw notFound('customer', id);
-      return wireOf(row, call);
-    },
-    updateCustomer: async ({ params: { id }, body }, call) =>
-      wireOf(await updateCustomer(deps, { id, ownerId: ownerOf(call) }, body, call.cause), call),
+    getCustomer: ({ records }, call) => wireOf(records.customer, call),
+    updateCustomer: async ({ params: { id }, body, own: { ownerId } }, call) =>
+      wireOf(await updateCustomer(deps, { id, ownerId }, body, call.cause), call),
   };
 };
 
-const newCustomer = (call: Call) => ({
+const newCustomer = ({ ownerId }: Own, call: Call) => ({
   customerId: call.newId('customer'),
   walletId: call.newId('wallet'),
-  ownerId: ownerOf(call),
+  ownerId,
 });
 
 type Body = Input<(typeof customersArea)['operations']['createCustomer']>['body'];

@@ -96,3 +96,12 @@ function changesOf({ id, ownerId, type, status, plan }: CustomerRow, changed: st
   if (!isCardholderChange(changed)) return [updated];
   return [updated, { event: 'cardholder.updated', ownerId, subjectId: id, data, audited: false }];
 }
+
+export const findCustomer = (tx: Tx, id: Id<'customer'>): Promise<CustomerRow | null> =>
+  tx.findOne(CustomerRow, { id });
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly customer: CustomerRow;
+  }
+}

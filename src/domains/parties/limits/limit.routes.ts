@@ -1,18 +1,17 @@
 /** Answers the limits operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { type LimitName, limits } from '../../../platform/limits.ts';
 import type { LimitRecord, limitsArea } from './limit.contract.ts';
 import { limitsOf, updateLimit } from './limit.service.ts';
 
 export const limitHandlers = ({ database }: { readonly database: Database }): Handlers<typeof limitsArea> => ({
-  listLimits: async (_input, call) => {
-    const found = await limitsOf(database.read(), ownerOf(call));
+  listLimits: async ({ own }) => {
+    const found = await limitsOf(database.read(), own.ownerId);
     return { data: [...found].map(([name, limit]) => recordOf(name, limit)) };
   },
-  updateLimit: async ({ params: { name }, body: { limit } }, call) => {
-    await database.write((tx) => updateLimit(tx, { ownerId: ownerOf(call), name, limit }, call.cause));
+  updateLimit: async ({ params: { name }, body: { limit }, own: { ownerId } }, call) => {
+    await database.write((tx) => updateLimit(tx, { ownerId, name, limit }, call.cause));
     return recordOf(name, limit);
   },
 });

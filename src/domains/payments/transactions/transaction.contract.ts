@@ -118,6 +118,7 @@ export const transactionsArea = defineArea({
     listTransactions: {
       method: 'get',
       path: '',
+      reaches: { 'query.agentId': 'filter', 'query.cardId': 'filter', 'query.intentId': 'filter' },
       summary: 'Transactions, newest first',
       description: 'Reaches back as far as the plan shows: free 30 days, starter 90, business 365, enterprise 1826.',
       auth: ['key', 'agent'],

@@ -103,3 +103,9 @@ export const listTransactions = (
   asked: PageQuery,
 ): Promise<Page<ShownTransaction>> =>
   page(tx, transactions, { ...filter, merchantLower: merchant?.toLowerCase(), historyOfPlan }, asked);
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly transaction: ShownTransaction;
+  }
+}

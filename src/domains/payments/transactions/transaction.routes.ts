@@ -1,10 +1,10 @@
 /** Answers the transactions operations from the rows. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Call } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
-import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { notFound } from '../../../kernel/errors.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
@@ -31,33 +31,24 @@ export type TransactionDeps = {
 };
 
 export const transactionHandlers = ({ database, simulate }: TransactionDeps): Handlers<typeof transactionsArea> => ({
-  listTransactions: async ({ query: { cursor, limit, ...filter } }, call) => {
-    const own = agentOf(call);
-    if (own !== undefined && filter.agentId !== undefined && filter.agentId !== own) {
-      throw new DomainError('agent_isolation', `transactions of ${filter.agentId} are closed to another agent`);
-    }
-    const wanted = { ...filter, ownerId: ownerOf(call), agentId: own ?? filter.agentId, now: await call.now() };
+  listTransactions: async ({ query: { cursor, limit, ...filter }, own }, call) => {
+    const wanted = { ...filter, ownerId: own.ownerId, agentId: own.agentId ?? filter.agentId, now: await call.now() };
     return mapPage(await listTransactions(database.read(), wanted, pageOfQuery({ cursor, limit })), shownAs);
   },
 
-  getTransaction: async ({ params: { id } }, call) => shownAs(await reach(database, id, call)),
+  getTransaction: async ({ records }) => shownAs(records.transaction),
 
-  updateTransaction: async ({ params: { id }, body: { memo } }, call) => {
-    await reach(database, id, call);
-    return database.write(async (tx) => {
+  updateTransaction: ({ params: { id }, body: { memo } }, call) =>
+    database.write(async (tx) => {
       await noteOn(tx, id, memo, call.cause);
       return shownAs(await read(tx, id));
-    });
-  },
+    }),
 
   simulateTransaction: async ({ body: { amountCents, intentId, merchant, ...order } }, call) => {
     const { id } = await simulate({ ...order, amountCents, intentId, merchant }, call);
     return shownAs(await read(database.read(), id));
   },
 });
-
-const reach = async (database: Database, id: string, call: Call): Promise<ShownTransaction> =>
-  mayReach(call, 'transaction', id, await readTransaction(database.read(), id));
 
 async function read(tx: Tx, id: string): Promise<ShownTransaction> {
   const found = await readTransaction(tx, id);

@@ -8,3 +8,9 @@ export const findEvidence = (tx: Tx, id: string): Promise<EvidenceRow | null> =>
 /** Oldest first. */
 export const evidenceOf = (tx: Tx, intentId: string): Promise<EvidenceRow[]> =>
   tx.find(EvidenceRow, { intentId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly evidence: EvidenceRow;
+  }
+}

@@ -19,6 +19,14 @@ export const intentsArea = defineArea({
     declareIntent: {
       method: 'post',
       path: '',
+      reaches: {
+        'body.agentId': {
+          elsewhere: 'the declaration locks agent and card, and compares their owner, in its transaction',
+        },
+        'body.cardId': {
+          elsewhere: 'the declaration locks agent and card, and compares their owner, in its transaction',
+        },
+      },
       summary: 'Declare what the agent wants to pay for; evaluated at once',
       description:
         'Answers 201 whatever the decision: `approved`, `pending_approval` (a person decides until `expiresAt`) or `denied` with the rule and the figures in `policyCheck.reason`. The same `clientIntentId` of an agent answers 200 with the first intent.',
@@ -33,6 +41,7 @@ export const intentsArea = defineArea({
     listIntents: {
       method: 'get',
       path: '',
+      reaches: { 'query.agentId': 'filter' },
       summary: 'Intents, newest first',
       auth: ['key', 'agent'],
       scope: 'intents.read',

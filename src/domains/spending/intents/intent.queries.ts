@@ -83,3 +83,9 @@ function byStatus(status: IntentStatus | undefined, now: Date): Partial<ListedBy
 }
 
 const openStatuses = ['pending_approval', 'approved'] as const;
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly intent: Readonly<IntentRow>;
+  }
+}

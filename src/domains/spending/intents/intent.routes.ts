@@ -4,7 +4,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
-import { agentOf, type Call, mayReach, ownerOf } from '../../../http/caller.ts';
+import type { Call } from '../../../http/caller.ts';
 import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
@@ -17,7 +17,7 @@ import type { ApprovalLinks } from '../../identity/approvals/index.ts';
 import type { intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentWorkflowId } from './intent.messages.ts';
-import { findIntent, listIntents, readIntent } from './intent.queries.ts';
+import { listIntents } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
@@ -58,25 +58,18 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     return new Reply(isNew ? 201 : 200, record(row));
   },
 
-  listIntents: async ({ query }, call) => {
-    const own = agentOf(call);
-    if (own !== undefined && query.agentId !== undefined && query.agentId !== own) {
-      throw new DomainError('agent_isolation', `intents of ${query.agentId} are closed to another agent`);
-    }
+  listIntents: async ({ query, own }, call) => {
     const now = await call.now();
-    const filter = { ownerId: ownerOf(call), agentId: own ?? query.agentId, status: query.status, now };
+    const { ownerId, agentId = query.agentId } = own;
+    const filter = { ownerId, agentId, status: query.status, now };
     const found = await listIntents(deps.database.read(), filter, pageOfQuery(query));
     const record = await withLinks(deps, found.data, { ...call, now: async () => now });
     return mapPage(found, record);
   },
 
-  getIntent: async ({ params }, call) => {
-    const row = mayReach(call, 'intent', params.id, await readIntent(deps.database.read(), params.id));
-    return (await withLinks(deps, [row], call))(row);
-  },
+  getIntent: async ({ records: { intent } }, call) => (await withLinks(deps, [intent], call))(intent),
 
-  listIntentWindows: async ({ params, query }, call) => {
-    const { id } = await reach(deps, params.id, call);
+  listIntentWindows: async ({ params: { id }, query }) => {
     return mapPage(await listWindows(deps.database.read(), id, pageOfQuery(query)), (row) => ({
       ...windowWire(row),
       intentId: id,
@@ -88,25 +81,23 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
 
   verifyIntent: ({ params, body }, call) => deps.verify(params.id, body, call),
 
-  approveIntent: async ({ params, body }, call) => {
-    const row = await reach(deps, params.id, call);
+  approveIntent: async ({ body, records: { intent: row } }, call) => {
     const { approvedBy } = await deps.approve(row, body.webauthnAssertion, call.cause);
     return { id: row.id, status: 'approved', approvedBy };
   },
 
-  attestIntent: async ({ params, body }, call) => {
-    const row = await reach(deps, params.id, call);
+  attestIntent: async ({ body, records: { intent: row } }, call) => {
     const { attestedAt, validUntil } = await deps.attest(row, body.webauthnAssertion, call.cause);
     return { id: row.id, attestedAt: attestedAt.toISOString(), validUntil: validUntil.toISOString() };
   },
 
-  denyIntent: async ({ params, body }, call) => {
-    await brake(deps, params.id, { kind: 'deny', reason: body.reason }, call);
+  denyIntent: async ({ params, body, records: { intent } }, call) => {
+    await revoke(deps, intent, { kind: 'deny', reason: body.reason }, call);
     return { id: params.id, status: 'denied' };
   },
 
-  cancelIntent: async ({ params }, call) => {
-    await brake(deps, params.id, { kind: 'cancel' }, call);
+  cancelIntent: async ({ params, records: { intent } }, call) => {
+    await revoke(deps, intent, { kind: 'cancel' }, call);
     return { id: params.id, status: 'cancelled' };
   },
 });
@@ -137,15 +128,10 @@ async function withLinks(
   };
 }
 
-async function reach({ database }: IntentDeps, id: string, call: Call): Promise<IntentRow> {
-  return mayReach(call, 'intent', id, await findIntent(database.read(), id));
-}
-
 /** A revoking command is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
-async function brake(deps: IntentDeps, id: string, command: IntentCommand, call: Call): Promise<void> {
-  const row = await reach(deps, id, call);
+async function revoke(deps: IntentDeps, row: Readonly<IntentRow>, command: IntentCommand, call: Call): Promise<void> {
   if (statusAsOf(stateOf(row), call.cause.at) === 'expired') {
     throw new DomainError('invalid_state', `cannot ${command.kind} an intent that is expired`);
   }
-  await deps.database.write((tx) => applyToIntent(tx, id, command, call.cause));
+  await deps.database.write((tx) => applyToIntent(tx, row.id, command, call.cause));
 }

@@ -107,6 +107,7 @@ export const policiesArea = defineArea({
     applyPolicy: {
       method: 'post',
       path: '/agent/{agentId}/apply',
+      reaches: { 'body.policyId': { elsewhere: 'the rules are copied from a policy found by id and owner' } },
       summary: "Overwrite an agent's rules with a preset or with another policy's",
       description:
         'All rules at once. They are copied: later changes of the source change nothing here. An expiry begins anew; cards that an expiry froze stay frozen until they are unfrozen.',

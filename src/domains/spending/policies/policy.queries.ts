@@ -80,3 +80,17 @@ export async function agentStanding(
   );
   return agent ?? null;
 }
+
+/** The policy of an agent that is not issued yet is as absent as the agent. */
+export async function publishedPolicy(tx: Tx, id: string): Promise<PolicyRow | null> {
+  const row = await findPolicy(tx, id);
+  if (row?.agentId == null) return row;
+  return (await agentStanding(tx, row.agentId)) === null ? null : row;
+}
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly policy: PolicyRow;
+    readonly agent: AgentStanding;
+  }
+}

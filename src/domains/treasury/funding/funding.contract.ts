@@ -29,6 +29,7 @@ export const fundArea = defineArea({
     fundWallet: {
       method: 'post',
       path: '',
+      reaches: { 'body.walletId': { elsewhere: 'the service locks the wallet by id and owner' } },
       summary: 'Put money into a wallet',
       description:
         'Into the default wallet unless one is named. In a sandbox the money is there in the answer: the one place ' +

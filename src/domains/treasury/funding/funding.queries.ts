@@ -28,3 +28,9 @@ export async function findFunding(tx: Tx, ownerId: string, id: string): Promise<
   );
   return found ?? null;
 }
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly funding: FundingView;
+  }
+}

@@ -1,13 +1,11 @@
 /** Answers the fund operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { ownerOf } from '../../../http/caller.ts';
 import type { Handlers } from '../../../http/route.ts';
-import { notFound } from '../../../kernel/errors.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { EnsureCustomer } from '../../parties/index.ts';
 import type { FundingRecord, fundArea } from './funding.contract.ts';
-import { type FundingView, findFunding } from './funding.queries.ts';
+import type { FundingView } from './funding.queries.ts';
 import { fundFromOutside } from './funding.service.ts';
 
 export type FundDeps = {
@@ -17,8 +15,7 @@ export type FundDeps = {
 };
 
 export const fundHandlers = ({ database, mode, ensureCustomer }: FundDeps): Handlers<typeof fundArea> => ({
-  fundWallet: async ({ body }, call) => {
-    const ownerId = ownerOf(call);
+  fundWallet: async ({ body, own: { ownerId } }, call) => {
     const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
     const parties = { ownerId, customerId: call.newId('customer'), walletId: call.newId('wallet') };
     const funding = await database.write(async (tx) => {
@@ -29,11 +26,7 @@ export const fundHandlers = ({ database, mode, ensureCustomer }: FundDeps): Hand
     });
     return recordOf(funding);
   },
-  getFunding: async ({ params: { id } }, call) => {
-    const funding = await findFunding(database.read(), ownerOf(call), id);
-    if (funding === null) throw notFound('funding', id);
-    return recordOf(funding);
-  },
+  getFunding: async ({ records }) => recordOf(records.funding),
 });
 
 const recordOf = (funding: FundingView): FundingRecord => ({

@@ -156,3 +156,19 @@ const lines = query((from, given: Given<{ ownerId: string; journalId: string }>)
 /** All lines of the journal that the entry belongs to, in their order. */
 export const journalLines = (tx: Tx, ownerId: string, { journalId }: EntryKey): Promise<EntryView[]> =>
   lines.all(tx, { ownerId, journalId });
+
+/** An entry with the other lines of its journal. */
+export type EntryWithLines = EntryView & { readonly others: readonly EntryView[] };
+
+export async function findEntry(tx: Tx, ownerId: string, id: string): Promise<EntryWithLines | null> {
+  const key = entryKeyOf(id);
+  const lines = key === undefined ? [] : await journalLines(tx, ownerId, key);
+  const entry = lines.find(({ line }) => line === key?.line);
+  return entry === undefined ? null : { ...entry, others: lines.filter((line) => line !== entry) };
+}
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly entry: EntryWithLines;
+  }
+}

@@ -77,6 +77,7 @@ export const ledgerArea = defineArea({
     listLedgerEntries: {
       method: 'get',
       path: '',
+      reaches: { 'query.walletId': 'filter' },
       summary: 'List entries',
       description: 'Newest first. An agent token sees the entries of its own agent.',
       auth: ['key', 'agent'],

@@ -1,16 +1,14 @@
 /** Answers the ledger operations: ask the queries or the check, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
-import { agentOf, mayReach, ownerOf } from '../../../http/caller.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
-import { notFound } from '../../../kernel/errors.ts';
 import { cents, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
 import { available, held, wallet, walletOf } from './account.rules.ts';
 import { listCheckpoints } from './checkpoint.queries.ts';
-import { type EntryView, journalLines, listEntries } from './entry.queries.ts';
-import { entryIdOf, entryKeyOf } from './entry.rules.ts';
+import { type EntryView, listEntries } from './entry.queries.ts';
+import { entryIdOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
 import { type PublicKeys, type VerifyOptions, verifyOwner } from './verify.service.ts';
 
@@ -23,22 +21,15 @@ export type LedgerDeps = {
 };
 
 export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDeps): Handlers<typeof ledgerArea> => ({
-  listLedgerEntries: async ({ query }, call) => {
+  listLedgerEntries: async ({ query, own }) => {
     const { referenceType, referenceId, direction, from, to } = query;
-    const filter = { ownerId: ownerOf(call), agentId: agentOf(call), accounts: accountsOf(query) };
+    const filter = { ...own, accounts: accountsOf(query) };
     const wanted = { ...filter, referenceType, referenceId, direction, from, to };
     return mapPage(await listEntries(database.read(), wanted, pageOfQuery(query)), recordOf);
   },
-  getLedgerEntry: async ({ params: { id } }, call) => {
-    const key = entryKeyOf(id);
-    const lines = key === undefined ? [] : await journalLines(database.read(), ownerOf(call), key);
-    const entry = lines.find(({ line }) => line === key?.line);
-    if (entry === undefined) throw notFound('ledger entry', id);
-    mayReach(call, 'ledger entry', id, entry);
-    return { ...recordOf(entry), lines: lines.filter((line) => line !== entry).map(recordOf) };
-  },
-  listLedgerAccounts: async ({ query: { asOf } }, call) => {
-    const totals = await trialBalance(database.read(), ownerOf(call), asOf);
+  getLedgerEntry: async ({ records: { entry } }) => ({ ...recordOf(entry), lines: entry.others.map(recordOf) }),
+  listLedgerAccounts: async ({ query: { asOf }, own }) => {
+    const totals = await trialBalance(database.read(), own.ownerId, asOf);
     return {
       data: totals.map(({ account, debitedCents, creditedCents, balanceCents }) => ({
         account,
@@ -48,8 +39,8 @@ export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDep
       })),
     };
   },
-  verifyLedger: async ({ query: { full } }, call) => {
-    const { differences, records, ...found } = await verifyOwner(database, ownerOf(call), {
+  verifyLedger: async ({ query: { full }, own }) => {
+    const { differences, records, ...found } = await verifyOwner(database, own.ownerId, {
       ...verification,
       full,
       exclusive: full,
@@ -57,8 +48,8 @@ export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDep
     });
     return { ...found, records: [...records], differences: [...differences] };
   },
-  listLedgerCheckpoints: async ({ query }, call) => {
-    const found = await listCheckpoints(database.read(), ownerOf(call), pageOfQuery(query));
+  listLedgerCheckpoints: async ({ query, own }) => {
+    const found = await listCheckpoints(database.read(), own.ownerId, pageOfQuery(query));
     return mapPage(found, (row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
   },
 });

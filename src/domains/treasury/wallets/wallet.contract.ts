@@ -62,6 +62,7 @@ export const walletsArea = defineArea({
     listWallets: {
       method: 'get',
       path: '',
+      reaches: { 'query.parentWalletId': 'filter' },
       summary: 'List wallets',
       description: 'An agent token sees the wallet that its agent draws on.',
       auth: ['key', 'agent'],
@@ -77,6 +78,7 @@ export const walletsArea = defineArea({
     createWallet: {
       method: 'post',
       path: '',
+      reaches: { 'body.parentWalletId': { elsewhere: 'the service locks the wallet by id and owner' } },
       summary: 'Open a wallet',
       description: 'With its own IBAN. An owner without any wallet gets the default wallet “Main” with it.',
       auth: ['key'],
@@ -147,6 +149,7 @@ export const walletsArea = defineArea({
     fundWalletById: {
       method: 'post',
       path: '/{id}/fund',
+      reaches: { 'body.fromWalletId': { elsewhere: 'the service locks the wallet by id and owner' } },
       summary: 'Put money into a wallet',
       description: 'From another wallet of the owner (`fromWalletId`), or from outside as `POST /fund` does.',
       auth: ['key'],

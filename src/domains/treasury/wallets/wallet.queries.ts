@@ -4,6 +4,7 @@ import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf, type TableOf } from '../../../db/tables.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
+import type { Own } from '../../../http/caller.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { WalletSchema } from './wallet.entity.ts';
@@ -61,6 +62,13 @@ export async function walletDrawnBy(tx: Tx, agentId: string): Promise<string | u
   return found?.wallet_id;
 }
 
+/** As isolation compares it: an agent reads the wallet that it draws on, and no other of its owner. */
+export async function walletFor(tx: Tx, { ownerId, agentId }: Own, walletId: string) {
+  const found = await findWallet(tx, ownerId, walletId);
+  if (found === null || agentId === undefined) return found;
+  return { ...found, agentId: (await walletDrawnBy(tx, agentId)) === walletId ? agentId : null };
+}
+
 /** What an owner can spend out of all wallets. */
 export async function walletTotalCents(tx: Tx, ownerId: string): Promise<Cents> {
   const [sum] = await rows<{ cents: number }>(
@@ -70,4 +78,10 @@ export async function walletTotalCents(tx: Tx, ownerId: string): Promise<Cents> 
     [ownerId],
   );
   return cents(sum?.cents ?? 0);
+}
+
+declare module '../../../http/reaches.ts' {
+  interface Records {
+    readonly wallet: WalletView;
+  }
 }
