@@ -281,7 +281,7 @@ async function everyOpenRowHasItsRun(): Promise<void> {
      union all select 'card', id from cards c where status <> 'closed'
        and not exists (select from workflow_runs p where p.id = 'card/' || c.id and p.is_open)
      union all select 'checkout', id from checkouts c where status in ('open', 'offered', 'paying')
-       and not exists (select from workflow_runs p where p.id = 'checkout/' || c.intent_id and p.is_open)`,
+       and not exists (select from workflow_runs p where p.id = 'checkout/' || c.id and p.is_open)`,
   );
   expect(without).toEqual([]);
   const open = await site.sql<{ id: string; epoch: string | null }>(

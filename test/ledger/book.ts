@@ -5,10 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
+import * as z from 'zod';
 import { type Database, databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
-import { runSql } from '../../src/db/statement.ts';
-
+import { rowsOf, runSql } from '../../src/db/statement.ts';
 import { wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { fund, type Posting } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import {
@@ -40,6 +40,8 @@ export type Book = {
   asOwner(text: string, params?: readonly unknown[]): Promise<void>;
   /** As that role with triggers switched off: what somebody with the owner's password could do. */
   rewrite(text: string, params?: readonly unknown[]): Promise<void>;
+  /** All columns of the rows of a statement, as the application role. */
+  rows(text: string, params?: readonly unknown[]): Promise<Readonly<Record<string, unknown>>[]>;
   close(): Promise<void>;
 };
 
@@ -103,6 +105,7 @@ export async function openBook(): Promise<Book> {
     ownerUrl,
     asOwner: (text, params) => asOwner([text], params),
     rewrite: (text, params) => asOwner(['set session_replication_role = replica', text], params),
+    rows: (text, params) => rowsOf(database.read(), z.record(z.string(), z.unknown()), text, params),
     elsewhere,
     wallet: openWallet,
     owner: async () => {

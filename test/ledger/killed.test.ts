@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runSql } from '../../src/db/statement.ts';
 
 import { available, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { keyIdOf } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
@@ -50,9 +49,7 @@ test('after each of five kills nothing answered is lost, nothing is half done, a
     ).toEqual([]);
   }
   expect(acknowledged.length).toBeGreaterThan(20);
-  const found = await runSql(book.database.read(), 'select id from journals where id = any($1::text[])', [
-    acknowledged,
-  ]);
+  const found = await book.rows('select id from journals where id = any($1::text[])', [acknowledged]);
   expect(found).toHaveLength(acknowledged.length);
   while ((await sealJournals(book.database)) > 0);
   const whole = await verifyOwner(book.database, ownerId, {

@@ -142,9 +142,8 @@ test('a function that runs as its owner cannot be led to other tables by the cal
   } finally {
     await client.end();
   }
-  expect(await runSql(book.database.read(), `select 1 from audit where id = 'aud_temp'`)).toHaveLength(1);
-  const open = await runSql(
-    book.database.read(),
+  expect(await book.rows(`select 1 from audit where id = 'aud_temp'`)).toHaveLength(1);
+  const open = await book.rows(
     `select proname from pg_proc where pronamespace = 'public'::regnamespace and prosecdef and (
        not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp'] or has_function_privilege('public', oid, 'execute'))`,
   );
@@ -169,10 +168,9 @@ test('what is checked at the commit is not led to relations of the caller, which
   } finally {
     await client.end();
   }
-  expect(await runSql(book.database.read(), `select actor from audit where id = 'aud_planted'`)).toEqual([]);
+  expect(await book.rows(`select actor from audit where id = 'aud_planted'`)).toEqual([]);
   expect(
-    await runSql(
-      book.database.read(),
+    await book.rows(
       `select proname from pg_proc where pronamespace = 'public'::regnamespace and prorettype = 'trigger'::regtype
          and not coalesce(proconfig, '{}') @> array['search_path=public, pg_temp']`,
     ),
@@ -240,10 +238,7 @@ test('addresses of refused accesses are not emptied before their 90 days', async
   ]);
   await runSql(book.database.read(), `select purge_audit_addresses('infinity', 1000)`);
   expect(
-    await runSql(
-      book.database.read(),
-      `select id, source_address from audit where source_address is not null and id like 'aud_%'`,
-    ),
+    await book.rows(`select id, source_address from audit where source_address is not null and id like 'aud_%'`),
   ).toEqual([{ id: 'aud_recent', source_address: '192.0.2.1' }]);
 });
 

@@ -5,7 +5,6 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { runSql } from '../../src/db/statement.ts';
 import { rows } from '../../src/db/tx.ts';
 import {
   available,
@@ -191,8 +190,7 @@ test('credits that race debits which make something owed: on one account nothing
     expect((now[available(from)] ?? 0) - (now[receivable(ownerId)] ?? 0)).toBe(sum(credits) - sum(debits));
     // All money is in one wallet, so each credit settles first and each debit takes first.
     expect(Math.min(now[available(from)] ?? 0, now[receivable(ownerId)] ?? 0)).toBe(0);
-    const both = await runSql(
-      book.database.read(),
+    const both = await book.rows(
       `select e.journal_id from ledger_entries e join ledger_entries r on r.journal_id = e.journal_id
        where e.account = $1 and r.account = $2 and e.balance_after_cents > 0 and r.balance_after_cents > 0`,
       [available(from), receivable(ownerId)],

@@ -48,6 +48,9 @@ async function aCheckout(payer: Payer, intentId: string, status = 'paying') {
 }
 const statusOf = async (id: string) =>
   (await world.sql<{ status: string }>('select status from checkouts where id = $1', [id]))[0]?.status;
+const isRunOpen = async (id: string) =>
+  (await world.sql<{ is_open: boolean }>('select is_open from workflow_runs where id = $1', [`checkout/${id}`]))[0]
+    ?.is_open;
 const intentOf = async (id: string) =>
   (await world.sql('select status, matched_transaction_id from intents where id = $1', [id]))[0];
 /** The policy asks for no intent: only the token binds the charge to one. */
@@ -131,24 +134,23 @@ test('two checkouts of one intent, the first taken for failed: one of their toke
   expect((await balancesOf(world, payer)).held).toBe(1_250);
 });
 
-test('a late charge on the former checkout leaves the process to the one under way', async () => {
+test('a late charge on a failed checkout ends that checkout and leaves the run of the checkout under way open', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const former = await aCheckout(payer, intentId, 'failed');
-  await aCheckout(payer, intentId);
-  await world.sql(
-    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, created_at)
-     values ('checkout/' || $1, 'checkout', $1, $2, $3, 'paying', now())`,
-    [intentId, payer.owner.ownerId, payer.agentId],
-  );
+  const underWay = await aCheckout(payer, intentId);
+  for (const [{ id }, isOpen] of [[former, false] as const, [underWay, true] as const]) {
+    await world.sql(
+      `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, is_open, created_at)
+       values ('checkout/' || $1, 'checkout', $1, $2, $3, 'paying', $4, now())`,
+      [id, payer.owner.ownerId, payer.agentId, isOpen],
+    );
+  }
   await network.authorize(payer, { token: former.token });
-  expect(await statusOf(former.id)).toBe('paid');
-  expect(
-    await world.sql('select is_open from workflow_runs where subject_id = $1 and workflow = $2', [
-      intentId,
-      'checkout',
-    ]),
-  ).toEqual([{ is_open: true }]);
+  expect([await statusOf(former.id), await statusOf(underWay.id)]).toEqual(['paid', 'paying']);
+  expect([await isRunOpen(former.id), await isRunOpen(underWay.id)]).toEqual([false, true]);
+  await network.authorize(payer, { token: underWay.token });
+  expect([await statusOf(underWay.id), await isRunOpen(underWay.id)]).toEqual(['declined', false]);
 });
 
 test('an account check with it uses nothing up', async () => {

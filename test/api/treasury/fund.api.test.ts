@@ -4,6 +4,7 @@ import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { aPayer, balancesOf, networkOf } from '../../support/payments-world.ts';
 import { refusal } from '../../support/refusals.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
@@ -107,10 +108,13 @@ describe('from outside', () => {
   });
 
   test('what the owner owes is settled first', async () => {
-    const { walletId } = await funds().fundWallet({ body: { amountEuros: 1 } });
-    await world.sql('select post_journals($1::jsonb)', [JSON.stringify([anOverClearing(walletId, 100, 700)])]);
-    expect(await funds().fundWallet({ body: { amountEuros: 4 } })).toMatchObject({ amountEuros: 4, balanceEuros: 0 });
-    expect(await funds().fundWallet({ body: { amountEuros: 4 } })).toMatchObject({ amountEuros: 4, balanceEuros: 1 });
+    const payer = await aPayer(world, { owner, fundsCents: 100 });
+    expect(await networkOf(world).clear(payer, { amountCents: 800 })).toMatchObject({ status: 200 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 700 });
+    const body = { amountEuros: 4, walletId: payer.walletId };
+    expect(await funds().fundWallet({ body })).toMatchObject({ amountEuros: 4, balanceEuros: 0 });
+    expect(await funds().fundWallet({ body })).toMatchObject({ amountEuros: 4, balanceEuros: 1 });
+    expect(await balancesOf(world, payer)).toEqual({ available: 100, held: 0, receivable: 0 });
     expect(await owner.client(ledgerArea).verifyLedger()).toMatchObject({ balanced: true, differences: [] });
   });
 
@@ -237,18 +241,3 @@ describe('in live mode', () => {
 });
 
 /** Clears more than was ever there: `paid` from the wallet, the rest owed. */
-const anOverClearing = (walletId: string, paidCents: number, owedCents: number) => ({
-  id: newId('journal'),
-  ownerId: owner.ownerId,
-  kind: 'clearing',
-  referenceType: 'transaction',
-  referenceId: 'tx_over0000',
-  cause: `clearing:${walletId}`,
-  requestId: 'test',
-  createdAt: new Date().toISOString(),
-  postings: [
-    { account: `wallet:${walletId}:available`, amountCents: -paidCents },
-    { account: `owner:${owner.ownerId}:receivable`, amountCents: -owedCents },
-    { account: `external:cards:${owner.ownerId}`, amountCents: paidCents + owedCents },
-  ],
-});

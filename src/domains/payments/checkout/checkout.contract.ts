@@ -31,12 +31,12 @@ export const checkoutArea = defineArea({
       path: '/execute',
       summary: 'Pay for an approved intent at a shop',
       description:
-        'The shop speaks the Bursar checkout protocol. 200 with `success: true` when the network approved it; 200 with `success: false` when it was declined; 403 `policy_denied` with the rule and its figures when a rule of the policy forbids the offer now: nothing was held, the network was not asked, and the intent stays approved; 400 with nothing held when there is no offer, it exceeds what the intent allows, or it is not in EUR; 503 when the outcome is not known yet: the same Idempotency-Key finds the same checkout.',
+        'The shop speaks the Bursar checkout protocol. 200 with `success: true` when the network approved it; 200 with `success: false` when it was declined; 403 `policy_denied` with the rule and its figures when a rule of the policy forbids the offer now: nothing was held, the network was not asked, and the intent stays approved; 400 `insufficient_funds` when the account has too little available money: nothing was held, and the intent stays approved; 400 `invalid_state` with nothing held when there is no offer, it exceeds what the intent allows, or it is not in EUR; 503 when the outcome is not known yet: the same Idempotency-Key finds the same checkout.',
       auth: ['key', 'agent'],
       scope: 'checkout.write',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
-      refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
+      refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: [
         'transaction.created',
         'transaction.authorization',
