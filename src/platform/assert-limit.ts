@@ -36,7 +36,7 @@ export async function whyAtLimit(
 ): Promise<string | undefined> {
   const asked: readonly LimitName[] = typeof names === 'string' ? [names] : names;
   if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [asked[0], ownerId, subject]);
-  // A statement of its own: it sees what was committed while this one waited for the lock.
+  // A separate statement: it sees rows that were committed while the lock was awaited.
   const states = await rows<{ name: LimitName; used: number; raised: number | null }>(
     tx,
     asked.map(stateSql).join(' union all '),

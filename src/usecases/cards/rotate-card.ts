@@ -1,6 +1,7 @@
 /**
  * What follows from a card's new number for what was to be paid with it, in the transaction in which the new card
- * appears: open intents and confirmed payments that nobody has charged yet are the new card's. Holds stay where they are.
+ * appears: open intents and confirmed payments that are not charged yet move to the new card. Holds stay where they
+ * are.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

@@ -1,6 +1,6 @@
 /**
  * Agents as published, with their policy, first open card and balances: one statement for one agent or a page of
- * them. Agents in the making are nobody's yet.
+ * them. Agents that are being created are not visible.
  * @module
  */
 import { sql } from 'kysely';

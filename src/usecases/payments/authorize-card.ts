@@ -59,7 +59,7 @@ export const authorizeCard =
     return answer;
   };
 
-/** `ask`: it was declined only because nobody has approved it. */
+/** `ask`: it was declined only because no person has approved it. */
 type Decided = { readonly answer: AuthorizationAnswer; readonly ask?: (tx: Tx) => Promise<void> };
 
 async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise<Decided> {
@@ -72,7 +72,7 @@ async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise
   throw unavailable('the facts of this authorization keep changing');
 }
 
-/** Everything that may change the facts waits for this transaction; it takes its locks in everybody's order. */
+/** Everything that may change the facts waits for this transaction; it takes its locks in the common order. */
 async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
   const { adapter, message, cause } = received;
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
@@ -186,7 +186,7 @@ function undefinedIfStale(error: unknown): undefined {
   if (!isStale(error)) throw error;
 }
 
-/** No owner can be told; the network's message is all there is. */
+/** There is no owner to notify; only the network's message is known. */
 async function declineUnknownCard(tx: Tx, { message, ...received }: Authorization): Promise<AuthorizationAnswer> {
   const answer: AuthorizationAnswer = {
     decision: 'declined',

@@ -1,6 +1,7 @@
 /**
- * What only ages in bulk: holds that nobody collected are given back, confirms that no authorization came for end
- * failed, and clearings whose authorization never came are booked without one. Repeatable at any time, by several at once.
+ * Records that expire in bulk: holds that were not collected are released, confirms that no authorization came for end
+ * failed, and clearings whose authorization never came are booked without one. Repeatable at any time, by several at
+ * once.
  * @module
  */
 import type { Database } from '../../db/database.ts';
@@ -34,7 +35,7 @@ export const expireHolds =
 type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
 type Drained = { readonly done: number; readonly failures: unknown[] };
 
-/** One transaction each, and each asked for once in a pass: nobody's place is kept for long. */
+/** One transaction each, and each once in a pass, so that no lock is held for long. */
 async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;

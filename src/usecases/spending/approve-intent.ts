@@ -1,6 +1,6 @@
 /**
  * A person's approval of an intent, with a passkey's assertion where the policy demands one: the attestation is kept
- * first, in a transaction of its own, and then the workflow is asked. A repeat of the request finds the attestation and
+ * first, in a separate transaction, and then the workflow is asked. A repeat of the request finds the attestation and
  * asks again.
  * @module
  */

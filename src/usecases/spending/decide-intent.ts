@@ -33,7 +33,7 @@ export const decideIntent =
 
 type Grounds = Pick<Plan, 'agent' | 'card' | 'policy'>;
 
-/** Agent, card and policy are held before the intent, as by whoever charges: the one order of locks. */
+/** Agent, card and policy are locked before the intent, as for a charge: the common order of locks. */
 async function lockGrounds(tx: Tx, id: string): Promise<Grounds> {
   const holder = await holderOf(tx, id);
   const { agentId } = holder;

@@ -1,5 +1,6 @@
 /**
- * Declares an intent: finds the agent and the card, evaluates by the one spending rule, and inserts the decision with its
+ * Declares an intent: finds the agent and the card, evaluates by the one spending rule, and inserts the decision with
+ * its
  * events and process in one transaction. Repeats find the first intent.
  * @module
  */
@@ -44,11 +45,12 @@ type Evaluating = Omit<DeclareDeps, 'database'>;
 type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
 
 async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
-  // Nobody takes the turn of an agent that is not theirs. One's own is known by the token, and needs no asking.
+  // A caller must not take the lock of another owner's agent. An agent's token names its own agent, which needs no
+  // check.
   if (ownOf(call).agentId !== agentId) mayReach(ownOf(call), 'agent', agentId, await agentStanding(tx, agentId));
   const agent = mayReach(ownOf(call), 'agent', agentId, await lockAgentForShare(tx, agentId));
   const { clientIntentId } = declaration;
-  // Without a key every request mints an id of its own.
+  // Without an idempotency key every request mints a new id.
   const known =
     (call.idempotencyKey === undefined ? null : await findIntent(tx, id)) ??
     (clientIntentId === undefined ? null : await findByClientId(tx, agentId, clientIntentId));

@@ -1,5 +1,5 @@
 /**
- * What the rules say to a payment that somebody plans: the same question for a declaration, a person's approval and
+ * The decision of the rules on a planned payment: the same for a declaration, a person's approval and
  * `simulate`, so that they can never disagree. A grant holds still what it is evaluated by until it is written.
  * @module
  */

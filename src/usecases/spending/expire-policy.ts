@@ -1,6 +1,7 @@
 /**
  * What the expiry of an agent's policy does, in one transaction and once: freezes or closes its cards, or neither, and
- * tells the owner. Nothing happens when the policy was changed meanwhile; charges are refused by the rule in any case.
+ * tells the owner. Nothing happens when the policy was changed meanwhile; the rule refuses charges with or without
+ * this.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -19,7 +19,7 @@ export function refuseUnattested(policy: PolicyRow | null, intent: IntentRow, { 
   );
 }
 
-/** A checkout that the network would be told to decline; its intent stays open for a passkey. */
+/** A checkout whose authorization would be declined; its intent stays open for a passkey. */
 export function refuseUnattestedPayment(policy: PolicyRow | null, intent: IntentRow, at: Date): void {
   const demand = demandOf(policy);
   const why = demand === undefined ? undefined : whyUnattested(demand, intent.attestedAt ?? null, at);

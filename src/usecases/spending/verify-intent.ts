@@ -1,6 +1,6 @@
 /**
  * Compares what was really paid with what an intent declared, once it is paid for, and marks intent and transactions.
- * Moves nothing: a mismatch is told, and what to do about it is the owner's.
+ * Changes no record: a mismatch fires an event, and the owner decides what to do.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -168,7 +168,7 @@ export function nextStatus(
   return move.next;
 }
 
-/** Once per request: the owner's subscribers hear that nobody has decided yet. */
+/** Once per request: an event tells the owner's subscribers that the request still waits. */
 export async function remindOfCardRequest(tx: Tx, id: string, cause: Cause): Promise<CardRequestRow> {
   const { row } = await lockCardRequest(tx, id, cause);
   if (row.status !== 'pending' || row.remindedAt != null) return row;

@@ -14,7 +14,7 @@ export function narrowest(...limits: readonly LimitCents[]): LimitCents {
   return set.length === 0 ? null : Math.min(...set);
 }
 
-/** What the tightest of several sums leaves; each counts payments of its own. */
+/** What the tightest of several sums leaves; each counts different payments. */
 export const remaining = (...sums: readonly Spent[]): LimitCents =>
   narrowest(
     ...sums.map(({ limitCents, spentCents }) => (limitCents === null ? null : Math.max(0, limitCents - spentCents))),

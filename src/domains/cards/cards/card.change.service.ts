@@ -32,7 +32,7 @@ async function lockOpenCard(tx: Tx, cardId: string): Promise<CardRow> {
   throw new DomainError('invalid_state', `card ${cardId} is closed: nothing of it changes any more`);
 }
 
-/** What is there already is no change, and nobody is told of it. */
+/** A value that is set already is no change and fires no event. */
 function differing<Fields extends CardDetails & CardLimits>(row: CardRow, fields: Fields): Partial<Fields> {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(

@@ -1,5 +1,6 @@
 /**
- * What the processor answered about a card: it is issued, and what it was told since. Nothing here dials out: the worker
+ * What the processor answered about a card: the issued card, and the states that the processor has confirmed since.
+ * Nothing here dials out: the worker
  * asks the processor between these transactions.
  * @module
  */
@@ -26,7 +27,7 @@ export type OnActivated = (
   card: { cardId: string; agentId: string; ownerId: string; previousCardId: string | undefined },
 ) => Promise<unknown>;
 
-/** Stores the processor's answer: from here on the card exists for everybody, unless it was closed meanwhile. */
+/** Stores the processor's answer: from here on the card is visible, unless it was closed meanwhile. */
 export async function storeIssuedCard(
   tx: Tx,
   cardId: string,
@@ -36,7 +37,7 @@ export async function storeIssuedCard(
 ): Promise<CardRow> {
   await lockAgentOf(tx, cardId);
   const previousId = (await findCard(tx, cardId))?.replacesCardId ?? undefined;
-  // In the order of ids, as whoever takes all of an agent's cards does.
+  // In the order of ids, as every statement that locks all cards of an agent.
   if (previousId !== undefined && previousId < cardId) await lockCard(tx, previousId);
   const row = await lockCard(tx, cardId);
   if ((row.syncedState ?? null) !== null) return row;
@@ -60,7 +61,7 @@ export async function storeIssuedCard(
   return row;
 }
 
-/** Notes what the processor knows now. A card that it has closed by itself is closed here too. */
+/** Notes what the processor knows now. A card that the processor has closed is closed here too. */
 export async function markSynced(
   tx: Tx,
   cardId: string,
@@ -72,7 +73,7 @@ export async function markSynced(
   const cause: Cause = { causeId: 'processor', requestId: cardWorkflowId(cardId), actor: { kind: 'system' }, at };
   if (isClosedThere) await applyToCard(tx, cardId, { kind: 'close' }, cause);
   const row = await lockCard(tx, cardId);
-  // A processor that does not know the card has nothing left to be told.
+  // A processor that does not know the card needs no further message.
   row.syncedState = isClosedThere ? 'closed' : told;
   row.updatedAt = at;
   await tx.flush();

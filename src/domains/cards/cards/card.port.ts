@@ -1,5 +1,5 @@
 /**
- * What Bursar needs from whoever issues its cards, in Bursar's words. Expected answers are typed outcomes; a processor
+ * The card processor as Bursar needs it, in Bursar's terms. Expected answers are typed outcomes; a processor
  * that is away, or that answers what it never should, is a DomainError `unavailable`. Never a number, never a CVC.
  * @module
  */

@@ -1,4 +1,7 @@
-/** A card from the wish to its reservation: unseen, with the process that has it issued. Dials out to nobody. @module */
+/**
+ * Reserves a card that is not visible yet, with the workflow run that has it issued. Makes no outbound call.
+ * @module
+ */
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { centsOrNull } from '../../../kernel/money.ts';

@@ -1,5 +1,6 @@
 /**
- * A card gets a new number: another card is reserved to take its place, and does so when the processor has issued it, in
+ * A card gets a new number: another card is reserved to take its place, and does so when the processor has issued it,
+ * in
  * one transaction. Until then the old card goes on, and whatever happens to it happens to what comes after it.
  * @module
  */
@@ -34,7 +35,7 @@ export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: R
   const why = whyNotRotated({ ...row, replacedByCardId: row.replacedByCardId ?? null }, underWay > 0);
   if (why !== undefined) throw new DomainError('invalid_state', why);
   const { ownerId, agentId, usage } = row;
-  // Everything else is taken from the card when its turn comes; a name of its own keeps out of the others' way.
+  // Everything else is taken from the card when its turn comes; its own name avoids a conflict with the other cards.
   const wish = { cardId: newId, ownerId, agentId, usage, name: newId };
   return insertReservation(tx, cause, wish, { isPrimary: false, replacesCardId: cardId });
 }
@@ -51,7 +52,7 @@ export async function takeOver(tx: Tx, cause: Cause, previous: CardRow, row: Car
   row.earlierCardIds = [...earlierCardIds, previous.id];
 }
 
-/** After everything else that is told of the new card. */
+/** After all other events of the new card. */
 export async function recordRotation(tx: Tx, cause: Cause, cardId: string, previousCardId: string): Promise<void> {
   const cards = await cardRecords(tx, [cardId]);
   const changes = cards.map((card) => ({

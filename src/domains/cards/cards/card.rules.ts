@@ -26,7 +26,8 @@ export type CardCommand =
   | { readonly kind: 'close' };
 
 /**
- * `seen`: this very cause has moved the row before. Freeze and close are revoking commands: on a card that is there already
+ * `seen`: this very cause has moved the row before. Freeze and close are revoking commands: on a card that is there
+ * already
  * they change nothing and succeed; on one that is closed, freeze is refused. Unfreezing needs an active agent.
  */
 export function moveCard(
@@ -70,7 +71,7 @@ export function whyNotRotated(
 
 export type CardNeeds = {
   readonly status: CardStatus;
-  /** What the processor was last told; null until it has issued the card. */
+  /** The state that the processor has last confirmed; null until it has issued the card. */
   readonly syncedState: CardStatus | null;
 };
 

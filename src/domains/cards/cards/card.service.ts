@@ -38,7 +38,8 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
     if (command.kind !== 'freeze' || row.status !== 'frozen' || holder === from.frozenBy) return row;
     Object.assign(row, { frozenBy: holder, updatedAt: cause.at });
     await tx.flush();
-    await wakeWorkflowRun(tx, cardWorkflowId(cardId)); // To say so; the processor is told nothing new, so nothing is due.
+    // To update the details; the processor gets no new state, so nothing is due.
+    await wakeWorkflowRun(tx, cardWorkflowId(cardId));
     return row;
   }
   row.status = move.next;
@@ -48,7 +49,7 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   await tx.flush();
   await recordTransition(tx, 'card', cardId, { from: from.status, to: row.status }, cause);
   await recordCardEvents(tx, cause, [cardId], eventOf[command.kind], { frozenBy: row.frozenBy });
-  // What the processor was told last is true again: nothing is due, and nobody would ever say that it was done.
+  // The state that the processor has is right again: nothing is due, and no confirmation would come.
   await wakeWorkflowRun(tx, cardWorkflowId(cardId), row.syncedState === row.status ? null : cause.at);
   return row;
 }
@@ -60,7 +61,7 @@ export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
   return row;
 }
 
-/** For whoever decides about all of an agent's cards at once. */
+/** For decisions about all cards of an agent at once. */
 export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
   runSql(tx, `select 1 from cards where agent_id = $1 and status <> 'closed' order by id for update`, [agentId]);
 
@@ -68,7 +69,9 @@ export const lockCardsOf = (tx: Tx, agentId: string): Promise<unknown> =>
 export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<string[]> =>
   moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('agent'));
 
-/** A policy that expired. What was frozen with the agent stays frozen when the agent is unfrozen, and counts as well. */
+/**
+ * A policy that expired. What was frozen with the agent stays frozen when the agent is unfrozen, and counts as well.
+ */
 export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
   const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
   const takenOver = await rows<{ id: string }>(
@@ -78,7 +81,8 @@ export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string)
     [agentId, cause.at],
   );
   const ids = takenOver.map(({ id }) => id);
-  await wakeWorkflowRuns(tx, ids.map(cardWorkflowId)); // To say so; the processor is told nothing new, so nothing is due.
+  // To update the details; the processor gets no new state, so nothing is due.
+  await wakeWorkflowRuns(tx, ids.map(cardWorkflowId));
   return [...moved, ...ids];
 }
 
@@ -112,7 +116,10 @@ const frozenBy = (by: FrozenBy): SetMove => ({
   details: { frozenBy: by },
 });
 
-/** As many statements for many cards as for one; a card that is being issued moves too, and is heard of by nobody. Returns the moved. */
+/**
+ * As many statements for many cards as for one; a card that is being issued moves too, without an event. Returns the
+ * moved cards.
+ */
 async function moveCardsOf(
   tx: Tx,
   cause: Cause,

@@ -6,7 +6,7 @@ import type { CardView } from './card.messages.ts';
 import type { CardRecord } from './card.queries.ts';
 import type { CardWire } from './card-shapes.contract.ts';
 
-/** `cardRef` is shown in a sandbox, where whoever drives the network needs it. */
+/** `cardRef` is shown in a sandbox, where the caller that drives the simulated network needs it. */
 export const cardWire = (card: CardRecord, { showsCardRef = false } = {}): CardWire => ({
   id: card.id,
   ownerId: card.ownerId,

@@ -40,7 +40,7 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
   await throughIndexes(tx);
   const receivers = await rowsOf(tx, z.object({ id: z.string() }), lockReceiversWithWork);
   if (receivers.length === 0) return [];
-  // Nobody holds more than a quarter of what is still free, so that however many hang, the others find room.
+  // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
   return rows<Claimed>(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),

@@ -88,5 +88,5 @@ export function afterAttempt({ plan, attempt, outcome, retryAfterMs, isOpen }: S
     : { status: lostStatus(plan) };
 }
 
-/** How a delivery ends that nobody will try again. */
+/** The final state of a delivery that is not attempted again. */
 export const lostStatus = (plan: string): 'failed' | 'dead' => (tierOf(plan).hasDeadLetters ? 'dead' : 'failed');

@@ -23,7 +23,7 @@ export async function readEndpoint(
   now: Date,
 ): Promise<EndpointNext> {
   const why = whyClosed(await subscriptionOf(database, webhookId));
-  // In a transaction of its own: results lock deliveries before the process, and this must not lock them after it.
+  // A separate transaction: results lock deliveries before the workflow run, so this must not lock them after it.
   if (why !== undefined) await database.write((tx) => endWaitingOf(tx, [webhookId], `the subscription was ${why}`));
   return database.write((tx) => decideNext(tx, webhookId, perReceiver, now));
 }

@@ -67,7 +67,7 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
   }),
 });
 
-/** The same request was answered by nobody, but had got this far: its subscription stands, with its secret. */
+/** The same request ran before and its answer was lost: its subscription exists, with its secret. */
 async function madeBefore({ database, vault }: WebhookDeps, id: Id<'webhook'>) {
   const row = await findWebhook(database.read(), id);
   if (row?.sealedSecret == null) return undefined;

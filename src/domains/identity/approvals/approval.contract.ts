@@ -63,7 +63,7 @@ export const approvalOut = z
     kind: z.string().meta({ description: 'the kind of record: `intent`, `card_request`', examples: ['intent'] }),
     id: z.string().meta({ description: 'the id of the record', examples: ['int_01j9zx3c5v8h2k4m6n7p9qrstw'] }),
     status: z.string().meta({
-      description: 'the status of the record, in the words of its own area; `expired` from the deadline on',
+      description: 'the status of the record, in the words of its area; `expired` from the deadline on',
       examples: ['pending_approval'],
     }),
     request: requestOut
@@ -82,7 +82,7 @@ export const approvalOut = z
         approvedWith: z
           .enum(approvedWith)
           .nullable()
-          .meta({ description: 'the kind of approver, without its name; null where nobody approved' }),
+          .meta({ description: 'the kind of approver, without its name; null where no person approved' }),
         title: z.string().meta({ description: 'for people', examples: ['Approved and paid'] }),
         verb: z.string().meta({ description: 'what happened, before the instant', examples: ['Paid'] }),
         meaning: z

@@ -1,5 +1,5 @@
 /**
- * Remembers for a second at most who a secret belongs to, and nothing while nobody would tell of a revocation. An
+ * Caches for at most one second who a secret belongs to, and nothing while revocations cannot be received. An
  * answer that was looked up before a change and arrives after it is not kept.
  * @module
  */
@@ -12,7 +12,7 @@ export type CredentialCache<Found> = {
   age(): number;
   remember(hash: string, found: Found, age: number): void;
   forget(): void;
-  /** Remembering is allowed only while somebody listens for changes. */
+  /** The cache is used only while a listener receives changes. */
   listening(isListening: boolean): void;
 };
 

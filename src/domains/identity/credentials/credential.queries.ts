@@ -1,5 +1,5 @@
 /**
- * Looks up who a hashed secret belongs to. A revoked or expired one belongs to nobody; expiry is evaluated on real time.
+ * Looks up who a hashed secret belongs to. A revoked or expired secret finds no caller; expiry is in real time.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

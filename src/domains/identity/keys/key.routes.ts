@@ -47,7 +47,7 @@ export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Han
   };
 };
 
-/** Undefined: the dashboard named nobody. */
+/** Undefined: the dashboard named no owner. */
 function chosenOwner({ caller }: Call, wanted: Id<'owner'> | undefined): Id<'owner'> | undefined {
   const acting = 'ownerId' in caller ? caller.ownerId : undefined;
   const choice = ownerOfNewKey({ acting, isDashboard: caller.kind === 'dashboard', wanted });

@@ -17,7 +17,7 @@ export type OwnerChoice =
   | { readonly kind: 'new owner' }
   | { readonly kind: 'refused'; readonly code: 'forbidden' | 'invalid_request'; readonly why: string };
 
-/** A key makes keys of its own owner only; the dashboard makes them for anybody, also for an owner not yet there. */
+/** A key creates keys of its own owner only. The dashboard creates keys for every owner, also for a new one. */
 export function ownerOfNewKey({ acting, isDashboard, wanted }: Wish): OwnerChoice {
   if (wanted !== undefined && acting !== undefined && wanted !== acting) {
     if (isDashboard) return refused('invalid_request', 'ownerId and the header X-Owner-Id name different owners');
@@ -27,7 +27,7 @@ export function ownerOfNewKey({ acting, isDashboard, wanted }: Wish): OwnerChoic
   return ownerId === undefined ? { kind: 'new owner' } : { kind: 'owner', ownerId };
 }
 
-/** `liveKeys`: how many the owner has, this one included. Without any, nobody could act for the owner. */
+/** `liveKeys`: how many the owner has, this one included. Without any key the owner could not act. */
 export function revokeKey(from: KeyStatus, liveKeys: number): Move<KeyStatus> {
   if (from === 'revoked') return { outcome: 'already', next: 'revoked' };
   if (liveKeys > 1) return { outcome: 'moved', next: 'revoked' };

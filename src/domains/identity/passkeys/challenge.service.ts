@@ -107,7 +107,8 @@ type Place = Pick<Matter, 'ownerId' | 'purpose' | 'subjectId'> & {
 };
 
 /**
- * Where a kind of caller has its share, the oldest of the same client goes, otherwise the oldest: whoever asks again
+ * Where a kind of caller has its share, the oldest challenge of the same client is replaced, otherwise the oldest: a
+ * client that asks again
  * and again takes places from itself, and never those of the other kind.
  */
 async function makeRoom(
@@ -116,7 +117,7 @@ async function makeRoom(
   { kind }: AskedBy,
 ): Promise<void> {
   await runSql(tx, `select lock_limit('challenges', $1, $2)`, [ownerId, subject]);
-  // A statement of its own: it sees what was committed while this one waited for the lock.
+  // A separate statement: it sees rows that were committed while the lock was awaited.
   await runSql(
     tx,
     `with open as (
@@ -140,7 +141,7 @@ const fromOf = (subject: string, { address }: AskedBy): string | null =>
 /** A used one stays as long as its request may be repeated, and an hour more. */
 const usedStaysMs = (retentionHours + 1) * hour;
 
-/** Whoever has an approver's link may ask for challenges, so those that nobody used go soon after their time. */
+/** A holder of an approver's link can request challenges, so unused challenges are deleted soon after they expire. */
 const sweep = (tx: Tx, ownerId: string): Promise<unknown> =>
   runSql(
     tx,
@@ -166,7 +167,7 @@ export type Used = Challenge & {
   readonly isRepeat: boolean;
 };
 
-/** Uses the challenge up for this cause, or refuses. From here on nobody else can. */
+/** Uses the challenge for this cause, or refuses. Afterwards no other cause can use it. */
 export async function useChallenge(tx: Tx, id: string, matter: Matter, cause: Cause): Promise<Used> {
   const [found] = await rows<Challenge & { isPast: boolean }>(
     tx,

@@ -25,7 +25,8 @@ export const mayAttest = (passkey: { approvesFrom: Date; createdAt: Date }, at: 
   passkey.approvesFrom <= at || passkey.approvesFrom.getTime() === passkey.createdAt.getTime();
 
 /**
- * Undefined when another passkey may be enrolled beside these. Whoever enrolled one with a stolen key must not bind the
+ * Undefined when another passkey may be enrolled beside these. A stranger who enrolled a passkey with a stolen key must
+ * not bind the
  * owner by a second one: while it waits it stays the only one, which goes without an assertion.
  */
 export function whyNoFurther(

@@ -170,7 +170,7 @@ async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefin
   return (await rows<Passkey>(tx, `select ${passkeyColumns} from passkeys where id = $1`, [id]))[0];
 }
 
-/** Somebody else removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */
+/** Another request removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */
 function refuseOtherPasskey({ assertion }: AssertionEnvelope, { credentialId }: Passkey): void {
   if (assertion.id === credentialId) return;
   throw new DomainError('invalid_request', 'the assertion does not hold: its passkey is not enrolled here');

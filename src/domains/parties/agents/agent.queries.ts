@@ -1,4 +1,7 @@
-/** Reads of agents that other domains need inside their transactions. Rows in the making are nobody's yet. @module */
+/**
+ * Reads of agents that other domains need inside their transactions. Rows that are being created are not visible.
+ * @module
+ */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { AgentStatus } from './agent.rules.ts';
 

@@ -25,7 +25,7 @@ export type AgentDraft = {
   readonly profile: AgentProfile | null;
 };
 
-/** Absent for everybody until `agentBecomesVisible`. */
+/** Not visible until `agentBecomesVisible`. */
 export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Promise<void> {
   await runSql(
     tx,
@@ -47,7 +47,8 @@ export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Prom
 }
 
 /**
- * Its first card is there: the agent appears and `agent.created` fires, in the name of whoever asked for it. Harmless
+ * Its first card is there: the agent appears and `agent.created` fires, in the name of the caller that requested it.
+ * Harmless
  * for an agent that is there already, as when it gets another card.
  */
 export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<void> {

@@ -56,7 +56,7 @@ export async function insertCustomer(tx: Tx, cause: Cause, mode: Mode, customer:
   return true;
 }
 
-/** Locks the customer's row, so that whoever counts against the plan's ceilings counts alone. */
+/** Locks the customer's row, so that only one transaction at a time counts against the plan's ceilings. */
 export async function lockPlan(tx: Tx, ownerId: string): Promise<Plan> {
   const [row] = await rows<{ plan: Plan }>(tx, 'select plan from customers where owner_id = $1 for update', [ownerId]);
   if (row === undefined) throw new Error(`owner ${ownerId} has no customer`);

@@ -49,7 +49,7 @@ export const checkoutArea = defineArea({
       method: 'post',
       path: '/confirm',
       summary: 'The payment form was filled elsewhere: the intent is completed',
-      description: `Moves no money. Links the intent to the charge that the network has told of, or to a pending transaction that an authorization may link within ${linkWindowMs / day} days, and that ends \`failed\` without one. Of a recurring intent it is the window of now. 400 while a checkout of the intent is under way, and when it was confirmed before by another request.`,
+      description: `Moves no money. Links the intent to the charge that the network has sent, or to a pending transaction that an authorization may link within ${linkWindowMs / day} days, and that ends \`failed\` without one. Of a recurring intent it is the window of now. 400 while a checkout of the intent is under way, and when it was confirmed before by another request.`,
       auth: ['key', 'agent'],
       scope: 'checkout.write',
       idempotency: 'required',

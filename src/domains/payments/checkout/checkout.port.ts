@@ -1,6 +1,6 @@
 /**
  * What Bursar needs from a shop it pays at, in Bursar's words: an offer, and the outcome of paying it. Nothing here
- * throws for what a shop may do; `unknown` means that money may have moved and somebody has to find out.
+ * throws for what a shop may do; `unknown` means that money may have moved and the outcome has to be asked for.
  * @module
  */
 import type { Cents } from '../../../kernel/money.ts';

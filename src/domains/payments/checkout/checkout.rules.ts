@@ -86,7 +86,7 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
 export const errorCodeOfRefusal = (outcomeCode: string | null): ErrorCode =>
   outcomeCode === null ? 'invalid_state' : (refusedWithoutPolicy[outcomeCode] ?? 'policy_denied');
 
-/** Refusals of an address, in words for whoever asked. */
+/** Refusals of an address, in words for the caller. */
 export const noOfferInWords = {
   address_refused: 'this address may not be dialled: only public https addresses are',
   unreachable: 'the shop did not answer; nothing was held',
@@ -105,7 +105,9 @@ const gapsMs = [second, 2 * second, 5 * second, 15 * second, minute, 5 * minute,
 export const payGapMs = (attempts: number): number =>
   gapsMs[Math.min(Math.max(attempts, 1), gapsMs.length) - 1] ?? 60 * minute;
 
-/** A shop that says twice that it took nothing is believed; one that says nothing is asked until the silence is long. */
+/**
+ * A shop that says twice that it took nothing is believed; one that says nothing is asked until the silence is long.
+ */
 export const isGivenUp = ({ payingSince, now }: { payingSince: Date; now: Date }): boolean =>
   now.getTime() - payingSince.getTime() >= tokenLivesMs + silenceMs;
 

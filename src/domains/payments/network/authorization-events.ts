@@ -1,5 +1,5 @@
 /**
- * What follows from a decided authorization for others: the move of its intent, and what is told about it. Builds only;
+ * The effects of a decided authorization on other records: the transition of its intent, and the events. Builds only;
  * it is written with the decision.
  * @module
  */
@@ -42,7 +42,8 @@ export function intentMove(
   const before = facts.intents.find(({ id }) => id === intentId);
   if (before === undefined) return undefined;
   if (before.recurring != null) {
-    const isItsCharge = !isDeclined && decision.candidate?.transactionId === undefined; // A confirm has taken its window.
+    // A confirm has taken its window.
+    const isItsCharge = !isDeclined && decision.candidate?.transactionId === undefined;
     return isItsCharge ? windowMove(before, transactionId, at) : undefined;
   }
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';

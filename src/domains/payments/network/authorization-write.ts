@@ -77,7 +77,10 @@ export function writingOf(
   return { answer, transactionId: transaction.id, payload, cause };
 }
 
-/** The call that asked for this payment: execute, simulate, confirm, or the declaration of the intent that it pays for. */
+/**
+ * The call that asked for this payment: execute, simulate, confirm, or the declaration of the intent that it pays
+ * for.
+ */
 function originatingCall(
   { checkout, simulation, intents }: AuthorizationFacts,
   { outcome, candidate }: Decision,
@@ -125,7 +128,7 @@ function decisionRow(
     owner_id: card.ownerId,
     agent_id: card.agentId,
     card_id: card.id,
-    // Also of a declined charge, which belongs to no intent: should it be collected all the same, it is paid for.
+    // Also of a declined charge, which belongs to no intent: if it is collected nevertheless, the intent is paid.
     intent_id: transaction.intentId ?? decision.candidate?.id ?? null,
     outcome: decision.outcome,
     rule: decision.rule,

@@ -1,6 +1,6 @@
 /**
  * The decision on one authorization: which intent it belongs to, whether the rules allow it, whether the money is
- * there, and what the network already told about it. Pure; the very facts go into the record of the decision.
+ * there, and the messages that the network sent before it. Pure; the very facts go into the record of the decision.
  * @module
  */
 import { type Cents, cents, inWords, least, subtract, zero } from '../../../kernel/money.ts';
@@ -80,7 +80,7 @@ export type Decision = {
   readonly reason: string;
   readonly trace: readonly TraceEntry[];
   readonly candidate: Candidate | undefined;
-  /** Declined only because nobody has approved it yet. */
+  /** Declined only because no person has approved it yet. */
   readonly needsPerson: boolean;
   /** The intent that came near, and why it did not fit. */
   readonly mismatch: IntentMismatch | undefined;
@@ -169,7 +169,7 @@ function attestedFirst(candidates: readonly Candidate[], policy: Policy | null, 
   return [...candidates.filter(isAttested), ...candidates.filter((one) => !isAttested(one))];
 }
 
-/** A token is no licence of its own: without its intent it pays nothing, whatever else the rules would let through. */
+/** A payment token pays only for its intent, whatever else the rules would allow. */
 function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }: Found): Why | undefined {
   const { kind, amountCents } = spending.request;
   if (token === null || kind === 'verification') return undefined;
@@ -184,7 +184,7 @@ function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }
   return { rule: 'checkout_intent', reason: `the payment token pays for nothing: ${why}`, trace: [] };
 }
 
-/** Whoever names an intent wants to see that one paid for, and not some other way through the rules. */
+/** A caller that names an intent wants that intent paid, and no other way through the rules. */
 function simulationMisfit({ simulation }: DecisionFacts, { candidate, mismatch }: Found): Why | undefined {
   if (simulation?.intentId == null || candidate?.id === simulation.intentId) return undefined;
   const why = mismatch?.reason ?? 'it is not open for this card and this charge any more';

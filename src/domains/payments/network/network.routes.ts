@@ -1,5 +1,6 @@
 /**
- * Takes the network's messages: the signature first, over request line and body as sent, then the shape, then the use case.
+ * Takes the network's messages: the signature first, over request line and body as sent, then the shape, then the use
+ * case.
  * No decision is made here.
  * @module
  */
@@ -31,7 +32,7 @@ export type NetworkDeps = {
   readonly networkKeys: NetworkKeys;
   /** Counts a message by the key that signed it. */
   readonly countMessage: MessageCeiling;
-  /** Counts a bad signature by the address that sent it; a good one of that address is taken all the same. */
+  /** Counts a bad signature by the address that sent it; a good one from that address is still accepted. */
   readonly countBadSignature: FailureLimit;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;

@@ -5,7 +5,7 @@
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 
-/** By adapter; every adapter has a key of its own. */
+/** By adapter; each adapter has its own key. */
 export type NetworkKeys = Readonly<Record<string, string>>;
 
 const toleranceSeconds = 300;

@@ -46,7 +46,9 @@ export async function post(
   return Math.max(0, posted?.owedCents ?? 0);
 }
 
-/** Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back. */
+/**
+ * Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back.
+ */
 export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource> {
   const fundingSource = fundingSourceOf(row.fundingSource);
   if (fundingSource.kind !== 'agent') return fundingSource;
@@ -58,7 +60,7 @@ export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource
   return agent === undefined ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
 }
 
-/** Whoever books holds the agent as it is (lock_payment). */
+/** The booking transaction has locked the agent (lock_payment). */
 export async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {
   return (await runSql(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])) > 0;
 }

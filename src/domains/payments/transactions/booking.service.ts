@@ -211,10 +211,10 @@ async function tellWindow(
   else if (isFullyReversed) await settleWindow(tx, intent.id, row.id, 'reopen', cause);
 }
 
-/** A transition of its own, before the completion that may follow from the same message. */
+/** A separate transition, before the completion that may follow from the same message. */
 const matchedBy = (cause: Cause): Cause => ({ ...cause, causeId: `${cause.causeId}:match` });
 
-/** A declined charge belongs to no intent until it is collected all the same. */
+/** A declined charge belongs to no intent until it is collected nevertheless. */
 async function paysFor(tx: Tx, row: TransactionRow, intentId: string): Promise<void> {
   if (row.intentId === intentId) return;
   row.intentId = intentId;

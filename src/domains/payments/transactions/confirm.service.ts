@@ -1,6 +1,6 @@
 /**
  * Transactions that a confirm wrote before any authorization came: nothing is posted, an authorization may link them
- * for a while, and what nobody links ends failed.
+ * for a while, and a transaction that is not linked ends as failed.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

@@ -8,7 +8,7 @@ import { oneRow, type Tx } from '../../../db/tx.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction } from './transaction.queries.ts';
 
-/** Whoever changes what an agent has spent takes this place first, and then locks rows. */
+/** A transaction that changes what an agent has spent takes this lock first, and then locks rows. */
 export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
   await runSql(tx, 'select lock_spending($1)', [agentId]);
 }

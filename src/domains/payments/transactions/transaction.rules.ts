@@ -69,7 +69,7 @@ export function clear(
   };
 }
 
-/** The network gives back a part of the hold, or what is left of it. What was collected stays collected. */
+/** The network releases a part of the hold, or its rest. What was collected stays collected. */
 export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
   // A part of what was never held ends nothing: the clearing of the rest is still to come.
@@ -100,7 +100,7 @@ function giveBack(state: TransactionState, releasedCents: Cents): TransactionCha
   return { ...nothing, next: { ...given, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
 }
 
-/** Sooner than this the network cannot mean it, and later than that nobody's money is kept. */
+/** A hold lasts at least the first and at most the second of these times. */
 const soonestExpiryMs = hour;
 const latestExpiryMs = 90 * day;
 const shortHoldMs = 7 * day;
@@ -114,7 +114,7 @@ const longHolds: readonly (readonly [number, number])[] = [
   [7512, 7513],
 ];
 
-/** When a hold is given back by itself; what the network says itself wins, within reason. */
+/** When a hold expires; an expiry in the network's message takes precedence within bounds. */
 export function holdExpiry({
   mcc,
   at,
@@ -134,5 +134,5 @@ export function holdExpiry({
 /** How long an authorization may come after its confirm. */
 export const linkWindowMs = 7 * day;
 
-/** Up to this much above the hold is usual (tips, exchange rates); more is told to the owner. */
+/** Up to this much above the hold is usual (tips, exchange rates); more fires an alert for the owner. */
 export const overClearingTolerancePercent = 20;

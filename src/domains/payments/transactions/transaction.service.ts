@@ -6,7 +6,7 @@ import { changeOf } from './booking.changes.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction } from './transaction.queries.ts';
 
-/** The same note again is no change. What it says is for whoever reads the record: neither event nor audit repeats it. */
+/** The same note again is no change. Its text is in the record only: neither event nor audit row repeats it. */
 export async function noteOn(tx: Tx, id: string, memo: string | null, cause: Cause): Promise<TransactionRow> {
   const row = await lockTransaction(tx, id);
   if ((row.memo ?? null) === memo) return row;

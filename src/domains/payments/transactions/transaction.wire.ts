@@ -5,7 +5,7 @@ import { cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { TransactionEventWire, TransactionWire } from './transaction.contract.ts';
 import type { TransactionFields } from './transaction.entity.ts';
 
-/** All that is told of a transaction comes from these. */
+/** Every published field of a transaction comes from these. */
 export const shownFields = [
   'id',
   'ownerId',

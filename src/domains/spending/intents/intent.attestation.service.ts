@@ -22,7 +22,7 @@ export function refuseSettled(row: IntentRow, at: Date): void {
   refusePastDeadline(row, at);
 }
 
-/** The newest attestation counts; each is told. */
+/** The newest attestation counts; each fires an event. */
 export async function recordAttestation(tx: Tx, id: string, passkeyId: string, cause: Cause): Promise<IntentRow> {
   const row = await lockIntent(tx, id);
   refuseSettled(row, cause.at);
@@ -39,7 +39,10 @@ export async function recordAttestation(tx: Tx, id: string, passkeyId: string, c
   return row;
 }
 
-/** What a removed passkey stood by and nobody has paid for yet is attested no more: open ones and confirmed ones. */
+/**
+ * Intents that a removed passkey attested and that are not paid yet lose their attestation: open ones and confirmed
+ * ones.
+ */
 export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause): Promise<void> {
   const locked = await rows<{ id: string }>(
     tx,
@@ -48,7 +51,7 @@ export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause
      order by id for update`,
     [passkeyId],
   );
-  // A statement of its own: it sees the transactions of whoever confirmed while it waited for the locks.
+  // A separate statement: it sees transactions that were confirmed while the locks were awaited.
   await runSql(
     tx,
     `update intents i set attested_at = null, attested_by = null, updated_at = $2

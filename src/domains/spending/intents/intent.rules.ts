@@ -56,7 +56,8 @@ const brakes: readonly IntentCommandKind[] = ['deny', 'cancel'];
 
 /**
  * `seen`: this very cause has moved the row before. A different cause that meets the target state is a no-op for
- * revoking commands and refused where money or a grant is involved; approve on approved answers with the first approver.
+ * revoking commands and refused where money or a grant is involved; approve on approved answers with the first
+ * approver.
  */
 export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boolean): Move<IntentStatus> {
   if (seen) return { outcome: 'already', next: from.status };
@@ -96,7 +97,10 @@ export type IntentDue = 'deadline' | 'windowEnd';
 export type IntentDeadline = { readonly expiresAt: Date };
 type Deadlines = IntentDeadline & { readonly windowToAt?: Date | null | undefined };
 
-/** The facts that an intent has reached, and its due times. A matched intent waits for its clearing without a deadline. */
+/**
+ * The facts that an intent has reached, and its due times. A matched intent waits for its clearing without a
+ * deadline.
+ */
 export function intentFacts(
   state: IntentState & Deadlines,
   now: Date,
@@ -126,6 +130,6 @@ export function whyUnpayable(state: IntentState & IntentDeadline, now: Date): st
   return whyPastDeadline(state, now);
 }
 
-/** What readers are told before its process has marked it. */
+/** The published status, also before the workflow has marked the expiry. */
 export const statusAsOf = (state: IntentState & IntentDeadline, now: Date): IntentStatus =>
   !isFinalIntent(state.status) && isPastDeadline(state, now) ? 'expired' : state.status;

@@ -43,7 +43,7 @@ export type NewIntent = {
   readonly expectedAmountCents: Cents;
   readonly expectedMerchant: string | null;
   readonly cardId: string;
-  /** Until when a person may decide, or somebody pay. */
+  /** Until when a person may decide, or the agent may pay. */
   readonly expiresAt: Date;
   /** Counted from a person's approval; without it the first deadline stands. */
   readonly payWithinMinutes?: number;

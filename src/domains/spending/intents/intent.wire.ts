@@ -8,7 +8,7 @@ import type { IntentFacts, IntentWindowWire } from './intent-shapes.contract.ts'
 import type { Window } from './windows/recurrence.rules.ts';
 import type { WindowStatus } from './windows/window.rules.ts';
 
-/** All that is told of an intent comes from these. */
+/** Every published field of an intent comes from these. */
 export const shownFields = [
   'id',
   'ownerId',
@@ -63,7 +63,7 @@ export const intentWire = (row: ShownIntent): IntentFacts => ({
   window: currentWindow(row),
 });
 
-/** The days are whole days in UTC, so the due day is told without an hour. */
+/** The days are whole days in UTC, so the due day has no time. */
 export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindowWire => ({
   number,
   dueOn: dueAt.toISOString().slice(0, 10),

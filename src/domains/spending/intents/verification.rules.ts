@@ -1,4 +1,7 @@
-/** Whether what was really paid is what was declared. Pure; unlike a charge, less than declared is a gap as well. @module */
+/**
+ * Whether what was really paid is what was declared. Pure; unlike a charge, less than declared is a gap as well.
+ * @module
+ */
 import { inWords, percentOf } from '../../../kernel/money.ts';
 import { isSameMerchant } from '../policies/policy.rules.ts';
 
@@ -9,7 +12,10 @@ export type Expected = {
 };
 export type Actual = { readonly amountCents?: number | undefined; readonly merchant?: string | undefined };
 
-/** In words, with figures; empty when everything fits. What is not told, or was not declared, fits. */
+/**
+ * In words, with figures; empty when everything fits. A field that is missing in the request or in the declaration
+ * fits.
+ */
 export function mismatchesOf(expected: Expected, actual: Actual): string[] {
   return [amountMismatch(expected, actual), merchantMismatch(expected, actual)].filter((found) => found !== undefined);
 }

@@ -10,7 +10,7 @@ export type MatchableIntent = {
   readonly id: string;
   readonly expectedAmountCents: number;
   readonly expectedMerchant?: string | null | undefined;
-  /** Of its own, where it is recurring: up to the policy's, where that names one. Otherwise the policy's counts. */
+  /** A recurring intent's own tolerance, up to the policy's if it has one; otherwise the policy's. */
   readonly tolerancePercent?: number | null | undefined;
   readonly isRecurring?: boolean | undefined;
   /** Why it cannot be charged now, in words: a recurring one outside its windows, or in one that is paid for. */

@@ -22,7 +22,8 @@ export type ExpiryStep =
   | { readonly kind: 'expire' | 'expired' | 'final' };
 
 /**
- * `expiredAt`: it was acted upon already. An agent in the making is nobody's yet, so nobody could be told: it is looked
+ * `expiredAt`: it was acted upon already. An agent that is being created is not visible, so no event could be sent: it
+ * is read
  * at again. `final`: there is no expiry to wait for, or no policy.
  */
 export function nextExpiryStep(

@@ -35,7 +35,10 @@ const terms = {
   dailyLimitEuros: means(euros().nullable(), 'most in a UTC day, by the time of the authorization'),
   monthlyLimitEuros: means(euros().nullable(), 'most in a calendar month of UTC'),
   autoApproveLimitEuros: means(euros().nullable(), 'up to this no person is asked; null = never ask, 0 = always ask'),
-  merchantAllowlist: means(merchants, 'names, ids or domains with their subdomains, in any case; empty = everybody'),
+  merchantAllowlist: means(
+    merchants,
+    'names, ids or domains with their subdomains, in any case; empty = every merchant',
+  ),
   merchantBlocklist: means(merchants, 'the same, and what resembles them; beats the allowlist'),
   mccCategories: means(list(category), 'named groups of merchant categories, allowed beside allowedMccs'),
   allowedCountries: means(list(country), 'ISO 3166-1 alpha-2; empty = everywhere'),

@@ -14,7 +14,7 @@ import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
 
 export type PolicyDeps = {
   readonly database: Database;
-  /** What the rules would say to the agent's first card: what a declaration would be told. */
+  /** The decision of the rules on the agent's first card, as a declaration would get it. */
   readonly evaluate: (
     tx: Tx,
     plan: { agent: AgentStanding; request: RequestFacts; at: Date },

@@ -76,7 +76,7 @@ export async function applyRules(
   return changePolicy(tx, cause, { agentId }, terms);
 }
 
-/** The same where somebody sends an agent's record back: its own policy is no change, and restarts no expiry. */
+/** Sending an agent's record back with its own policy is no change and restarts no expiry. */
 export async function replaceRules(
   tx: Tx,
   cause: Cause,

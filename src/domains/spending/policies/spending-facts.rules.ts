@@ -1,4 +1,4 @@
-/** What a spending decision looks at, and what it says: the words shared by whoever asks and whoever evaluates. @module */
+/** The facts and the result of a spending decision: the types that callers and rules share. @module */
 import type { MerchantFacts } from './merchant-match.rules.ts';
 
 /** An owner's rules for one agent, or a template of them. Null and empty lists mean "no such rule". */

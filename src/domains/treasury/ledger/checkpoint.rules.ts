@@ -77,7 +77,7 @@ export const isSignedHead = (key: KeyObject, at: string, head: SignedHead): bool
 export const isSignedRoot = (key: KeyObject, root: string, signature: string): boolean =>
   isSigned(key, root, signature);
 
-/** What is wrong with a checkpoint by itself; undefined when it is whole and signed by this key. */
+/** What is wrong with a single checkpoint; undefined when it is whole and signed by this key. */
 export function faultOf(key: KeyObject, checkpoint: Checkpoint): string | undefined {
   const { at, previousRoot, root, rootSignature, heads, keyId } = checkpoint;
   if (keyId !== keyIdOf(key)) return `is signed by the key ${keyId}, not by ${keyIdOf(key)}`;

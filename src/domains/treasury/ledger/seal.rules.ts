@@ -64,7 +64,7 @@ const factsOf = (journal: JournalOnRecord): unknown[] => [
 export type Head = { readonly sequence: number; readonly hash: string };
 export type Seal = Head & { readonly ownerId: string; readonly journalId: string };
 
-/** Seals journals in the order given, each owner's on top of its own head. */
+/** Seals journals in the order given, each owner's on top of that owner's head. */
 export function sealAll(journals: readonly JournalOnRecord[], heads: ReadonlyMap<string, Head>): Seal[] {
   const latest = new Map(heads);
   return journals.map((journal) => {

@@ -12,7 +12,7 @@ import { type Head, type JournalOnRecord, type Seal, sealAll } from './seal.rule
 const batchSize = 2_000;
 const lockKey = 8_400_110;
 
-/** How many journals were sealed; 0 also when somebody else is sealing. */
+/** How many journals were sealed; 0 also when another process is sealing. */
 export async function sealJournals(database: Database, limit: number = batchSize): Promise<number> {
   return database.write(async (tx) => {
     const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);

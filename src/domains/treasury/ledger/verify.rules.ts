@@ -34,7 +34,7 @@ export type CheckedJournal = JournalOnRecord & {
   readonly salt: string | null;
 };
 
-/** A book that is wrong all over is not told line by line. */
+/** The number of reported differences is limited. */
 const mostDifferences = 100;
 
 /** Only an over-clearing may put an owner into debt. */

@@ -110,7 +110,7 @@ export async function closeWallet(tx: Tx, cause: Cause, { ownerId, walletId }: W
   await recordChanges(tx, cause, [changed('wallet.closed', row, ['status'])]);
 }
 
-/** Keeps a wallet as it is until the transaction ends; others may use it meanwhile, nobody may close it. */
+/** Keeps a wallet as it is until the transaction ends; others may use it meanwhile, but not close it. */
 export async function heldOpen(tx: Tx, ownerId: string, walletId: string): Promise<WalletStatus | undefined> {
   const [found] = await rows<{ status: WalletStatus }>(
     tx,

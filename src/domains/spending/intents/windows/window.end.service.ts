@@ -1,5 +1,5 @@
 /**
- * What an intent's end makes of its windows: one that was given back is missed, because nobody can pay for it any more;
+ * What an intent's end makes of its windows: one that was given back is missed, because it can no longer be paid;
  * one that is paid for runs its course. The intents are locked and over, and it is the caller who tells the changes.
  * @module
  */

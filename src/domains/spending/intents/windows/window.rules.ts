@@ -26,7 +26,7 @@ const mayReceive: Record<WindowStatus, readonly WindowCommand[]> = {
 };
 
 /**
- * `by`: the transaction, for whatever concerns one. Nobody but the transaction that a window was matched to completes
+ * `by`: the transaction, for whatever concerns one. Only the transaction that a window was matched to completes
  * or reopens it; what is free once it is over, or its intent is, is missed.
  */
 export function moveWindow(

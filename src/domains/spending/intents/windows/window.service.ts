@@ -71,7 +71,7 @@ export async function payWindowAgain(tx: Tx, intentId: string, charge: Charge, c
   return true;
 }
 
-/** At once, and asked again for the rest: nobody keeps the intent for long. */
+/** A bounded number at once; the rest follows in the next call, so that the intent is not locked for long. */
 const endedAtOnce = 400;
 
 /** Windows that are over and unpaid are missed, and the next one is shown; the process's own step. */
