@@ -7,16 +7,16 @@ const workflowsPath = fileURLToPath(new URL('../../workflows/index.ts', import.m
 
 const workflowConverterPath = fileURLToPath(new URL('./workflow-data-converter.ts', import.meta.url));
 
-export async function bundleWorkflows(): Promise<string> {
+export async function bundleWorkflows(entry = workflowsPath): Promise<string> {
   const { code } = await bundleWorkflowCode({
-    workflowsPath,
+    workflowsPath: entry,
     payloadConverterPath: workflowConverterPath,
     logger: new DefaultLogger('ERROR'),
   });
   return code;
 }
 
-/** For test runs, which share one bundle between processes. */
-export async function bundleWorkflowsTo(path: string): Promise<void> {
-  await writeFile(path, await bundleWorkflows());
+/** For test runs, which share one bundle between processes. `entry` is a file that exports other workflows. */
+export async function bundleWorkflowsTo(path: string, entry?: string): Promise<void> {
+  await writeFile(path, await bundleWorkflows(entry));
 }

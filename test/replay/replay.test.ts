@@ -29,6 +29,7 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
     'failed',
     'recurring',
   ],
+  cardRequest: ['approved-by-update', 'denied-by-signal', 'cancelled', 'reminded-then-expired'],
   cardLifecycle: ['issued-frozen-closed', 'rotated'],
   agentPolicy: ['frozen-told-ended', 'closed-with-its-agent'],
   simulation: ['approved', 'declined'],

@@ -10,10 +10,7 @@ export const isHistoryLong = (): boolean => workflowInfo().continueAsNewSuggeste
 let leaving = false;
 export const isLeaving = (): boolean => leaving;
 
-/**
- * Does not return when the history is long. The loops call it only then: one more `await` in each
- * pass changes the order of their commands, so that recorded histories do not replay.
- */
+/** Does not return when the history is long. A run whose history is short goes on at once. */
 export async function continueIfHistoryIsLong(id: string): Promise<void> {
   if (!isHistoryLong()) return;
   leaving = true;

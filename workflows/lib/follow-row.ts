@@ -170,7 +170,9 @@ class FollowedRow<View, Fact extends string, Due extends string> {
         },
         { isPartOfOnce: true },
       );
-      if (maySend) await this.#attempt(() => send(this.#id, causeId), { isPartOfOnce: true, mayStayUnknown: true });
+      if (maySend && !(await this.#isReached(fact))) {
+        await this.#attempt(() => send(this.#id, causeId), { isPartOfOnce: true, mayStayUnknown: true });
+      }
       await this.steps.wait(fact, whenDue);
     },
   };

@@ -90,8 +90,7 @@ export const payments = defineModule('payments', [
         type: checkoutWorkflow,
         idPrefix: 'checkout',
         queue: 'main',
-        summary: ({ subjectId, ofAgent }) =>
-          `Checkout of intent ${subjectId}${ofAgent}: paid at the shop, or known not to be`,
+        summary: ({ subjectId, ofAgent }) => `Checkout ${subjectId}${ofAgent}: paid at the shop, or known not to be`,
       },
     ],
   }),

@@ -1,5 +1,6 @@
 /** Who takes part in journeys: an owner with money, and for each journey an agent with its card. @module */
 import { type Client, createClient, type Send, sendTo } from '../../../src/client/client.ts';
+import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
 import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { webhooksArea } from '../../../src/domains/delivery/index.ts';
 import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
@@ -50,6 +51,7 @@ export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl'
     intents,
     agent,
     cards: client(cardsArea),
+    cardRequests: client(cardRequestsArea),
     policies: client(policiesArea),
     tokens: client(agentTokensArea),
     webhooks: client(webhooksArea),

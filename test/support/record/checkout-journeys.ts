@@ -2,7 +2,7 @@
 import { Refused } from '../../../src/client/client.ts';
 import { second } from '../../../src/kernel/instant.ts';
 import type { Actors, Declared } from './actors.ts';
-import { checkoutRun, execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
+import { checkoutNames, checkoutRun, execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';
 import { type Journey, type Played, type Stage, until } from './stage.ts';
 
 const ended = (journey: string, workflowId: string): Played => ({ workflow: 'checkout', journey, workflowId });
@@ -10,8 +10,9 @@ const ended = (journey: string, workflowId: string): Played => ({ workflow: 'che
 const paid: Journey = async (stage, actors) => {
   const declared = await actors.declare(12.5);
   await execute(actors, declared, shopUrl(stage, 'sandbox-shop', 1_250));
-  await stage.observe('checkout: paid', checkoutRun(declared), namesOf(declared));
-  return [ended('paid', checkoutRun(declared))];
+  const id = await checkoutRun(stage, declared);
+  await stage.observe('checkout: paid', id, checkoutNames(id, declared));
+  return [ended('paid', id)];
 };
 
 /** The rule has to change after the offer was evaluated: otherwise the network is not asked. */
@@ -22,10 +23,11 @@ const declined: Journey = async (stage, actors) => {
     actors.policies.updateAgentPolicy({ params, body: { blockedMccs: ['5734'] } }),
   );
   await execute(actors, declared, stage.shop.offerUrl(2_000));
-  await stage.observe('checkout: declined', checkoutRun(declared), namesOf(declared));
+  const id = await checkoutRun(stage, declared);
+  await stage.observe('checkout: declined', id, checkoutNames(id, declared));
   await stage.observe('intentLifecycle: failed', intentRun(declared), namesOf(declared));
   const intent = { workflow: 'intentLifecycle', journey: 'failed', workflowId: intentRun(declared) };
-  return [ended('declined', checkoutRun(declared)), intent];
+  return [ended('declined', id), intent];
 };
 
 async function recoverShop(stage: Stage, actors: Actors, declared: Declared, before?: () => Promise<unknown>) {
@@ -42,9 +44,10 @@ const refused: Journey = async (stage, actors) => {
   } catch (error) {
     if (!(error instanceof Refused) || error.status !== 400) throw error;
   }
-  await stage.observe('checkout: refused', checkoutRun(declared), namesOf(declared));
+  const id = await checkoutRun(stage, declared);
+  await stage.observe('checkout: refused', id, checkoutNames(id, declared));
   await actors.intents.cancelIntent(of(declared));
-  return [ended('refused', checkoutRun(declared))];
+  return [ended('refused', id)];
 };
 
 const unknownThenPaid: Journey = async (stage, actors) => {
@@ -56,13 +59,14 @@ const unknownThenPaid: Journey = async (stage, actors) => {
     (asked) => asked > before,
     'the shop to be asked for the payment',
   );
-  await stage.observe('checkout: outcome unknown', checkoutRun(declared), namesOf(declared));
+  const id = await checkoutRun(stage, declared);
+  await stage.observe('checkout: outcome unknown', id, checkoutNames(id, declared));
   await recoverShop(stage, actors, declared);
   await actors.clock.advanceSandboxClock({ body: { ms: 5 * second } });
   await paying;
   await reaches(actors, declared, 'completed');
-  await stage.observe('checkout: paid after all', checkoutRun(declared), namesOf(declared));
-  return [ended('unknown-then-paid', checkoutRun(declared))];
+  await stage.observe('checkout: paid after all', id, checkoutNames(id, declared));
+  return [ended('unknown-then-paid', id)];
 };
 
 export const checkoutJourneys: readonly Journey[] = [paid, declined, refused, unknownThenPaid];

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { hour, minute } from '../../../src/kernel/instant.ts';
 import { type Actors, actorsAt, someone } from './actors.ts';
+import { cardRequestJourneys } from './card-request-journeys.ts';
 import { checkoutJourneys } from './checkout-journeys.ts';
 import { intentJourneys } from './intent-journeys.ts';
 import { policyJourneys } from './policy-journeys.ts';
@@ -20,6 +21,7 @@ export async function playJourneys(stage: Stage): Promise<Played[]> {
     ...checkoutJourneys,
     ...policyJourneys,
     ...simulationJourneys,
+    ...cardRequestJourneys,
     cardsLife,
     cardRotated,
     secondAttempt,

@@ -5,8 +5,14 @@ import type { Actors, Declared } from './actors.ts';
 import { type Stage, until } from './stage.ts';
 
 export const intentRun = ({ intentId }: Declared): string => `intent/${intentId}`;
-export const checkoutRun = ({ intentId }: Declared): string => `checkout/${intentId}`;
+/** The workflow id holds the checkout's id, which no answer names. In a journey an agent has one checkout. */
+export const checkoutRun = ({ runOf }: Stage, { agentId }: Declared): Promise<string> => runOf('checkout', agentId);
 export const namesOf = ({ agentId, intentId }: Declared) => ({ agent: agentId, subject: intentId });
+export const checkoutNames = (workflowId: string, { agentId, intentId }: Declared) => ({
+  agent: agentId,
+  subject: workflowId.replace('checkout/', ''),
+  intent: intentId,
+});
 export const of = ({ intentId }: Declared): { params: { id: Id<'intent'> } } => ({ params: { id: intentId } });
 
 export const shopUrl = ({ sandboxUrl }: Stage, shop: string, amountCents: number): string =>

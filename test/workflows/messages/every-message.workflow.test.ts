@@ -9,8 +9,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isGrpcServiceError, type WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import fc from 'fast-check';
+import type { CardRequestRun } from '../../../activities/cards/card-request.activities.ts';
 import type { AgentPolicyNext } from '../../../activities/spending/agent-policy.activities.ts';
 import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
+import { cardRequestFacts } from '../../../src/domains/cards/card-requests/card-request.rules.ts';
 import type { CardView } from '../../../src/domains/cards/cards/card.messages.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import { newId } from '../../../src/kernel/ids.ts';
@@ -38,11 +40,37 @@ const card = (cardId: string): CardView => ({
   syncedState: 'active',
 });
 const intent = (id: string): IntentRun => anIntentRun(looked(id), 'pending_approval', { deadlineInMs: aDay });
+const cardRequest = (id: string): CardRequestRun => {
+  const createdAt = new Date();
+  const expiresAt = new Date(createdAt.getTime() + 3 * aDay);
+  return {
+    version: 1,
+    ...cardRequestFacts({ status: 'pending', createdAt, expiresAt, remindedAt: null }, createdAt),
+    view: {
+      cardRequestId: looked(id) as CardRequestRun['view']['cardRequestId'],
+      type: 'new_card',
+      agentId: 'ag_aaaaaaaa',
+      status: 'pending',
+      cardId: null,
+      decidedBy: null,
+      expiresAt: expiresAt.toISOString(),
+      isReminded: false,
+      approvalUrl: null,
+      needsPasskey: false,
+    },
+  };
+};
+const isShort = ({ by, causeId }: Decision): boolean => by.length <= 60 && causeId.length <= 500;
 const activities = {
   readIntent: async (id: string) => intent(id),
   decideIntent: async (id: string, decision: Decision) => {
-    if (decision.by.length > 60 || decision.causeId.length > 500) throw new Error('it was not made short');
+    if (!isShort(decision)) throw new Error('it was not made short');
     return intent(id);
+  },
+  readCardRequest: async (id: string) => cardRequest(id),
+  decideCardRequest: async (id: string, decision: Decision) => {
+    if (!isShort(decision)) throw new Error('it was not made short');
+    return cardRequest(id);
   },
   nextCardStep: async (id: string) => ({ kind: 'wait', view: card(looked(id)) }),
   readCheckout: async (id: string) => aCheckoutRun(looked(id), 'paying', { askedAgainInMs: aDay }),
@@ -180,13 +208,20 @@ async function replayFailures(handles: readonly WorkflowHandle[]): Promise<strin
   return failed;
 }
 
-test('a run that takes a decision still takes one after all of these', async () => {
-  const handle = await started('intentLifecycle', 'waiting');
-  for (const input of raw.fixed) await raw.signal(handle, 'decide', input);
-  expect(await handle.executeUpdate('decide', { args: [{ decision: 'approve', by: 'anna' }] })).toMatchObject({
-    status: 'pending_approval',
-  });
-  const refused = await handle.executeUpdate('decide', { args: [{}] }).catch((error: unknown) => error);
-  expect(isGrpcServiceError(refused)).toBe(false);
-  await handle.terminate();
-}, 60_000);
+test.each([
+  ['intentLifecycle', 'pending_approval'],
+  ['cardRequest', 'pending'],
+])(
+  '%s takes a decision after all of these',
+  async (workflow, status) => {
+    const handle = await started(workflow, 'waiting');
+    for (const input of raw.fixed) await raw.signal(handle, 'decide', input);
+    expect(await handle.executeUpdate('decide', { args: [{ decision: 'approve', by: 'anna' }] })).toMatchObject({
+      status,
+    });
+    const refused = await handle.executeUpdate('decide', { args: [{}] }).catch((error: unknown) => error);
+    expect(isGrpcServiceError(refused)).toBe(false);
+    await handle.terminate();
+  },
+  60_000,
+);

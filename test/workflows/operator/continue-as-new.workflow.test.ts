@@ -145,13 +145,15 @@ test('signals that are ignored make it go on with a fresh history; later ones ar
 
   const shown = await eventually(
     () => temporal.viewOf(workflowId),
-    (run) => run.attributes.BursarStage === 'approved' && run.details.startsWith('Approved'),
+    (run) => run.attributes.BursarStage === 'approved' && run.details.includes('Approved, waiting'),
   );
   // The summary stays with the first run (the SDK carries none over); what the run waits for and is found by goes on.
   expect(shown).toMatchObject({
     type: 'intentLifecycle',
     status: 'RUNNING',
-    details: expect.stringMatching(/^Approved, waiting for the payment .* 12\.50 EUR asked by ag_aaaaaaaa\.$/m),
+    details: expect.stringMatching(
+      /^12\.50 EUR for agent ag_aaaaaaaa\. Approved, waiting for the payment until .*\.$/m,
+    ),
     attributes: { BursarAgentId: 'ag_aaaaaaaa', BursarStage: 'approved' },
   });
   await latest(workflowId).signal('decide', 'cancel');

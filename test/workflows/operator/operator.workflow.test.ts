@@ -178,7 +178,7 @@ describe('what histories hold', () => {
       /^[a-z_]+\.[a-z_.]+$/, // an event
       /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
-      /^(Intent|Card|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
+      /^(Intent|Card|Card request|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
       /^\d{1,4}$/, // which of the run's steps it is
       new RegExp(`^${approversLink.source}$`),

@@ -20,6 +20,13 @@ export const runs: Readonly<Record<string, Shown>> = {
     summary: 'Intent {subject} of agent {agent}: to be decided, paid or expired',
     hasAgent: true,
   },
+  cardRequest: {
+    type: 'cardRequest',
+    queue: 'main',
+    id: 'card-request/{subject}',
+    summary: 'Card request {subject} of agent {agent}: to be decided by a person, or expired',
+    hasAgent: true,
+  },
   cardLifecycle: {
     type: 'cardLifecycle',
     queue: 'main',
@@ -38,7 +45,7 @@ export const runs: Readonly<Record<string, Shown>> = {
     type: 'checkout',
     queue: 'main',
     id: 'checkout/{subject}',
-    summary: 'Checkout of intent {subject} of agent {agent}: paid at the shop, or known not to be',
+    summary: 'Checkout {subject} of agent {agent}: paid at the shop, or known not to be',
     hasAgent: true,
   },
   simulation: {
@@ -69,17 +76,21 @@ const page = "The approver's page: {page}";
 const due = 'Approved, daily: next due on {day}, charged from {time} until {time}; it ends at {time} of business time.';
 const ignored = '- a signal that is not approve, deny or cancel was ignored';
 
+const newCard = 'A new card for agent {agent}.';
+const otherLimits = 'Other limits for card {card} of agent {agent}.';
+const forDecision = `Waiting for a person to approve it or to deny it, ${waits}`;
+
 export const stages: Readonly<Record<string, Row>> = {
   'intentLifecycle: pending': {
     stage: 'pending_approval',
     status: 'RUNNING',
-    details: [`Waiting for a person to approve or deny it ${waits} {euros} EUR asked by {agent}.`, page],
+    details: [`{euros} EUR for agent {agent}. Waiting for a person to approve or deny it ${waits}`, page],
   },
   'intentLifecycle: pending, signals ignored': {
     stage: 'pending_approval',
     status: 'RUNNING',
     details: [
-      `Waiting for a person to approve or deny it ${waits} 85.00 EUR asked by {agent}.`,
+      `85.00 EUR for agent {agent}. Waiting for a person to approve or deny it ${waits}`,
       page,
       ...[ignored, ignored, ignored, ignored],
     ],
@@ -87,50 +98,50 @@ export const stages: Readonly<Record<string, Row>> = {
   'intentLifecycle: approved': {
     stage: 'approved',
     status: 'RUNNING',
-    details: [`Approved, waiting for the payment ${waits} 80.00 EUR asked by {agent}.`],
+    details: [`80.00 EUR for agent {agent}. Approved, waiting for the payment ${waits}`],
   },
   'intentLifecycle: approved at once': {
     stage: 'approved',
     status: 'RUNNING',
-    details: [`Approved, waiting for the payment ${waits} 5.00 EUR asked by {agent}.`],
+    details: [`5.00 EUR for agent {agent}. Approved, waiting for the payment ${waits}`],
   },
   'intentLifecycle: approved, then denied too late': {
     stage: 'approved',
     status: 'RUNNING',
     details: [
-      `Approved, waiting for the payment ${waits} 75.00 EUR asked by {agent}.`,
+      `75.00 EUR for agent {agent}. Approved, waiting for the payment ${waits}`,
       '- deny by anna was refused: cannot deny an intent that is approved',
     ],
   },
   'intentLifecycle: paid for': {
     stage: 'approved',
     status: 'RUNNING',
-    details: ['Paid for, waiting for the clearing. 80.00 EUR asked by {agent}.'],
+    details: ['80.00 EUR for agent {agent}. Authorized, waiting for the clearing.'],
   },
   'intentLifecycle: completed': {
     stage: 'completed',
     status: 'COMPLETED',
-    details: ['Done: completed. 80.00 EUR asked by {agent}.'],
+    details: ['80.00 EUR for agent {agent}. Done: completed.'],
   },
   'intentLifecycle: denied': {
     stage: 'denied',
     status: 'COMPLETED',
-    details: ['Done: denied. 85.00 EUR asked by {agent}.', ...[ignored, ignored, ignored, ignored]],
+    details: ['85.00 EUR for agent {agent}. Done: denied.', ...[ignored, ignored, ignored, ignored]],
   },
   'intentLifecycle: cancelled': {
     stage: 'cancelled',
     status: 'COMPLETED',
-    details: ['Done: cancelled. 5.00 EUR asked by {agent}.'],
+    details: ['5.00 EUR for agent {agent}. Done: cancelled.'],
   },
   'intentLifecycle: expired': {
     stage: 'expired',
     status: 'COMPLETED',
-    details: ['Done: expired. 60.00 EUR asked by {agent}.'],
+    details: ['60.00 EUR for agent {agent}. Done: expired.'],
   },
   'intentLifecycle: failed': {
     stage: 'failed',
     status: 'COMPLETED',
-    details: ['Done: failed. 20.00 EUR asked by {agent}.'],
+    details: ['20.00 EUR for agent {agent}. Done: failed.'],
   },
   'agentPolicy: waiting to freeze': {
     stage: 'active',
@@ -192,42 +203,69 @@ export const stages: Readonly<Record<string, Row>> = {
   'intentLifecycle: recurring': {
     stage: 'approved',
     status: 'RUNNING',
-    details: [`${due} 15.00 EUR asked by {agent}.`],
+    details: [`15.00 EUR for agent {agent}. ${due}`],
   },
   'intentLifecycle: recurring, paid for once': {
     stage: 'approved',
     status: 'RUNNING',
-    details: [`${due} 15.00 EUR asked by {agent}.`],
+    details: [`15.00 EUR for agent {agent}. ${due}`],
   },
   'intentLifecycle: recurring, a window missed': {
     stage: 'approved',
     status: 'RUNNING',
-    details: [`${due} 15.00 EUR asked by {agent}.`],
+    details: [`15.00 EUR for agent {agent}. ${due}`],
   },
   'intentLifecycle: recurring, cancelled': {
     stage: 'cancelled',
     status: 'COMPLETED',
-    details: ['Done: cancelled. 15.00 EUR asked by {agent}.'],
+    details: ['15.00 EUR for agent {agent}. Done: cancelled.'],
   },
   'checkout: outcome unknown': {
     stage: 'paying',
     status: 'RUNNING',
     details: [
-      'The outcome of 15.00 EUR for {agent} is not known yet; the shop is asked again at {time} of business time.',
+      '15.00 EUR for agent {agent}, intent {intent}. The outcome is not known yet. The shop is asked again at {time} of business time.',
     ],
   },
-  'checkout: paid': { stage: 'paid', status: 'COMPLETED', details: ['Done: paid, 12.50 EUR for {agent}.'] },
-  'checkout: paid after all': { stage: 'paid', status: 'COMPLETED', details: ['Done: paid, 15.00 EUR for {agent}.'] },
+  'checkout: paid': {
+    stage: 'paid',
+    status: 'COMPLETED',
+    details: ['12.50 EUR for agent {agent}, intent {intent}. Done: paid.'],
+  },
+  'checkout: paid after all': {
+    stage: 'paid',
+    status: 'COMPLETED',
+    details: ['15.00 EUR for agent {agent}, intent {intent}. Done: paid.'],
+  },
   'checkout: declined': {
     stage: 'declined',
     status: 'COMPLETED',
-    details: ['Done: declined (mcc_blocklist), 20.00 EUR for {agent}.'],
+    details: ['20.00 EUR for agent {agent}, intent {intent}. Done: declined (mcc_blocklist).'],
   },
   'checkout: refused': {
     stage: 'refused',
     status: 'COMPLETED',
-    details: ['Done: refused (offer_amount), 10.01 EUR for {agent}.'],
+    details: ['10.01 EUR for agent {agent}, intent {intent}. Done: refused (offer_amount).'],
   },
+  'cardRequest: a new card': { stage: 'pending', status: 'RUNNING', details: [`${newCard} ${forDecision}`, page] },
+  'cardRequest: other limits': {
+    stage: 'pending',
+    status: 'RUNNING',
+    details: [`${otherLimits} ${forDecision}`, page],
+  },
+  'cardRequest: reminded': {
+    stage: 'pending',
+    status: 'RUNNING',
+    details: [`${newCard} ${forDecision} A reminder was sent.`, page],
+  },
+  'cardRequest: approved': { stage: 'approved', status: 'COMPLETED', details: [`${newCard} Done: approved.`] },
+  'cardRequest: denied': {
+    stage: 'denied',
+    status: 'COMPLETED',
+    details: [`${otherLimits} Done: denied.`, ignored],
+  },
+  'cardRequest: cancelled': { stage: 'cancelled', status: 'COMPLETED', details: [`${newCard} Done: cancelled.`] },
+  'cardRequest: expired': { stage: 'expired', status: 'COMPLETED', details: [`${newCard} Done: expired.`] },
   'cardLifecycle: issuing': {
     stage: 'issuing',
     status: 'RUNNING',
@@ -261,17 +299,17 @@ export const stages: Readonly<Record<string, Row>> = {
   'simulation: waiting for the network': {
     stage: 'open',
     status: 'RUNNING',
-    details: ['Waiting for the simulated network to charge 12.50 EUR for {agent}.'],
+    details: ['12.50 EUR for agent {agent}. Waiting for the simulated network to charge the card.'],
   },
   'simulation: done': {
     stage: 'done',
     status: 'COMPLETED',
-    details: ['Done: the network has asked and was answered, 12.50 EUR for {agent}.'],
+    details: ['12.50 EUR for agent {agent}. Done: the network has charged the card.'],
   },
   'simulation: refused': {
     stage: 'refused',
     status: 'COMPLETED',
-    details: ['Done: refused (unknown_card), 12.50 EUR for {agent}.'],
+    details: ['12.50 EUR for agent {agent}. Done: refused (unknown_card).'],
   },
   'webhookEndpoint: waiting': {
     stage: 'retrying',

@@ -1,0 +1,229 @@
+/**
+ * Goal: the steps of `followRow` keep their promises at the edges: continuing as new, due times that have passed, and a
+ * call that is made at most once. Method: sample workflows on a dev server of its own that suggests continuing as new
+ * after few events; the row is in memory, and timers are read from the history.
+ * @module
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import type { WorkflowHandle } from '@temporalio/client';
+import { createLogger } from '../../../src/platform/log.ts';
+import { freePort } from '../../../src/supervisor/ports.ts';
+import { temporalBinary } from '../../../src/supervisor/temporal-binary.ts';
+import { startTemporal, type Temporal } from '../../../src/supervisor/temporal-server.ts';
+import { bundleWorkflowsTo } from '../../../src/temporal/bundle.ts';
+import { setUpTemporal } from '../../../src/temporal/set-up.ts';
+import { type RunningWorker, startWorker } from '../../../src/temporal/worker.ts';
+import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
+import { eventually } from '../../support/world.ts';
+import type { MarkedSample, SampleActivities, SampleState } from './sample.workflow.ts';
+
+const suggestedAfter = 40;
+const taskQueue = 'followed-rows';
+
+let row: { version: number; status: 'open' | 'settled' | 'cancelled'; dueInMs: number | undefined };
+let acts: number;
+let calls: number;
+let causes: string[];
+let sent: string[];
+let isAway: boolean;
+/** Runs within the transaction of `markSample`. */
+let duringMark: () => Promise<void>;
+let act: () => void;
+let send: () => Promise<void>;
+
+const change = (fields: Partial<Omit<typeof row, 'version'>>): void => {
+  row = { ...row, ...fields, version: row.version + 1 };
+};
+const stateOf = (): SampleState => ({
+  version: row.version,
+  final: row.status !== 'open',
+  reached: row.status === 'settled' ? ['settled'] : [],
+  dueInMs: row.dueInMs === undefined ? {} : { next: row.dueInMs },
+  view: { status: row.status },
+});
+const activities: SampleActivities = {
+  readSample: async () => stateOf(),
+  actOnSample: async () => {
+    acts += 1;
+    act();
+    return stateOf();
+  },
+  callForSample: async () => {
+    calls += 1;
+    if (isAway) throw new Error('the receiver is unavailable');
+    change({ status: 'settled' });
+    return stateOf();
+  },
+  markSample: async (_id, causeId): Promise<MarkedSample> => {
+    await duringMark();
+    const mayHaveSent = causes.some((cause) => cause !== causeId);
+    causes.push(causeId);
+    return { ...stateOf(), mayHaveSent };
+  },
+  sendSample: async (_id, causeId) => {
+    sent.push(causeId);
+    await send();
+    return stateOf();
+  },
+};
+
+let dir: string;
+let server: Temporal;
+let worker: RunningWorker;
+let temporal: OpenTemporal;
+let count = 0;
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'bursar-followed-'));
+  const codePath = join(dir, 'workflows.js');
+  await bundleWorkflowsTo(codePath, fileURLToPath(new URL('./sample.workflow.ts', import.meta.url)));
+  const binary = await temporalBinary({ dir, say: () => undefined });
+  const settings = [`limit.historyCount.suggestContinueAsNew=${suggestedAfter}`];
+  server = await startTemporal({ binary, dir, port: await freePort(), settings });
+  await setUpTemporal({ address: server.address, namespace: 'default' });
+  worker = startWorker({
+    address: server.address,
+    namespace: 'default',
+    taskQueue,
+    activities,
+    workflowBundle: { codePath },
+    log: createLogger({ name: 'test-worker', level: 'silent' }),
+  });
+  temporal = await openTemporal(server.address);
+}, 120_000);
+afterAll(async () => {
+  await worker.stop();
+  await temporal.close();
+  await server.stop();
+  await rm(dir, { recursive: true, force: true });
+});
+beforeEach(() => {
+  row = { version: 1, status: 'open', dueInMs: undefined };
+  [acts, calls, causes, sent, isAway] = [0, 0, [], [], false];
+  duringMark = async () => undefined;
+  act = () => undefined;
+  send = async () => undefined;
+});
+
+/** The handle names no run: it is always the newest. */
+async function started(workflow: 'stepping' | 'waiting' | 'sending'): Promise<WorkflowHandle> {
+  count += 1;
+  const id = `sample_${count}`;
+  await temporal.client.workflow.start(workflow, { workflowId: `sample/${id}`, taskQueue, args: [{ id }] });
+  return temporal.client.workflow.getHandle(`sample/${id}`);
+}
+const runIdOf = async (handle: WorkflowHandle): Promise<string> => (await handle.describe()).runId;
+const isContinued = (handle: WorkflowHandle, first: string) =>
+  eventually(
+    () => runIdOf(handle),
+    (runId) => runId !== first,
+  );
+async function makeHistoryLong(handle: WorkflowHandle): Promise<void> {
+  for (let wakes = 0; wakes < suggestedAfter; wakes++) await handle.signal('wake');
+}
+async function timersOf(handle: WorkflowHandle): Promise<number[]> {
+  const { events } = await handle.fetchHistory();
+  return (events ?? []).flatMap(({ timerStartedEventAttributes: timer }) => {
+    if (timer == null) return [];
+    return [Number(timer.startToFireTimeout?.seconds ?? 0) * 1_000 + (timer.startToFireTimeout?.nanos ?? 0) / 1e6];
+  });
+}
+/** The first attempt fails, so that the step becomes an ordinary activity, beside which signals enter the history. */
+function heldMark(): { readonly begun: Promise<void>; release: () => void } {
+  const [begun, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let attempts = 0;
+  duringMark = async () => {
+    attempts += 1;
+    if (attempts === 1) throw new Error('the database is unavailable');
+    begun.resolve();
+    await released.promise;
+  };
+  return { begun: begun.promise, release: released.resolve };
+}
+
+test('`step`: an outside call that is repeated without end continues as new, and ends in the next run', async () => {
+  isAway = true;
+  const handle = await started('stepping');
+  const first = await runIdOf(handle);
+  await eventually(
+    async () => calls,
+    (made) => made > 1,
+  );
+  await makeHistoryLong(handle);
+  await isContinued(handle, first);
+  isAway = false;
+  expect(await handle.result()).toEqual({ status: 'settled' });
+}, 60_000);
+
+test('`wait`: due times that move on are acted on at once, without a timer between them', async () => {
+  row.dueInMs = -5_000;
+  act = () => change(row.dueInMs === -1_000 ? { status: 'settled' } : { dueInMs: (row.dueInMs ?? 0) + 1_000 });
+  const handle = await started('waiting');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(acts).toBe(5);
+  expect(await timersOf(handle)).toEqual([]);
+}, 30_000);
+
+test('`wait`: a due time that stays due is acted on again after 1 s, 2 s and 4 s', async () => {
+  row.dueInMs = -5_000;
+  act = () => {
+    if (acts === 4) change({ status: 'settled' });
+  };
+  const handle = await started('waiting');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(acts).toBe(4);
+  expect(await timersOf(handle)).toEqual([1_000, 2_000, 4_000]);
+}, 60_000);
+
+test('`once`: a history that becomes long between `mark` and `send` does not leave the call unsent', async () => {
+  const mark = heldMark();
+  const handle = await started('sending');
+  const first = await runIdOf(handle);
+  await mark.begun;
+  await makeHistoryLong(handle);
+  expect(await runIdOf(handle)).toBe(first);
+  mark.release();
+  await isContinued(handle, first);
+  // The next run marks with its own cause and learns that the call may have been sent.
+  await eventually(
+    async () => new Set(causes).size,
+    (different) => different === 2,
+  );
+  expect(sent).toEqual([`${handle.workflowId}/${first}/settled`]);
+  change({ status: 'settled' });
+  await handle.signal('wake');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect(sent).toHaveLength(1);
+}, 60_000);
+
+test('`once`: a call without an answer is not repeated; its outcome is asked for', async () => {
+  send = async () => {
+    change({ dueInMs: 0 });
+    throw new Error('the connection was closed');
+  };
+  act = () => change({ status: 'settled' });
+  const handle = await started('sending');
+  expect(await handle.result()).toEqual({ status: 'settled' });
+  expect([sent.length, acts]).toEqual([1, 1]);
+}, 30_000);
+
+test('`once`: a row that `mark` finds final is not sent', async () => {
+  duringMark = async () => change({ status: 'cancelled' });
+  const handle = await started('sending');
+  expect(await handle.result()).toEqual({ status: 'cancelled' });
+  expect([causes.length, sent]).toEqual([1, []]);
+}, 30_000);
+
+test('`once`: a row that becomes final during `mark` is not sent', async () => {
+  const mark = heldMark();
+  const handle = await started('sending');
+  await mark.begun;
+  change({ status: 'cancelled' });
+  await handle.signal('wake');
+  expect(await handle.result()).toEqual({ status: 'cancelled' });
+  mark.release();
+  expect(sent).toEqual([]);
+}, 30_000);

@@ -1,0 +1,42 @@
+/** Workflows of a made-up row, one for each step of `followRow`, for the tests of the skeleton. @module */
+import type { RowState } from '../../../src/kernel/row-state.ts';
+import { type FollowedRun, followRow, type RunInput } from '../../../workflows/lib/follow-row.ts';
+import { databaseSteps, onceSteps, outboundSteps } from '../../../workflows/lib/steps.ts';
+
+export type SampleView = { readonly status: string };
+export type SampleState = RowState<SampleView, 'settled', 'next'>;
+export type MarkedSample = SampleState & { readonly mayHaveSent: boolean };
+export type SampleActivities = {
+  readSample(id: string): Promise<SampleState>;
+  actOnSample(id: string): Promise<SampleState>;
+  markSample(id: string, causeId: string): Promise<MarkedSample>;
+  callForSample(id: string): Promise<SampleState>;
+  sendSample(id: string, causeId: string): Promise<SampleState>;
+};
+
+const { readSample, actOnSample, markSample } = databaseSteps<SampleActivities>()({
+  readSample: 'Reading the sample',
+  actOnSample: 'Acting on a due time',
+  markSample: 'Noting that the call is about to be made',
+});
+const { callForSample } = outboundSteps<SampleActivities>()({ callForSample: 'Calling, which may be repeated' });
+const { sendSample } = onceSteps<SampleActivities>()({ sendSample: 'Calling, which must not be repeated' });
+
+const sampleRun: FollowedRun<SampleView, 'settled', 'next'> = {
+  refresh: readSample,
+  stage: ({ status }) => status,
+  describe: () => 'A sample',
+  waitingFor: { settled: 'Waiting until it is settled.' },
+  outcome: ({ status }) => status,
+};
+
+export const stepping = (input: RunInput): Promise<SampleView> =>
+  followRow(sampleRun, input, ({ step }) => step('settled', callForSample));
+
+export const waiting = (input: RunInput): Promise<SampleView> =>
+  followRow(sampleRun, input, ({ wait }) => wait('settled', { next: actOnSample }));
+
+export const sending = (input: RunInput): Promise<SampleView> =>
+  followRow(sampleRun, input, ({ once }) =>
+    once('settled', { mark: markSample, send: sendSample, whenDue: { next: actOnSample } }),
+  );
