@@ -23,7 +23,7 @@ const jest = [
 
 type Job = { readonly arguments: readonly string[]; readonly countsFile?: string };
 
-/** The exit code of the Jest process; 1 when a signal ended it. */
+/** Returns the exit code of the Jest process; 1 when a signal ended it. */
 function run({ arguments: given, countsFile }: Job): Promise<number> {
   const env = countsFile === undefined ? process.env : { ...process.env, TEST_COUNTS_FILE: countsFile };
   const child = spawn(process.execPath, [...jest, ...given], { stdio: 'inherit', env });
@@ -46,13 +46,21 @@ async function runAll(): Promise<number> {
     },
     { arguments: ['--maxWorkers=1', ...installations], countsFile: fileFor('installations') },
   ];
-  const codes = await Promise.all(jobs.map(run));
-  const found = await Promise.all(jobs.map(({ countsFile }) => countsIn(countsFile)));
+  const found = await Promise.all(
+    jobs.map(async (job) => {
+      const code = await run(job);
+      return withExitCode(await countsIn(job.countsFile), code);
+    }),
+  );
   const sum = (of: keyof z.infer<typeof counts>) => found.reduce((total, one) => total + one[of], 0);
   const skipped = sum('skipped') > 0 ? `, ${sum('skipped')} skipped` : '';
   process.stdout.write(`${sum('passed')} passed, ${sum('failed')} failed${skipped}\n`);
-  return codes.every((code) => code === 0) && sum('failed') === 0 ? 0 : 1;
+  return sum('failed') === 0 ? 0 : 1;
 }
+
+/** A job that counted no failed test and yet ended with an error (a teardown that threw, a signal) is one failure. */
+const withExitCode = (counted: z.infer<typeof counts>, code: number) =>
+  code !== 0 && counted.failed === 0 ? { ...counted, failed: 1 } : counted;
 
 const fileFor = (name: string) => join(tmpdir(), `bursar-counts-${process.pid}-${name}.json`);
 
