@@ -167,7 +167,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   expirationAction: ['What happens at the expiry.'],
   activeHoursStart: ['Hour of the day, in UTC, from which payments are allowed; null: 0.', 8],
   activeHoursEnd: ['Hour of the day, in UTC, until which payments are allowed; null: 24.', 18],
-  maxUsageCount: ['How many payments a card may make; null: any number.', 100],
+  maxUsageCount: ['How many payments a card may make; null is any number.', 100],
   amountTolerancePercent: ['By how many percent a charge may exceed its intent.', 10],
   expiresAt: ['When it expires; null: never.', '2026-11-21T12:00:00.000Z'],
   'PolicyPreset.id': ['Id of the preset.'],
@@ -186,7 +186,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   'Intent.policyCheck.reason': ['The rule with its figures; null where none objected.', null],
 
   // Intents and approvals
-  expectedMerchant: ['Name of the merchant; null: any.', merchantName],
+  expectedMerchant: ['Name of the merchant; null is any merchant.', merchantName],
   actualMerchant: ['Name of the merchant that was paid.', merchantName],
   merchant: ['Name of the merchant; null without one.', merchantName],
   clientIntentId: ['Your own id of the intent; null without one.', 'order-4711'],

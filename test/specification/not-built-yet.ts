@@ -16,7 +16,6 @@ export const notBuiltYet: readonly string[] = [
   'Refunds',
   'Receipts',
   'Card Controls',
-  'Card Requests',
   'Beneficiaries',
   'Onboarding',
   'KYC',

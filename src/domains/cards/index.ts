@@ -3,7 +3,6 @@
 export { CardRequestRow } from './card-requests/card-request.entity.ts';
 export {
   type CardRequestRunView,
-  type CardRequestView,
   cardRequestWorkflowId,
   decideCardRequest,
 } from './card-requests/card-request.messages.ts';

@@ -1,7 +1,7 @@
 /** The public face of payments: what the card network says, the transactions it makes, and checkouts. @module */
 export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
-export { type CheckoutView, checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';
+export { checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';
 export type { CheckoutOffer, MerchantCheckout, PayOutcome } from './checkout/checkout.port.ts';
 export { checkoutState, findCheckout, latestCheckout } from './checkout/checkout.queries.ts';
 export {
@@ -49,7 +49,7 @@ export {
 } from './network/network-message.service.ts';
 export type { Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
-export { type SimulationView, simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
+export { simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';
 export { findSimulation, simulationState } from './simulations/simulation.queries.ts';
 export { chargeRefusalInWords, isFinalSimulation } from './simulations/simulation.rules.ts';

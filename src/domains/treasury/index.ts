@@ -15,7 +15,7 @@ export { keyIdOf, publicKeyOf, signingKeyFrom } from './ledger/checkpoint.rules.
 export { checkpointFolder, publicKeysIn } from './ledger/checkpoint.store.ts';
 export { verifyCheckpoints } from './ledger/checkpoint.verify.service.ts';
 export { ledgerArea } from './ledger/ledger.contract.ts';
-export { availableCentsOf, balancesOf } from './ledger/ledger.queries.ts';
+export { availableCentsOf } from './ledger/ledger.queries.ts';
 export { agentFund, agentReturn, clearing, type Posting, release } from './ledger/ledger.rules.ts';
 export { type JournalKind, lockAccounts, postJournals, postNew } from './ledger/ledger.service.ts';
 export { ownersWithBooks, verifyOwner } from './ledger/verify.service.ts';

@@ -139,6 +139,8 @@ describe('an approval', () => {
     ]);
   });
 
+  // spec: does:Card Requests:approval workflows for new cards and card limit changes
+  // spec: event:card_limit_request.updated
   test('changes the limits that were requested and leaves the others', async () => {
     const { cardId } = agent;
     await owner.client(cardsArea).updateCardLimits({ params: { cardId }, body: { monthlyLimitEuros: 900 } });

@@ -2,6 +2,7 @@
 import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
+import { theAgent } from '../parties/agents.samples.ts';
 
 async function freshRequest(one: Sampler): Promise<string> {
   const { agentId, cardId } = await one.the(theRecords);
@@ -12,7 +13,7 @@ async function freshRequest(one: Sampler): Promise<string> {
 const path = async (one: Sampler) => ({ path: { id: await freshRequest(one) } });
 
 export const samples = samplesOf(cardRequestsArea, {
-  ids: { id: freshRequest },
+  ids: { id: freshRequest, agentId: theAgent },
   calls: (one) => ({
     createCardRequest: async () => {
       const { agentId } = await one.the(theRecords);

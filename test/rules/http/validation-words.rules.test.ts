@@ -66,8 +66,11 @@ test.each(table)('%#: %s', (schema, value, expected) => {
 
 test('each kind of id has its article and its prefix', () => {
   const kinds = Object.keys(idPrefixes) as IdKind[];
+  const nouns: Partial<Record<IdKind, string>> = { cardRequest: 'card request' };
   expect(kinds.map((kind) => sentence(id(kind), 'x'))).toEqual(
-    kinds.map((kind) => `body: must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${kind} id, ${idPrefixes[kind]}_…`),
+    kinds.map(
+      (kind) => `body: must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${nouns[kind] ?? kind} id, ${idPrefixes[kind]}_…`,
+    ),
   );
 });
 

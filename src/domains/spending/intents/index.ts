@@ -5,7 +5,7 @@ export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
 export { IntentRow } from './intent.entity.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
-export { decideIntent, type IntentRunView, type IntentView, intentWorkflowId } from './intent.messages.ts';
+export { decideIntent, type IntentRunView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
 export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
 export {
