@@ -1,5 +1,4 @@
-/** A process that posts, seals and signs without end and says each posting it was told of; for being killed. @module */
-
+/** A process that posts, seals and signs until it is killed, and prints the id of each committed posting. @module */
 import { databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
 import { checkpointFolder, postJournals, signingKeyFrom, treasuryEntities } from '../../src/domains/treasury/index.ts';

@@ -109,7 +109,10 @@ describe('from outside', () => {
 
   test('what the owner owes is settled first', async () => {
     const payer = await aPayer(world, { owner, fundsCents: 100 });
-    expect(await networkOf(world).clear(payer, { amountCents: 800 })).toMatchObject({ status: 200 });
+    const network = networkOf(world);
+    const message = network.authorizationOf(payer, { amountCents: 100 });
+    await network.send('authorizations', message);
+    await network.clear(payer, { authorizationId: message.id, amountCents: 800 });
     expect(await balancesOf(world, payer)).toEqual({ available: 0, held: 0, receivable: 700 });
     const body = { amountEuros: 4, walletId: payer.walletId };
     expect(await funds().fundWallet({ body })).toMatchObject({ amountEuros: 4, balanceEuros: 0 });

@@ -168,12 +168,14 @@ describe('nothing is held', () => {
 
   test('when there is too little money', async () => {
     const payer = await buyer();
-    await refused(
-      payer,
-      await anIntent(w.world, payer, { amountCents: 9_000 }),
-      w.shop('sandbox-shop', 9_000),
-      /available 50\.00, asked 90\.00/,
+    const intentId = await anIntent(w.world, payer, { amountCents: 9_000 });
+    const offer = w.shop('sandbox-shop', 9_000);
+    await refused(payer, intentId, offer, /available 50\.00, asked 90\.00/);
+    const code = await execute(payer.token, intentId, offer).catch(({ headers }: Refused) =>
+      headers.get('X-Service-Error-Code'),
     );
+    expect(code).toBe('insufficient_funds');
+    expect(await intentOf(intentId)).toMatchObject({ status: 'approved' });
   });
 
   test.each(['pending_approval', 'denied', 'cancelled', 'completed', 'failed'])(
