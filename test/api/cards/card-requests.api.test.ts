@@ -9,7 +9,7 @@ import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { hour } from '../../../src/kernel/instant.ts';
-import { eventNamesOf } from '../../support/events.ts';
+import { eventNamesOf, eventsSince, lastEvent } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
@@ -41,9 +41,10 @@ const find = (id: string) => requests().getCardRequest({ params: { id } });
 
 const newCard = { type: 'new_card', usage: 'multi', purpose: 'cloud hosting', dailyLimitEuros: 100 } as const;
 const askForCard = (more: object = {}) => asAgent().createCardRequest({ body: { ...newCard, ...more } });
+const limitsOf = (cardId: string) => ({ type: 'limit_change', cardId, maxTransactionEuros: 40 }) as const;
 const askForLimits = (more: object = {}) =>
   asAgent().createCardRequest({
-    body: { type: 'limit_change', cardId: agent.cardId, maxTransactionEuros: 40, ...more },
+    body: { ...limitsOf(agent.cardId), ...more },
   });
 
 describe('a request', () => {
@@ -98,12 +99,44 @@ describe('a request', () => {
     const page = await requests().listCardRequests({ query: { limit: 1 } as never });
     expect(page.data.map(({ id }) => id)).toEqual([second.id]);
     expect(await idsOf({ limit: 1, cursor: page.nextCursor })).toEqual([first.id]);
+  });
+
+  test('is out of reach of a sibling agent, of another owner and of that owner’s agent', async () => {
+    const { id } = await askForLimits();
+    const params = { id: id as never };
+    const before = await eventNamesOf(world, id);
     const sibling = await anAgentWithCard(world, owner);
-    expect((await refusalOf(requests(world.as(sibling.token)).getCardRequest({ params: { id: first.id } })))[0]).toBe(
-      403,
-    );
     const stranger = await world.owner();
-    expect((await refusalOf(requests(stranger).getCardRequest({ params: { id: first.id } })))[0]).toBe(404);
+    const strangersAgent = await anAgentWithCard(world, stranger);
+    const attempts = (by: ReturnType<typeof requests>) => [
+      by.getCardRequest({ params }),
+      by.cancelCardRequest({ params, body: {} }),
+      by.approveCardRequest({ params, body: {} }),
+      by.denyCardRequest({ params, body: {} }),
+      by.createCardRequest({ body: { ...newCard, agentId: agent.agentId } }),
+      by.createCardRequest({
+        body: { type: 'limit_change', agentId: agent.agentId, cardId: agent.cardId, dailyLimitEuros: 5 },
+      }),
+    ];
+    const statuses = (by: ReturnType<typeof requests>) =>
+      Promise.all(attempts(by).map(async (attempt) => (await refusalOf(attempt))[0]));
+    const seen = async (by: ReturnType<typeof requests>) => (await by.listCardRequests({})).data;
+    const siblings = requests(world.as(sibling.token));
+    expect(await statuses(siblings)).toEqual([403, 403, 403, 403, 403, 403]);
+    expect(await seen(siblings)).toEqual([]);
+    const filtered = siblings.listCardRequests({ query: { agentId: agent.agentId } as never });
+    expect((await refusalOf(filtered))[0]).toBe(403);
+    expect(await statuses(requests(stranger))).toEqual([404, 404, 404, 404, 404, 404]);
+    expect(await seen(requests(stranger))).toEqual([]);
+    // An agent token approves and denies nothing, whichever request it names.
+    expect(await statuses(requests(world.as(strangersAgent.token)))).toEqual([404, 404, 403, 403, 404, 404]);
+    expect(await seen(requests(world.as(strangersAgent.token)))).toEqual([]);
+    const strangersCard = { ...limitsOf(strangersAgent.cardId), agentId: agent.agentId } as const;
+    for (const by of [requests(), asAgent()])
+      expect((await refusalOf(by.createCardRequest({ body: strangersCard })))[0]).toBe(404);
+    expect((await find(id)).status).toBe('pending');
+    expect(await eventNamesOf(world, id)).toEqual(before);
+    expect(await seen(requests())).toHaveLength(1);
   });
 
   test('is one of at most 20 that are pending', async () => {
@@ -184,6 +217,51 @@ describe('an approval', () => {
     expect(one.cardId).toBe(other.cardId);
     const cards = await owner.client(cardsArea).listAgentCards({ params: { agentId: agent.agentId } });
     expect(cards).toHaveLength(2);
+  });
+});
+
+describe('each move of a request fires the events that its operation declares', () => {
+  const { createCardRequest, approveCardRequest, denyCardRequest, cancelCardRequest } = cardRequestsArea.operations;
+  const declared = [createCardRequest, approveCardRequest, denyCardRequest, cancelCardRequest].flatMap(
+    ({ fires }) => fires as readonly string[],
+  );
+  const created = ['card_request.created'];
+  const limits = ['card_limit_request.updated'];
+  const decided = ['card_request.decided'];
+
+  /** The events of the owner from `change` on, in order of the name. */
+  async function firedBy(change: () => Promise<unknown>): Promise<string[]> {
+    const seq = await lastEvent(world, owner);
+    await change();
+    return (await eventsSince(world, owner, seq)).toSorted();
+  }
+
+  test('by creation, approval, denial and withdrawal, of a card and of limits', async () => {
+    const seen = new Set<string>();
+    const expectFired = async (change: () => Promise<unknown>, names: readonly string[]) => {
+      const fired = await firedBy(change);
+      expect(fired).toEqual(names.toSorted());
+      for (const name of fired) seen.add(name);
+    };
+    const kinds = [
+      { ask: askForCard, more: [], approval: ['card.issued', 'card.activated'] },
+      { ask: askForLimits, more: limits, approval: ['card.limits_changed'] },
+    ];
+    for (const { ask, more, approval } of kinds) {
+      const params = { id: '' as never };
+      const asks = async () => {
+        params.id = (await ask()).id as never;
+      };
+      await expectFired(asks, [...created, ...more]);
+      await expectFired(() => requests().approveCardRequest({ params, body: {} }), [...decided, ...more, ...approval]);
+      await asks();
+      await expectFired(() => requests().denyCardRequest({ params, body: {} }), [...decided, ...more]);
+      await expectFired(() => requests().denyCardRequest({ params, body: {} }), []);
+      await asks();
+      await expectFired(() => asAgent().cancelCardRequest({ params, body: {} }), [...decided, ...more]);
+      await expectFired(() => asAgent().cancelCardRequest({ params, body: {} }), []);
+    }
+    expect([...seen].sort()).toEqual([...new Set(declared)].sort());
   });
 });
 

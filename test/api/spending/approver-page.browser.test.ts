@@ -86,7 +86,8 @@ browserTest(
     const intent = await asks();
     await page.goto(addressOf(intent.approvalUrl));
     const text = await page.locator('main').innerText();
-    for (const word of ['80.00 EUR', 'a reference book', 'Example Shop', 'limit 50.00, asked 80.00', 'your time']) {
+    const rule = 'This agent may spend up to 50.00 EUR without asking: a person has to approve 80.00 EUR';
+    for (const word of ['80.00 EUR', 'a reference book', 'Example Shop', rule, 'your time']) {
       expect(text).toContain(word);
     }
     await pressApprove(page);

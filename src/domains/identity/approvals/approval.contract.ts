@@ -46,7 +46,7 @@ const requestOut = z
       .nullable()
       .meta({
         description: 'the rule that requires a person, with its figures',
-        examples: ['80.00 is above the auto-approve limit of 50.00'],
+        examples: ['this agent may spend up to 50.00 EUR without asking: a person has to approve 80.00 EUR'],
       }),
     demandsPasskey: z
       .boolean()

@@ -145,7 +145,8 @@ const autoApprove: Check = ({ request, intent, phase }, { autoApproveLimitCents 
   if (isApprovedByPerson) return pass('auto_approve_limit', { ...figures, approvedByPerson: true });
   if (autoApproveLimitCents > 0 && request.amountCents <= autoApproveLimitCents)
     return pass('auto_approve_limit', figures);
-  const reason = `auto-approve limit ${inWords(autoApproveLimitCents)}, asked ${inWords(request.amountCents)}: a person has to approve`;
+  const most = autoApproveLimitCents > 0 ? `up to ${inWords(autoApproveLimitCents)} EUR` : 'nothing';
+  const reason = `this agent may spend ${most} without asking: a person has to approve ${inWords(request.amountCents)} EUR`;
   return { rule: 'auto_approve_limit', outcome: 'needs_approval', reason, figures };
 };
 
