@@ -257,7 +257,7 @@ test('a signal never approves it, attested or not; the run says so before and af
       async () => (await temporal.viewOf(run)).details,
       (text) => shown.test(text),
     );
-  await details(/approve it with a passkey, or to deny it, until .*; a signal does not approve it/);
+  await details(/approve it with a passkey, or to deny it, until .*, then it expires\. A signal cannot approve it\./);
   await temporal.signal(run, 'decide', { decision: 'approve', by: 'anna' });
   await details(/approve by anna was refused: its policy demands a passkey; a signal cannot approve it/);
   await attest(intent.id);
