@@ -113,7 +113,7 @@ describe('renaming', () => {
 
 describe('limits', () => {
   // spec: event:card.limits_changed
-  test('are set and cleared one by one, and told', async () => {
+  test('are set and cleared separately, each with an event', async () => {
     const set = await limit({ maxAmountPerTransaction: 20.5, dailyLimitEuros: 0 });
     expect(set).toMatchObject({
       maxTransactionEuros: 20.5,

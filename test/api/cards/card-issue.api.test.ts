@@ -130,7 +130,7 @@ describe('through the worker', () => {
     expect(all.filter(({ isPrimary }) => isPrimary).map(({ id }) => id)).toEqual([agent.cardId]);
   });
 
-  test('a card whose API died after the reservation is issued all the same', async () => {
+  test('a card is issued although the API process died after the reservation', async () => {
     const cardId = newId('card');
     await infrastructure.database.write((tx) =>
       prepareCard(tx, causeOf(), {
@@ -150,7 +150,7 @@ describe('through the worker', () => {
 });
 
 describe('step by step', () => {
-  /** A processor in memory that remembers what it was told. */
+  /** A processor in memory that records the states it was sent. */
   function aProcessor() {
     const told: string[] = [];
     let answer: Awaited<ReturnType<CardProcessor['setCardState']>> = { outcome: 'set' };
@@ -228,7 +228,7 @@ describe('step by step', () => {
     expect(await world.sql('select 1 from cards where id = $1', [cardId])).toHaveLength(1);
   });
 
-  test('frozen while it was issued: it appears frozen, and the processor is told', async () => {
+  test('frozen while it was issued: it appears frozen, and the processor gets the state', async () => {
     const { processor, told } = aProcessor();
     const steps = stepsOf(processor);
     const cardId = await aReservation();
@@ -244,7 +244,7 @@ describe('step by step', () => {
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'wait' });
   });
 
-  test('closed while it was issued: nobody ever hears of it, and the processor closes it', async () => {
+  test('closed while it was issued: it fires no event, and the processor closes it', async () => {
     const { processor, told } = aProcessor();
     const steps = stepsOf(processor);
     const cardId = await aReservation();
@@ -259,7 +259,7 @@ describe('step by step', () => {
     await expect(cards().getCard({ params: { cardId } })).rejects.toMatchObject({ status: 404 });
   });
 
-  test('what changes while the processor is told is told next', async () => {
+  test('a change during a call to the processor is sent with the next call', async () => {
     const { processor, told } = aProcessor();
     const cardId = await aReservation();
     await stepsOf(processor).issueCard(cardId);
@@ -277,7 +277,7 @@ describe('step by step', () => {
     expect(told).toEqual(['frozen', 'closed']);
   });
 
-  test('a card that the processor closed by itself is closed here too', async () => {
+  test('a card that only the processor closed is closed here too', async () => {
     const { processor, refuse } = aProcessor();
     const steps = stepsOf(processor);
     const cardId = await aReservation();

@@ -189,7 +189,7 @@ describe('through the worker', () => {
     ]);
   });
 
-  test('a frozen card stays frozen, by whom it was; its number is new all the same', async () => {
+  test('a frozen card stays frozen with the same freezer; its number is new', async () => {
     await cards().freezeCard({ params: { cardId: payer.cardId } });
     const { card } = await rotate();
     expect(card).toMatchObject({ status: 'frozen', frozenBy: 'card' });

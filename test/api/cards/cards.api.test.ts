@@ -285,7 +285,7 @@ describe('with the agent', () => {
     expect(await cards().unfreezeCard(one())).toMatchObject({ status: 'active' });
   });
 
-  test('all close, also one that is still being issued, which nobody hears of', async () => {
+  test('all close, also one that is still being issued, which fires no event', async () => {
     const unborn = await aSecondCard({ isProvisioning: true });
     expect([...(await write(closeCardsOf))].sort()).toEqual([agent.cardId, unborn].sort());
     expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.closed']);
@@ -370,7 +370,7 @@ describe('who may', () => {
     await expect(asAgent().getCard(one())).rejects.toEqual(refusal(403, /cards\.read/));
   });
 
-  test('nobody without a token', async () => {
+  test('a call without a token is 401', async () => {
     const nobody = createClient(cardsArea, sendTo(world.apiUrl));
     await expect(nobody.getCard(one())).rejects.toEqual(refusal(401));
     await expect(nobody.closeCard(one())).rejects.toEqual(refusal(401));

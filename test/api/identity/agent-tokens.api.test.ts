@@ -153,7 +153,7 @@ describe('using', () => {
 });
 
 describe('listing and revoking', () => {
-  test('all tokens of the owner with the agents’ names, and of nobody else', async () => {
+  test('all tokens of the owner with the agents’ names, and of no other owner', async () => {
     const [owner, other] = [await world.owner(), await world.owner()];
     const [a, b] = [await anAgent(owner, { name: 'A' }), await anAgent(owner, { name: 'B' })];
     await aTokenOf(world, owner, a.id, { label: 'first' });

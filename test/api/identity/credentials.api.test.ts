@@ -1,4 +1,4 @@
-/** Who is let in: bearer tokens of this mode, revocation across processes, and the dashboard's secret. @module */
+/** Which callers are authenticated: bearer tokens of this mode, revocation across processes, and the dashboard's secret. @module */
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
@@ -84,7 +84,7 @@ describe('revocation across processes', () => {
     );
   });
 
-  test('with its listener cut off a process remembers nothing, and listens again by itself', async () => {
+  test('with its listener cut off a process remembers nothing, and reconnects', async () => {
     const listeners = () =>
       world.sql<{ pid: number }>(
         `select pid from pg_stat_activity where application_name = 'bursar-credentials' and datname = current_database()`,
@@ -121,7 +121,7 @@ describe('the dashboard’s secret', () => {
     const limited = await withSecret('x'.repeat(64), url);
     expect(limited.status).toBe(429);
     expect(Number(limited.headers.get('Retry-After'))).toBeGreaterThan(0);
-    // Whoever has a key is not touched by somebody else's guessing.
+    // A caller with a valid key is not limited by the guesses of another caller.
     const { key } = await world.owner();
     expect((await listWith(url, { Authorization: `Bearer ${key}` })).status).toBe(200);
   });

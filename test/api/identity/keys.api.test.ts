@@ -59,7 +59,7 @@ describe('creating a key', () => {
     expect(await dashboard().listKeys({ query: { ownerId: 'own_acmeacme' } })).toHaveLength(2);
   });
 
-  test('for somebody else: 403 with a key, 400 where the dashboard contradicts itself', async () => {
+  test('for another owner: 403 with a key, 400 where the dashboard contradicts itself', async () => {
     const [one, other] = [await world.owner(), await world.owner()];
     await expect(one.client(keysArea).createKey({ body: { ownerId: other.ownerId } })).rejects.toMatchObject({
       status: 403,

@@ -1,5 +1,5 @@
 /**
- * Goal: a stolen API key cannot keep the owner's passkeys away for good, and nobody fills the table of challenges.
+ * Goal: a stolen API key cannot keep the owner's passkeys away for good, and unused challenges do not fill the table.
  * Method: real HTTP, software authenticators, challenges whose real time is moved in the table.
  * @module
  */
@@ -47,7 +47,7 @@ test('while the only one still waits no second one joins it, so that the owner c
   expect(await passkeys.listPasskeys()).toHaveLength(2);
 });
 
-test('challenges that nobody used go ten minutes after their time, used ones stay for a repeat', async () => {
+test('unused challenges are deleted ten minutes after they expire, used ones stay for a repeat', async () => {
   const one = await aPasskey(world, owner);
   await aPasskey(world, owner, one);
   const kept = async () => {

@@ -1,6 +1,6 @@
 /**
  * Goal: passkeys as people have them work with a real browser, and what a browser can be made to do wrong is refused.
- * Method: Chromium with several virtual authenticators; each keeps its keys and counts its uses by itself.
+ * Method: Chromium with several virtual authenticators; each has separate keys and counters.
  * @module
  */
 import { afterAll, beforeAll, beforeEach, expect, jest } from '@jest/globals';
@@ -46,7 +46,7 @@ beforeEach(async () => {
   passkeys = owner.client(passkeysArea);
 });
 
-/** A device of its own: a page with its own authenticator. */
+/** A page of a new browser profile with an authenticator. */
 async function aDevice(origin = world.config.publicUrl) {
   const opened = await openPage(browser);
   open.push(opened);
@@ -131,7 +131,7 @@ browserTest('a page of another origin gets nothing that we take, though its keys
   expect(await refusalOf(revoke(other.id, answer))).toEqual([400, expect.stringMatching(sentence)]);
 });
 
-browserTest('who gives neither finger nor PIN has no passkey, also where the page does not ask for it', async () => {
+browserTest('without finger or PIN there is no passkey, also where the page does not ask for it', async () => {
   const opened = await openPage(browser);
   open.push(opened);
   const options = { protocol: 'ctap2', transport: 'usb', automaticPresenceSimulation: true } as const;

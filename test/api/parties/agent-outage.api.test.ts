@@ -49,7 +49,7 @@ describe('with Temporal away', () => {
     expect(await world.sql(created, [owner.ownerId])).toHaveLength(1);
   });
 
-  test('one that nobody repeats appears by itself', async () => {
+  test('an agent whose creation is not repeated appears without a further request', async () => {
     const owner = await world.owner();
     expect((await createAt(cutOff.url, owner, 'k-2')).status).toBe(503);
     const list = () => owner.client(agentsArea).listAgents();
@@ -78,7 +78,7 @@ describe('with Temporal away', () => {
   });
 });
 
-test('without a worker nobody issues the card: 503 within the deadline, reserved once and visible to nobody', async () => {
+test('without a worker the card is not issued: 503 within the deadline, reserved once and not visible', async () => {
   const world = await startWorld();
   try {
     const owner = await world.owner();

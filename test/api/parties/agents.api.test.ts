@@ -76,7 +76,7 @@ describe('creating', () => {
     expect(JSON.stringify(event?.data)).not.toContain('grace@example.org');
   });
 
-  test('without a body: a name of its own, a card for many payments, the preset balanced', async () => {
+  test('without a body: a generated name, a card for many payments, the preset balanced', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     expect(agent.name).toMatch(/^Agent [a-z0-9]{4}$/);
@@ -125,7 +125,7 @@ describe('creating', () => {
     expect(await world.sql('select 1 from agents where owner_id = $1', [owner.ownerId])).toHaveLength(1);
   });
 
-  test('a repeat after a death at any point after the reservation completes the same agent, told once', async () => {
+  test('a repeat after a death at any point after the reservation completes the same agent, with one event', async () => {
     const owner = await world.owner();
     const create = () => owner.client(agentsArea).createAgent({ body: {}, headers: { 'Idempotency-Key': 'a-2' } });
     const lost = await create();
@@ -136,7 +136,7 @@ describe('creating', () => {
     expect(await cardsOf(world, lost.id)).toHaveLength(1);
   });
 
-  test('the same key from several callers at once makes one agent; the rest get its answer or are told to wait', async () => {
+  test('the same key from several callers at once makes one agent; the rest get its answer or 409', async () => {
     const owner = await world.owner();
     const headers = { 'Idempotency-Key': 'a-3' };
     const calls = Array.from({ length: 5 }, () =>
@@ -148,7 +148,7 @@ describe('creating', () => {
     expect(await world.sql('select 1 from agents where owner_id = $1', [owner.ownerId])).toHaveLength(1);
   });
 
-  test('one in the making is nobody’s yet: 404 by id, absent from lists, and no revoking command reaches it', async () => {
+  test('one that is still being created is not visible: 404 by id, absent from lists, and no revoking command reaches it', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.id]);
@@ -250,7 +250,7 @@ describe('isolation', () => {
     expect(await one.client(agentsArea).getAgent({ params })).toEqual(agent);
   });
 
-  test('an agent sees itself only: a sibling is 403, another owner’s agent 404, and it changes nobody', async () => {
+  test('an agent sees itself only: a sibling is 403, another owner’s agent 404, and it changes no agent', async () => {
     const [owner, stranger] = [await world.owner(), await world.owner()];
     const [self, sibling, foreign] = [await anAgent(owner), await anAgent(owner), await anAgent(stranger)];
     const { client } = await aTokenOf(world, owner, self.id);
@@ -340,7 +340,7 @@ describe('changing', () => {
     });
     const happened = ['agent.updated', 'agent.frozen', 'card.frozen', 'policy.updated'];
     expect(await eventsSince(world, owner, before)).toEqual(happened);
-    // As when somebody sends the record back.
+    // As when a caller sends the record back.
     await updating(owner, agent.id, { policyId: changed.policyId, scope: 'all at once' });
     expect(await eventsSince(world, owner, before)).toEqual(happened);
     expect(await policies.getAgentPolicy({ params })).toMatchObject({ version: 2 });

@@ -1,4 +1,4 @@
-/** The customer behind a key over real HTTP: made once, by whoever needs it first, and changed by nobody else. @module */
+/** The customer behind a key over real HTTP: created once by the first request that needs it, and changed only by its owner. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { customersArea } from '../../../src/domains/parties/index.ts';
@@ -67,7 +67,7 @@ describe('creating', () => {
     expect(await owner.client(customersArea).getOwnCustomer()).toMatchObject({ email: 'a@example.org' });
   });
 
-  test('a repeat after a death before the answer is the same customer, told once', async () => {
+  test('a repeat after a death before the answer is the same customer, with one event', async () => {
     const owner = await world.owner();
     const create = () =>
       owner.client(customersArea).createCustomer({ body: {}, headers: { 'Idempotency-Key': 'c-2' } });

@@ -52,7 +52,7 @@ const asked = { purpose: 'a reference book', expectedAmountEuros: 80, expectedMe
 const declare = (more: object = {}) => api.intents.declareIntent({ body: { agentId, ...asked, ...more } });
 const tokenOf = (approvalUrl: string | null): string => approvalUrl?.split('/').at(-1) ?? '';
 
-/** Nobody: no key, no token but the link's. */
+/** Calls without a credential; the link's token is in the path. */
 const approver = () => world.as('').client(approvalsArea);
 const anybody = (path: string, init: RequestInit = {}) => fetch(`${world.apiUrl}${path}`, init);
 const waiting = async (more: object = {}) => {
@@ -228,7 +228,7 @@ describe('what it shows', () => {
 });
 
 describe('approving', () => {
-  test('takes a passkey of the owner, tells the world who it was, and once is enough', async () => {
+  test('takes a passkey of the owner, records it as the approver, and happens once', async () => {
     const { intent, token } = await waiting();
     const done = await approve(token);
     expect(done).toEqual({
@@ -370,7 +370,7 @@ describe('denying', () => {
   });
 });
 
-test('from the deadline on nobody decides, whether or not the run has marked it', async () => {
+test('from the deadline on no decision is taken, whether or not the run has marked it', async () => {
   const { intent, token } = await waiting({ ttlMinutes: 30 });
   const before = await approver().createApprovalChallenge({ params: { token }, body: {} });
   await world.advance(hour);
@@ -400,7 +400,7 @@ test('from the deadline on nobody decides, whether or not the run has marked it'
   expect((await approver().getApproval({ params: { token } })).outcome).toEqual(outcome);
 });
 
-test('what was approved and not paid in time is told as expired at its deadline, like the intent itself', async () => {
+test('an approved intent that is not paid in time is shown as expired at its deadline, like the intent itself', async () => {
   const { intent, token } = await waiting({ ttlMinutes: 30 });
   await approve(token);
   await world.advance(hour);
@@ -472,7 +472,7 @@ test('with Temporal away an approval waits for it, and a denial does not', async
   await alone.close();
 }, 60_000);
 
-test('who asks too often is told so on a page too', async () => {
+test('a caller above the rate limit gets a page that says so', async () => {
   const busy = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '3' } });
   const ask = () => fetch(`${busy.apiUrl}/approve/x`, { headers: { Accept: 'text/html' } });
   for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(404);

@@ -51,7 +51,7 @@ async function anOwner(where = world) {
   return { owner, asks, read };
 }
 
-/** A device of its own, with a built-in authenticator. */
+/** A browser profile with a built-in authenticator. */
 async function aDevice(options: BrowserContextOptions = {}) {
   const device = await openPage(browser, options);
   opened.push(device);
@@ -160,7 +160,7 @@ browserTest(
 
 describe('where it does not work, the page says why', () => {
   browserTest(
-    'and a second press, in another tab, shows what became of it',
+    'a press in a second tab shows the decision that was made in the first',
     async () => {
       const { owner, asks, read } = await anOwner();
       const { page } = await aDevice();
@@ -241,7 +241,7 @@ describe('where it does not work, the page says why', () => {
   );
 
   browserTest(
-    'while Temporal is away; deny works all the same',
+    'while Temporal is unavailable; the denial still works',
     async () => {
       const alone = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
       try {
@@ -266,7 +266,7 @@ describe('where it does not work, the page says why', () => {
 });
 
 browserTest(
-  'who denies while the browser still asks for the passkey is obeyed at once',
+  'a denial while the browser still asks for the passkey takes effect at once',
   async () => {
     const { owner, asks, read } = await anOwner();
     const { page, authenticator } = await aDevice();

@@ -23,7 +23,7 @@ afterAll(async () => {
   await whole.close();
 });
 
-test('503 while nobody works, approved by the same key when somebody does; the answer counts once', async () => {
+test('503 without a worker; the repeat with the same key approves once a worker runs; the assertion counts once', async () => {
   const { world } = whole;
   const payer = await aPayer(world, { policy: { require_attestation: true } });
   const intentId = await anIntent(world, payer, { status: 'pending_approval', isAutoApproved: false });
@@ -51,7 +51,7 @@ test('503 while nobody works, approved by the same key when somebody does; the a
   expect((await intents.getIntent({ params: { id: intentId } })).attestedAt).toBe(attestedAt);
 }, 60_000);
 
-test('what the API asked long before somebody works again is refused in words, and the next request is heard', async () => {
+test('an update that waited too long for a worker is refused with a reason, and the next request succeeds', async () => {
   const { world } = whole;
   const payer = await aPayer(world);
   const intentId = await anIntent(world, payer, { status: 'pending_approval', isAutoApproved: false });

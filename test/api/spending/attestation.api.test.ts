@@ -294,7 +294,7 @@ test('an approval whose answer was lost is found again by its key: the challenge
   expect((await refusalOf(api.intents.approveIntent({ params: { id: intent.id }, body })))[0]).toBe(400);
 });
 
-test('removing a passkey takes back what it stood by and nobody has paid for', async () => {
+test('removing a passkey withdraws its approvals that are not paid yet', async () => {
   const second = await aPasskey(world, owner, passkey);
   const [mine, theirs] = [await declare(8), await declare(9)];
   await attest(mine.id);

@@ -58,7 +58,7 @@ test('what is given is shown as given, and what is not is null', async () => {
   expect(await asAgent.evidence.getEvidence({ params: { id: full.id } })).toEqual(full);
 });
 
-test('made and deleted are told and written down, without address and description', async () => {
+test('creation and deletion have events and audit rows, without address and description', async () => {
   const { id } = await keep({ url: 'https://files.example.com/secret', description: 'private words' });
   await api.evidence.deleteEvidence({ params: { id } });
   const told = (await eventsOf(world, payer.owner.ownerId)).filter(({ name }) => name.startsWith('evidence.'));

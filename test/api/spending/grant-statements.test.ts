@@ -94,7 +94,7 @@ test('an agent declares: 12 statements', async () => {
   expect(asked).toHaveLength(12);
 });
 
-test('its owner declares for it: one more, before the turn of an agent is taken that may be somebody else’s', async () => {
+test('a declaration by the owner runs one more statement, which checks the agent before its row is locked', async () => {
   const owner: Caller = { kind: 'key', ownerId: ownerId(), keyId: newId('key') };
   expect(await askedBy(() => declare(owner))).toEqual(['begin', 'select agents', ...declaration.slice(1)]);
   const stranger = { ...owner, ownerId: newId('owner') };

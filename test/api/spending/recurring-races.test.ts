@@ -96,7 +96,7 @@ test('a reversal beside the next authorization leaves one hold or none', async (
   });
 });
 
-test('the end of a window beside the first charge of the next one: missed and matched, whoever is first', async () => {
+test('the end of a window beside the first charge of the next one: missed and matched, in either order', async () => {
   const subscribers = await Promise.all(Array.from({ length: 6 }, () => aSubscriber(world)));
   const intents = await Promise.all(subscribers.map(({ declare }) => declare({ recurring: { cadence: 'daily' } })));
   const last = intents.at(-1);

@@ -61,7 +61,7 @@ async function attested() {
   };
 }
 
-test('a confirmed intent that nobody has charged is attested no more, and what is paid for stays', async () => {
+test('a confirmed intent without a charge loses its attestation, and a paid intent keeps it', async () => {
   const { confirm, read, remove, charge } = await attested();
   await confirm();
   expect(await read()).toMatchObject({ status: 'completed', attestedAt: expect.any(String) });

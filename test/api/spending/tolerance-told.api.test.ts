@@ -52,7 +52,7 @@ test('a tolerance that the agent chose stands beside the amount: on the page, in
   expect(details).toContain('10.00 EUR, up to 20.00 EUR each, asked by');
 });
 
-test('the policy’s tolerance is told of a single payment, and nothing where there is none', async () => {
+test('a single payment shows the policy’s tolerance, and nothing where there is none', async () => {
   const { declare, read } = await asking({ amount_tolerance_percent: 10 });
   const one = await read((await declare({ recurring: undefined })).id);
   const { amounts, page, details } = await seen(one);
@@ -68,7 +68,7 @@ test('the policy’s tolerance is told of a single payment, and nothing where th
   expect(plain.details).toContain('10.00 EUR asked by');
 });
 
-test('a tolerance that the owner’s policy names bounds the agent’s, as told and as charged', async () => {
+test('a tolerance that the owner’s policy names bounds the agent’s, as shown and as charged', async () => {
   const { declare, read, charge, api } = await asking({ amount_tolerance_percent: 5, max_transaction_cents: 10_000 });
   const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
   expect((await read(id)).maxChargeEuros).toBe(10.5);

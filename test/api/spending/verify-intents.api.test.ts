@@ -1,5 +1,5 @@
 /**
- * Goal: what was really paid is compared with what was declared, marked on the payment and told. Method: real HTTP for
+ * Goal: what was really paid is compared with what was declared, marked on the payment and published as an event. Method: real HTTP for
  * agent and network.
  * @module
  */
@@ -34,7 +34,7 @@ const verify = (asAgent: ReturnType<typeof clientsOf>, id: string, body: object,
 const told = async (payer: Payer, ...names: string[]) =>
   (await eventsOf(world, payer.owner.ownerId)).filter(({ name }) => names.includes(name));
 
-test('what fits is marked on intent and transaction, and told once for each asking', async () => {
+test('a match is marked on intent and transaction, and has one event per verification', async () => {
   const { payer, intentId, transactionId, asAgent } = await bought();
   const asked = { actualAmountEuros: 12.5, actualMerchant: 'sandbox shop' };
   const fits = { intentId, verified: true, mismatches: [], transactionsUpdated: 1 };

@@ -439,7 +439,7 @@ describe('simulate', () => {
     expect(await ask({})).toMatchObject({ allowed: false, rule: 'no_policy' });
   });
 
-  test('answers what a declaration would be told: for the card, and what it was used for', async () => {
+  test('answers like a declaration: for the card, and with the card’s past payments', async () => {
     await change({ body: { maxUsageCount: 1 } });
     await world.sql('update cards set max_transaction_cents = 500, created_at = $2 where id = $1', [
       agent.cardId,
@@ -520,7 +520,7 @@ describe('who may', () => {
   });
 
   // spec: status:POST /policies:401 missing or invalid authentication
-  test('nobody without a token', async () => {
+  test('a call without a token is 401', async () => {
     const nobody = createClient(policiesArea, sendTo(world.apiUrl));
     await expect(nobody.createPolicy({ body: { name: 'A' } })).rejects.toEqual(refusal(401));
     await expect(nobody.listPolicyPresets()).rejects.toEqual(refusal(401));

@@ -74,7 +74,7 @@ test("without a template the owner's default counts, and without that the preset
   });
 });
 
-test('a customer without a default of its own gets the preset too', async () => {
+test('a customer without an own default gets the preset too', async () => {
   await aCustomer(world, owner.ownerId, { defaultPolicy: null });
   await copy();
   expect(await stored()).toMatchObject({ name: 'Balanced' });

@@ -160,7 +160,7 @@ const rows: Row[] = [
 test.each(rows)('%s: %s', async (_field, _what, terms, asked, expected) => {
   const payer = await aPayerWith(terms);
   expect(await charge(payer, asked)).toBe(expected);
-  // A charge of nothing, to see whether the card lives, uses up no limit and needs nobody.
+  // A verification of zero euros uses no limit and needs no approval.
   const isLimit = /max_transaction|limit|intent_required/.test(expected);
   if (isLimit) expect(await charge(payer, { ...asked, kind: 'verification', amountCents: 0 })).toBe(passes);
 });
@@ -296,7 +296,7 @@ describe('days and months are those of UTC, by the time of the authorization', (
   });
 });
 
-test('cooldownMinutes: the gap lies between two payments, whoever the merchant is; 0 is none', async () => {
+test('cooldownMinutes: the gap lies between two payments of any merchant; 0 is none', async () => {
   const payer = await aPayerWith({ cooldownMinutes: 30 });
   expect(await charge(payer)).toBe(passes);
   expect(await charge(payer, shop('Another'))).toBe('cooldown');
