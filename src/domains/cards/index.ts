@@ -14,6 +14,7 @@ export {
   cardRequestFacts,
   grantedLimits,
   limitNames,
+  type RequestedLimits,
   statusAsOf as cardRequestStatusAsOf,
   whyNoChanges,
 } from './card-requests/card-request.rules.ts';

@@ -10,11 +10,12 @@ import {
   findCardRequest,
   limitNames,
   lockCardRequest,
+  type RequestedLimits,
   requestedOf,
 } from '../../domains/cards/index.ts';
 import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
-import { eurosFromCents, inWords } from '../../kernel/money.ts';
+import { type Cents, eurosFromCents, inWords } from '../../kernel/money.ts';
 import { demandsPasskey } from '../spending/refuse-unattested.ts';
 import { type ApproveCardRequest, matterOf } from './approve-card-request.ts';
 
@@ -56,7 +57,7 @@ const caseOf = (row: Readonly<CardRequestRow>, approve: ApproveCardRequest): App
     cadence: null,
     facts: row.type === 'new_card' ? factsOfNewCard(row) : await factsOfCard(tx, row),
     changes: changesOf(row),
-    rule: 'an agent gets cards and limits only from its owner',
+    rule: 'an agent cannot give itself cards or limits: its owner decides',
     demandsPasskey: demandsPasskey(await policyOfAgent(tx, row.agentId)),
     decideBy: row.expiresAt.toISOString(),
   }),
@@ -77,22 +78,32 @@ const fact = (name: string, label: string, text: string, isQuoted = false): Fact
 
 const usages = { single: 'for one payment, then it closes', multi: 'for many payments' } as const;
 
-const factsOfNewCard = ({ usage, displayName, reason }: Readonly<CardRequestRow>): Fact[] => [
-  fact('usage', 'Use', usages[usage ?? 'multi']),
-  ...(displayName == null ? [] : [fact('displayName', 'Called', displayName, true)]),
-  ...(reason == null ? [] : [fact('reason', 'Its reason', reason, true)]),
-];
-
-/** The limits as they are now, so that the approver sees what changes. */
-async function factsOfCard(tx: Tx, { cardId }: Readonly<CardRequestRow>): Promise<Fact[]> {
-  const card = cardId == null ? null : await findCard(tx, cardId);
-  if (card === null) return [];
-  const now = Object.entries(limitNames).map(([name, { field, label }]) => {
-    const amount = card[field] ?? null;
-    return fact(`current.${name}`, `${label} now`, amount === null ? 'no limit' : `${inWords(amount)} EUR`);
-  });
-  return [fact('card', 'Card', `${card.name}, ending in ${card.last4 ?? ''}`), ...now];
+function factsOfNewCard(row: Readonly<CardRequestRow>): Fact[] {
+  const requested = requestedOf(row);
+  return [
+    fact('usage', 'Use', usages[row.usage ?? 'multi']),
+    ...(row.displayName == null ? [] : [fact('displayName', 'Name of the card', row.displayName, true)]),
+    ...(row.reason == null ? [] : [fact('reason', 'Its reason', row.reason, true)]),
+    ...eachLimit((field) => limitInWords(requested[field])),
+  ];
 }
+
+/** Each limit as it is and as it is requested, because an approval keeps the limits that the request does not name. */
+async function factsOfCard(tx: Tx, row: Readonly<CardRequestRow>): Promise<Fact[]> {
+  const card = row.cardId == null ? null : await findCard(tx, row.cardId);
+  if (card === null) return [];
+  const requested = requestedOf(row);
+  const limits = eachLimit((field) => {
+    const now = limitInWords(card[field] ?? null);
+    return requested[field] === null ? `${now}, unchanged` : `${limitInWords(requested[field])} instead of ${now}`;
+  });
+  return [fact('card', 'Card', `${card.name}, ending in ${card.last4 ?? ''}`), ...limits];
+}
+
+const eachLimit = (text: (field: keyof RequestedLimits) => string): Fact[] =>
+  Object.entries(limitNames).map(([name, { field, label }]) => fact(name, label, text(field)));
+
+const limitInWords = (amount: Cents | null): string => (amount === null ? 'no limit' : `${inWords(amount)} EUR`);
 
 function changesOf(row: Readonly<CardRequestRow>) {
   const requested = requestedOf(row);

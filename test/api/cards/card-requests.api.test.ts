@@ -321,6 +321,8 @@ describe('the approver’s page', () => {
 
   test('shows the request and approves it with a passkey and the approver’s changes', async () => {
     const passkey = await aPasskey(world, owner);
+    const { cardId } = agent;
+    await owner.client(cardsArea).updateCardLimits({ params: { cardId }, body: { monthlyLimitEuros: 900 } });
     const { id } = await askForLimits({ reason: 'Prices went up.' });
     const token = await tokenOf(id);
     const shown = await approver().getApproval({ params: { token } });
@@ -328,8 +330,15 @@ describe('the approver’s page', () => {
     expect(shown.request).toMatchObject({
       title: 'Approve card limits',
       purpose: 'Prices went up.',
+      rule: 'an agent cannot give itself cards or limits: its owner decides',
       changes: [{ name: 'maxTransactionEuros', requestedEuros: 40 }, {}, {}],
     });
+    expect(shown.request?.facts.map(({ label, text }) => [label, text])).toEqual([
+      ['Card', expect.stringMatching(/, ending in \d{4}$/)],
+      ['Most for one payment', '40.00 EUR instead of no limit'],
+      ['Daily limit', 'no limit, unchanged'],
+      ['Monthly limit', '900.00 EUR, unchanged'],
+    ]);
     const changes = { maxTransactionEuros: 30 } as never;
     const challenge = await approver().createApprovalChallenge({ params: { token }, body: { changes } });
     const webauthnAssertion = passkey.answer(challenge);
@@ -340,12 +349,27 @@ describe('the approver’s page', () => {
     const done = await approver().approveByLink({ params: { token }, body: { webauthnAssertion, changes } });
     expect(done).toMatchObject({ status: 'approved', outcome: { approvedWith: 'passkey' }, request: null });
     expect(await find(id)).toMatchObject({ decidedBy: `passkey:${passkey.id}`, granted: { maxTransactionEuros: 30 } });
-    expect(await card(agent.cardId)).toMatchObject({ maxTransactionEuros: 30 });
+    expect(await card(cardId)).toMatchObject({
+      maxTransactionEuros: 30,
+      dailyLimitEuros: null,
+      monthlyLimitEuros: 900,
+    });
   });
 
-  test('denies without a passkey', async () => {
-    const { id } = await askForCard();
+  test('shows the requested limits and denies without a passkey', async () => {
+    const { id } = await askForCard({ displayName: 'Hosting', reason: 'The old plan ends.' });
     const token = await tokenOf(id);
+    const shown = await approver().getApproval({ params: { token } });
+    expect(shown.request?.facts.map(({ label, text }) => [label, text])).toEqual([
+      ['Use', 'for many payments'],
+      ['Name of the card', 'Hosting'],
+      ['Its reason', 'The old plan ends.'],
+      ['Most for one payment', 'no limit'],
+      ['Daily limit', '100.00 EUR'],
+      ['Monthly limit', 'no limit'],
+    ]);
+    const page = await fetch(`${world.apiUrl}/approve/${token}`, { headers: { Accept: 'text/html' } });
+    expect(await page.text()).toMatch(/<dt>Daily limit<\/dt><dd>100\.00 EUR<\/dd>/);
     const denied = await approver().denyByLink({ params: { token }, body: { reason: 'not now' } });
     expect(denied).toMatchObject({ status: 'denied', outcome: { title: 'Denied', approvedWith: null } });
     expect(await find(id)).toMatchObject({ status: 'denied', decisionReason: 'not now', decidedBy: 'approval-link' });

@@ -36,7 +36,7 @@ const seen = async ({ id, approvalUrl }: { id: string; approvalUrl: string | nul
   await temporal.started(run);
   const { details } = await eventually(
     () => temporal.viewOf(run),
-    (view) => view.details.includes('asked by'),
+    (view) => view.details.includes(' for agent '),
   );
   return { token, amounts: [request?.amountEuros, request?.maxChargeEuros], page: await pageOf(token), details };
 };
@@ -49,7 +49,7 @@ test('a tolerance that the agent chose stands beside the amount: on the page, in
   const { amounts, page, details } = await seen(intent);
   expect(amounts).toEqual([10, 20]);
   expect(page).toContain('asks to spend 10.00 EUR up to 20.00 EUR each');
-  expect(details).toContain('10.00 EUR, up to 20.00 EUR each, asked by');
+  expect(details).toContain('10.00 EUR (at most 20.00 EUR per charge) for agent ');
 });
 
 test('a single payment shows the policy’s tolerance, and nothing where there is none', async () => {
@@ -58,14 +58,14 @@ test('a single payment shows the policy’s tolerance, and nothing where there i
   const { amounts, page, details } = await seen(one);
   expect([...amounts, one.maxChargeEuros]).toEqual([10, 11, 11]);
   expect(page).toContain('10.00 EUR up to 11.00 EUR In its own words');
-  expect(details).toContain('10.00 EUR, up to 11.00 EUR, asked by');
+  expect(details).toContain('10.00 EUR (at most 11.00 EUR) for agent ');
 
   const exact = await asking();
   const other = await exact.read((await exact.declare({ recurring: undefined })).id);
   const plain = await seen(other);
   expect([...plain.amounts, other.maxChargeEuros]).toEqual([10, 10, 10]);
   expect(plain.page).not.toContain('up to');
-  expect(plain.details).toContain('10.00 EUR asked by');
+  expect(plain.details).toContain('10.00 EUR for agent ');
 });
 
 test('a tolerance that the owner’s policy names bounds the agent’s, as shown and as charged', async () => {

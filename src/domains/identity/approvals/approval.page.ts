@@ -67,7 +67,7 @@ const changeFields = (changes: Request['changes']): Html | undefined =>
           ({ name, label, requestedEuros }) => html`
         <label>${label}
           <input name="${name}" type="number" inputmode="decimal" min="0" max="999999999.99" step="0.01" autocomplete="off"
-            value="${requestedEuros === null ? '' : requestedEuros.toFixed(2)}" placeholder="no limit">
+            value="${requestedEuros === null ? '' : requestedEuros.toFixed(2)}" placeholder="unchanged">
         </label>`,
         )}
       </fieldset>`;
