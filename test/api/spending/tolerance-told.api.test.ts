@@ -64,7 +64,7 @@ test('a single payment shows the policy’s tolerance, and nothing where there i
   const other = await exact.read((await exact.declare({ recurring: undefined })).id);
   const plain = await seen(other);
   expect([...plain.amounts, other.maxChargeEuros]).toEqual([10, 10, 10]);
-  expect(plain.page).not.toContain('up to');
+  expect(plain.page).toContain('asks to spend 10.00 EUR In its own words');
   expect(plain.details).toContain('10.00 EUR for agent ');
 });
 
