@@ -133,7 +133,12 @@ export const period = {
 function instantOrDate(lengthMs: number) {
   return z
     .string()
-    .meta({ anyOf: [{ format: 'date-time' }, { format: 'date' }] })
+    .meta({
+      anyOf: [
+        { type: 'string', format: 'date-time' },
+        { type: 'string', format: 'date' },
+      ],
+    })
     .transform((text, context): Date => {
       const start = dateForm.safeParse(text).data;
       const at = start === undefined ? instant.safeParse(text).data : new Date(Date.parse(start) + lengthMs);

@@ -60,7 +60,8 @@ export const declaration = z
     message: `must be at most ${inMinutes(longestTtlMinutes.one)} for an intent that is not recurring`,
   })
   .meta({
-    anyOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }],
+    // Beside the properties, a client generator reads these alternatives as "or anything"; in allOf they only add.
+    allOf: [{ anyOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }] }],
     examples: [
       {
         agentId: exampleId('agent'),
