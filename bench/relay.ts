@@ -13,7 +13,7 @@ const load = { due: 10_000, frozenCards: 200, overdue: 500 };
 const ownAgents = 20;
 const mostMs = 2_000;
 
-/** Live has nobody outside: the processor's address is one where nobody listens. */
+/** Live mode has no simulated outside world: nothing listens at the processor's address. */
 async function seedLoad({ sql, ownerId }: BenchInstallation): Promise<void> {
   await seedAgents(sql, ownerId, ownAgents + load.frozenCards, { auto_approve_limit_cents: 0 });
   const frozen = Array.from({ length: load.frozenCards }, (_, n) => idOf('ca', ownAgents + 1 + n));

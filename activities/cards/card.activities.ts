@@ -35,7 +35,7 @@ export const cardActivities = ({ database, clock, processor, onActivated }: Deps
     return cardView(await database.write((tx) => storeIssuedCard(tx, cardId, issued, at, onActivated)));
   }),
 
-  /** Tells the processor the row's state as it is now; one that changes meanwhile is told by the next step. */
+  /** Sends the row's current state to the processor; a later change is sent by the next step. */
   syncCard: refusing(async (cardId: string): Promise<CardView> => {
     const row = await cardOf(database, cardId);
     const { cardRef, status: state } = row;

@@ -1,5 +1,6 @@
 /**
- * Checkout steps the worker runs, safe to repeat: read the shop's offer and evaluate it by the charge rules, then mint a
+ * Checkout steps the worker runs, safe to repeat: read the shop's offer and evaluate it by the charge rules, then mint
+ * a
  * token and pay with it in one step, so that the token never leaves it. The row decides how it went.
  * @module
  */
@@ -112,7 +113,7 @@ export type CheckoutActivities = ReturnType<typeof checkoutActivities>;
 const stateOfRow = async ({ clock }: Pick<Deps, 'clock'>, row: CheckoutRow): Promise<CheckoutState> =>
   checkoutState(row, await clock.now());
 
-/** Written before anything is asked outside: whoever finds the row knows that money may move. */
+/** Written before any outside call: a reader of the row knows that money may move. */
 async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow> {
   const cause = await causeOf(deps, await known(deps, checkoutId), 'pay');
   return deps.database.write(async (tx) => {
@@ -123,7 +124,7 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
         return changeCheckout(tx, row, 'refuse', { outcomeCode: 'intent', outcomeReason: why }, cause);
     }
     if (row.payingSince != null && isGivenUp({ payingSince: row.payingSince, now: cause.at })) {
-      const outcomeReason = 'neither the shop nor the network has told of a payment; it is taken as not paid';
+      const outcomeReason = 'neither the shop nor the network has reported a payment; it counts as not paid';
       return changeCheckout(tx, row, 'fail', { outcomeCode: 'not_paid', outcomeReason }, cause);
     }
     const payAttempts = row.payAttempts + 1;

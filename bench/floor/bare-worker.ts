@@ -1,4 +1,4 @@
-/** A worker for the bare workflows, with the product's own worker settings, in a process of its own. @module */
+/** A worker for the bare workflows, with the product's own worker settings, in a separate process. @module */
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { createLogger } from '../../src/platform/log.ts';

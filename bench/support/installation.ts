@@ -1,6 +1,6 @@
 /**
- * A whole installation as `npm start` runs it in live, over a folder of its own: durable PostgreSQL, the Temporal
- * development server, API and worker. Agents are in the tables already, because live has nobody who issues cards.
+ * A whole installation as `npm start` runs it in live, over a separate folder: durable PostgreSQL, the Temporal
+ * development server, API and worker. Agents are in the tables already, because live mode has no card processor here.
  * @module
  */
 import { readFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * The load, in a process of its own: GETs by autocannon as fast as they are answered; POSTs by undici, either as fast
+ * The load, in a separate process: GETs by autocannon as fast as they are answered; POSTs by undici, either as fast
  * as they are answered or at a fixed rate of arrival, where a late start counts as waiting.
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * A real, durable PostgreSQL for a bench, as `npm start` would run it, over a folder of its own. Prints the settings
+ * A real, durable PostgreSQL for a bench, as `npm start` would run it, over a separate folder. Prints the settings
  * that make a commit safe and refuses to measure without them.
  * @module
  */

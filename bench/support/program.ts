@@ -1,5 +1,5 @@
 /**
- * Programs beside the bench, each a process of its own as in a real deployment: the API, a floor, the load. Says what
+ * Processes beside the bench, separate as in a real deployment: the API, a floor, the load. Says what
  * CPU time they took. Knows nothing of what they do.
  * @module
  */
@@ -39,7 +39,9 @@ export async function startProgram(
 
 export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string };
 
-/** Live checks none of its own answers and asks no clock. The limiter is on, its ceiling out of the way. */
+/**
+ * Live mode does not validate its answers and reads no sandbox clock. The limiter is on, its ceiling out of the way.
+ */
 export async function startApi(
   mode: 'live' | 'sandbox',
   { databaseUrl, dir }: { databaseUrl: string; dir: string },

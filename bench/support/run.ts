@@ -11,7 +11,7 @@ export type Ending = (stop: () => Promise<unknown>) => void;
 /** How long the product is measured for each of its targets; its floor gets half of it or more. */
 export const measuredSeconds = Math.max(1, Number(process.env.BENCH_SECONDS) || 30);
 
-/** `work` hands over how to stop what it starts, right after starting it; the last started is stopped first. */
+/** `work` passes the function that stops what it starts, right after the start; the last started is stopped first. */
 export async function runBench(name: string, work: (atEnd: Ending) => Promise<boolean>): Promise<void> {
   say(`${name}: ${machine()}`);
   const stops: (() => Promise<unknown>)[] = [];

@@ -80,7 +80,7 @@ const lock = (locked) => {
   for (const button of buttons) button.disabled = locked.includes(button);
 };
 
-/** Somebody else may have been faster, or the answer got lost on its way. */
+/** Another person may have been faster, or the answer was lost. */
 async function isDecided() {
   try {
     return (await send('GET', link)).request === null;

@@ -1,5 +1,5 @@
 /**
- * Gives a client whose connection ended back to its pool, whoever holds it: a transaction on a dead connection cannot
+ * Returns a client whose connection ended to its pool: a transaction on a dead connection cannot
  * roll back, and its holder then never returns the client. Without this each one is a place of the pool lost for ever.
  * @module
  */

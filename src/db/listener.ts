@@ -1,5 +1,6 @@
 /**
- * LISTEN on one connection of its own, dialled again for ever, and probed, because a connection can die without a
+ * LISTEN on a separate connection, which is opened again without end, and probed, because a connection can die without
+ * a
  * word. Says when it hears and when it does not; what was said meanwhile was missed, and is the caller's to look for.
  * @module
  */

@@ -22,7 +22,7 @@ export class PreparingClient extends pg.Client {
     return (this.#ask({ name, text, values }) as Promise<unknown>).catch((error: unknown) => {
       if (!isOutdatedStatement(error)) throw error;
       forget(text, name);
-      // Within a transaction it is spoilt; whoever began that begins it again.
+      // Within a transaction the transaction has failed; its caller begins it again.
       if (!mayRepeat) throw error;
       return this.#ask(text, values);
     });

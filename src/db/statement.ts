@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { execute } from './execute.ts';
 import type { Tx } from './tx.ts';
 
-/** Executes a statement whose rows nobody reads; returns the number of rows that it returned or changed. */
+/** Executes a statement whose rows are not read; returns the number of rows that it returned or changed. */
 export const runSql = async (tx: Tx, text: string, params: readonly unknown[] = []): Promise<number> =>
   (await execute<unknown>(tx, text, params)).count;
 

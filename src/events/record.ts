@@ -21,7 +21,7 @@ type ChangeBy<Name extends EventName> = {
   readonly data: EventData<Name>;
   /** For the audit row only; never secrets, never card numbers. */
   readonly details?: Record<string, unknown>;
-  /** False for a second event of one change, which needs no audit row of its own. */
+  /** False for a second event of one change, which needs no separate audit row. */
   readonly audited?: boolean;
 };
 

@@ -48,7 +48,7 @@ export async function admit(
   if (caller.kind !== 'dashboard') return caller;
   const { ownerId: asked } = request.query;
   const ownerId = caller.ownerId ?? (typeof asked === 'string' && isId('owner', asked) ? asked : undefined);
-  // A read that names no owner shows nothing of anybody's; the sandbox reads the clock all the time.
+  // A read that names no owner shows no owner's records; the sandbox reads the clock all the time.
   if (operation.method === 'get' && ownerId === undefined) return caller;
   await deps.onDashboardUse({ operation: name, ownerId, requestId, sourceAddress: client, at: await deps.clock.now() });
   return caller;

@@ -1,6 +1,6 @@
 /**
  * Turns a request's credentials into a caller that the operation admits, or refuses with 401 or 403. Credentials
- * are looked up by whoever the composition root gives; nothing is read from the database here.
+ * are looked up by the function that the composition root passes; nothing is read from the database here.
  * @module
  */
 import type { IncomingHttpHeaders } from 'node:http';

@@ -110,7 +110,7 @@ async function serve(
 
 const keptAs = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
 
-/** Best effort, so that a repeat may go on at once; otherwise the lease ends by itself. */
+/** Best effort, so that a repeat can continue at once; otherwise the lease expires. */
 async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {
   await deps.idempotency
     .release(key, lease)

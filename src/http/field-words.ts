@@ -224,7 +224,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   expiryYear: ['Year in which the card expires.', 2029],
   isPrimary: ['Whether this is the primary card of its agent.'],
   cardRef: ['The card processor’s reference of the card.', 'card_ref_4711'],
-  spendStats: ['What was spent, and what is left.'],
+  spendStats: ['The amount spent and the rest of the limits.'],
   effectivePolicy: ['The rules that hold for the card: the narrower of card and policy.'],
   success: ['Whether the network approved the payment.'],
   targetUrl: ['Address of the offer at the shop.', 'https://shop.example.com/orders/4711'],

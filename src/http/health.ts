@@ -1,5 +1,5 @@
 /**
- * `GET /health` and `GET /`: the two operations that need nobody. 503 only without PostgreSQL; everything else that
+ * `GET /health` and `GET /`: the two operations without a caller. 503 only without PostgreSQL; everything else that
  * is away makes the service degraded, because what does not need it goes on.
  * @module
  */

@@ -73,7 +73,7 @@ type Row = {
   may_reveal: boolean;
 };
 
-/** A row from before kinds of caller were told apart has none, and is found by both kinds that it may be of. */
+/** A row that was written before kinds of caller were stored has no kind, and matches both kinds. */
 const selectRow = `select caller_kind, method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
     coalesce(lease_until > now(), false) as is_leased, coalesce(reveal_until > now(), true) as may_reveal
   from idempotency where owner_id = $1 and caller_kind in ($2, '') and agent_id = $3 and key = $4
@@ -127,7 +127,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       leaseToken,
       request.paths,
     ]).catch(async (error: unknown) => {
-      if (isDatabaseAway(error)) await release(request, { leaseToken }); // It may have been made all the same.
+      if (isDatabaseAway(error)) await release(request, { leaseToken }); // The effect may have been committed.
       throw error;
     });
     if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms, leaseToken };

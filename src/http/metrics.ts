@@ -1,5 +1,5 @@
 /**
- * Figures in Prometheus' text format, on a port of its own on loopback. Asks for the figures when they are read; holds
+ * Figures in Prometheus' text format, on a separate port on loopback. Asks for the figures when they are read; holds
  * none. Must never carry a caller's text in a label.
  * @module
  */

@@ -26,7 +26,7 @@ export const pageOf = <Body extends z.ZodType>(of: Body, { show, refuse }: Sheet
   refuse,
 });
 
-/** Nothing from elsewhere, nothing inline, in nobody's frame. */
+/** No external resources, no inline code, no framing. */
 const policy = helmet.contentSecurityPolicy({
   useDefaults: false,
   directives: {
@@ -46,7 +46,7 @@ export const pageHeaders: RequestHandler = (request, response, next) => {
   policy(request, response, next);
 };
 
-/** A browser names HTML and gets the page; whoever takes anything gets JSON. */
+/** A browser asks for HTML and gets the page; a client that accepts anything gets JSON. */
 export function negotiatePage(page: Page, request: Request, response: Response): void {
   pageHeaders(request, response, () => undefined);
   response.vary('Accept');

@@ -14,7 +14,7 @@ import { unwrapped } from './cents-names.ts';
 // biome-ignore lint/suspicious/noEmptyInterface: the areas declare its members.
 export interface Records {}
 
-/** Finds a record by id, whoever its owner is; the edge compares the owner. `own` narrows a read that needs it. */
+/** Finds a record by id, of any owner; the edge compares the owner. `own` narrows a read that needs it. */
 export type Lookup<Kind extends IdKind & keyof Records> = (
   id: Id<Kind>,
   own: Own,

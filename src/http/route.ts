@@ -47,7 +47,7 @@ export type Operation = {
   readonly ownerless?: true;
   readonly idempotency?: 'required';
   readonly bodyLimitBytes?: number;
-  /** Exempt from the rate limit: health, and what has a ceiling of its own. */
+  /** Exempt from the rate limit: health, and operations with a separate ceiling. */
   readonly unlimited?: true;
   /** Present only in a sandbox deployment. */
   readonly sandboxOnly?: true;
@@ -118,7 +118,7 @@ export type Output<O extends Operation> = O['success'] extends { body: infer B e
   ? z.input<B>
   : undefined;
 
-/** An answer with another status than the usual one, or with headers of its own. */
+/** An answer with another status than the usual one, or with further headers. */
 export class Reply<Body> {
   readonly status: number;
   readonly body: Body;

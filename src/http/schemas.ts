@@ -64,7 +64,7 @@ export const mcc = z
   .regex(/^\d{4}$/, 'must be a merchant category code of four digits')
   .meta({ description: 'Merchant category code (ISO 18245).', examples: ['5734'] });
 
-/** In any case; capitals inside. */
+/** Lower or upper case; stored in upper case. */
 export const country = z
   .string()
   .regex(/^[A-Za-z]{2}$/, 'must be an ISO 3166-1 country code of two letters')

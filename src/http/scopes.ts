@@ -42,7 +42,7 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Scopes that must be named one by one: they show card numbers, move money out, or hand authority on. */
+/** Scopes that `*` does not include: they show card numbers, move money out, or delegate authority. */
 const neverImplied: readonly Scope[] = ['cards.reveal', 'transfers.write', 'collect.pay', 'delegations.write'];
 
 export function grants(held: readonly string[], wanted: Scope): boolean {

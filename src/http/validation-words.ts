@@ -1,9 +1,12 @@
-/** What a schema objects to, in our words: `is missing`, `must be text`. A schema's own sentence goes first. Pure. @module */
+/**
+ * What a schema objects to, in our words: `is missing`, `must be text`. A schema's own sentence goes first. Pure.
+ * @module
+ */
 import type * as z from 'zod';
 
 type Issue = z.core.$ZodRawIssue;
 
-/** The sentence for one issue; to be given to the parser, which asks only where the schema has none of its own. */
+/** The sentence for one issue; to be given to the parser, which asks only where the schema has no sentence. */
 export function inOurWords(issue: Issue): string {
   switch (issue.code) {
     case 'invalid_type':

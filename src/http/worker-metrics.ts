@@ -1,6 +1,6 @@
 /**
  * The worker's figures: what waits, for how long, and how the pool is used; beside them the Temporal SDK's own. One
- * address for both: the SDK can only listen by itself, so its text is fetched from a port that the process chose.
+ * address for both: the SDK only offers its own listener, so its text is fetched from a port that the process chose.
  * @module
  */
 

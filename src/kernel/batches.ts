@@ -1,6 +1,6 @@
 /**
- * Does for many at once what is asked for one by one: what comes while a batch is worked on waits for the next. The
- * first waits for nobody, so that a single one is as quick as without. Knows nothing of the work.
+ * Collects single calls into batches: calls that arrive while a batch is worked on go into the next batch. The
+ * first call does not wait, so a single call is as fast as without batches. Knows nothing of the work.
  * @module
  */
 

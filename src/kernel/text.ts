@@ -23,7 +23,7 @@ const hidden = new RegExp(`[\\u0000-\\u001f${hiding}]`, 'g');
 export const withoutHidden = (text: string): string => text.replace(hidden, '');
 
 /**
- * Without what can carry text that nobody sees, or cover the lines around: three invisible characters or nine marks in
+ * Removes what can carry invisible text or cover the lines around: three invisible characters or nine marks in
  * a row. Emoji and scripts need fewer; the flags of England, Scotland and Wales are spelled in invisible tags.
  */
 export const isLegible = (text: string): boolean => !crowd.test(text.replace(flagOfTags, ''));

@@ -1,5 +1,5 @@
 /**
- * Runs a program as a process of its own: says when it is ready, stops it gracefully on SIGTERM or SIGINT, and ends
+ * Runs a program as a separate process: says when it is ready, stops it gracefully on SIGTERM or SIGINT, and ends
  * with one plain sentence when it cannot start.
  * @module
  */

@@ -69,7 +69,7 @@ const kinds: readonly { when: RegExp; kind: OutboundErrorKind; says: string }[] 
   },
 ];
 
-/** The error, its causes, and what an AggregateError of several addresses holds; told by shape, not by class. */
+/** The error, its causes, and the errors inside an AggregateError; recognised by shape, not by class. */
 function chainOf(error: unknown, depth = 0): ErrorShape[] {
   if (typeof error !== 'object' || error === null || depth > 5) return [];
   const shape = error as ErrorShape;

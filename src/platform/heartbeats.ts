@@ -1,4 +1,4 @@
-/** When each background loop last did its work, told across processes for health. Real time. @module */
+/** When each background loop last did its work, stored for the health check of other processes. Real time. @module */
 import type { Database } from '../db/database.ts';
 import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';

@@ -106,7 +106,7 @@ function databaseErrorEntries(error: Error): [string, unknown][] {
   ];
 }
 
-/** MikroORM appends the detail in lines of its own; data exceptions (class 22) quote the value that they refuse. */
+/** MikroORM appends the detail in separate lines; data exceptions (class 22) quote the value that they refuse. */
 const withoutValue = (message: string, code: string): string => {
   const [first = ''] = message.split('\n');
   return code.startsWith('22') ? first.replace(/".*/, `"${masked}"`) : first;

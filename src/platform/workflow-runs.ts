@@ -31,7 +31,8 @@ export async function openWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void
 
 /**
  * Many at once, each open afterwards and due no later than asked: a missing one is inserted, a closed one opened again.
- * An open one is woken where it becomes due earlier, and left alone otherwise. Rows are locked in the order of their ids.
+ * An open one is woken where it becomes due earlier, and left alone otherwise. Rows are locked in the order of their
+ * ids.
  */
 export async function ensureWorkflowRuns(
   tx: Tx,
@@ -84,7 +85,8 @@ export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: D
 }
 
 /**
- * For the run's own look at its rows: locks it until the transaction ends, so that no other transaction opens, closes or moves it
+ * For the run's own look at its rows: locks it until the transaction ends, so that no other transaction opens, closes
+ * or moves it
  * meanwhile. A wake that was wanted is fulfilled by this look.
  */
 export async function lockWorkflowRun(tx: Tx, id: string): Promise<void> {
@@ -97,7 +99,7 @@ export async function setWorkflowRunDue(tx: Tx, id: string, dueAt: Date | null):
 }
 
 /**
- * The row is final. Its run is woken one last time and ends by itself, unless the change is its own step. Woken
+ * The row is final. Its run is woken one last time and then ends, unless the change is its own step. Woken
  * also where no start is noted: one may be under way.
  */
 export const closeWorkflowRun = (tx: Tx, id: string, options: { isOwnStep?: boolean } = {}): Promise<void> =>

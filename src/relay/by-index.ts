@@ -1,5 +1,5 @@
 /**
- * Runs one statement of the relay in a transaction of its own, by ordered index scans alone. A plan that was made while
+ * Runs one statement of the relay in a separate transaction, by ordered index scans alone. A plan that was made while
  * the table was small would read the whole table until the next analyze, on each of the relay's looks.
  * @module
  */

@@ -22,7 +22,7 @@ import { type Loop, startLoop } from './loop.ts';
 
 export const deliveriesChannel = 'bursar_deliveries';
 
-/** How often it looks by itself, whether anything was heard or not. */
+/** How often it looks without a notification. */
 export const retryPollMs = 30 * second;
 
 /** Shared by the relay and the retries, so that they count the same places. */

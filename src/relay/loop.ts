@@ -1,5 +1,5 @@
 /**
- * A loop that runs a pass when told that there is work, and every so often in any case; a pass that fails is logged
+ * A loop that runs a pass when it is woken, and at a fixed interval; a pass that fails is logged
  * and repeated with backoff. The worker's background loops are these, but for the sealer, whose pace follows its
  * backlog.
  * @module
@@ -47,7 +47,8 @@ export function startLoop({ name, everyMs, pass, log }: Options): Loop {
         log.warn({ err: error, loop: name }, 'pass failed; it is repeated');
       }
       if (stopping) return;
-      // While failing, nudges do not shorten the wait: what is away is not asked at the rate of the traffic.
+      // While passes fail, wakes do not shorten the wait, so that a server that is away is not called at the rate of
+      // the traffic.
       if (failures > 0) await sleep(Math.min(everyMs, firstBackoffMs * 2 ** Math.min(failures, 6)));
       else if (!isWoken) await sleep(everyMs);
     }

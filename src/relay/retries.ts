@@ -24,7 +24,9 @@ import { stopTimes } from '../platform/stop-times.ts';
 import { wakeWorkflowRun } from '../platform/workflow-runs.ts';
 
 export type RetrySender = {
-  /** Attempts what is due at one subscription until nothing is, an attempt hangs, or the batch has taken long enough. */
+  /**
+   * Attempts what is due at one subscription until nothing is, an attempt hangs, or the batch has taken long enough.
+   */
   attemptDue(webhookId: Id<'webhook'>): Promise<BatchOutcome>;
   /** Claims nothing more; waits for what is under way, as long as a stop may take. */
   stop(): Promise<void>;
@@ -84,7 +86,7 @@ export function createRetrySender(options: RetryOptions): RetrySender {
     try {
       await database.write((tx) => wakeWorkflowRun(tx, endpointWorkflowId(webhookId)));
     } catch (error) {
-      log.warn({ err: error, webhookId }, 'not woken after its results; the run looks again by itself');
+      log.warn({ err: error, webhookId }, 'not woken after its results; the run looks again later');
     }
   };
 

@@ -18,7 +18,7 @@ export type Store = {
   close(): void;
 };
 
-/** `:memory:` for a store that nobody needs afterwards. */
+/** `:memory:` for a temporary store. */
 export function openStore(path: string): Store {
   if (path !== ':memory:') closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path);

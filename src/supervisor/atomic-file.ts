@@ -9,7 +9,7 @@ export async function writeAtomically(path: string, text: string, mode = 0o600):
   await viaHalf(path, text, mode, (half) => rename(half, path));
 }
 
-/** Writes only where there is nothing yet; false = somebody was first, and his file stays. */
+/** Writes only if there is no file yet; false: another process was first, and its file stays. */
 export async function writeOnce(path: string, text: string, mode = 0o600): Promise<boolean> {
   try {
     await viaHalf(path, text, mode, (half) => link(half, path));

@@ -22,7 +22,7 @@ export async function openDataDir(env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 async function openFolder(path: string): Promise<string> {
-  // the mode of a folder that is not ours to make (somebody's home, a mount) stays as it is
+  // the mode of a folder that is not ours to make (a home folder, a mount) stays as it is
   const made = await mkdir(path, { recursive: true });
   if (made !== undefined) await chmod(path, 0o711);
   await mkdir(join(path, 'logs'), { recursive: true, mode: 0o700 });

@@ -20,7 +20,7 @@ export type StopSteps = readonly { signal: NodeJS.Signals; withinMs: number }[];
 
 type SpawnOptions = { logFile: string; ipc?: boolean; detached?: boolean };
 
-/** Output goes straight into the log file, so that a program outlives the death of whoever started it. */
+/** Output goes straight into the log file, so that a process outlives the supervisor that started it. */
 export function spawnLogged(launch: Launch, { logFile, ipc = false, detached = false }: SpawnOptions): ChildProcess {
   const log = openSync(logFile, 'a', 0o600);
   try {

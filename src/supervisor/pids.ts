@@ -80,7 +80,7 @@ export async function stopOrphans(orphans: ChildMark[], stepsOf: (name: string) 
   return alive.map(({ name }) => name);
 }
 
-/** It may end by itself between being looked at and being signalled. */
+/** The process may end between the check and the signal. */
 export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -93,7 +93,7 @@ export function isAlive({ pid, startedAt }: ProcessMark): boolean {
   return processMark(pid)?.startedAt === startedAt;
 }
 
-/** Undefined where there is no such process, or only its remains that nobody has waited for. */
+/** Undefined where there is no such process, or only a zombie. */
 export function processMark(pid: number): ProcessMark | undefined {
   if (process.platform === 'linux') return markFromProc(pid);
   const { status, stdout } = spawnSync('ps', ['-o', 'state=,lstart=', '-p', String(pid)], {
@@ -117,7 +117,7 @@ function markFromProc(pid: number): ProcessMark | undefined {
   }
 }
 
-/** Moves a dead supervisor's file aside; what was judged dead and what is moved must be the same file. */
+/** Moves a dead supervisor's file aside; the file that was found dead and the file that is moved must be the same. */
 async function retireDead(dir: string, path: string): Promise<void> {
   const judged = await readFile(path, 'utf8').catch(() => undefined);
   if (judged === undefined) return;

@@ -16,7 +16,7 @@ export type PostgresPlace = {
   dataDir: string;
   /** The folder with bin/, lib/ and share/. */
   programs: string;
-  /** Whom it runs as; absent = whoever we are. */
+  /** The user that it runs as; absent: the current user. */
   user?: SystemUser;
 };
 

@@ -45,7 +45,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   return { url, pid: child.pid as number, place, stop: () => stopChild(child, stopPostgres) };
 }
 
-/** For who starts the program himself: the cluster exists and nobody runs over it when this returns. */
+/** For callers that start the server themselves: when this returns, the cluster exists and no server runs over it. */
 export async function preparePostgres(options: PostgresOptions): Promise<{
   launch: Launch;
   place: PostgresPlace;
@@ -158,7 +158,7 @@ async function canConnect(url: string): Promise<boolean> {
     await withClient(url, (client) => client.query('select 1'));
     return true;
   } catch (error) {
-    // Somebody answers, but not with our password; waiting does not help.
+    // A server answers, but refuses our password; waiting does not help.
     if (isWrongPassword(error)) throw error;
     return false;
   }
@@ -166,7 +166,7 @@ async function canConnect(url: string): Promise<boolean> {
 
 const isWrongPassword = (error: unknown): boolean => (error as { code?: string }).code === '28P01';
 
-/** Data is never deleted or replaced by itself: whoever lost the password decides. */
+/** Data is never deleted or replaced automatically: the person who lost the password decides. */
 const strangersDatabase = (dataDir: string, dir: string, cause: unknown): Error =>
   new Error(
     `the database in ${dataDir} has another password than the one in ${dir}: put the former files back there, or, to begin anew without its data, delete ${dataDir}`,

@@ -15,7 +15,7 @@ export type Entries = { api: string; worker: string; sandbox: string; migrate: s
 /** Where everything is, once it is known. */
 export type Addresses = {
   apiUrl: string;
-  /** For calls on this machine; `apiUrl` may lead through somebody's proxy. */
+  /** For calls on this machine; `apiUrl` may lead through a proxy. */
   apiLocalUrl: string;
   apiPort: number;
   sandboxUrl: string | undefined;
@@ -98,7 +98,7 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
   const sandboxOrigin = addresses.sandboxUrl ? [new URL(addresses.sandboxUrl).origin] : [];
   return {
     ...plainEnv(known),
-    // they are for somebody's own server, not for the one that was started here
+    // they are for the user's own server, not for the one that was started here
     ...(settings.temporalAddress ? Object.fromEntries(temporalSecurityNames.map((name) => [name, env[name]])) : {}),
     DATABASE_URL: addresses.databaseUrl,
     TEMPORAL_ADDRESS: addresses.temporalAddress,

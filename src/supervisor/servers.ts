@@ -1,5 +1,5 @@
 /**
- * The two servers Bursar stands on, as plans for the supervisor, unless the environment names servers of its own.
+ * The two servers Bursar stands on, as plans for the supervisor, unless the environment names other servers.
  * @module
  */
 import { join } from 'node:path';
@@ -59,7 +59,7 @@ type TemporalNeeds = {
   say(line: string): void;
 };
 
-/** Set up at every start: the server may come back empty, because somebody deleted its file. */
+/** Set up at every start: the server may come back empty, because its file was deleted. */
 export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
   const dbFile = join(dir, 'temporal.db');
   return {
@@ -76,7 +76,7 @@ export function temporalPlan({ dir, say, ...options }: TemporalNeeds): Plan {
   };
 }
 
-/** Only who starts a server has to have the program; others are told it when there is one. */
+/** The binary is required only to start a server; otherwise it is named if it is found. */
 export async function temporalProgram(
   { dir, env, say }: { dir: string; env: NodeJS.ProcessEnv; say(line: string): void },
   isNeeded: boolean,

@@ -1,5 +1,5 @@
 /**
- * What `npm start` itself needs from the environment. Everything else is read and judged by the programs it starts.
+ * What `npm start` itself needs from the environment. The processes that it starts read and check everything else.
  * @module
  */
 export type StartSettings = {

@@ -8,7 +8,7 @@ export type StopSignals = {
   release(): void;
 };
 
-// npm passes Ctrl-C on to a child that the terminal has told already, so one keystroke arrives two or three times
+// npm forwards Ctrl-C to a child that the terminal has signalled already, so one keystroke arrives two or three times
 const sameKeystrokeMs = 1_000;
 
 export function stopSignals({ again }: { again: () => void }): StopSignals {

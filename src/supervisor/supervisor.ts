@@ -33,7 +33,7 @@ export type Supervisor = {
 
 type Options = {
   logDir: string;
-  /** Told every process id as soon as there is one. */
+  /** Gets every process id as soon as there is one. */
   started(name: string, pid: number): Promise<void>;
   say(line: string): void;
 };
@@ -147,7 +147,7 @@ function readyMessage(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Rejects when the program ends; one that could not be started is told by its own error. */
+/** Rejects when the program ends; a process that could not be started rejects with its own error. */
 async function endedEarly(child: ChildProcess): Promise<never> {
   const how = child.pid === undefined ? await new Promise<never>(() => undefined) : await ended(child);
   throw new Error(`it ended (${how}) before it was ready`);

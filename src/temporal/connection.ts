@@ -24,7 +24,9 @@ export type Temporal = {
 
 const connectTimeoutMs = 3_000;
 const epochLivesMs = 5_000;
-/** Left to itself the channel dials ever more rarely, in the end every two minutes, and a server that is back is away. */
+/**
+ * Left to itself the channel dials ever more rarely, in the end every two minutes, and a server that is back is away.
+ */
 const channelArgs = { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 };
 
 /** Not when one run has too many updates in flight: to wait for it is the caller's own decision, after a 503. */
@@ -90,7 +92,7 @@ export function createTemporal({ address, namespace, security }: TemporalOptions
         await describe();
         return true;
       } catch (_unreachable) {
-        known = undefined; // Away is an answer here, not a failure; whoever needs the server gets the error itself.
+        known = undefined; // Being away is an answer here, not a failure; callers that need the server get the error.
         return false;
       }
     },

@@ -146,7 +146,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
   };
 }
 
-/** Whose row is final has nothing to do but end; a run that starts later finds that by itself. */
+/** A run whose row is final only has to end; a run that starts later reads that from its row. */
 async function wakeIfRunning(client: Client, workflowId: string): Promise<void> {
   try {
     await withinDeadline(client, startTimeoutMs, () => client.workflow.getHandle(workflowId).signal('wake'));
@@ -188,7 +188,7 @@ function startOptions(run: WorkflowRun, { workflows, queues }: StartSettings) {
 
 type StartOptions = ReturnType<typeof startOptions>;
 
-/** A namespace without our search attributes runs the workflows all the same; only the filters are missing. */
+/** A namespace without our search attributes still runs the workflows; only the filters are missing. */
 const withAttributes =
   <T>(call: (options: Omit<StartOptions, 'typedSearchAttributes'>) => Promise<T>) =>
   async (run: WorkflowRun, settings: StartSettings): Promise<T> => {

@@ -1,4 +1,4 @@
-/** What the table of runs knows of starts, and how it is told of them. Speaks with no Temporal. @module */
+/** Reads and notes in the table of workflow runs which runs were started. Does not call Temporal. @module */
 import type { Database } from '../db/database.ts';
 import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';
@@ -22,7 +22,9 @@ export const findWorkflowRuns = (database: Database, ids: readonly string[]): Pr
 export const isUntouched = ({ startedEpoch, isRetried }: KnownWorkflowRun): boolean =>
   startedEpoch === null && !isRetried;
 
-/** What somebody holds is left out, so that nobody waits for a stranger's transaction: it is only started again. */
+/**
+ * A row that another transaction has locked is left out, so that no call waits for it: the run is only started again.
+ */
 export async function noteAllStarted(database: Database, started: readonly Started[]): Promise<void> {
   await runSql(
     database.read(),

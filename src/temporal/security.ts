@@ -1,5 +1,5 @@
 /**
- * How a client proves to Temporal who it is: an API key, or TLS with a certificate of its own. The variables have the
+ * How a client proves to Temporal who it is: an API key, or TLS with a client certificate. The variables have the
  * names that Temporal's CLI reads. Must never repeat a key or what is in a file.
  * @module
  */
@@ -24,7 +24,7 @@ export const temporalSecurityNames = [
 
 type Given = Readonly<Partial<Record<(typeof temporalSecurityNames)[number], string | undefined>>>;
 
-/** Any of the variables means TLS; none means plain text, for a server on loopback or in a network of its own. */
+/** Any of the variables means TLS; none means plain text, for a server on loopback or in a separate network. */
 export function temporalSecurity(given: Given): TemporalSecurity {
   if (temporalSecurityNames.every((name) => !given[name])) return {};
   const { TEMPORAL_API_KEY: apiKey, TEMPORAL_TLS_SERVER_NAME: serverNameOverride } = given;

@@ -170,7 +170,7 @@ async function untilStartsAreAccepted({ workflowService }: Connection, namespace
   try {
     await workflowService.deleteWorkflowExecution({ namespace, workflowExecution: { workflowId } });
   } catch (error) {
-    // It ends by itself after a minute.
+    // It ends after a minute.
     if (!isForbidden(error) && codeOf(error) !== status.notFound) throw error;
   }
 }

@@ -13,7 +13,7 @@ const notesKept = 5;
 export function currentDetails(first: string): Details {
   let present = first;
   const notes: string[] = [];
-  // The Web UI reads it as Markdown: what stands on a line of its own needs an empty one before it.
+  // The Web UI reads it as Markdown: a separate line needs an empty line before it.
   const show = (): void => {
     const list = notes.map((note) => `- ${note}`).join('\n');
     setCurrentDetails([...present.split('\n'), list].filter((part) => part !== '').join('\n\n'));

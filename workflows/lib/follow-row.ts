@@ -42,7 +42,9 @@ export type FollowedRun<View, Fact extends string, Due extends string = never> =
   readonly stage: (view: View) => string;
   /** What the row is about, the amount first: `80.00 EUR for agent ag_…`. */
   readonly describe: (view: View) => string;
-  /** For each fact: what the run does or waits for until it is reached. A sentence without its end, or with the view. */
+  /**
+   * For each fact: what the run does or waits for until it is reached. A sentence without its end, or with the view.
+   */
   readonly waitingFor: Readonly<Record<Fact, string | ((view: View) => string)>>;
   /** What the details say when the row is final, for instance `paid`. */
   readonly outcome: (view: View) => string;
@@ -255,8 +257,9 @@ class FollowedRow<View, Fact extends string, Due extends string> {
   }
 
   /**
-   * Runs an activity beside wakes and decisions: a wake is read at once, and a final row cancels the activity. A refusal
-   * is noted and the row is read again, because the row may have been changed by somebody else.
+   * Runs an activity beside wakes and decisions: a wake is read at once, and a final row cancels the activity. A
+   * refusal
+   * is noted and the row is read again, because another transaction may have changed the row.
    */
   async #attempt(
     activity: () => Promise<RowState<View, Fact, Due>>,
@@ -309,7 +312,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
     let signals = 0;
     onUpdate('decide', {
       read: decisionAsked,
-      // Before the row is read every decision passes: the activity decides in any case.
+      // Before the row is read every decision passes, because the activity decides.
       refuse: (decision) => this.#latest !== undefined && decide.refuse(this.#latest.view, decision),
       handle: carryOut,
       description: 'Carries out a decision and answers with the record. The API uses it.',

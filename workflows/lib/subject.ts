@@ -1,5 +1,5 @@
 /**
- * Reads the id that a run was started with. Anybody with access to the namespace can start a run with anything, and a
+ * Reads the id that a run was started with. A person with access to the namespace can start a run with any input, and a
  * plain error in workflow code would make its workflow task fail for ever: what is no id ends the run.
  * @module
  */

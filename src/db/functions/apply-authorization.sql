@@ -69,7 +69,7 @@ begin
       update workflow_runs set wanted_wake = true, due_at = (v_intent ->> 'dueAt')::timestamptz
         where id = v_intent ->> 'workflowId' and is_open;
     end if;
-    -- Of a recurring intent: its window is paid for once, whoever comes first.
+    -- Of a recurring intent: its window is paid once, by the first charge.
     if v_intent -> 'window' is not null then
       insert into intent_windows as w (intent_id, number, due_at, from_at, to_at, status, transaction_id, created_at, updated_at)
         select intent_id, number, due_at, from_at, to_at, status, transaction_id, (v_message ->> 'at')::timestamptz,

@@ -52,7 +52,7 @@ begin
       and i.matched_transaction_id is null and i.expires_at > p_at
       and (v_checkout.id is null or i.id = v_checkout.intent_id);
   select jsonb_agg(to_jsonb(t) || jsonb_build_object('intent', to_jsonb(i)) order by t.created_at, t.id) into v_confirmed
-    -- The card's own first, and by itself (`offset 0`): by status, every hold of everybody would be looked through.
+    -- The card's own first, and separately (`offset 0`): by status, the plan would read the holds of all owners.
     from (select * from transactions where card_id = v_card.id and link_until > p_at offset 0) t
     join intents i on i.id = t.intent_id
     where t.status = 'pending' and v_checkout.id is null;

@@ -51,7 +51,7 @@ begin
     select a.name, a.balance_cents from ledger_accounts a where a.name = any(p_names) order by a.name;
 end $$;
 
-/* Gives a new wallet its accounts, so that lists find them. Only for one that this transaction creates: nobody else can
+/* Gives a new wallet its accounts, so that lists find them. Only for a wallet that this transaction creates: no other transaction can
    know its accounts yet, so this is no lock call. */
 create or replace function open_accounts(p_owner text, p_names text[], p_at timestamptz) returns void language sql volatile
   security definer set search_path = public, pg_temp

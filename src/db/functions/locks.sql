@@ -20,7 +20,7 @@ create or replace function funding_source_of(a agents) returns text language sql
   select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end
 $$;
 
-/* The locks of whoever books on a payment, in the one order: agent's spending, agent, card, intent; the transaction
+/* The locks of a booking on a payment, in the common order: agent's spending, agent, card, intent; the transaction
    and then the ledger accounts are the caller's. The agent stands still, so that it is known whether it is closed. */
 create or replace function lock_payment(p_transaction text) returns void language plpgsql as $$
 declare

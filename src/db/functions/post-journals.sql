@@ -219,7 +219,7 @@ begin
       raise exception 'a cause of these journals is being posted with other accounts' using errcode = '40001';
     end if;
 
-    -- Whose an account is and that it is there does not depend on what hold_accounts was told: its setting is anybody's.
+    -- The owner and the existence of an account are checked here, because any session can change the setting of hold_accounts.
     select s.account, s.before, s.change, s.is_of_other_owner into v_bad from (
       select l.account, l.ordinal, l.line, l.change_cents as change, a.owner_id is distinct from l.owner_id as is_of_other_owner,
         a.balance_cents + sum(l.change_cents) over running - l.change_cents as before

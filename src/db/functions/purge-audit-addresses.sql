@@ -1,6 +1,6 @@
 -- Empties the addresses of at most p_limit audit rows from before that instant, and of none that is younger than 90 days
 -- of business time; returns how many. The salts of their commitments go too: the seals of the rows stay valid, and
--- nobody can find an address by trying all of them.
+-- an address cannot be found by trying all addresses.
 create or replace function purge_audit_addresses(p_before timestamptz, p_limit int) returns int
 language plpgsql volatile security definer set search_path = public, pg_temp as $$
 declare

@@ -87,7 +87,7 @@ export function servedArea<A extends Area>(name: string, area: Parts & Served<A>
   return { ...without, ...parts, name, served: { contract, position, mount } };
 }
 
-/** An area without operations of its own: other areas or the platform call it. */
+/** An area without operations: other areas or the platform call it. */
 export const internalArea = (name: string, parts: Parts): RegisteredArea => ({ ...without, ...parts, name });
 
 export type Module = { readonly domain: string; readonly areas: readonly RegisteredArea[] };

@@ -1,5 +1,5 @@
 /**
- * Seals audit rows and decisions in the order of their commits, each owner's and kind's in a chain of its own. One
+ * Seals audit rows and decisions in the order of their commits, in a separate chain per owner and kind. One
  * sealer at a time; the transactions that write records do not wait for it.
  * @module
  */
@@ -77,7 +77,7 @@ async function seal(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Pr
   await keep(tx, chain, seals);
 }
 
-/** A record that somebody deleted between its commit and its seal is sealed all the same, so that verify names it. */
+/** A record that was deleted between its commit and its seal is still sealed, so that verify names it. */
 const goneBeforeItsSeal = '';
 
 const saltFor = (text: string | null): string | null => (text === null ? null : randomBytes(16).toString('hex'));

@@ -22,7 +22,7 @@ export type AuthorizationOrder = {
   merchantAmount?: number | undefined;
   merchantCurrency?: string | undefined;
   expiresAt?: string | undefined;
-  /** What Bursar asked for, and is told again. */
+  /** The request by Bursar, which the answer repeats. */
   simulation?: string | undefined;
 };
 export type AuthorizationBody = AuthorizationOrder & { id: string; currency: 'EUR'; sentAt: string };

@@ -158,7 +158,7 @@ export function createOutgoing({ store, bursar, log, pollMs, clockPollMs }: Outg
         authorizationId,
       ),
     deliver,
-    /** Dates what was just queued to wait, before anybody moves the clock. */
+    /** Sets the due time of messages that were just queued, before the clock is moved. */
     dateWaiting: async (): Promise<void> => {
       if (isAnyWaiting('AND due_at_ms IS NULL')) await releaseDue();
     },

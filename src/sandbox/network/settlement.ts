@@ -1,4 +1,7 @@
-/** What follows an approval when somebody drives the network: clearings in parts or over, and reversals. @module */
+/**
+ * What the network sends after an approval when a caller drives it: clearings in parts or over, and reversals.
+ * @module
+ */
 import { Refusal } from '../answer.ts';
 import type { Store } from '../store.ts';
 import type { AuthorizationBody, AuthorizationRow, Authorizations } from './authorization.ts';

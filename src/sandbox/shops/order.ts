@@ -1,5 +1,6 @@
 /**
- * A shop's orders and how they are paid: one token makes one authorization, whoever repeats or races. What a token
+ * A shop's orders and how they are paid: one token makes one authorization, also for repeated and parallel requests.
+ * What a token
  * may pay for is checked here as the network's token service would; whether the card may spend is Bursar's decision.
  * @module
  */
@@ -32,7 +33,9 @@ export function createOrders(store: Store, authorizations: Authorizations, outgo
     return order;
   };
 
-  /** The authorization of this payment, stored before anything is sent; undefined when the token does not pay for it. */
+  /**
+   * The authorization of this payment, stored before anything is sent; undefined when the token does not pay for it.
+   */
   function begin(shop: Shop, payment: Payment): string | undefined {
     const order = orderOf(shop, payment.orderId);
     const tokenHash = sha256(payment.paymentToken);
@@ -120,7 +123,9 @@ export function createOrders(store: Store, authorizations: Authorizations, outgo
 }
 export type Orders = ReturnType<typeof createOrders>;
 
-/** Why the token does not pay for this order; undefined when it does. Kept with the payment, never told to the shop. */
+/**
+ * Why the token does not pay for this order; undefined when it does. Stored with the payment, never sent to the shop.
+ */
 function tokenRefusal(token: TokenRow | undefined, shop: Shop, order: OrderRow): string | undefined {
   if (token === undefined) return 'unknown_token';
   if (token.authorization_id !== null) return 'token_used';
