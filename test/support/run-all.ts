@@ -18,8 +18,6 @@ const counts = z.object({ passed: z.number(), failed: z.number(), skipped: z.num
 const jest = [
   '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
-  '--import',
-  new URL('exit-at-once.mjs', import.meta.url).href,
   fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url)),
 ];
 
