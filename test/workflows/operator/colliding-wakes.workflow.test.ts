@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { clientsOf } from '../../support/factories/records.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let temporal: OpenTemporal;
@@ -34,17 +34,19 @@ test('a workflow run with ten updates in flight: the next one answers 503 at onc
     // No decision is carried out while another transaction holds the row.
     await database.query('begin');
     await database.query('select 1 from intents where id = $1 for update', [id]);
-    const decide = (number: number) => {
-      const cause = { actor: 'key', by: 'key_aaaaaaaa', causeId: `call:${number}`, requestId: `req_${number}` };
-      return temporal.client.workflow
-        .getHandle(`intent/${id}`)
-        .startUpdate('decide', { args: [{ decision: 'approve', ...cause }], waitForStage: 'ACCEPTED' });
-    };
-    await Promise.all(Array.from({ length: 10 }, (_, number) => decide(number)));
+    const waiting = Array.from({ length: 10 }, () => intents.approveIntent({ params: { id } }));
+    const answers = Promise.allSettled(waiting);
+    await eventually(
+      () => temporal.historyOf(`intent/${id}`),
+      ({ events }) =>
+        (events ?? []).filter((event) => event.workflowExecutionUpdateAcceptedEventAttributes).length === 10,
+    );
     await expect(intents.approveIntent({ params: { id } })).rejects.toMatchObject({
       status: 503,
       message: expect.stringMatching(/as many updates in flight as Temporal takes \(10\).*repeat/),
     });
+    await database.query('rollback');
+    await answers;
   } finally {
     await database.end();
   }
