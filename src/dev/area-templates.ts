@@ -11,8 +11,9 @@ const rules: Template = ({
   words,
   camel,
   pascal,
-}) => `/** Which states a ${words} has, and which command moves it. Pure. @module */
+}) => `/** The states of a ${words}, the command that moves each, and what its workflow waits for. Pure. @module */
 import type { Move } from '../../../kernel/move.ts';
+import type { RowState } from '../../../kernel/row-state.ts';
 
 export const ${camel}Statuses = ['open', 'cancelled', 'expired'] as const;
 export type ${pascal}Status = (typeof ${camel}Statuses)[number];
@@ -30,6 +31,21 @@ export function move${pascal}(from: ${pascal}Status, command: ${pascal}Command, 
   if (seen || from === next) return { outcome: 'already', next: from };
   if (isFinal${pascal}(from)) return { outcome: 'refused', why: \`cannot \${command} a ${words} that is \${from}\` };
   return { outcome: 'moved', next };
+}
+
+/** What the workflow of a ${words} waits for, and the due time at which it acts. */
+export type ${pascal}Fact = 'ended';
+export type ${pascal}Due = 'expiry';
+
+type Expiring = { readonly status: ${pascal}Status; readonly expiresAt: Date };
+
+/** The facts that a ${words} has reached, and its due times. */
+export function ${camel}Facts(
+  { status, expiresAt }: Expiring,
+  now: Date,
+): Pick<RowState<never, ${pascal}Fact, ${pascal}Due>, 'final' | 'reached' | 'dueInMs'> {
+  if (isFinal${pascal}(status)) return { final: true, reached: ['ended'], dueInMs: {} };
+  return { final: false, reached: [], dueInMs: { expiry: expiresAt.getTime() - now.getTime() } };
 }
 `;
 
@@ -167,6 +183,7 @@ export const ${pascal}Schema = defineEntity({
     status: p.string().$type<${pascal}Status>(),
     requestId: p.string(),
     expiresAt: p.datetime(),
+    version: p.integer().version(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
   },
@@ -284,6 +301,7 @@ export async function create${pascal}(tx: Tx, { id, ownerId, body }: New${pascal
     status: 'open',
     requestId: cause.requestId,
     expiresAt,
+    version: 1,
     createdAt: cause.at,
     updatedAt: cause.at,
   });
@@ -384,37 +402,45 @@ const activities: Template = ({
   area,
 }) => `/** Steps of the workflow of a ${words}: read the row, and expire it. Each is safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
+import type { ${pascal}Row } from '../../src/domains/${domain}/${area}/${noun}.entity.ts';
 import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
 import { find${pascal} } from '../../src/domains/${domain}/${area}/${noun}.queries.ts';
-import { isFinal${pascal} } from '../../src/domains/${domain}/${area}/${noun}.rules.ts';
+import { type ${pascal}Due, type ${pascal}Fact, ${camel}Facts } from '../../src/domains/${domain}/${area}/${noun}.rules.ts';
 import { applyTo${pascal} } from '../../src/domains/${domain}/${area}/${noun}.service.ts';
 import { ${camel}View } from '../../src/domains/${domain}/${area}/${noun}.wire.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { Id } from '../../src/kernel/ids.ts';
-import { longestWaitMs } from '../../src/kernel/instant.ts';
+import type { RowState } from '../../src/kernel/row-state.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = { readonly database: Database; readonly clock: Clock };
 
-/** \`waitMs\` is 0 for a record that is final or due. */
-export type ${pascal}Next = { readonly isFinal: boolean; readonly waitMs: number; readonly view: ${pascal}View };
+/** Each activity answers with the row as it is after it, so that the run need not read it again. */
+export type ${pascal}State = RowState<${pascal}View, ${pascal}Fact, ${pascal}Due>;
 
-export const ${camel}Activities = ({ database, clock }: Deps) => ({
-  read${pascal}: refusing(async (id: Id<'${camel}'>): Promise<${pascal}Next> => {
-    const row = await find${pascal}(database.read(), id);
-    if (row === null) throw notFound('${words}', id);
-    const isFinal = isFinal${pascal}(row.status);
-    const leftMs = row.expiresAt.getTime() - (await clock.now()).getTime();
-    return { isFinal, waitMs: isFinal ? 0 : Math.min(Math.max(0, leftMs), longestWaitMs), view: ${camel}View(row) };
-  }),
+export const ${camel}Activities = ({ database, clock }: Deps) => {
+  const stateOf = async (row: ${pascal}Row): Promise<${pascal}State> => ({
+    version: row.version,
+    ...${camel}Facts(row, await clock.now()),
+    view: ${camel}View(row),
+  });
 
-  expire${pascal}: refusing(async (id: Id<'${camel}'>): Promise<void> => {
-    const causeId = \`expiry:\${id}\`;
-    const cause = { causeId, requestId: causeId, actor: { kind: 'deadline' }, at: await clock.now() } as const;
-    await database.write((tx) => applyTo${pascal}(tx, { id, command: 'expire', isOwnStep: true }, cause));
-  }),
-});
+  return {
+    read${pascal}: refusing(async (id: string): Promise<${pascal}State> => {
+      const row = await find${pascal}(database.read(), id as Id<'${camel}'>);
+      if (row === null) throw notFound('${words}', id);
+      return stateOf(row);
+    }),
+
+    expire${pascal}: refusing(async (id: string): Promise<${pascal}State> => {
+      const causeId = \`expiry:\${id}\`;
+      const cause = { causeId, requestId: causeId, actor: { kind: 'deadline' }, at: await clock.now() } as const;
+      const change = { id: id as Id<'${camel}'>, command: 'expire', isOwnStep: true } as const;
+      return stateOf(await database.write((tx) => applyTo${pascal}(tx, change, cause)));
+    }),
+  };
+};
 
 export type ${pascal}Activities = ReturnType<typeof ${camel}Activities>;
 `;
@@ -427,44 +453,27 @@ const workflow: Template = ({
   domain,
   area,
 }) => `/** One ${words}: waits until it expires or is cancelled. A lost run is started again from the row. @module */
-import { condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
 import type { ${pascal}Activities } from '../../activities/${domain}/${noun}.activities.ts';
 import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
-import type { Id } from '../../src/kernel/ids.ts';
-import { currentDetails } from '../lib/current-details.ts';
-import { stageKeeper } from '../lib/stage.ts';
+import type { ${pascal}Due, ${pascal}Fact } from '../../src/domains/${domain}/${area}/${noun}.rules.ts';
+import { type FollowedRun, followRow, type RunInput } from '../lib/follow-row.ts';
 import { databaseSteps } from '../lib/steps.ts';
-import { subjectOf } from '../lib/subject.ts';
-import { onWake } from '../lib/wake.ts';
 
 const { read${pascal}, expire${pascal} } = databaseSteps<${pascal}Activities>()({
   read${pascal}: 'Reading the ${words}',
   expire${pascal}: 'Expiring the ${words}',
 });
 
-export async function ${camel}Lifecycle(input: { id: Id<'${camel}'> }): Promise<${pascal}View> {
-  const id = subjectOf(input);
-  const details = currentDetails('Reading the ${words}.');
-  const showStage = stageKeeper();
-  let isStale = false;
-  onWake(() => {
-    isStale = true;
-  });
+const ${camel}Run: FollowedRun<${pascal}View, ${pascal}Fact, ${pascal}Due> = {
+  refresh: read${pascal},
+  stage: ({ status }) => status,
+  describe: ({ id }) => \`The ${words} \${id}\`,
+  waitingFor: { ended: ({ expiresAt }) => \`Waiting until \${expiresAt} of business time, then it expires.\` },
+  outcome: ({ status }) => status,
+};
 
-  for (;;) {
-    isStale = false; // Before the read, so that a wake during the read is not lost.
-    const { isFinal, waitMs, view } = await read${pascal}(id);
-    showStage(view.status);
-    if (isFinal) {
-      details.say(\`Done: the ${words} is \${view.status}.\`);
-      return view;
-    }
-    details.say(\`Waiting until \${view.expiresAt} of business time; then the ${words} expires.\`);
-    if (waitMs === 0) await expire${pascal}(id);
-    else await condition(() => isStale || workflowInfo().continueAsNewSuggested, waitMs);
-    if (workflowInfo().continueAsNewSuggested) await continueAsNew<typeof ${camel}Lifecycle>({ id });
-  }
-}
+export const ${camel}Lifecycle = (input: RunInput): Promise<${pascal}View> =>
+  followRow(${camel}Run, input, ({ wait }) => wait('ended', { expiry: expire${pascal} }));
 `;
 
 const migration: Template = ({ table, words }) => `-- A ${words} of an owner: a note that expires or is cancelled.
@@ -475,9 +484,11 @@ create table ${table} (
   status text not null check (status in ('open', 'cancelled', 'expired')),
   request_id text not null,
   expires_at timestamptz not null,
+  version integer not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
+create trigger ${table}_version before update on ${table} for each row execute function count_version();
 create index ${table}_owner on ${table} (owner_id, created_at desc, id desc);
 `;
 
@@ -580,21 +591,29 @@ const workflowTest: Template = ({
   camel,
   noun,
   domain,
+  area,
 }) => `/** Goal: the workflow of a ${words} expires it in time. Method: the dev server, activities replaced by a row in memory. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import type { ${pascal}Next } from '../../../activities/${domain}/${noun}.activities.ts';
+import type { ${pascal}State } from '../../../activities/${domain}/${noun}.activities.ts';
+import { ${camel}Facts } from '../../../src/domains/${domain}/${area}/${noun}.rules.ts';
 import { type Id, newId } from '../../../src/kernel/ids.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 
 const expired = new Set<string>();
+const expiresAt = new Date('2026-11-20T12:00:00.000Z');
+const stateOf = (id: string): ${pascal}State => {
+  const status = expired.has(id) ? 'expired' : 'open';
+  return {
+    version: expired.has(id) ? 2 : 1,
+    ...${camel}Facts({ status, expiresAt }, expiresAt),
+    view: { id: id as Id<'${camel}'>, status, expiresAt: expiresAt.toISOString() },
+  };
+};
 const activities = {
-  read${pascal}: async (id: Id<'${camel}'>): Promise<${pascal}Next> => {
-    const isFinal = expired.has(id);
-    const view = { id, status: isFinal ? 'expired' : 'open', expiresAt: '2026-11-20T12:00:00.000Z' } as const;
-    return { isFinal, waitMs: 0, view };
-  },
-  expire${pascal}: async (id: Id<'${camel}'>): Promise<void> => {
+  read${pascal}: async (id: string) => stateOf(id),
+  expire${pascal}: async (id: string) => {
     expired.add(id);
+    return stateOf(id);
   },
 };
 
