@@ -32,7 +32,10 @@ export type Operation = {
   readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
   /** The codes of refusals beyond those that follow from the rest of the declaration (`codesOfTheEdge`). */
   readonly refusals: readonly ErrorCode[];
-  /** Every operation that is not a GET fires an event, or says that it changes nothing. */
+  /**
+   * All events that a call may fire, itself and by its workflow; not those of deadlines and of network messages. Every
+   * operation that is not a GET fires an event, or says that it changes nothing.
+   */
   readonly fires?: readonly [EventName, ...EventName[]];
   readonly pure?: true;
   /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */

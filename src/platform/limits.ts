@@ -167,6 +167,7 @@ export const limitNames = Object.keys(limits) as [LimitName, ...LimitName[]];
 /** Operations that create something and need no limit above, with the reason. */
 export const boundedOtherwise: Readonly<Record<string, string>> = {
   createCustomer: 'one customer per owner',
+  getOwnCustomer: 'one customer per owner',
   applyPolicy: 'one policy per agent',
   confirmCheckout: 'one transaction per intent',
   approveCardRequest: 'one card per request, and the limit of cards',

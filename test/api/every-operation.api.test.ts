@@ -134,7 +134,8 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
     expect([answer.status, answer.ok ? '' : text]).toEqual([operation.success.status, '']);
     const requestId = answer.headers.get('X-Request-Id');
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
-    if (operation.fires === undefined) return;
+    // A GET fires only on the first call of a new owner.
+    if (operation.fires === undefined || operation.method === 'get') return;
     type Recorded = { readonly name: string; readonly subject_id: string; readonly request_id: string };
     const events = await all.world.sql<Recorded>('select name, subject_id, request_id from events where seq > $1', [
       before,

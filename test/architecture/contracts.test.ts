@@ -6,7 +6,7 @@ import { sourceMap } from '../../src/dev/source-map.ts';
 import { pageOfLimits, readmeWithAreas } from '../../src/dev/tables.ts';
 import { workflowIndex } from '../../src/dev/workflow-index.ts';
 import { codesInWords, mccCategories } from '../../src/domains/spending/policies/mcc-groups.rules.ts';
-import { eventNames, isReserved } from '../../src/events/catalog.ts';
+import { eventCatalog, eventNames, isReserved } from '../../src/events/catalog.ts';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import { codesOfTheEdge } from '../../src/http/openapi-refusals.ts';
 import { type Operation, pathsOf } from '../../src/http/route.ts';
@@ -61,6 +61,14 @@ test('reserved are exactly the three events that nothing can cause', () => {
     'mobile_wallet.updated',
     'mpp.credential.expired',
   ]);
+});
+
+test('the page about webhooks names exactly the events outside the published catalog', async () => {
+  const page = await readFile(new URL('../../docs/webhooks.md', import.meta.url), 'utf8');
+  const [, table = ''] = /\*\*Names\.\*\*([\s\S]*?)\n\n\*\*/.exec(page) ?? [];
+  const named = [...table.matchAll(/`([a-z_]+\.[a-z_.]+)`/g)].map(([, name]) => name);
+  const own = Object.entries(eventCatalog).filter(([, entry]) => 'extension' in entry);
+  expect(named.sort()).toEqual(own.map(([name]) => name).sort());
 });
 
 test('operation names and paths are unique', () => {

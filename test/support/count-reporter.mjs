@@ -1,11 +1,12 @@
 /**
  * Ends every test run with one line that counts the tests. A file that could not run counts as a failure. A run of all
- * tests also fails when no test provoked a refusal that an operation declares; a run with `CI` set fails for each
- * skipped test that may-skip.mjs does not list. `TEST_COUNTS_FILE` receives the counts for run-all.ts.
+ * tests also fails when no test provoked a refusal that an operation declares, every run when an operation fired an
+ * event that it does not declare, and a run with `CI` set for each skipped test that may-skip.mjs does not list.
+ * `TEST_COUNTS_FILE` receives the counts for run-all.ts.
  * @module
  */
 import { writeFileSync } from 'node:fs';
-import { neverSeen } from './answers.ts';
+import { eventFaults, neverSeen } from './answers.ts';
 import { maySkip } from './may-skip.mjs';
 
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
@@ -16,7 +17,11 @@ export default class CountReporter {
 
   async onRunComplete(_contexts, results) {
     const skipped = results.numPendingTests + results.numTodoTests;
-    const faults = [...(await this.unseenRefusals()), ...this.unlistedSkips(results.testResults)];
+    const faults = [
+      ...(await this.unseenRefusals()),
+      ...(await this.undeclaredEvents()),
+      ...this.unlistedSkips(results.testResults),
+    ];
     if (faults.length > 0) {
       this.error = new Error(faults.join('\n'));
       process.stderr.write(`${this.error.message}\n`);
@@ -34,6 +39,15 @@ export default class CountReporter {
     if (!isWhole(this.config)) return [];
     const unseen = await neverSeen(process.env.TEST_ANSWERS);
     return unseen.map((refusal) => `no test provoked the declared refusal ${refusal}`);
+  }
+
+  /** A run of folders that need no server has no file. Declared events that no test fired are listed and do not fail. */
+  async undeclaredEvents() {
+    const file = process.env.TEST_ANSWERS;
+    if (file === undefined) return [];
+    const { undeclared, neverFired } = await eventFaults(file);
+    if (isWhole(this.config)) for (const line of neverFired) process.stderr.write(`note: ${line}\n`);
+    return undeclared;
   }
 
   unlistedSkips(files) {

@@ -20,6 +20,7 @@ import { createLogger } from '../../src/platform/log.ts';
 import { startSandbox } from '../../src/sandbox/sandbox.ts';
 import { freePort } from '../../src/supervisor/ports.ts';
 import { applicationUrl } from '../../src/supervisor/postgres.ts';
+import { recordEvents } from './answers.ts';
 
 export type WorldOptions = {
   /** Also run the worker (workflows, activities, relay) and the simulated outside world. */
@@ -77,6 +78,7 @@ export async function startWorld({
   stops.push(() => rm(dataDir, { recursive: true, force: true }));
   const ownerUrl = await freshDatabase();
   stops.push(() => dropDatabase(ownerUrl));
+  stops.push(() => recordEventsOf(ownerUrl));
   const apiPort = await freePort();
   const apiUrl = `http://127.0.0.1:${apiPort}`;
   const sandboxUrl = worker ? await sandboxFor(apiUrl, dataDir, stops) : 'http://127.0.0.1:9';
@@ -154,6 +156,15 @@ async function freshDatabase(): Promise<string> {
   await client.query(`create database ${name} template tpl strategy file_copy`);
   await client.end();
   return `${base}${name}`;
+}
+
+async function recordEventsOf(url: string): Promise<void> {
+  const file = process.env.TEST_ANSWERS;
+  if (file === undefined) return;
+  const client = new pg.Client(url);
+  await client.connect();
+  await recordEvents(file, (text, params) => client.query(text, params));
+  await client.end();
 }
 
 /** Also ends what is still connected, such as a process that a test killed. */

@@ -30,10 +30,12 @@ test('the sequence sorts parallel changes of one wallet into the order in which 
     Array.from({ length: times }, () => client(fundArea).fundWallet({ body: { amountEuros: 1, walletId } })),
   );
   await bursar.relay();
+  // An attempt that timed out on a slow machine is repeated under the same webhook-id.
   const received = await eventually(
-    async () => bursar.receiver.received('sequence'),
+    async () => [
+      ...new Map(bursar.receiver.received('sequence').map((one) => [one.headers['webhook-id'], one])).values(),
+    ],
     (all) => all.length === times,
-    20_000,
   );
   const outOfOrder = received.toReversed().map(({ headers, body }) => ({
     sequence: Number(headers['x-service-sequence']),
@@ -51,4 +53,4 @@ test('the sequence sorts parallel changes of one wallet into the order in which 
     params: { deliveryId: deliveries[0]?.id ?? 'whd_none0000' },
   });
   expect(sorted.map(({ sequence }) => sequence)).toContain(whole.sequence);
-}, 40_000);
+}, 120_000);

@@ -104,7 +104,7 @@ describe('closing', () => {
     const agent = await anAgent(owner);
     const api = owner.client(agentsArea);
     const params = { id: agent.id };
-    await giveMoney(world, owner, agent.walletId, 10_000);
+    await giveMoney(owner, agent.walletId, 10_000);
     await api.fundAgent({ params, body: { amount: 40 } });
     const token = await aTokenOf(world, owner, agent.id);
     await token.client(agentsArea).getAgent({ params });
@@ -197,7 +197,7 @@ describe('funding', () => {
   test('moves money from the wallet to the agent, whose cards draw on that alone from then on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 10_000);
+    await giveMoney(owner, agent.walletId, 10_000);
     const before = await lastEvent(world, owner);
     const params = { id: agent.id };
     expect(await owner.client(agentsArea).fundAgent({ params, body: { amount: 30.5 } })).toEqual({
@@ -221,7 +221,7 @@ describe('funding', () => {
   test('more than the wallet has is 400 with the figures, and moves nothing', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 1_000);
+    await giveMoney(owner, agent.walletId, 1_000);
     const before = await lastEvent(world, owner);
     await expect(
       owner.client(agentsArea).fundAgent({ params: { id: agent.id }, body: { amount: 10.01 } }),
@@ -236,7 +236,7 @@ describe('funding', () => {
   test('many at once never spend the wallet twice', async () => {
     const owner = await world.owner();
     const agents = [await anAgent(owner), await anAgent(owner)];
-    await giveMoney(world, owner, agents[0]?.walletId ?? '', 10_000);
+    await giveMoney(owner, agents[0]?.walletId ?? '', 10_000);
     const calls = Array.from({ length: 10 }, (_, i) =>
       statusOf(owner.client(agentsArea).fundAgent({ params: { id: agents[i % 2]?.id ?? '' }, body: { amount: 15 } })),
     );
@@ -251,7 +251,7 @@ describe('funding', () => {
   test('a repeat, also after a lost answer, moves the money once', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 10_000);
+    await giveMoney(owner, agent.walletId, 10_000);
     const fund = () =>
       owner
         .client(agentsArea)
@@ -268,7 +268,7 @@ describe('funding', () => {
   test('a frozen agent is funded, and its money waits', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 1_000);
+    await giveMoney(owner, agent.walletId, 1_000);
     await owner.client(agentsArea).freezeAgent({ params: { id: agent.id } });
     expect(await owner.client(agentsArea).fundAgent({ params: { id: agent.id }, body: { amount: 10 } })).toMatchObject({
       cardBalanceEuros: 10,

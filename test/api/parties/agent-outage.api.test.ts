@@ -59,7 +59,7 @@ describe('with Temporal away', () => {
   test('freeze, unfreeze, fund, close, tokens, keys and reads go on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 1_000);
+    await giveMoney(owner, agent.walletId, 1_000);
     const send = sendTo(cutOff.url, owner.key);
     const api = createClient(agentsArea, send);
     const params = { id: agent.id };

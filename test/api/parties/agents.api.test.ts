@@ -214,7 +214,7 @@ describe('reading', () => {
   test('the wallet that an agent draws on', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
-    await giveMoney(world, owner, agent.walletId, 5_000);
+    await giveMoney(owner, agent.walletId, 5_000);
     expect(await owner.client(agentsArea).getAgentWallet({ params: { id: agent.id } })).toEqual({
       agentId: agent.id,
       issuer: 'bursar-sandbox',

@@ -127,7 +127,7 @@ describe('reading', () => {
     expect(first).toMatchObject({ type: 'consumer', email: null, status: 'active', plan: 'enterprise' });
     expect(Math.abs(Date.parse(first.createdAt) - Date.now())).toBeLessThan(60_000);
     const [wallet] = await world.sql<{ id: string }>('select id from wallets where owner_id = $1', [owner.ownerId]);
-    await giveMoney(world, owner, wallet?.id ?? '', 12_345);
+    await giveMoney(owner, wallet?.id ?? '', 12_345);
     expect(await owner.client(customersArea).getCustomer({ params: { id: first.id } })).toEqual({
       ...first,
       walletBalanceEuros: 123.45,

@@ -1,7 +1,7 @@
 /** What tests of customers and agents arrange, and what they look at behind the API. @module */
-import { randomUUID } from 'node:crypto';
 import { agentTokensArea } from '../../../src/domains/identity/index.ts';
 import { type AgentRecord, agentsArea } from '../../../src/domains/parties/index.ts';
+import { fundArea } from '../../../src/domains/treasury/index.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import type { Owner, World } from '../world.ts';
 
@@ -31,23 +31,9 @@ export async function aTokenOf(world: World, owner: Owner, agentId: string, body
   return { ...made, ...world.as(made.token) };
 }
 
-/** Money in a wallet, as a top-up would book it. */
-export async function giveMoney(world: World, owner: Owner, walletId: string, amountCents: number): Promise<void> {
-  const journal = {
-    id: newId('journal'),
-    ownerId: owner.ownerId,
-    kind: 'fund',
-    referenceType: 'fund',
-    referenceId: walletId,
-    cause: `test:${randomUUID()}`,
-    requestId: 'test',
-    createdAt: new Date().toISOString(),
-    postings: [
-      { account: `external:processor:${owner.ownerId}`, amountCents: -amountCents },
-      { account: `wallet:${walletId}:available`, amountCents },
-    ],
-  };
-  await world.sql('select post_journals($1::jsonb)', [JSON.stringify([journal])]);
+/** Funds a wallet through the API, so that the journal has its funding. */
+export async function giveMoney(owner: Owner, walletId: string, amountCents: number): Promise<void> {
+  await owner.client(fundArea).fundWallet({ body: { walletId, amountEuros: amountCents / 100 } });
 }
 
 export async function cardsOf(world: World, agentId: string) {

@@ -212,6 +212,7 @@ export const cardRequestsArea = defineArea({
         'card_limit_request.updated',
         'card.issued',
         'card.activated',
+        'card.frozen',
         'card.limits_changed',
       ],
     },

@@ -23,7 +23,7 @@ const rotation = {
   body: nothing,
   success: { status: 200, body: cardRotatedOut },
   refusals: ['not_found'],
-  fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed'],
+  fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed', 'transaction.updated'],
   description:
     'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
 } as const;
@@ -87,7 +87,7 @@ export const cardsArea = defineArea({
       }),
       success: { status: 201, body: cardOut },
       refusals: ['invalid_state', 'plan_limit_exceeded', 'not_found'],
-      fires: ['card.issued', 'card.activated'],
+      fires: ['card.issued', 'card.activated', 'card.frozen'],
     },
     freezePrimaryCard: {
       ...command,

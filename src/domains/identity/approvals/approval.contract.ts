@@ -160,7 +160,7 @@ export const approvalsArea = defineArea({
       refusals: ['invalid_state', 'policy_denied', 'not_found'],
       fires: [
         ...(['intent.approved', 'intent.attested', 'card_request.decided', 'card_limit_request.updated'] as const),
-        ...(['card.issued', 'card.activated', 'card.limits_changed'] as const),
+        ...(['card.issued', 'card.activated', 'card.frozen', 'card.limits_changed'] as const),
       ],
     },
     denyByLink: {

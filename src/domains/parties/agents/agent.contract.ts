@@ -83,7 +83,7 @@ export const agentsArea = defineArea({
       }),
       success: { status: 201, body: Agent },
       refusals: ['invalid_state', 'plan_limit_exceeded'],
-      fires: ['agent.created', 'card.issued', 'card.activated'],
+      fires: ['agent.created', 'card.issued', 'card.activated', 'customer.created', 'wallet.created'],
     },
     listAgents: {
       method: 'get',
@@ -136,7 +136,11 @@ export const agentsArea = defineArea({
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Agent },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'policy.updated'],
+      fires: [
+        ...(['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'agent_token.revoked'] as const),
+        ...(['card.frozen', 'card.unfrozen', 'card.closed', 'policy.updated', 'policy.deleted'] as const),
+        ...(['intent.cancelled', 'intent_window.missed'] as const),
+      ],
     },
     closeAgent: {
       method: 'delete',
@@ -153,7 +157,14 @@ export const agentsArea = defineArea({
           .meta({ id: 'ClosedAgent', description: 'An agent that was closed.' }),
       },
       refusals: ['not_found'],
-      fires: ['agent.closed', 'card.closed', 'intent.cancelled', 'agent_token.revoked'],
+      fires: [
+        'agent.closed',
+        'card.closed',
+        'policy.deleted',
+        'intent.cancelled',
+        'intent_window.missed',
+        'agent_token.revoked',
+      ],
     },
     fundAgent: {
       method: 'post',

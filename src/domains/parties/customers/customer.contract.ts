@@ -101,6 +101,7 @@ export const customersArea = defineArea({
       scope: 'wallets.read',
       success: { status: 200, body: Customer },
       refusals: ['not_found'],
+      fires: ['customer.created', 'wallet.created'],
     },
     getCustomer: {
       method: 'get',

@@ -61,7 +61,7 @@ export const checkoutArea = defineArea({
           .meta({ id: 'CheckoutConfirmed', description: 'An intent whose payment was confirmed.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
-      fires: ['intent.completed', 'transaction.created', 'transaction.updated'],
+      fires: ['intent.completed', 'intent_window.completed', 'transaction.created', 'transaction.updated'],
     },
   },
 });

@@ -116,6 +116,8 @@ export const networkArea = defineArea({
         'transaction.declined',
         'intent.matched',
         'intent.mismatched',
+        'intent.failed',
+        'intent.completed',
         'risk.review_required',
         'intent.created',
       ],
@@ -130,7 +132,11 @@ export const networkArea = defineArea({
         'Never refused: taken from the hold, then from available money, and the rest is owed. What comes before its authorization waits for it: a day at most where money was collected, a clearing of 0 until the authorization comes. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it. A final clearing of 0 gives the hold back.',
       body: clearingMessage,
       success: { status: 200, body: bookingAnswer },
-      fires: ['transaction.settlement', 'transaction.settled', 'transaction.completed', 'intent.completed'],
+      fires: [
+        ...(['transaction.settlement', 'transaction.settled', 'transaction.completed', 'risk.alert_created'] as const),
+        ...(['intent.matched', 'intent.completed', 'intent_window.completed'] as const),
+        ...(['card.closed', 'card.frozen'] as const),
+      ],
     },
     reverseCardPayment: {
       ...signed,
@@ -142,7 +148,10 @@ export const networkArea = defineArea({
         'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
-      fires: ['transaction.updated'],
+      fires: [
+        ...(['transaction.updated', 'transaction.completed', 'card.closed', 'card.frozen'] as const),
+        ...(['intent.completed', 'intent.cancelled', 'intent_window.completed', 'intent_window.missed'] as const),
+      ],
     },
   },
 });

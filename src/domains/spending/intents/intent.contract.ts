@@ -178,7 +178,7 @@ export const intentsArea = defineArea({
           .meta({ id: 'IntentCancelled', description: 'An intent that was cancelled.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
-      fires: ['intent.cancelled'],
+      fires: ['intent.cancelled', 'intent_window.missed'],
     },
   },
 });

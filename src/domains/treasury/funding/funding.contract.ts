@@ -42,7 +42,7 @@ export const fundArea = defineArea({
       }),
       success: { status: 200, body: Funding },
       refusals: ['invalid_state'],
-      fires: ['wallet.funded', 'wallet.credited'],
+      fires: ['wallet.funded', 'wallet.credited', 'funding.requested', 'customer.created', 'wallet.created'],
     },
     getFunding: {
       method: 'get',

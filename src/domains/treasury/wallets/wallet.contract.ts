@@ -92,7 +92,7 @@ export const walletsArea = defineArea({
       }),
       success: { status: 201, body: Wallet },
       refusals: ['invalid_state'],
-      fires: ['wallet.created'],
+      fires: ['wallet.created', 'wallet.updated', 'customer.created'],
     },
     getWallet: {
       method: 'get',
@@ -163,7 +163,7 @@ export const walletsArea = defineArea({
         .meta({ examples: [{ amountEuros: 12.5 }] }),
       success: { status: 200, body: WalletFunded },
       refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
-      fires: ['wallet.funded', 'wallet.credited'],
+      fires: ['wallet.funded', 'wallet.credited', 'funding.requested'],
     },
   },
 });
