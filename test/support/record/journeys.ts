@@ -17,11 +17,11 @@ export async function playJourneys(stage: Stage): Promise<Played[]> {
   const actors = await actorsAt(stage);
   const played: Played[] = [];
   for (const journey of [
+    ...cardRequestJourneys, // First: their three days of business time would expire intents that others leave open.
     ...intentJourneys,
     ...checkoutJourneys,
     ...policyJourneys,
     ...simulationJourneys,
-    ...cardRequestJourneys,
     cardsLife,
     cardRotated,
     secondAttempt,

@@ -158,7 +158,7 @@ test('open business is found by stage, as an operator searches', async () => {
     return ids;
   };
   const expired = played.find(({ journey }) => journey === 'expired')?.workflowId ?? '';
-  const query = `BursarOwnerId = '${owner}' AND BursarStage = 'expired' AND ExecutionStatus = 'Completed'`;
+  const query = `WorkflowType = 'intentLifecycle' AND BursarOwnerId = '${owner}' AND BursarStage = 'expired' AND ExecutionStatus = 'Completed'`;
   await eventually(
     () => found(query),
     (ids) => ids.length > 0,
@@ -180,6 +180,8 @@ describe('what histories hold', () => {
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
       /^(Intent|Card|Card request|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
+      /^[A-Z][a-z]+ing [a-z ,]{3,80}$/, // the summary of a step
+      /^until [A-Za-z ]{3,40}$/, // the summary of a timer
       /^\d{1,4}$/, // which of the run's steps it is
       new RegExp(`^${approversLink.source}$`),
       /^eyJ[\w-]+\.\.[\w-]{16}\.[\w-]{91}\.[\w-]{22}$/, // the API's seal: over a moment and the 43 characters of a hash, no more
