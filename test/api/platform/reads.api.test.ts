@@ -9,7 +9,6 @@ import pg from 'pg';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Db, db, type Given, query } from '../../../src/db/db.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { runSql } from '../../../src/db/statement.ts';
 import { columnsOf } from '../../../src/db/tables.ts';
 import { rows } from '../../../src/db/tx.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
@@ -124,7 +123,7 @@ test('what comes again is kept by PostgreSQL, and goes on when its table has cha
     rows<{ statement: string }>(database.read(), 'select statement from pg_prepared_statements where statement = $1', [
       text,
     ]);
-  const read = () => runSql(database.read(), text, [1]);
+  const read = () => rows<Record<string, unknown>>(database.read(), text, [1]);
   await read();
   expect(await prepared()).toEqual([]);
   for (let i = 0; i < 5; i++) await read();
@@ -134,5 +133,5 @@ test('what comes again is kept by PostgreSQL, and goes on when its table has cha
   for (let i = 0; i < 5; i++) await read();
   await world.sql('alter table changing drop column note');
   // A transaction is begun again.
-  expect(await database.write((tx) => runSql(tx, text, [1]))).toEqual([{ id: 1, more: 7 }]);
+  expect(await database.write((tx) => rows<Record<string, unknown>>(tx, text, [1]))).toEqual([{ id: 1, more: 7 }]);
 });
