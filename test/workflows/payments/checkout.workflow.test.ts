@@ -106,7 +106,7 @@ test('an unknown outcome is answered as such, and resolved by the network', asyn
   const handle = await start(id);
   expect(await pay(handle)).toMatchObject({ status: 'paying' });
   expect(await world.detailsOf(handle)).toMatch(
-    /^12.50 EUR for agent ag_\w+, intent int_\w+. The outcome is not known yet. The shop is asked again at 2026-03-01T12:00:00.000Z/,
+    /12.50 EUR for agent ag_\w+, intent int_\w+. The outcome is not known yet. The shop is asked again at 2026-03-01T12:00:00.000Z/,
   );
   row.status = 'paid'; // As the authorization writes it, with the wake.
   row.version += 1;
