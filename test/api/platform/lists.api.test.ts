@@ -109,6 +109,7 @@ const prefixes: Record<string, string> = {
   listIntents: 'int',
   listIntentWindows: 'window',
   listCards: 'ca',
+  listCardRequests: 'crq',
   listTransactions: 'tx',
   listWallets: 'wal',
   listLedgerEntries: 'le',

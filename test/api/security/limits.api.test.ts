@@ -42,7 +42,7 @@ const creations: readonly [LimitName, Creation, number][] = [
   ['wallets', (payer, n) => post(payer, '/wallets', { name: `wallet ${n}` }), 1],
   ['policies', (payer, n) => post(payer, '/policies', { name: `policy ${n}` }), 0],
   ['webhooks', (payer, n) => post(payer, '/webhooks', { url: `https://h${n}.example.com/`, events: ['*'] }), 0],
-  ['fundings', (payer) => post(payer, `/wallets/${payer.walletId}/fund`, { amountEuros: 1 }), 0],
+  ['fundings', (payer) => post(payer, `/wallets/${payer.walletId}/fund`, { amountEuros: 1 }), 1],
   [
     'open_intents',
     (payer) => post(payer, '/intents', { agentId: payer.agentId, purpose: 'a book', expectedAmountEuros: 1 }),

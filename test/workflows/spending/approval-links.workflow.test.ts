@@ -51,7 +51,7 @@ test('the approver’s page and the documentation say that business time is ahea
   const page = async (path: string) =>
     (await fetch(`${world.apiUrl}${path}`, { headers: { Accept: 'text/html' } })).text();
   const paths = [new URL(approvalUrl ?? '').pathname, '/docs'];
-  for (const path of paths) expect(await page(path)).not.toContain('business time');
+  for (const path of paths) expect(await page(path)).not.toContain('business time is ahead');
   await world.advance(3 * hour);
   for (const path of paths) {
     const text = await page(path);
