@@ -9,16 +9,22 @@ import { type Db, type Given, query } from '../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../db/page.ts';
 import type { AgentDeps, AgentRecord, AgentStatus, AgentWalletRecord } from '../../domains/parties/index.ts';
 import { spendableCents } from '../../domains/parties/index.ts';
+import { mayReach } from '../../http/caller.ts';
 import { add, type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import { mapPage } from '../../kernel/page.ts';
 import type { Mode } from '../../platform/mode.ts';
 
-export type AgentReads = Pick<AgentDeps, 'readAgent' | 'listAgents' | 'readAgentWallet'>;
+export type AgentReads = Pick<AgentDeps, 'readAgent' | 'getAgent' | 'listAgents' | 'readAgentWallet'>;
 
 export const agentReads = ({ database, mode }: { database: Database; mode: Mode }): AgentReads => ({
   readAgent: async ({ ownerId, agentId }) => {
     const row = await oneAgent.first(database.read(), { ownerId, agentId });
     return row === null ? null : recordOf(row);
+  },
+  getAgent: async (own, agentId) => {
+    const row = await oneAgent.first(database.read(), { ownerId: own.ownerId, agentId });
+    const found = row === null ? null : { ownerId: row.ownerId, agentId: row.id, row };
+    return recordOf(mayReach(own, 'agent', agentId, found).row);
   },
   listAgents: async (ownerId, filter, asked) =>
     mapPage(await page(database.read(), agents, { ownerId, ...filter }, asked), recordOf),

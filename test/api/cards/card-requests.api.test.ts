@@ -101,6 +101,20 @@ describe('a request', () => {
     expect(await idsOf({ limit: 1, cursor: page.nextCursor })).toEqual([first.id]);
   });
 
+  test('that was denied cannot be cancelled, and a card above the ceiling of the plan is not approved', async () => {
+    const { id: denied } = await askForLimits();
+    await requests().denyCardRequest({ params: { id: denied as never }, body: {} });
+    await expect(asAgent().cancelCardRequest({ params: { id: denied as never }, body: {} })).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/cannot cancel a card request that is denied/),
+    });
+    const { id } = await askForCard();
+    await world.sql(`update customers set plan = 'free' where owner_id = $1`, [owner.ownerId]);
+    const approval = requests().approveCardRequest({ params: { id: id as never }, body: {} });
+    await expect(approval).rejects.toMatchObject({ status: 403, message: expect.stringMatching(/card/) });
+    expect((await find(id)).status).toBe('pending');
+  });
+
   test('is out of reach of a sibling agent, of another owner and of that owner’s agent', async () => {
     const { id } = await askForLimits();
     const params = { id: id as never };

@@ -104,6 +104,9 @@ export const agentsArea = defineArea({
       method: 'get',
       path: '/{id}',
       summary: 'Get an agent',
+      reaches: {
+        'params.id': { elsewhere: 'the statement that reads the agent names its owner, and the agent is compared' },
+      },
       auth: ['key', 'agent'],
       scope: 'agents.read',
       params,

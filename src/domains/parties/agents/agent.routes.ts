@@ -39,6 +39,8 @@ export type AgentFilter = {
 export type AgentDeps = {
   readonly createAgent: (order: AgentOrder, cause: Cause) => Promise<AgentRecord>;
   readonly readAgent: (name: AgentName) => Promise<AgentRecord | null>;
+  /** Refuses an unknown agent, and another agent's token. One statement. */
+  readonly getAgent: (own: Own, agentId: Id<'agent'>) => Promise<AgentRecord>;
   readonly listAgents: (ownerId: Id<'owner'>, filter: AgentFilter, page: PageQuery) => Promise<Page<AgentRecord>>;
   readonly readAgentWallet: (name: AgentName) => Promise<AgentWalletRecord | null>;
   readonly freezeAgent: (
@@ -80,7 +82,7 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
     },
     listAgents: ({ query, own: { ownerId, agentId } }) =>
       deps.listAgents(ownerId, { agentId, status: query.status, externalId: query.externalId }, pageOfQuery(query)),
-    getAgent: ({ params, own }) => record(named(own, params.id)),
+    getAgent: ({ params, own }) => deps.getAgent(own, params.id),
     updateAgent: async ({ params, body, own }, call) => {
       await deps.updateAgent(named(own, params.id), body, call.cause);
       return record(named(own, params.id));
