@@ -28,7 +28,7 @@ test('the changelog has the version of the manifest, and what is not released ye
 
 test.each(['CONTRIBUTING.md', 'CHANGELOG.md'])('%s names only scripts and files that exist', async (name) => {
   const text = await textOf(name);
-  const scripts = [...text.matchAll(/npm run ([\w:]+)/g)].map(([, script = '']) => script);
+  const scripts = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, script = '']) => script);
   expect(scripts.filter((script) => !(script in manifest.scripts))).toEqual([]);
   const links = [...text.matchAll(/\]\((?!https:)([^)#]+)\)/g)].map(([, path = '']) => path);
   for (const path of links) await access(new URL(path, root));
