@@ -533,7 +533,7 @@ const rulesTest: Template = ({
   noun,
   domain,
   area,
-}) => `/** Goal: the states of a ${words} obey its rules. Method: every state with every command. @module */
+}) => `/** Goal: a ${words} changes state by its rules only. Method: every state with every command. @module */
 import { expect, test } from '@jest/globals';
 import {
   ${camel}Commands,

@@ -57,7 +57,7 @@ export function refusedLicence({ name, licenses = [] }: Pick<Component, 'name' |
   return known.every((one) => one !== undefined && isAllowed(one)) ? undefined : known.join(', ') || 'none stated';
 }
 
-/** SPDX expressions as packages write them: `(MIT OR GPL-2.0) AND ISC`. One that cannot be read is not allowed. */
+/** SPDX expressions as packages write them: `(MIT OR GPL-2.0) AND ISC`. An expression that cannot be parsed is not allowed. */
 function isAllowed(expression: string): boolean {
   const flat = expression.replace(/\(([^()]*)\)/g, (_, inner: string) => (isAllowed(inner) ? 'MIT' : 'refused'));
   if (flat !== expression) return isAllowed(flat);

@@ -1,4 +1,4 @@
-/** Which operation a request is for: by path, then by method. What happens to it is the edge's. @module */
+/** Finds the operation of a request by path and method. The edge (edge.ts) then handles the request. @module */
 import type { Request, RequestHandler, Response, Router } from 'express';
 import { DomainError } from '../kernel/errors.ts';
 import { isWellFormed } from '../kernel/text.ts';

@@ -168,7 +168,7 @@ export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number 
   after: query.cursor,
 });
 
-/** A name or label: one line, trimmed. What it must not hold is in kernel/text.ts. */
+/** A name or label: one line, trimmed. kernel/text.ts defines the characters that are refused. */
 export const text = (maximum: number, minimum = 1) =>
   z
     .string()

@@ -14,7 +14,7 @@ export const stopTimes = {
   killMs: 12_000,
 } as const;
 
-/** Waits for `work` at most `ms`; false when it is not done by then. What fails is the caller's to report. */
+/** Waits for `work` at most `ms`; false when it is not done by then. A rejection of `work` is passed to the caller. */
 export async function doneWithin(ms: number, work: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<false>((resolve) => {

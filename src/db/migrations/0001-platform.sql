@@ -54,7 +54,7 @@ create index audit_owner on audit (owner_id, created_at desc, id desc);
 create index audit_subject on audit (subject_id);
 create trigger audit_append_only before update or delete on audit for each row execute function refuse_change();
 
--- Which cause moved which row: the same cause again is `already`, another one is judged afresh.
+-- Which cause changed which row. A repeat of the same cause answers `already`; another cause is evaluated anew.
 create table transitions (
   noun text not null,
   row_id text not null,
@@ -98,7 +98,7 @@ create table processes (
   due_at timestamptz,
   started_epoch text,
   wanted_wake boolean not null default false,
-  -- Real time until which somebody is telling the workflow; past it the wake is wanted again.
+  -- Real time. Until then one process is sending the wake; after it the wake is due again.
   waking_until timestamptz,
   retry_at timestamptz,
   created_at timestamptz not null

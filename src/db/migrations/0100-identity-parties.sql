@@ -30,9 +30,9 @@ create table agents (
   status text not null check (status in ('active', 'frozen', 'closed')),
   wallet_id text not null,
   funding text not null check (funding in ('wallet', 'budget')),
-  -- Absent for everybody until the processor has issued the first card.
+  -- True until the processor has issued the first card. Until then the API does not return the agent.
   is_provisioning boolean not null,
-  -- Who asked for it and in which request: its first events are written when the card is there, by somebody else.
+  -- The caller and the request that created it. Its first events name them, although the worker writes these events later.
   origin jsonb not null,
   version int not null default 1,
   created_at timestamptz not null,

@@ -150,7 +150,7 @@ create function has_running_balance(p_account text) returns boolean language sql
   end
 $$;
 
--- An account belongs to whoever owns the wallet or agent that it is named after.
+-- An account belongs to the owner of the wallet or agent that it is named after.
 create function check_account_owner() returns trigger language plpgsql as $$
 declare
   v_noun text := split_part(new.name, ':', 1);

@@ -11,7 +11,7 @@ create table cards (
   status text not null check (status in ('active', 'frozen', 'closed')),
   -- Who froze it: only the same may unfreeze it.
   frozen_by text check (frozen_by in ('card', 'agent', 'policy')),
-  -- The state that the processor was last told; null until it has issued the card.
+  -- The state that the processor last confirmed; null until it has issued the card.
   told_state text check (told_state in ('active', 'frozen', 'closed')),
   usage text not null check (usage in ('single', 'multi')),
   is_primary boolean not null,
@@ -22,9 +22,9 @@ create table cards (
   max_transaction_cents bigint check (max_transaction_cents >= 0),
   daily_limit_cents bigint check (daily_limit_cents >= 0),
   monthly_limit_cents bigint check (monthly_limit_cents >= 0),
-  -- Absent for everybody until the processor has issued it.
+  -- True until the processor has issued the card. Until then the API does not return it.
   is_provisioning boolean not null,
-  -- Who asked for it and in which request: its first events are written when it is there, by somebody else.
+  -- The caller and the request that created it. Its first events name them, although the worker writes these events later.
   origin jsonb not null,
   version int not null default 1,
   created_at timestamptz not null,

@@ -44,7 +44,7 @@ create table transactions (
   original_transaction_id text,
   issuer_settlement_id text,
   hold_expires_at timestamptz,
-  -- Until when an authorization may adopt a row that a confirm wrote.
+  -- Until then an authorization may be linked with the transaction that a confirm wrote.
   adopt_until timestamptz,
   confirmed_at timestamptz,
   confirm_cause text,
@@ -133,7 +133,7 @@ create table checkouts (
   intent_id text not null,
   card_id text not null,
   target_url text not null check (length(target_url) <= 2048),
-  -- open: no offer read yet; offered: judged, to be paid; paying: money may move; the others are final.
+  -- open: no offer read yet; offered: evaluated and to be paid; paying: money may move; the others are final.
   status text not null check (status in ('open', 'offered', 'paying', 'paid', 'declined', 'refused', 'failed')),
   order_id text,
   amount_cents bigint check (amount_cents > 0),
@@ -143,7 +143,7 @@ create table checkouts (
   -- SHA-256 of the token that the processor minted: by it an authorization names its checkout.
   token_hash text constraint checkouts_token unique,
   transaction_id text,
-  -- Code and words for whoever asked.
+  -- Error code and message for the caller.
   outcome_code text,
   outcome_reason text,
   pay_attempts int not null default 0,

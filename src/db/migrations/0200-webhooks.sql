@@ -47,7 +47,7 @@ create table webhook_deliveries (
   attempts_made int not null default 0 check (attempts_made >= 0),
   -- Grows with each claim: the fencing token, and the number in X-Service-Delivery-Id.
   claims int not null default 0 check (claims >= attempts_made),
-  -- Real time; set exactly while somebody delivers.
+  -- Real time; set exactly while a process delivers.
   lease_until timestamptz check ((lease_until is not null) = (status = 'delivering')),
   -- Business time; null once final.
   next_attempt_at timestamptz check ((next_attempt_at is null) = (status in ('succeeded', 'failed', 'dead'))),
@@ -76,8 +76,8 @@ create function new_time_ordered_id(prefix text) returns text language sql volat
   from (select B'00' || ('x' || replace(uuidv7()::text, '-', ''))::bit(128) as bits) as id, generate_series(0, 25) as i
 $$;
 
--- A notification makes the transactions that send one commit one after the other. One at a time is enough to wake
--- the relay, which looks again after a while; whoever finds the place taken commits without.
+-- PostgreSQL serializes the commits of transactions that send a notification. So only one of several concurrent
+-- transactions sends it; the others commit without. The relay also polls, so no delivery is missed.
 create function announce_deliveries() returns void language plpgsql as $$
 begin
   if pg_try_advisory_xact_lock(8400200) then perform pg_notify('bursar_deliveries', ''); end if;

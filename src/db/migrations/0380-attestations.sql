@@ -1,7 +1,7 @@
--- Of a challenge for an intent: the most that its tolerance lets through, which the person is shown as well.
+-- For a challenge of an intent: the highest charge that its tolerance allows. The approver's page shows the same amount.
 alter table passkey_challenges add column most_cents bigint check (most_cents >= amount_cents);
 
--- What a passkey that goes may still stand by: open intents, and confirmed ones that nobody has charged yet.
+-- Intents whose attestation ends with the removal of their passkey: open ones, and confirmed ones without a charge.
 drop index intents_attested;
 create index intents_attested on intents (attested_by)
   where attested_by is not null

@@ -1,2 +1,2 @@
--- Whether a passkey has to stand by an intent the policy in force says; what the row said when it was declared nobody read.
+-- The policy in force decides whether an intent needs an attestation. The column stored the answer at declaration and had no reader.
 alter table intents drop column needs_attestation;

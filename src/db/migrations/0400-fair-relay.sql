@@ -23,8 +23,8 @@ create index processes_newly_due on processes (due_at)
   where is_open and due_at is not null and started_epoch is not null and rescued_at is null
     and not wanted_wake and waking_until is null;
 
--- The wakes that an advance of the sandbox clock asks for: every open row due until `until` gets its mark, in the order
--- of (due_at, id), some at a time. One row, of the latest advance.
+-- The wakes that an advance of the sandbox clock requests: every open row due until `until` is marked, in the order of
+-- (due_at, id), in batches. The table has one row, for the latest advance.
 create table clock_wakes (
   id int primary key check (id = 1),
   until timestamptz not null,
@@ -37,7 +37,7 @@ create table clock_wakes (
   is_done boolean not null
 );
 
--- Work that several worker processes share the pace of: nobody takes a turn before `next_at`. Real time.
+-- Rate of work that all worker processes share: no process takes a turn before `next_at`. Real time.
 create table relay_turns (
   name text primary key,
   next_at timestamptz not null

@@ -1,5 +1,5 @@
--- The call that asked for a payment: its request id is stored already, and now the run that it belongs to. What follows
--- from the payment carries both; the request id of a network message itself stays with the message.
+-- The call that asked for a payment: its request id is stored already; this adds the run id that it belongs to. Events
+-- of the payment carry both. The request id of a network message itself is stored with the message.
 alter table checkouts add column run_id text;
 alter table simulations add column run_id text;
 alter table network_messages add column request_id text;

@@ -1,6 +1,6 @@
 /**
- * What an area registers: the operations it serves, the tables it stores and the workflows it runs. One module per
- * domain lists its areas; every other list of a process is derived from the modules (index.ts).
+ * What an area registers: the operations it serves, the tables it stores and the workflows it runs. Each
+ * domain has one module, which lists its areas. Every other list of a process is derived from the modules (index.ts).
  * @module
  */
 import type * as workflowTypes from '../../../workflows/index.ts';

@@ -130,5 +130,5 @@ const endings: Readonly<Record<CardRequestStatus, (row: Readonly<CardRequestRow>
   }),
   denied: ending('Denied', 'Denied', 'Nothing changes.', 'bad'),
   cancelled: ending('Cancelled', 'Cancelled', 'The request was withdrawn. Nothing changes.', 'calm'),
-  expired: ending('Expired', 'Expired', 'Nobody decided in time. Nothing changes.', 'calm'),
+  expired: ending('Expired', 'Expired', 'The deadline passed without a decision. Nothing changes.', 'calm'),
 };

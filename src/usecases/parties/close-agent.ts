@@ -1,7 +1,7 @@
 /**
  * Closes an agent for good in one transaction: tokens revoked, open intents cancelled, cards closed, policy removed,
- * its available money back in the wallet that it was given from, or in the default one where that is closed. What is held
- * goes back as its holds end.
+ * its available money returned to the wallet that it came from, or to the default one where that is closed. Held money
+ * is returned when its hold ends.
  * @module
  */
 import type { Database } from '../../db/database.ts';

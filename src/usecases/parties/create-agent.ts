@@ -1,6 +1,6 @@
 /**
- * Makes an agent with its policy and first card. One transaction reserves all of it unseen; then the card's workflow
- * has the processor issue the card, and what was reserved appears. A repeat goes on where the first attempt stopped.
+ * Creates an agent with its policy and first card. One transaction stores all three as provisioning, which the API does
+ * not return; then the card's workflow has the processor issue the card, and they appear. A repeat continues the attempt.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -33,7 +33,7 @@ const batch = 100;
 
 type Orphan = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
 
-/** `at` is business time; `done` counts authorizations. One that fails is tried again by the next pass. */
+/** `at` is business time; `done` counts authorizations. The next pass tries the failed ones again. */
 export const bookOrphanClearings =
   ({ database }: BookOrphansDeps) =>
   async (at: Date): Promise<{ done: number; failures: unknown[] }> => {

@@ -1,7 +1,7 @@
 /**
- * The network collects. Booked whatever the card, its limits or its owner say, because the money has moved: from the
- * hold, from available money, and then owed. What comes before its authorization waits; an unknown card's goes to
- * suspense, for the operator, and one that does not fit its authorization is kept and not booked.
+ * Books a clearing. The state of card, limits and owner does not matter, because the money has moved: it is taken from
+ * the hold, then from available money, and the rest is owed. A clearing before its authorization waits, one of an unknown
+ * card goes to the operator's suspense account, and one that contradicts its authorization is stored and not booked.
  * @module
  */
 import type { Database } from '../../db/database.ts';

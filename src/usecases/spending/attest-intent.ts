@@ -1,6 +1,6 @@
 /**
- * A passkey's holder stands by one intent: the challenge that shows its figures, and the attestation that is kept with
- * the challenge's use, in one transaction. Who may reach the intent is settled by the caller.
+ * The holder of a passkey attests one intent: the challenge is bound to its figures, and one transaction stores the
+ * attestation and marks the challenge as used. The caller has checked the access to the intent.
  * @module
  */
 import type { Database } from '../../db/database.ts';

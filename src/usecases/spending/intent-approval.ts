@@ -117,7 +117,9 @@ const endings: Readonly<Record<IntentStatus, (wasApproved: boolean) => Ending>> 
   expired: (wasApproved) => ({
     title: 'Expired',
     verb: 'Expired',
-    meaning: wasApproved ? 'It was approved, but not paid in time.' : 'Nobody decided in time. Nothing is paid.',
+    meaning: wasApproved
+      ? 'It was approved, but not paid in time.'
+      : 'The deadline passed without a decision. Nothing is paid.',
     tone: 'calm',
   }),
 };

@@ -134,7 +134,7 @@ test.each<[string, Wrong & { fmt?: string }, RegExp]>([
   ['a page inside another one', { crossOrigin: true }, /inside a page of another origin/],
   ['another challenge', { challenge: 'A'.repeat(43) }, /answers another challenge/],
   ['an unverified user', { userVerified: false }, /did not verify its user/],
-  ['an absent user', { userPresent: false }, /nobody was present/],
+  ['an absent user', { userPresent: false }, /did not report that a user was present/],
   ['an assertion instead', { type: 'webauthn.get' }, /other kind of ceremony/],
   ['a maker’s attestation', { fmt: 'tpm' }, /attestation of the maker/],
 ])('a registration with %s is refused, and its challenge is used up', async (_name, wrong, sentence) => {
@@ -280,7 +280,7 @@ test.each<[string, Wrong, RegExp]>([
   ['a page inside another one', { crossOrigin: true }, /inside a page of another origin/],
   ['another challenge', { challenge: 'A'.repeat(43) }, /answers another challenge/],
   ['an unverified user', { userVerified: false }, /did not verify its user/],
-  ['an absent user', { userPresent: false }, /nobody was present/],
+  ['an absent user', { userPresent: false }, /did not report that a user was present/],
   ['a counter that went back', { counter: 1 }, /counter of the passkey did not go forward/],
   ['a counter that stood still', { counter: 7 }, /counter of the passkey did not go forward/],
   ['a registration instead', { type: 'webauthn.create' }, /other kind of ceremony/],

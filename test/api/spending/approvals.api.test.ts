@@ -380,7 +380,7 @@ test('from the deadline on no decision is taken, whether or not the run has mark
     approvedWith: null,
     title: 'Expired',
     verb: 'Expired',
-    meaning: 'Nobody decided in time. Nothing is paid.',
+    meaning: 'The deadline passed without a decision. Nothing is paid.',
     tone: 'calm',
   };
   expect(expired).toMatchObject({ status: 'expired', request: null });

@@ -190,7 +190,9 @@ describe('where it does not work, the page says why', () => {
       await world.advance(hour);
       await pressApprove(page);
       await heading(page, 'Expired');
-      expect(await page.locator('main').innerText()).toContain('Nobody decided in time. Nothing is paid.');
+      expect(await page.locator('main').innerText()).toContain(
+        'The deadline passed without a decision. Nothing is paid.',
+      );
     },
     30_000,
   );

@@ -1,6 +1,6 @@
 /**
- * Audits what no change records: each use of the dashboard's secret, also one that only reads or is refused later, and
- * refused access to what needs an owner's or a person's right. What changes something is audited with its event.
+ * Audits calls that change nothing: each use of the dashboard's secret, also for a read or a call that is refused
+ * later, and refused access to operations that need an owner's key or a person. Changes are audited with their events.
  * @module
  */
 import type { Database } from '../../../db/database.ts';

@@ -17,7 +17,7 @@ export type OwnerChoice =
   | { readonly kind: 'new owner' }
   | { readonly kind: 'refused'; readonly code: 'forbidden' | 'invalid_request'; readonly why: string };
 
-/** A key creates keys of its own owner only. The dashboard creates keys for every owner, also for a new one. */
+/** A key creates keys only for the owner that it belongs to. The dashboard creates keys for every owner, also a new one. */
 export function ownerOfNewKey({ acting, isDashboard, wanted }: Wish): OwnerChoice {
   if (wanted !== undefined && acting !== undefined && wanted !== acting) {
     if (isDashboard) return refused('invalid_request', 'ownerId and the header X-Owner-Id name different owners');

@@ -48,7 +48,7 @@ export const whySelfRevoke = (removed: string, asserting: string): string | unde
     ? `passkey ${removed} made the assertion, and none removes itself while another one is enrolled; use another one`
     : undefined;
 
-/** What a WebAuthn check objected to. Its own sentences repeat what the caller sent, so ours stand instead. */
+/** Why a WebAuthn check failed. The library's messages repeat what the caller sent, so these replace them. */
 export function whyNot(objection: string, expected: { origin: string; rpId: string }): string {
   return reasons.find(([seen]) => seen.test(objection))?.[1](expected) ?? 'its signature does not hold';
 }
@@ -59,9 +59,9 @@ const reasons: readonly Reason[] = [
   [/cross-origin|top ?origin/i, () => 'it was made inside a page of another origin'],
   [/origin/i, ({ origin }) => `it was made for another origin than ${origin}`],
   [/RP ID/i, ({ rpId }) => `it was made for another relying party than ${rpId}`],
-  [/counter/i, () => 'the counter of the passkey did not go forward, as if somebody had copied it'],
+  [/counter/i, () => 'the counter of the passkey did not increase; the passkey may have been copied'],
   [/could not be verified/i, () => 'the authenticator did not verify its user; unlock it with a PIN or biometrics'],
-  [/present/i, () => 'nobody was present at the authenticator'],
+  [/present/i, () => 'the authenticator did not report that a user was present'],
   [/response type/i, () => 'it is an answer of the other kind of ceremony'],
   [/alg\b/i, () => 'its key is of none of the kinds ES256, EdDSA, RS256'],
   [/attestation format/i, () => 'it carries an attestation of the maker, and none was asked for'],

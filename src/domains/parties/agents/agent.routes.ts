@@ -39,7 +39,7 @@ export type AgentFilter = {
 export type AgentDeps = {
   readonly createAgent: (order: AgentOrder, cause: Cause) => Promise<AgentRecord>;
   readonly readAgent: (name: AgentName) => Promise<AgentRecord | null>;
-  /** Refuses an unknown agent, and another agent's token. One statement. */
+  /** Refuses an unknown agent, and another agent's token, in a single SQL statement. */
   readonly getAgent: (own: Own, agentId: Id<'agent'>) => Promise<AgentRecord>;
   readonly listAgents: (ownerId: Id<'owner'>, filter: AgentFilter, page: PageQuery) => Promise<Page<AgentRecord>>;
   readonly readAgentWallet: (name: AgentName) => Promise<AgentWalletRecord | null>;

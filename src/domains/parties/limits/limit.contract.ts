@@ -23,7 +23,8 @@ export const limitsArea = defineArea({
   tag: 'Limits',
   base: '/limits',
   aliases: [],
-  description: 'How many records of each kind an owner may have. One more is refused with 400 and the figure.',
+  description:
+    'How many records of each kind an owner may have. Creating one above the limit is refused with 400, which names the limit.',
   operations: {
     listLimits: {
       method: 'get',

@@ -144,7 +144,7 @@ export function decisionFactsOf(
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [
       ...facts.intents.map((intent) => candidateOf(intent, at)),
-      // Their windows were open when they were confirmed. What was collected before has a transaction already.
+      // Windows were open at the confirm. An authorization with earlier clearings already has its transaction.
       ...(facts.unasked === null ? facts.confirmed : []).map(({ id, intent }) => ({
         ...candidateOf(intent, at),
         closedBecause: undefined,

@@ -145,7 +145,7 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network gives back a part of the hold, or all of it',
       description:
-        'Never refused; what is no longer held gives nothing back. What comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; kept, and not booked until an operator assigns it.',
+        'Never refused; money that is no longer held is not given back again. A reversal that comes before its authorization waits for it. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [

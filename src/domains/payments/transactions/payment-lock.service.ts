@@ -1,6 +1,6 @@
 /**
- * The locks of everything that pays, in the one order that README.md names. What is locked here is locked until the
- * caller's transaction ends; the ledger's accounts always come after.
+ * The locks that every payment takes, in the order of "Who waits for whom" in README.md. They are released when the
+ * caller's transaction ends. Accounts of the ledger are always locked after them.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

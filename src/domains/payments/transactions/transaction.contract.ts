@@ -128,7 +128,7 @@ export const transactionsArea = defineArea({
         agentId: id('agent').optional(),
         cardId: id('card').optional(),
         intentId: id('intent').optional(),
-        merchant: text(140).optional().meta({ description: 'the whole name, in any case' }),
+        merchant: text(140).optional().meta({ description: 'the whole name, case-insensitive' }),
         status: z.enum(transactionStatuses).optional().describe('only transactions in this state'),
         ...period,
       }),
@@ -163,7 +163,7 @@ export const transactionsArea = defineArea({
       path: '/simulate',
       summary: 'Have the simulated network charge a card. Sandbox deployments only',
       description:
-        'The whole way of a payment: the network asks, all rules decide, an approved charge is held and cleared. 201 with the transaction, also when it was declined. `intentId` names the only intent that may pay for it; what is left out is taken from it, then from the sandbox shop. `outcome: decline` declines what the rules would let through. 503 when the network is away or has not answered within 10 s: the same Idempotency-Key goes on.',
+        'The whole way of a payment: the network asks, all rules decide, an approved charge is held and cleared. 201 with the transaction, also when it was declined. `intentId` names the only intent that may pay for it. Omitted fields are taken from that intent, then from the sandbox shop. `outcome: decline` declines a charge that the rules would approve. 503 when the network is not reachable or has not answered within 10 s: repeat with the same Idempotency-Key.',
       auth: ['key'],
       sandboxOnly: true,
       body: z.strictObject({

@@ -69,7 +69,7 @@ export function clear(
   };
 }
 
-/** The network releases a part of the hold, or its rest. What was collected stays collected. */
+/** The network releases a part of the hold, or its rest. The collected amount does not change. */
 export function reverse(state: TransactionState, amountCents: number | undefined): TransactionChange {
   const isPart = amountCents !== undefined && amountCents < state.approvedCents;
   // A part of what was never held ends nothing: the clearing of the rest is still to come.

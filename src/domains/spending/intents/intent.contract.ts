@@ -108,7 +108,7 @@ export const intentsArea = defineArea({
       path: '/{id}/approve',
       summary: 'Approve an intent that waits for a person',
       description:
-        'The rules are evaluated once more: what one forbids by now is 403, and the intent goes on waiting. Where the policy demands attestation it takes `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation. Approving what is approved already answers 200 with the first approver; after `expiresAt`: 400. 503 while Temporal is away.',
+        'The rules are evaluated again. If one forbids the payment now, the answer is 403 and the intent still waits for approval. Where the policy demands attestation the body needs `webauthnAssertion`, made for a challenge of `POST /passkeys/intents/{intentId}/challenge`; the approval counts as the attestation. Approving an approved intent answers 200 with the first approver; after `expiresAt`: 400. 503 while Temporal is not reachable.',
       auth: ['key'],
       params: one,
       body: z.strictObject({ webauthnAssertion: webauthnAssertion.optional() }),

@@ -74,7 +74,7 @@ const ofOnePayment: readonly IntentCommandKind[] = ['match', 'unmatch', 'complet
 
 const refusedAsRecurring = ({ isRecurring }: IntentState, kind: IntentCommandKind): string | undefined =>
   isRecurring && ofOnePayment.includes(kind)
-    ? `cannot ${kind} a recurring intent: each of its windows is paid for by itself`
+    ? `cannot ${kind} a recurring intent: each of its windows is paid for separately`
     : undefined;
 
 function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: IntentCommandKind): string | undefined {

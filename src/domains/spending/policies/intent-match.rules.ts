@@ -32,8 +32,8 @@ export type IntentMatch<I> =
 export type Misfit = { readonly field: 'amount' | 'merchant' | 'window'; readonly reason: string };
 
 /**
- * The fitting intent with the surest merchant, then the nearest amount, then for the kind of payment that the charge
- * is; ties go to the first given. What a merchant charges under a standing agreement belongs to a recurring one first.
+ * Chooses among the intents that fit a charge: best match of the merchant, then nearest amount, then same kind of
+ * payment; in a tie, the first given. A charge under a standing agreement matches a recurring intent first.
  */
 export function matchIntent<I extends MatchableIntent>(
   intents: readonly I[],

@@ -1,6 +1,6 @@
 /**
- * The expiry of an agent's policy as its row and its process show it, in the caller's transaction. What happens to the
- * cards is the use case's.
+ * Stores the expiry of an agent's policy in the policy and in its workflow run, in the caller's transaction. The use
+ * case changes the cards.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

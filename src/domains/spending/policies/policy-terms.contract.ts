@@ -37,7 +37,7 @@ const terms = {
   autoApproveLimitEuros: means(euros().nullable(), 'up to this no person is asked; null = never ask, 0 = always ask'),
   merchantAllowlist: means(
     merchants,
-    'names, ids or domains with their subdomains, in any case; empty = every merchant',
+    'names, ids or domains with their subdomains, case-insensitive; empty = every merchant',
   ),
   merchantBlocklist: means(merchants, 'the same, and what resembles them; beats the allowlist'),
   mccCategories: means(list(category), 'named groups of merchant categories, allowed beside allowedMccs'),

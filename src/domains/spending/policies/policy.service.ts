@@ -1,6 +1,6 @@
 /**
- * Policy writes: each locks its row, changes it, counts its version up and records the event, in the caller's
- * transaction. Who may ask is settled before.
+ * Policy writes: each locks its row, changes it, increments its version and records the event, in the caller's
+ * transaction. The caller has checked that the change is permitted.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

@@ -79,7 +79,7 @@ export const ledgerArea = defineArea({
       path: '',
       reaches: { 'query.walletId': 'filter' },
       summary: 'List entries',
-      description: 'Newest first. An agent token sees the entries of its own agent.',
+      description: 'Newest first. An agent token gets only the entries of the agent that it belongs to.',
       auth: ['key', 'agent'],
       scope: 'ledger.read',
       query: z.strictObject({
