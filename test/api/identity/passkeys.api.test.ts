@@ -281,8 +281,8 @@ test.each<[string, Wrong, RegExp]>([
   ['another challenge', { challenge: 'A'.repeat(43) }, /answers another challenge/],
   ['an unverified user', { userVerified: false }, /did not verify its user/],
   ['an absent user', { userPresent: false }, /did not report that a user was present/],
-  ['a counter that went back', { counter: 1 }, /counter of the passkey did not go forward/],
-  ['a counter that stood still', { counter: 7 }, /counter of the passkey did not go forward/],
+  ['a counter that went back', { counter: 1 }, /counter of the passkey did not increase/],
+  ['a counter that stood still', { counter: 7 }, /counter of the passkey did not increase/],
   ['a registration instead', { type: 'webauthn.create' }, /other kind of ceremony/],
 ])(
   'an assertion with %s is refused, its challenge is used up, and the passkey is as before',
