@@ -1,44 +1,25 @@
 /**
- * Writes a file so that a reader, or a start after a crash, sees the whole of it or nothing. Readable by us alone.
+ * Writes a file so that a reader, or a start after a crash, finds the whole file or none. Only the owner can read it.
  * @module
  */
-import { link, mkdtemp, open, rename, rm } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { link, rm } from 'node:fs/promises';
+import writeFileAtomic from 'write-file-atomic';
 
-export async function writeAtomically(path: string, text: string, mode = 0o600): Promise<void> {
-  await viaHalf(path, text, mode, (half) => rename(half, path));
-}
+export const writeAtomically = (path: string, text: string, mode = 0o600): Promise<void> =>
+  writeFileAtomic(path, text, { mode });
 
-/** Writes only if there is no file yet; false: another process was first, and its file stays. */
+/** Writes only when the file does not exist. Returns false when another process wrote it first; that file stays. */
 export async function writeOnce(path: string, text: string, mode = 0o600): Promise<boolean> {
+  const complete = `${path}.${randomUUID()}`;
+  await writeAtomically(complete, text, mode);
   try {
-    await viaHalf(path, text, mode, (half) => link(half, path));
+    await link(complete, path);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     return false;
-  }
-}
-
-async function viaHalf(
-  path: string,
-  text: string,
-  mode: number,
-  place: (half: string) => Promise<void>,
-): Promise<void> {
-  const folder = await mkdtemp(join(dirname(path), `.${basename(path)}-`));
-  const half = join(folder, 'half');
-  try {
-    const file = await open(half, 'wx', mode);
-    try {
-      await file.chmod(mode);
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await place(half);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(complete, { force: true });
   }
 }

@@ -5,8 +5,8 @@
  * @module
  */
 import { readFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
+import getPort, { clearLockedPorts } from 'get-port';
 import { writeAtomically } from './atomic-file.ts';
 
 export type Ports = { api: number; sandbox: number; postgres: number; temporal: number; temporalUi: number };
@@ -35,49 +35,34 @@ export async function choosePorts({
   without = [],
 }: Wanted): Promise<ChosenPorts> {
   const file = join(dir, 'ports.json');
-  const kept = await lastPorts(file);
+  const stored = await storedPorts(file);
   const ports = { ...defaults };
-  const chosen = { ...kept };
+  const chosen = { ...stored };
   const moved: string[] = [];
-  const held: Server[] = [];
-  const take = async (candidate: number, hostName: string) => {
-    const server = await listen(candidate, hostName);
-    if (server) held.push(server);
-    return server !== undefined;
-  };
-  try {
-    for (const name of Object.keys(defaultPorts) as (keyof Ports)[]) {
-      if (without.includes(name)) continue;
-      const hostName = name === 'api' ? host : '127.0.0.1';
-      if (name === 'api' && port) {
-        if (!(await take(port, hostName)))
-          throw new Error(`PORT ${port} is taken: stop what listens there or choose another`);
-        ports.api = port;
-        continue;
-      }
-      const wished = [kept[name], port === 0 ? undefined : defaults[name]].filter((wish) => wish !== undefined);
-      ports[name] = await firstFree([...wished, ...strangers()], (candidate) => take(candidate, hostName));
+  const names = (Object.keys(defaultPorts) as (keyof Ports)[]).filter((name) => !without.includes(name));
+  const taken = new Set<number>();
+  for (const name of names) {
+    const hostName = name === 'api' ? host : '127.0.0.1';
+    if (name === 'api' && port) {
+      if ((await firstFree([port], hostName, taken)) !== port)
+        throw new Error(`PORT ${port} is taken: stop what listens there or choose another`);
+      ports.api = port;
+    } else {
+      const preferred = [stored[name], port === 0 ? undefined : defaults[name]].filter((one) => one !== undefined);
+      ports[name] = await firstFree([...preferred, ...randomPorts()], hostName, taken);
       if (port === 0) chosen[name] = ports[name];
-      else if (ports[name] !== wished[0]) moved.push(`${name} ${wished[0]} is taken, using ${ports[name]}`);
+      else if (ports[name] !== preferred[0]) moved.push(`${name} ${preferred[0]} is taken, using ${ports[name]}`);
     }
-  } finally {
-    await Promise.all(held.map((server) => new Promise((closed) => server.close(closed))));
+    taken.add(ports[name]);
   }
   if (port === 0) await writeAtomically(file, `${JSON.stringify({ chosen }, null, 2)}\n`);
   return { ports, moved };
 }
 
-export async function freePort(): Promise<number> {
-  return firstFree(strangers(), async (candidate) => {
-    const server = await listen(candidate, '127.0.0.1');
-    if (!server) return false;
-    await new Promise((closed) => server.close(closed));
-    return true;
-  });
-}
+export const freePort = (): Promise<number> => firstFree(randomPorts(), '127.0.0.1', new Set());
 
-/** What `PORT=0` chose. A file of an older version tells it from replacements by nothing, and is not used. */
-async function lastPorts(file: string): Promise<Partial<Ports>> {
+/** The ports that `PORT=0` chose. A file of an older version also contains replacements, and is not used. */
+async function storedPorts(file: string): Promise<Partial<Ports>> {
   try {
     return (JSON.parse(await readFile(file, 'utf8')) as { chosen?: Partial<Ports> }).chosen ?? {};
   } catch {
@@ -85,23 +70,20 @@ async function lastPorts(file: string): Promise<Partial<Ports>> {
   }
 }
 
-async function firstFree(candidates: Iterable<number>, take: (candidate: number) => Promise<boolean>): Promise<number> {
-  for (const candidate of candidates) if (await take(candidate)) return candidate;
-  throw new Error('no free port was found in 200 tries');
+/**
+ * Returns the first port of the list on which this machine can listen, or any other free port. The lock that the
+ * library keeps on a returned port is cleared: a restart within the same process gets its stored ports again.
+ */
+async function firstFree(port: Iterable<number>, host: string, exclude: Iterable<number>): Promise<number> {
+  try {
+    return await getPort({ port, host, exclude });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`HOST is ${host}: this machine cannot listen there (${code})`, { cause: error });
+  } finally {
+    clearLockedPorts();
+  }
 }
 
-/** Below the range that outgoing connections are given, or a restarted server could find its port in use by one. */
-function* strangers(): Generator<number> {
-  for (let count = 0; count < 200; count += 1) yield 10_240 + Math.floor(Math.random() * 22_000);
-}
-
-function listen(port: number, host: string): Promise<Server | undefined> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EADDRINUSE' || error.code === 'EACCES') resolve(undefined);
-      else reject(new Error(`HOST is ${host}: this machine cannot listen there (${error.code})`, { cause: error }));
-    });
-    server.listen({ port, host, exclusive: true }, () => resolve(server));
-  });
-}
+/** Below the range of outgoing connections: one of those could otherwise use the port of a server that restarts. */
+const randomPorts = (): number[] => Array.from({ length: 200 }, () => 10_240 + Math.floor(Math.random() * 22_000));
