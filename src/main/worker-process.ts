@@ -5,18 +5,12 @@
  */
 import { startListener } from '../db/listener.ts';
 import { createSender } from '../domains/delivery/index.ts';
-import { purgeAuditAddresses } from '../domains/identity/index.ts';
-import { createIdempotency } from '../http/idempotency.ts';
 import { startWorkerMetrics } from '../http/worker-metrics.ts';
-import { minute, second } from '../kernel/instant.ts';
 import { createOutbound } from '../outbound/outbound.ts';
-import { beat } from '../platform/heartbeats.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { claimLimits, deliveriesChannel, startDeliveryRelay } from '../relay/deliveries.ts';
-import { startEndedRunsLoop } from '../relay/ended-runs.ts';
-import { type Loop, startLoop } from '../relay/loop.ts';
+import { startHeartbeats } from '../relay/heartbeats-loop.ts';
 import { createRetrySender } from '../relay/retries.ts';
-import { createRelay } from '../relay/workflow-runs.ts';
 import { freePort } from '../supervisor/ports.ts';
 import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
@@ -39,11 +33,9 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const send = createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });
 
   const isWanted = (loop: Config['BURSAR_WORKER_LOOPS'][number]): boolean => config.BURSAR_WORKER_LOOPS.includes(loop);
-  const relay = isWanted('relay') ? relayLoop(infrastructure) : undefined;
   const deliveries = !isWanted('deliveries') ? undefined : startDeliveryRelay({ database, clock, send, log });
   const retries = createRetrySender({ database, clock, send, log, limits: claimLimits });
   const loops = backgroundLoops.filter(({ group }) => isWanted(group)).map(startedIn(infrastructure));
-  const purge = isWanted('purge') ? purgeLoop(infrastructure) : undefined;
   const listener = startListener({
     url: config.DATABASE_URL,
     log,
@@ -57,7 +49,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       for (const { running } of loops) running.wake?.();
     },
   });
-  const heart = deliveries && heartbeats(infrastructure, { webhookPoller: () => successOf(deliveries) });
+  const heart = deliveries && startHeartbeats(infrastructure, { webhookPoller: deliveries });
   const { BURSAR_METRICS_PORT: metricsPort } = config;
   const metricsAddress = metricsPort === undefined ? undefined : `127.0.0.1:${await freePort()}`;
 
@@ -88,7 +80,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
       ? undefined
       : await startWorkerMetrics(infrastructure, metricsPort, metricsAddress);
 
-  const parts = [relay, deliveries, retries, purge, heart, ...loops.map(({ running }) => running), ...workers];
+  const parts = [deliveries, retries, heart, ...loops.map(({ running }) => running), ...workers];
   return {
     // All parts at once: each has its own limit, and together they stay below the time of the kill.
     stop: async () => {
@@ -118,65 +110,3 @@ function wakesByChannel(loops: readonly StartedLoop[]): Record<string, () => voi
 
 /** For the worker's own forced end to come first. */
 const graceMs = 500;
-
-/**
- * Makes Temporal agree with the table of workflow runs. It looks every second, and at once after a pass that had work:
- * indexed questions cost less than a notification, which would make all commits that change a row queue for one lock.
- */
-function relayLoop(infrastructure: Infrastructure): Loop {
-  const relay = createRelay(infrastructure);
-  const endedRuns = startEndedRunsLoop(infrastructure);
-  const loop = startLoop({
-    name: 'relay',
-    everyMs: second,
-    log: infrastructure.log,
-    pass: async () => {
-      const { hadWork } = await relay.pass();
-      await beat(infrastructure.database, 'relay');
-      if (hadWork) loop.wake();
-    },
-  });
-  return {
-    ...loop,
-    stop: async () => {
-      await Promise.all([loop.stop(), endedRuns.stop()]);
-      await relay.settled();
-    },
-  };
-}
-
-/** Kept answers past their day, secrets past their ten minutes, and addresses past their 90 days are purged. */
-const purgeLoop = ({ database, clock, vault, log }: Infrastructure): Loop =>
-  startLoop({
-    name: 'purge',
-    everyMs: minute,
-    log,
-    pass: async () => {
-      await createIdempotency(database, vault).purge();
-      await purgeAuditAddresses(database, await clock.now());
-    },
-  });
-
-const freshMs = 60 * second;
-
-/** Real time of a loop's last pass that went well, while the latest one did. */
-function successOf(loop: Loop): number | undefined {
-  const { lastSuccessAt, failing } = loop.state();
-  return failing ? undefined : lastSuccessAt;
-}
-
-/** Tells health, through the database, which loops are doing their work. */
-const heartbeats = (
-  { database, log }: Infrastructure,
-  loops: Readonly<Record<string, () => number | undefined>>,
-): Loop =>
-  startLoop({
-    name: 'heartbeats',
-    everyMs: 2 * second,
-    log,
-    pass: async () => {
-      for (const [name, lastSuccess] of Object.entries(loops)) {
-        if (Date.now() - (lastSuccess() ?? 0) < freshMs) await beat(database, name);
-      }
-    },
-  });
