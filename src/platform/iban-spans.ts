@@ -9,7 +9,7 @@ export function ibansIn(text: string): Span[] {
   const found: Span[] = [];
   for (const start of startsIn(text)) {
     const end = endOfIban(text, start);
-    const isInside = found.some((span) => start < span[1]);
+    const isInside = start < (found.at(-1)?.[1] ?? 0);
     if (end !== undefined && !isInside && !names.some((name) => covers(name, [start, end]))) found.push([start, end]);
   }
   return found;

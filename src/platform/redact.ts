@@ -7,8 +7,7 @@
 import { types } from 'node:util';
 import { cardNumbersIn, type Span } from './card-number-spans.ts';
 import { ibansIn } from './iban-spans.ts';
-
-export const masked = '[redacted]';
+import { masked, secretForms } from './secret-forms.ts';
 
 export function redactText(text: string): string {
   let clean = text;
@@ -25,17 +24,6 @@ export function redact(value: unknown): unknown {
 const deepest = 8;
 const widest = 200;
 const longestText = 16_384;
-
-/** Strong prefixes are masked wherever they stand; `sk_` and `at_` alone end ordinary words (`task_`, `format_`). */
-const secretForms: readonly (readonly [RegExp, string])[] = [
-  [/-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g, masked],
-  [/eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g, masked],
-  // Credentials have a digit or a sign in them, or are long; “payment method” and “basic rules” are words.
-  [/\b(Bearer|Basic|Payment)\s+(?:(?=[\w.~+/=:-]*[\d+/=])[\w.~+/=:-]{6,}|[\w.~+/=:-]{20,})/gi, `$1 ${masked}`],
-  [/(?:mer_sk|whsec|spt|sk_(?:sandbox|test|live)|at_(?:test|live|dlg))_[\w+/=-]{8,}/g, masked],
-  [/(?<![A-Za-z0-9_])(?:sk|at)_[\w+/=-]{16,}/g, masked],
-  [/(:\/\/)[^\s/@:]*:[^\s/@]*@/g, `$1${masked}@`],
-];
 
 const tellingNames = new Set(
   `authorization proxyauthorization cookie setcookie password passwd secret secrets clientsecret token accesstoken

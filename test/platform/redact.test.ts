@@ -1,11 +1,14 @@
 /** No secret survives the redactor wherever it stands, and what operators need to read stays readable. @module */
 
 import { randomBytes } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
+import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { type IdKind, idPrefixes, newId, uuidv7 } from '../../src/kernel/ids.ts';
 import { passesLuhn } from '../../src/platform/card-number-spans.ts';
-import { masked, redact, redactText } from '../../src/platform/redact.ts';
+import { redact, redactText } from '../../src/platform/redact.ts';
+import { masked, secretForms } from '../../src/platform/secret-forms.ts';
 
 const digits = (length: number): fc.Arbitrary<string> =>
   fc.array(fc.integer({ min: 0, max: 9 }), { minLength: length, maxLength: length }).map((all) => all.join(''));
@@ -143,21 +146,72 @@ describe('secrets', () => {
     expect(String(redact(text)).length).toBeLessThan(17_000);
   });
 
-  // measured in processor time, which other processes do not change
-  test.each(['eyJ', '1 ', '12-', 'DE12', '://a:', 'sk_', '-----BEGIN A-----', 'Bearer '])(
-    'the time to search a text of repeated "%s" grows with its length, not with the square of it',
+  const pieces = ['eyJ', 'eyJ.', '1 ', '12-', 'DE12', '://a:', 'sk_', '-----BEGIN A-----', 'Bearer ', 'Basic\n', 'x'];
+
+  // measured in processor time, which other processes do not change; both texts are shorter than the cut
+  test.each(pieces)(
+    'the time to search a text of repeated "%s" grows with its length, not with its square',
     (piece) => {
-      const cpuMs = (repeats: number) => {
-        const text = piece.repeat(repeats);
+      const cpuMs = (length: number) => {
+        const text = piece.repeat(length / piece.length);
         const before = process.cpuUsage();
         redact(text);
         return process.cpuUsage(before).user / 1_000;
       };
-      const short = cpuMs(12_500);
-      const long = cpuMs(200_000);
-      expect(long).toBeLessThan(80 * Math.max(short, 5));
+      const short = cpuMs(2_000);
+      const long = cpuMs(16_000);
+      expect(long).toBeLessThan(24 * Math.max(short, 2));
     },
   );
+
+  // the secret at the end is found only by a search that reaches it before its limit
+  test.each(pieces)('each pattern goes back less than 4 times per character of repeated "%s"', (piece) => {
+    const samples = [
+      '-----BEGIN A-----',
+      'eyJabcdefgh.x',
+      'Bearer abcdefgh12345678',
+      'whsec_abcdefgh12345678',
+      'sk_abcdefgh12345678',
+      '://a:b@',
+    ];
+    const found = secretForms.map(([{ source, flags }], at) => {
+      const text = `${piece.repeat(20_000)} ${samples[at]}`;
+      const limited = withBacktrackLimit(source, flags, 4 * text.length);
+      let last: string | undefined;
+      for (let match = limited.exec(text); match !== null; match = limited.exec(text)) last = match[0];
+      return last?.endsWith(samples[at] ?? '');
+    });
+    expect(found).toEqual(samples.map(() => true));
+  });
+
+  test('signed and sealed texts are masked as by the plain pattern', () => {
+    const plain = /eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g;
+    const [, [form, replacement] = [/^$/, '']] = secretForms;
+    expect(form.source).toContain('eyJ');
+    const part = fc.constantFrom(
+      'eyJ',
+      'ey',
+      'J',
+      '.',
+      '..',
+      '-',
+      '_',
+      'abc',
+      'abcdef',
+      '123456789',
+      ' ',
+      '"',
+      'ü',
+      '\n',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        const text = parts.join('');
+        expect(text.replace(form, replacement)).toBe(text.replace(plain, masked));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
 });
 
 describe('what stays readable', () => {
@@ -255,3 +309,16 @@ const joined =
       hidden: parts.flatMap(([, part]) => part.hidden),
     };
   };
+
+/** V8 counts the steps that a search takes back; a search past its limit finds nothing. */
+const withBacktrackLimit = (source: string, flags: string, limit: number): RegExp => {
+  setFlagsFromString('--allow-natives-syntax');
+  try {
+    const make: (...given: unknown[]) => RegExp = runInThisContext(
+      '(source, flags, limit) => %NewRegExpWithBacktrackLimit(source, flags, limit)',
+    );
+    return make(source, flags, limit);
+  } finally {
+    setFlagsFromString('--no-allow-natives-syntax');
+  }
+};
