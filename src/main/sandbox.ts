@@ -3,11 +3,11 @@
  * ends it with 0; a supervisor that dies does not, the next start finds it.
  * @module
  */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { createOutbound } from '../outbound/outbound.ts';
 import { createLogger } from '../platform/log.ts';
+import { makeFolder } from '../platform/make-folder.ts';
 import { SandboxEnvironment } from '../sandbox/environment.ts';
 import { startSandbox } from '../sandbox/sandbox.ts';
 
@@ -19,7 +19,7 @@ if (!read.success) {
 const environment = read.data;
 const log = createLogger({ name: 'sandbox', level: environment.LOG_LEVEL });
 
-mkdirSync(environment.BURSAR_DATA_DIR, { recursive: true, mode: 0o711 });
+await makeFolder(environment.BURSAR_DATA_DIR, 0o711);
 const apiUrl = environment.BURSAR_API_URL;
 const outbound = createOutbound({ allowedOrigins: [new URL(apiUrl).origin] });
 const sandbox = await startSandbox(

@@ -4,7 +4,14 @@
  * @module
  */
 import ipaddr from 'ipaddr.js';
-import { type Block, blockedPorts, localNames, specialIpv4, specialIpv6 } from './special-addresses.ts';
+import {
+  type Block,
+  blockedPorts,
+  localNames,
+  ownNetworkNames,
+  specialIpv4,
+  specialIpv6,
+} from './special-addresses.ts';
 
 export type Evaluation = { readonly ok: true } | { readonly ok: false; readonly why: string };
 
@@ -59,10 +66,14 @@ export const allowedOriginsHint = (
     ? `; to allow it in this sandbox, start Bursar with BURSAR_ALLOWED_ORIGINS=${origin}`
     : '';
 
-const isOwnNetwork = (host: string): boolean =>
-  ipaddr.isValid(host)
-    ? ['loopback', 'private', 'uniqueLocal'].includes(ipaddr.process(host).range())
-    : !host.includes('.') || host.endsWith('.localhost');
+function isOwnNetwork(host: string): boolean {
+  if (ipaddr.isValid(host)) return ['loopback', 'private', 'uniqueLocal'].includes(ipaddr.process(host).range());
+  const name = withoutFinalDot(host);
+  return !name.includes('.') || ownNetworkNames.some((own) => isOrEndsWith(name, own));
+}
+
+const withoutFinalDot = (host: string): string => host.replace(/\.$/, '');
+const isOrEndsWith = (host: string, name: string): boolean => host === name || host.endsWith(`.${name}`);
 
 /** The exact origin of one configured entry, or a sentence naming what is wrong with the entry. */
 export function readAllowedOrigin(entry: string): string {
@@ -121,10 +132,10 @@ function isIsatap(address: ipaddr.IPv6): boolean {
 
 function whyHostRefused(hostname: string): string | undefined {
   if (hostname.startsWith('[')) return whyIpRefused(hostname.slice(1, -1));
-  const host = hostname.replace(/\.$/, '');
+  const host = withoutFinalDot(hostname);
   // The URL parser has already turned decimal, octal, hexadecimal and short forms into four decimal parts.
   if (ipaddr.IPv4.isValidFourPartDecimal(host)) return whyIpRefused(host);
-  const local = localNames.find(([name]) => host === name || host.endsWith(`.${name}`));
+  const local = localNames.find(([name]) => isOrEndsWith(host, name));
   if (local !== undefined) return `${host} ${local[1]}; use a public address`;
   if (!host.includes('.')) return `the host "${host}" has no dot; use a full public name`;
   return host.includes('..') ? `the host "${host}" has an empty part; use a full public name` : undefined;

@@ -39,6 +39,7 @@ export const localNames: readonly Block[] = [
   ['localhost', 'is this machine'],
   ['localdomain', 'is a local name'],
   ['local', 'is a local name'],
+  ['docker.internal', 'is the machine that runs the container'],
   ['internal', 'is an internal name, where cloud metadata lives'],
   ['home.arpa', 'is a local name'],
   ['metadata.goog', 'is a cloud metadata name'],
@@ -46,6 +47,9 @@ export const localNames: readonly Block[] = [
   ['metadata.platformequinix.com', 'is a cloud metadata name'],
   ['metadata.packet.net', 'is a cloud metadata name'],
 ];
+
+/** Of these, the names of the developer's own machine and network; a sandbox may allow them. */
+export const ownNetworkNames: readonly string[] = ['localhost', 'localdomain', 'local', 'home.arpa', 'docker.internal'];
 
 /** Ports above 1023 behind which no web receiver lives: databases, brokers, consoles, and what browsers block. */
 export const blockedPorts: ReadonlySet<number> = new Set([

@@ -4,9 +4,10 @@
  * @module
  */
 import { constants } from 'node:fs';
-import { access, chmod, mkdir, realpath } from 'node:fs/promises';
+import { access, chmod, realpath } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { makeFolder } from '../platform/make-folder.ts';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -23,9 +24,9 @@ export async function openDataDir(env: NodeJS.ProcessEnv): Promise<string> {
 
 async function openFolder(path: string): Promise<string> {
   // the mode of a folder that is not ours to make (a home folder, a mount) stays as it is
-  const made = await mkdir(path, { recursive: true });
+  const made = await makeFolder(path);
   if (made !== undefined) await chmod(path, 0o711);
-  await mkdir(join(path, 'logs'), { recursive: true, mode: 0o700 });
+  await makeFolder(join(path, 'logs'), 0o700);
   await access(path, constants.W_OK | constants.X_OK);
   await access(join(path, 'logs'), constants.W_OK | constants.X_OK);
   return realpath(path);

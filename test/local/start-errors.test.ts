@@ -233,3 +233,13 @@ test.each([
   expect([ended.code, ended.out]).toEqual([1, '']);
   expect(ended.tookMs).toBeLessThan(atOnceMs);
 });
+
+test('a data folder where the file system makes no folders ends the start at once, with one sentence', async () => {
+  const ended = await start({ BURSAR_DATA_DIR: '/proc/bursar/data' });
+  // Where there is no /proc, this user may not make it.
+  expect(ended.err.trim()).toMatch(
+    /^start failed: \/proc\/bursar\/data cannot be made or written by this user \((ENOENT|EACCES|EROFS)\): set BURSAR_DATA_DIR to another folder$/,
+  );
+  expect([ended.code, ended.out]).toEqual([1, '']);
+  expect(ended.tookMs).toBeLessThan(atOnceMs);
+});

@@ -175,6 +175,7 @@ const refusedUrls = [
   ['http://a.b.localhost/', /this machine/],
   ['http://localhost.localdomain/', /local name/],
   ['http://printer.local/', /local name/],
+  ['http://host.docker.internal/', /machine that runs the container/],
   ['http://router.home.arpa', /local/],
   ['http://metadata.google.internal/computeMetadata/v1/', /metadata/],
   ['http://metadata.goog/', /metadata/],

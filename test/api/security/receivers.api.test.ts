@@ -34,6 +34,9 @@ describe('a sandbox', () => {
     ['https://192.168.1.20/hook', 'https://192.168.1.20'],
     ['http://my-laptop:4000/', 'http://my-laptop:4000'],
     ['http://[::1]:4000/', 'http://[::1]:4000'],
+    ['http://host.docker.internal:3000/hook', 'http://host.docker.internal:3000'],
+    ['http://my-laptop.local:3000/hook', 'http://my-laptop.local:3000'],
+    ['http://my-laptop.local.:3000/hook', 'http://my-laptop.local.:3000'],
   ])('a webhook to %s is refused with the setting that allows it', async (url, origin) => {
     const { status, error } = await subscribe(world, url);
     expect(status).toBe(400);

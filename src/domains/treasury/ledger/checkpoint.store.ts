@@ -4,9 +4,10 @@
  * @module
  */
 import { createPublicKey, type KeyObject } from 'node:crypto';
-import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
+import { chmod, link, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { makeFolder } from '../../../platform/make-folder.ts';
 import { type Checkpoint, keyIdOf, publicPemOf } from './checkpoint.rules.ts';
 
 export type CheckpointStore = {
@@ -24,7 +25,7 @@ export const checkpointFolder = (folder: string): CheckpointStore => ({
     return name === undefined ? undefined : read(folder, name);
   },
   add: async (checkpoint, key) => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder, 0o700);
     await place(folder, `public-key-${keyIdOf(key)}.pem`, publicPemOf(key));
     const name = fileName(checkpoint.at);
     const isNew = await place(folder, name, `${JSON.stringify(checkpoint, undefined, 2)}\n`);
