@@ -12,14 +12,24 @@ import { PreparingClient } from './prepared-statements.ts';
 export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
 
+export const defaultPoolTimeoutMs = 5_000;
+
 export type DatabaseOptions = {
   url: string;
   entities: readonly AnyEntity[];
   poolSize: number;
+  /** How long a caller waits for a connection of the pool, or for a new one. */
+  poolTimeoutMs?: number;
   applicationName: string;
 };
 
-export async function openDatabase({ url, entities, poolSize, applicationName }: DatabaseOptions): Promise<Orm> {
+export async function openDatabase({
+  url,
+  entities,
+  poolSize,
+  poolTimeoutMs = defaultPoolTimeoutMs,
+  applicationName,
+}: DatabaseOptions): Promise<Orm> {
   const orm = await MikroORM.init(
     defineConfig({
       clientUrl: url,
@@ -29,7 +39,7 @@ export async function openDatabase({ url, entities, poolSize, applicationName }:
         types: typeParsers(),
         application_name: applicationName,
         Client: PreparingClient,
-        connectionTimeoutMillis: 5_000,
+        connectionTimeoutMillis: poolTimeoutMs,
         onPoolCreated: returnDeadClients,
       },
       forceUtcTimezone: true,

@@ -5,6 +5,7 @@
  */
 import ipaddr from 'ipaddr.js';
 import * as z from 'zod';
+import { defaultPoolTimeoutMs } from '../db/orm.ts';
 import { inOurWords } from '../http/validation-words.ts';
 import type { UrlRules } from '../outbound/address-rules.ts';
 import { type TemporalSecurity, temporalSecurity } from '../temporal/security.ts';
@@ -83,6 +84,7 @@ const environment = z
       .regex(/^\d{8}$/, 'must be eight digits')
       .default('99999999'),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
+    BURSAR_POOL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(defaultPoolTimeoutMs),
     BURSAR_WORKER_QUEUES: oneOrMore('main', 'webhooks'),
     BURSAR_WORKER_LOOPS: oneOrMore('relay', 'deliveries', 'sealer', 'purge'),
     BURSAR_WORKER_ACTIVITY_SLOTS: z.coerce.number().int().min(4).max(1_000).default(40),

@@ -57,6 +57,7 @@ export async function openInfrastructure(
     url: config.DATABASE_URL,
     entities,
     poolSize: config.BURSAR_POOL_SIZE,
+    poolTimeoutMs: config.BURSAR_POOL_TIMEOUT_MS,
     applicationName: `bursar-${name}`,
   });
   const database = databaseOf(orm);

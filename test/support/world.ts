@@ -99,6 +99,7 @@ export async function startWorld({
     BURSAR_SANDBOX_URL: sandboxUrl,
     BURSAR_ALLOWED_ORIGINS: [sandboxUrl, ...allowedOrigins].join(','),
     BURSAR_POOL_SIZE: '8',
+    BURSAR_POOL_TIMEOUT_MS: '30000', // The suites of a run share the machine and one PostgreSQL.
     LOG_LEVEL: process.env.TEST_LOG ?? (onLogLine === undefined ? 'fatal' : 'warn'),
     ...env,
   });
