@@ -161,9 +161,9 @@ async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow):
     const locked = await lockCheckout(tx, row.id);
     if (minted.outcome === 'refused') {
       // A token is out already, so money may have moved: the shop or the network will tell, or the silence.
-      const kept = { outcomeCode: 'card_refused' };
+      const changed = { outcomeCode: 'card_refused' };
       if (locked.tokenHash != null)
-        return { row: await changeCheckout(tx, locked, 'pay', kept, cause), token: undefined };
+        return { row: await changeCheckout(tx, locked, 'pay', changed, cause), token: undefined };
       const refused = {
         outcomeCode: 'card_refused',
         outcomeReason: `the card processor mints no payment token: ${refusalInWords[minted.reason]}; nothing was held`,
@@ -171,8 +171,8 @@ async function mint({ database, clock, cardProcessor }: Deps, row: CheckoutRow):
       return { row: await changeCheckout(tx, locked, 'refuse', refused, cause), token: undefined };
     }
     const tokenHash = createHash('sha256').update(minted.paymentToken).digest('hex');
-    const kept = await changeCheckout(tx, locked, 'pay', { tokenHash }, cause);
-    return { row: kept, token: isFinalCheckout(kept.status) ? undefined : minted.paymentToken };
+    const changed = await changeCheckout(tx, locked, 'pay', { tokenHash }, cause);
+    return { row: changed, token: isFinalCheckout(changed.status) ? undefined : minted.paymentToken };
   });
 }
 

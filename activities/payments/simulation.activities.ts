@@ -81,10 +81,13 @@ async function conclude(
   return undefined;
 }
 
-const transactionOf = (tx: Tx, told: Exclude<ChargeOutcome, { outcome: 'refused' }>): Promise<TransactionRow | null> =>
-  told.outcome === 'asked'
-    ? findTransaction(tx, told.transactionId)
-    : findByAuthorization(tx, adapter, told.authorizationId);
+const transactionOf = (
+  tx: Tx,
+  answer: Exclude<ChargeOutcome, { outcome: 'refused' }>,
+): Promise<TransactionRow | null> =>
+  answer.outcome === 'asked'
+    ? findTransaction(tx, answer.transactionId)
+    : findByAuthorization(tx, adapter, answer.authorizationId);
 
 async function known({ database }: Deps, id: string): Promise<SimulationRow> {
   const row = await findSimulation(database.read(), id);

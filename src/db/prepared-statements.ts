@@ -11,10 +11,10 @@ const mostPrepared = 256;
 const mostCounted = 2_000;
 
 export class PreparingClient extends pg.Client {
-  override query = ((...asked: unknown[]): unknown => {
-    const [text, values, callback] = asked;
+  override query = ((...args: unknown[]): unknown => {
+    const [text, values, callback] = args;
     if (typeof text !== 'string' || !Array.isArray(values) || values.length === 0 || callback !== undefined) {
-      return this.#ask(...asked);
+      return this.#ask(...args);
     }
     const name = nameOf(text);
     if (name === undefined) return this.#ask(text, values);
@@ -28,8 +28,8 @@ export class PreparingClient extends pg.Client {
     });
   }) as pg.Client['query'];
 
-  #ask(...asked: unknown[]): unknown {
-    return (pg.Client.prototype.query as (...query: unknown[]) => unknown).apply(this, asked);
+  #ask(...args: unknown[]): unknown {
+    return (pg.Client.prototype.query as (...query: unknown[]) => unknown).apply(this, args);
   }
 }
 

@@ -11,7 +11,7 @@ export type Person = {
   /** Enrols a passkey on the page /docs/passkeys with the owner's API key. */
   enrol(apiUrl: string, apiKey: string): Promise<void>;
   /** Approves with the passkey on the approver's page. Returns the question and the outcome that the page shows. */
-  approve(approvalUrl: string): Promise<{ asked: string; outcome: string }>;
+  approve(approvalUrl: string): Promise<{ question: string; outcome: string }>;
   leave(): Promise<void>;
 };
 
@@ -87,10 +87,10 @@ const personIn = (browser: Browser, page: Page): Person => ({
   },
   approve: async (approvalUrl) => {
     await page.goto(approvalUrl);
-    const asked = await page.getByRole('heading', { level: 1 }).innerText();
+    const question = await page.getByRole('heading', { level: 1 }).innerText();
     await page.getByRole('button', { name: 'Approve with a passkey' }).click();
     await endOf(page, 'Approved');
-    return { asked: asked.replaceAll(/\s+/g, ' '), outcome: await page.locator('h1 + p').innerText() };
+    return { question: question.replaceAll(/\s+/g, ' '), outcome: await page.locator('h1 + p').innerText() };
   },
   leave: () => browser.close(),
 });

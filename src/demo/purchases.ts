@@ -46,8 +46,8 @@ async function approveWithPasskey(
     if (approvalUrl === null) throw new Error('an intent that waits must have an approver’s page');
     await person.enrol(ready.apiUrl, ownerKey);
     reporter.say('a person enrols a passkey in a headless browser, at /docs/passkeys');
-    const { asked, outcome } = await person.approve(approvalUrl);
-    reporter.say(`opens the approver's page, which says: ${asked}`);
+    const { question, outcome } = await person.approve(approvalUrl);
+    reporter.say(`opens the approver's page, which says: ${question}`);
     reporter.say(`presses “Approve with a passkey”; the page says: ${outcome}`);
   } finally {
     await person.leave();

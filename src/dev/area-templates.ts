@@ -223,8 +223,8 @@ const ${plural} = list(
 );
 
 /** Newest first. */
-export const list${pascalPlural} = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<${pascal}Row>> =>
-  page(tx, ${plural}, { ownerId }, asked);
+export const list${pascalPlural} = (tx: Tx, ownerId: string, pageQuery: PageQuery): Promise<Page<${pascal}Row>> =>
+  page(tx, ${plural}, { ownerId }, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {

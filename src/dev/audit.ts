@@ -73,14 +73,14 @@ const Advisories = z.object({
 
 /** What `npm audit --json` says: what is known to be vulnerable, or that the registry did not say. */
 export function advisoriesIn(json: string): { readonly found: string[] } | { readonly unknown: string } {
-  const told: unknown = JSON.parse(json);
-  const advisories = Advisories.safeParse(told);
+  const report: unknown = JSON.parse(json);
+  const advisories = Advisories.safeParse(report);
   if (advisories.success) {
     return {
       found: Object.entries(advisories.data.vulnerabilities).map(([name, { severity }]) => `${name}: ${severity}`),
     };
   }
-  const { message } = z.looseObject({ message: z.string().optional() }).parse(told);
+  const { message } = z.looseObject({ message: z.string().optional() }).parse(report);
   return { unknown: message ?? 'no readable answer' };
 }
 

@@ -28,7 +28,7 @@ export type DashboardUse = {
   readonly at: Date;
 };
 
-type Asked = {
+type Admission = {
   readonly name: string;
   readonly operation: Operation;
   readonly request: Request;
@@ -38,7 +38,7 @@ type Asked = {
 };
 
 export async function admit(
-  { name, operation, request, requestId, onIdentified }: Asked,
+  { name, operation, request, requestId, onIdentified }: Admission,
   deps: AdmitDeps,
 ): Promise<Caller> {
   const client = deps.clientOf(request);
@@ -46,8 +46,8 @@ export async function admit(
   onIdentified(caller);
   assertMayCall(operation, caller);
   if (caller.kind !== 'dashboard') return caller;
-  const { ownerId: asked } = request.query;
-  const ownerId = caller.ownerId ?? (typeof asked === 'string' && isId('owner', asked) ? asked : undefined);
+  const { ownerId: named } = request.query;
+  const ownerId = caller.ownerId ?? (typeof named === 'string' && isId('owner', named) ? named : undefined);
   // A read that names no owner shows no owner's records; the sandbox reads the clock all the time.
   if (operation.method === 'get' && ownerId === undefined) return caller;
   await deps.onDashboardUse({ operation: name, ownerId, requestId, sourceAddress: client, at: await deps.clock.now() });

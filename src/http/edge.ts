@@ -100,7 +100,7 @@ async function serve(
   }
   try {
     const body = JSON.stringify(done.body ?? null);
-    await deps.idempotency.keep(key, reservation, { status: done.status, body, ...keptAs(operation) });
+    await deps.idempotency.keep(key, reservation, { status: done.status, body, ...storageOf(operation) });
   } catch (error) {
     await release(deps, key, reservation);
     throw error;
@@ -108,7 +108,7 @@ async function serve(
   answer(response, done);
 }
 
-const keptAs = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
+const storageOf = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
 
 /** Best effort, so that a repeat can continue at once; otherwise the lease expires. */
 async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<void> {

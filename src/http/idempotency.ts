@@ -30,7 +30,7 @@ export type Reservation =
   | (Lease & { readonly kind: 'run'; readonly seed: string; readonly seedMs: number })
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 
-type KeptAnswer = {
+type StoredAnswer = {
   readonly status: number;
   readonly body: string;
   /** Kept sealed, and shown to a repeat for ten minutes only. */
@@ -44,7 +44,7 @@ export type Idempotency = {
   find(request: RequestKey): Promise<Extract<Reservation, { kind: 'replay' }> | undefined>;
   /** After validation: reserves, or takes over an expired reservation with its seed. */
   reserve(request: RequestKey): Promise<Reservation>;
-  keep(request: RequestKey, lease: Lease, answer: KeptAnswer): Promise<void>;
+  keep(request: RequestKey, lease: Lease, answer: StoredAnswer): Promise<void>;
   /** A 4xx: as if never asked. */
   drop(request: RequestKey, lease: Lease): Promise<void>;
   /** A 5xx: the ids stay, the next call may go on at once. */

@@ -11,7 +11,7 @@ type Limits = {
   readonly mostWaiting: number;
 };
 
-type Asked<Item> = {
+type Queued<Item> = {
   readonly item: Item;
   readonly done: () => void;
   readonly failed: (error: unknown) => void;
@@ -22,7 +22,7 @@ export function inBatches<Item>(
   work: (items: readonly Item[]) => Promise<void>,
   { atOnce, mostWaiting }: Limits,
 ): (item: Item) => Promise<void> {
-  let waiting: Asked<Item>[] = [];
+  let waiting: Queued<Item>[] = [];
   let isWorking = false;
 
   const workOff = async (): Promise<void> => {

@@ -17,8 +17,8 @@ export type Evaluation = { readonly ok: true } | { readonly ok: false; readonly 
 
 /** `why` reads on from the address: `10.0.0.1 is private`. */
 export function checkAddress(ip: string): Evaluation {
-  if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return judgeIpv4(ipaddr.IPv4.parse(ip));
-  if (ipaddr.IPv6.isValid(ip)) return judgeIpv6(ipaddr.IPv6.parse(ip));
+  if (ipaddr.IPv4.isValidFourPartDecimal(ip)) return evaluateIpv4(ipaddr.IPv4.parse(ip));
+  if (ipaddr.IPv6.isValid(ip)) return evaluateIpv6(ipaddr.IPv6.parse(ip));
   return refused('is not an IP address');
 }
 
@@ -87,16 +87,16 @@ const fine: Evaluation = { ok: true };
 const refused = (why: string): Evaluation => ({ ok: false, why });
 const no = (sentence: string): UrlCheck => ({ refused: sentence });
 
-function judgeIpv4(address: ipaddr.IPv4): Evaluation {
+function evaluateIpv4(address: ipaddr.IPv4): Evaluation {
   const block = ipv4Blocks.find(({ range }) => address.match(range));
   return block === undefined ? fine : refused(block.what);
 }
 
-function judgeIpv6(address: ipaddr.IPv6): Evaluation {
+function evaluateIpv6(address: ipaddr.IPv6): Evaluation {
   if (address.zoneId !== undefined && address.zoneId !== '') return refused('names a zone of this machine');
   const embedded = embeddedIpv4(address);
   for (const inner of embedded) {
-    const evaluation = judgeIpv4(inner);
+    const evaluation = evaluateIpv4(inner);
     if (!evaluation.ok) return refused(`carries ${inner.toString()}, which ${evaluation.why}`);
   }
   if (embedded.length > 0 && !isIsatap(address)) return fine;

@@ -34,12 +34,12 @@ export async function whyAtLimit(
   { ownerId, subject, at }: Counted,
   { isLocked = false } = {},
 ): Promise<string | undefined> {
-  const asked: readonly LimitName[] = typeof names === 'string' ? [names] : names;
-  if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [asked[0], ownerId, subject]);
+  const limitNames: readonly LimitName[] = typeof names === 'string' ? [names] : names;
+  if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [limitNames[0], ownerId, subject]);
   // A separate statement: it sees rows that were committed while the lock was awaited.
   const states = await rows<{ name: LimitName; used: number; raised: number | null }>(
     tx,
-    asked.map(stateSql).join(' union all '),
+    limitNames.map(stateSql).join(' union all '),
     [ownerId, subject, at],
   );
   const full = states.find(({ name, used, raised }) => used >= (raised ?? limits[name].most));

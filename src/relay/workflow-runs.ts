@@ -116,12 +116,12 @@ export function createRelay({ database, clock, temporal, gateway, log }: RelayDe
 
   const overdueBefore = async (): Promise<Date> => new Date((await clock.now()).getTime() - overdueMs);
 
-  let keptUpAt = Number.NEGATIVE_INFINITY;
+  let maintainedAt = Number.NEGATIVE_INFINITY;
   const keepUp = async (epoch: string, before: Date): Promise<void> => {
-    if (performance.now() - keptUpAt < upkeepEveryMs) return;
+    if (performance.now() - maintainedAt < upkeepEveryMs) return;
     await forgetOtherEpochs(database, epoch);
     await noteOverdue(database, before);
-    keptUpAt = performance.now();
+    maintainedAt = performance.now();
   };
 
   return {

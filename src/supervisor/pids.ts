@@ -119,9 +119,9 @@ function markFromProc(pid: number): ProcessMark | undefined {
 
 /** Moves a dead supervisor's file aside; the file that was found dead and the file that is moved must be the same. */
 async function retireDead(dir: string, path: string): Promise<void> {
-  const judged = await readFile(path, 'utf8').catch(() => undefined);
-  if (judged === undefined) return;
-  const file = parse(judged);
+  const contents = await readFile(path, 'utf8').catch(() => undefined);
+  if (contents === undefined) return;
+  const file = parse(contents);
   if (file && isAlive(file.supervisor)) throw new AlreadyRunningError(dir, file.supervisor.pid);
   const aside = join(dir, `pids.json.dead-${process.pid}-${Math.random().toString(36).slice(2)}`);
   try {
@@ -130,7 +130,7 @@ async function retireDead(dir: string, path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if ((await readFile(aside, 'utf8')) === judged) return;
+  if ((await readFile(aside, 'utf8')) === contents) return;
   await link(aside, path);
   await rm(aside);
 }

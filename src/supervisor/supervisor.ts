@@ -42,19 +42,19 @@ const firstTries = 3;
 const readyWithinMs = 120_000;
 const pauses = { firstMs: 200, longestMs: 10_000, forgottenAfterMs: 30_000 };
 
-type Kept = { plan: Plan; child?: ChildProcess };
+type Supervised = { plan: Plan; child?: ChildProcess };
 
 export function createSupervisor({ logDir, started, say }: Options): Supervisor {
   const stopping = new AbortController();
-  const keeping = new Map<string, Kept>();
+  const keeping = new Map<string, Supervised>();
   const logs = setInterval(() => capLogs(logDir), 10_000).unref();
 
-  async function startOne(kept: Kept): Promise<ChildProcess> {
-    const { plan } = kept;
+  async function startOne(supervised: Supervised): Promise<ChildProcess> {
+    const { plan } = supervised;
     const launch = await plan.launch();
     stopping.signal.throwIfAborted();
     const child = spawnLogged(launch, { logFile: logFile(plan.name), ipc: !plan.ready, detached: true });
-    kept.child = child;
+    supervised.child = child;
     const saysReady = plan.ready ? undefined : readyMessage(child);
     const failed = new Promise<never>((_, reject) => child.once('error', reject));
     failed.catch(() => undefined);
@@ -72,7 +72,7 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
   }
 
   /** Waits for the end again and again; every failure to start counts as another end. */
-  async function restartForEver(kept: Kept, first: ChildProcess): Promise<void> {
+  async function restartForEver(supervised: Supervised, first: ChildProcess): Promise<void> {
     let child: ChildProcess | undefined = first;
     let pauseMs = pauses.firstMs;
     while (!stopping.signal.aborted) {
@@ -81,13 +81,13 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
         const how = await ended(child);
         if (stopping.signal.aborted) return;
         if (performance.now() - since > pauses.forgottenAfterMs) pauseMs = pauses.firstMs;
-        say(`${kept.plan.name} ended (${how}), starting it again`);
+        say(`${supervised.plan.name} ended (${how}), starting it again`);
       }
       await sleep(pauseMs, undefined, { signal: stopping.signal }).catch(() => undefined);
       pauseMs = Math.min(pauseMs * 2, pauses.longestMs);
       if (stopping.signal.aborted) return;
-      child = await startOne(kept).catch((error: unknown) => {
-        if (!stopping.signal.aborted) say(`${kept.plan.name} did not start: ${messageOf(error)}`);
+      child = await startOne(supervised).catch((error: unknown) => {
+        if (!stopping.signal.aborted) say(`${supervised.plan.name} did not start: ${messageOf(error)}`);
         return undefined;
       });
     }
@@ -97,12 +97,12 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
 
   return {
     async keep(plan) {
-      const kept: Kept = { plan };
-      keeping.set(plan.name, kept);
+      const supervised: Supervised = { plan };
+      keeping.set(plan.name, supervised);
       for (let attempt = 1; ; attempt += 1) {
         try {
-          const child = await startOne(kept);
-          void restartForEver(kept, child);
+          const child = await startOne(supervised);
+          void restartForEver(supervised, child);
           return;
         } catch (error) {
           stopping.signal.throwIfAborted();
@@ -118,8 +118,8 @@ export function createSupervisor({ logDir, started, say }: Options): Supervisor 
       clearInterval(logs);
       const rest = [...keeping.keys()].filter((name) => !order.includes(name));
       for (const name of [...rest, ...order]) {
-        const kept = keeping.get(name);
-        if (kept?.child) await stopChild(kept.child, kept.plan.stop);
+        const supervised = keeping.get(name);
+        if (supervised?.child) await stopChild(supervised.child, supervised.plan.stop);
       }
     },
     kill() {

@@ -8,7 +8,7 @@ export type Details = {
   note(sentence: string): void;
 };
 
-const notesKept = 5;
+const maxNotes = 5;
 
 export function currentDetails(first: string): Details {
   let present = first;
@@ -26,7 +26,7 @@ export function currentDetails(first: string): Details {
     },
     note: (sentence) => {
       notes.push(sentence);
-      if (notes.length > notesKept) notes.shift();
+      if (notes.length > maxNotes) notes.shift();
       show();
     },
   };

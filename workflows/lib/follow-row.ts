@@ -4,7 +4,11 @@
  * @module
  */
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { type Decision, decisionAsked, parseDecision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import {
+  type Decision,
+  decisionFromUpdate,
+  parseDecision,
+} from '../../src/domains/identity/approvals/decision.messages.ts';
 import { longestWaitMs, minute, second } from '../../src/kernel/instant.ts';
 import type { Message } from '../../src/kernel/message.ts';
 import type { RowState } from '../../src/kernel/row-state.ts';
@@ -311,7 +315,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
     };
     let signals = 0;
     onUpdate('decide', {
-      read: decisionAsked,
+      read: decisionFromUpdate,
       // Before the row is read every decision passes, because the activity decides.
       refuse: (decision) => this.#latest !== undefined && decide.refuse(this.#latest.view, decision),
       handle: carryOut,

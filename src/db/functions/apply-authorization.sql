@@ -25,7 +25,7 @@ begin
       v_message ->> 'requestId', (v_message ->> 'at')::timestamptz)
     on conflict (adapter, id, kind) do update
       set request_hash = excluded.request_hash, answer = excluded.answer, request_id = excluded.request_id
-      where network_messages.request_hash = '*' and p -> 'unasked' is not null;
+      where network_messages.request_hash = '*' and p -> 'orphan' is not null;
   if not found then
     select m.request_hash, m.answer into v_known from network_messages m
       where m.adapter = v_message ->> 'adapter' and m.id = v_message ->> 'id' and m.kind = 'authorization';
@@ -97,7 +97,7 @@ begin
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
       where t.id = n.id and t.version = (p -> 'linked' ->> 'version')::int and t.link_until is not null;
     if not found then perform stale('transaction'); end if;
-  elsif p -> 'unasked' is not null then
+  elsif p -> 'orphan' is not null then
     update transactions t set intent_id = n.intent_id, rail = n.rail, status = n.status, amount_cents = n.amount_cents,
         requested_cents = n.requested_cents, approved_cents = n.approved_cents, held_cents = n.held_cents,
         merchant_id = n.merchant_id, merchant = n.merchant, merchant_mcc = n.merchant_mcc,
@@ -107,7 +107,7 @@ begin
         completed_at = n.completed_at, request_id = n.request_id, run_id = n.run_id,
         updated_at = n.updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction') n
-      where t.id = n.id and t.version = (p -> 'unasked' ->> 'version')::int;
+      where t.id = n.id and t.version = (p -> 'orphan' ->> 'version')::int;
     if not found then perform stale('transaction'); end if;
   else
     insert into transactions (id, owner_id, agent_id, card_id, intent_id, wallet_id, adapter, authorization_id, funding_source,
@@ -122,8 +122,8 @@ begin
         updated_at
       from jsonb_populate_record(null::transactions, p -> 'transaction');
   end if;
-  v_from := coalesce(p -> 'unasked' ->> 'status', case when p -> 'linked' is not null then 'pending' end);
-  if p -> 'unasked' is null or v_from <> p -> 'transaction' ->> 'status' then
+  v_from := coalesce(p -> 'orphan' ->> 'status', case when p -> 'linked' is not null then 'pending' end);
+  if p -> 'orphan' is null or v_from <> p -> 'transaction' ->> 'status' then
     insert into transitions values ('transaction', v_message ->> 'transactionId', v_message ->> 'causeId', v_from,
       p -> 'transaction' ->> 'status', (v_message ->> 'at')::timestamptz);
   end if;

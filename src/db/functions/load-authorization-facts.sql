@@ -10,7 +10,7 @@ declare
   v_policy policies;
   v_checkout checkouts;
   v_message network_messages;
-  v_unasked jsonb;
+  v_orphan jsonb;
   v_early jsonb;
   v_intents jsonb;
   v_confirmed jsonb;
@@ -29,7 +29,7 @@ begin
       -- A final clearing of 0 ends no transaction that something is collected for after it.
       'is_final', t.is_final or exists (
         select from transaction_events e where e.transaction_id = t.id and e.kind = 'clearing' and e.is_final))
-      into v_unasked from transactions t where t.adapter = p_adapter and t.authorization_id = p_id;
+      into v_orphan from transactions t where t.adapter = p_adapter and t.authorization_id = p_id;
   end if;
   select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'card_ref', m.card_ref, 'body', m.body,
       'request_id', m.request_id) order by m.received_at, m.id) into v_early
@@ -56,11 +56,11 @@ begin
     from (select * from transactions where card_id = v_card.id and link_until > p_at offset 0) t
     join intents i on i.id = t.intent_id
     where t.status = 'pending' and v_checkout.id is null;
-  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true, v_unasked ->> 'id') s;
-  v_funding_source := coalesce(v_unasked ->> 'funding_source', funding_source_of(v_agent));
+  select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true, v_orphan ->> 'id') s;
+  v_funding_source := coalesce(v_orphan ->> 'funding_source', funding_source_of(v_agent));
   return jsonb_build_object(
     'early', coalesce(v_early, '[]'),
-    'unasked', v_unasked,
+    'orphan', v_orphan,
     'card', to_jsonb(v_card),
     'agent', jsonb_build_object('id', v_agent.id, 'owner_id', v_agent.owner_id, 'status', v_agent.status,
       'wallet_id', v_agent.wallet_id, 'version', v_agent.version),

@@ -39,13 +39,13 @@ export {
   isCardKnown,
   keepMessage,
   keepMisfit,
-  keepUnasked,
   type Misfit,
   messageBooked,
   messageMisfits,
   misfitRefusal,
-  notAsked,
+  missingAuthorization,
   sameAnswer,
+  storeMissingAuthorization,
 } from './network/network-message.service.ts';
 export type { Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';

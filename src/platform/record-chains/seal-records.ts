@@ -105,7 +105,7 @@ async function headsOf(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]):
   return new Map(heads.map(({ ownerId, sequence, hash }) => [ownerId, { sequence, hash }]));
 }
 
-type Kept = {
+type NewSeal = {
   readonly ownerId: string;
   readonly sequence: number;
   readonly recordId: string;
@@ -117,7 +117,7 @@ type Kept = {
   readonly textSalt: string | null;
 };
 
-async function keep(tx: Tx, chain: RecordChain, seals: readonly Kept[]): Promise<void> {
+async function keep(tx: Tx, chain: RecordChain, seals: readonly NewSeal[]): Promise<void> {
   await runSql(
     tx,
     `with sealed as (

@@ -97,9 +97,9 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
 
   /** The stored outcome; without one, asks Bursar. Callers in parallel share one question. */
   function decide(id: string): Promise<AuthorizationRow> {
-    const asked = underWay.get(id) ?? ask(id).finally(() => underWay.delete(id));
-    underWay.set(id, asked);
-    return asked;
+    const question = underWay.get(id) ?? ask(id).finally(() => underWay.delete(id));
+    underWay.set(id, question);
+    return question;
   }
 
   async function ask(id: string): Promise<AuthorizationRow> {
@@ -134,13 +134,12 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
   }
 
   function standIn(row: AuthorizationRow, answer: NetworkAnswer | undefined): void {
-    const said =
-      answer === undefined ? `no answer within ${decisionTimeoutMs} ms` : `no decision in a ${answer.status}`;
+    const why = answer === undefined ? `no answer within ${decisionTimeoutMs} ms` : `no decision in a ${answer.status}`;
     store.inTransaction(() => {
       const concluded = store.run(
         `UPDATE authorizations SET state = 'declined', rule = ?, reason = ? WHERE id = ? AND state = 'sent'`,
         standInRule,
-        `${said}: the network's stand-in rule declines`,
+        `${why}: the network's stand-in rule declines`,
         row.id,
       );
       if (concluded > 0) outgoing.enqueue('reversals', row.id, { cardRef: row.card_ref });
@@ -165,14 +164,14 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
 export type Authorizations = ReturnType<typeof createAuthorizations>;
 
 /** Undefined for whatever is not a decision that a network can act on. */
-function readDecision(answer: NetworkAnswer | undefined, asked: AuthorizationBody): Decision | undefined {
+function readDecision(answer: NetworkAnswer | undefined, question: AuthorizationBody): Decision | undefined {
   if (answer?.status !== 200) return undefined;
   const result = Decision.safeParse(parsedJson(answer.text));
   if (!result.success) return undefined;
   const { decision, approvedCents } = result.data;
   const isSound = {
-    approved: approvedCents === asked.amountCents,
-    partial: asked.partialSupported && approvedCents > 0 && approvedCents < asked.amountCents,
+    approved: approvedCents === question.amountCents,
+    partial: question.partialSupported && approvedCents > 0 && approvedCents < question.amountCents,
     declined: approvedCents === 0,
   }[decision];
   return isSound ? result.data : undefined;

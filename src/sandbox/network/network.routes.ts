@@ -45,7 +45,7 @@ const Reverse = z.strictObject({ authorizationId: reference, amountCents: positi
 const MessageFilter = z.strictObject({
   state: z.enum(['queued', 'acknowledged', 'refused', 'withdrawn']).optional(),
 });
-const messagesShown = 200;
+const messagesListed = 200;
 
 type Options = {
   store: Store;
@@ -93,7 +93,7 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
 
   routes.get('/messages', (request, response) => {
     const { state } = parsed(MessageFilter, request.query);
-    response.json({ messages: outgoing.latest(state, messagesShown).map(messageView) });
+    response.json({ messages: outgoing.latest(state, messagesListed).map(messageView) });
   });
   return routes;
 }

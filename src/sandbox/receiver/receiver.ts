@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 export type Delivery = { receivedAt: string; headers: IncomingHttpHeaders; body: string; answered: number };
 type DeliveryRow = { received_at: string; headers: string; body: string; answered: number };
 
-const keptPerBox = 1_000;
+const deliveriesPerBox = 1_000;
 const anyEvent = '';
 
 export function createReceiver(store: Store) {
@@ -44,7 +44,7 @@ export function createReceiver(store: Store) {
              (SELECT seq FROM deliveries WHERE box = ? ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
           box,
           box,
-          keptPerBox,
+          deliveriesPerBox,
         );
         return answered;
       });

@@ -50,9 +50,9 @@ function shopOf(slug: string): Shop {
   return shop;
 }
 
-function priceOf(asked: unknown, shop: Shop): number {
-  if (asked === undefined) return shop.listPriceCents;
-  if (typeof asked === 'string' && wholeNumber.test(asked)) return parsed(positiveCents, Number(asked));
+function priceOf(price: unknown, shop: Shop): number {
+  if (price === undefined) return shop.listPriceCents;
+  if (typeof price === 'string' && wholeNumber.test(price)) return parsed(positiveCents, Number(price));
   throw new Refusal(400, 'amountCents must be whole cents, such as amountCents=1250');
 }
 

@@ -14,7 +14,7 @@ export type AskDeps = { readonly gateway: Pick<WorkflowGateway, 'ask'>; readonly
 
 type Approver = Pick<Decision, 'actor' | 'by'>;
 
-type Asked<View> = {
+type ApprovalOrder<View> = {
   readonly subjectId: string;
   readonly workflowId: string;
   readonly message: Message<View, Decision>;
@@ -28,7 +28,7 @@ type Asked<View> = {
 /** Answers with the workflow's view of the decided record; 503 while Temporal is unavailable. */
 export async function askForApproval<View>(
   { gateway, vault }: AskDeps,
-  { subjectId, workflowId, message, approver, changes, cause, origin }: Asked<View>,
+  { subjectId, workflowId, message, approver, changes, cause, origin }: ApprovalOrder<View>,
 ): Promise<View> {
   const { causeId, requestId, runId } = inRunOf(cause, origin);
   const decision: Decision = {

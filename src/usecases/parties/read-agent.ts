@@ -26,8 +26,8 @@ export const agentReads = ({ database, mode }: { database: Database; mode: Mode 
     const found = row === null ? null : { ownerId: row.ownerId, agentId: row.id, row };
     return recordOf(mayReach(own, 'agent', agentId, found).row);
   },
-  listAgents: async (ownerId, filter, asked) =>
-    mapPage(await page(database.read(), agents, { ownerId, ...filter }, asked), recordOf),
+  listAgents: async (ownerId, filter, pageQuery) =>
+    mapPage(await page(database.read(), agents, { ownerId, ...filter }, pageQuery), recordOf),
   readAgentWallet: async ({ ownerId, agentId }) => {
     const row = await walletOfAgent.first(database.read(), { ownerId, agentId });
     return row === null ? null : walletRecordOf(row, mode);

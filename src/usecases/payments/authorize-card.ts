@@ -20,7 +20,7 @@ import {
   loadAuthorizationFacts,
   lockDecision,
   lockPayment,
-  notAsked,
+  missingAuthorization,
   type Received,
   sameAnswer,
   writingOf,
@@ -78,9 +78,9 @@ async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authoriz
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
   if ('facts' in loaded) {
-    const { agent, card, unasked } = loaded.facts;
+    const { agent, card, orphan } = loaded.facts;
     const fundingSource = await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at);
-    const from = fundingSourceOf(unasked?.fundingSource ?? fundingSource);
+    const from = fundingSourceOf(orphan?.fundingSource ?? fundingSource);
     await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
   }
   return attempt(tx, deps, received, true);
@@ -98,7 +98,7 @@ async function attempt(
   if ('known' in loaded) return answerAgain(received, loaded.known);
   if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
-  if ((facts.early.length > 0 || facts.unasked !== null) && !isLocked) return undefined;
+  if ((facts.early.length > 0 || facts.orphan !== null) && !isLocked) return undefined;
   const risk = await deps.risk.assess(
     tx,
     { ownerId: facts.agent.ownerId, agentId: facts.agent.id },
@@ -109,11 +109,11 @@ async function attempt(
   const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
-  if (known !== null) return known.requestHash === notAsked ? undefined : answerAgain(received, known);
+  if (known !== null) return known.requestHash === missingAuthorization ? undefined : answerAgain(received, known);
   const { adapter } = received;
   const booking = { adapter, cause, cardRef: message.cardRef, early: facts.early, transactionId };
   await bookEarlyMessages(tx, booking);
-  if (facts.unasked !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
+  if (facts.orphan !== null) await bookCollected(tx, await lockPayment(tx, transactionId), caused);
   if (!decision.needsPerson) return { answer };
   return {
     answer,
@@ -195,7 +195,7 @@ async function declineUnknownCard(tx: Tx, { message, ...received }: Authorizatio
     rule: 'unknown_card',
     reason: 'the card is not known here',
   };
-  const asked = { ...received, message: { ...message, authorizationId: message.id } };
-  await keepMessage(tx, asked, { kind: 'authorization', transactionId: null, answer });
+  const booking = { ...received, message: { ...message, authorizationId: message.id } };
+  await keepMessage(tx, booking, { kind: 'authorization', transactionId: null, answer });
   return answer;
 }

@@ -14,10 +14,10 @@ import {
   clearingMessage,
   type EarlyMessage,
   findByAuthorization,
-  keepUnasked,
   lockSpending,
   messageMisfits,
   recordCreated,
+  storeMissingAuthorization,
   TransactionRow,
 } from '../../domains/payments/index.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -98,7 +98,7 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
     rule: 'cleared_before',
     reason: 'the network collected without asking',
   };
-  await keepUnasked(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
+  await storeMissingAuthorization(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }
 

@@ -36,10 +36,10 @@ export type EvaluateCharge = (tx: Tx, charge: PlannedCharge, at: Date) => Promis
 export const evaluateCharge =
   ({ risk: engine }: { readonly risk: RiskEngine }): EvaluateCharge =>
   async (tx, { intentId, cardId, request }, at) => {
-    // No network has this name, so that no message of one is found.
+    // No network has the empty name, so the query finds no message of a network.
     const cardRef = await cardRefOf(tx, cardId);
-    const asked = { adapter: '', id: intentId, cardRef, tokenHash: null, at };
-    const loaded = await loadAuthorizationFacts(tx, asked);
+    const question = { adapter: '', id: intentId, cardRef, tokenHash: null, at };
+    const loaded = await loadAuthorizationFacts(tx, question);
     if (!('facts' in loaded)) throw notFound('card', cardId);
     const intents = loaded.facts.intents.filter(({ id }) => id === intentId);
     const facts = { ...loaded.facts, intents, confirmed: [] };

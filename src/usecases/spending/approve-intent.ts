@@ -62,7 +62,7 @@ export const approveIntent =
       refuseUnattested(await policyOfAgent(database.read(), intent.agentId), intent, cause);
     }
     const workflowId = intentWorkflowId(id);
-    const asked = { subjectId: id, workflowId, message: decideIntent, approver, cause, origin: intent };
-    const view = await askForApproval({ gateway, vault }, asked);
+    const order = { subjectId: id, workflowId, message: decideIntent, approver, cause, origin: intent };
+    const view = await askForApproval({ gateway, vault }, order);
     return { intentId: id, approvedBy: view.approvedBy ?? 'policy' };
   };

@@ -39,13 +39,13 @@ export const requestApproval =
     await runSql(tx, 'select lock_spending($1)', [charged.agentId]);
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
-    const asked = await runSql(
+    const waiting = await runSql(
       tx,
       `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
        and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
       [card.agentId, card.id, amountCents, merchant.name, cause.at],
     );
-    if (asked > 0) return;
+    if (waiting > 0) return;
     // At the limit nothing is created; the decline stands.
     const counted = { ownerId: card.ownerId, subject: card.agentId, at: cause.at };
     const whyNot = await whyAtLimit(tx, ['open_intents', 'waiting_intents'], counted, { isLocked: true });

@@ -8,7 +8,7 @@ import {
 } from '../../domains/spending/policies/index.ts';
 import { add, cents } from '../../kernel/money.ts';
 
-type Asked = {
+type CounterScope = {
   readonly agentId: string;
   /** Null leaves the card's own sums at zero. */
   readonly cardId: string | null;
@@ -16,7 +16,7 @@ type Asked = {
 };
 
 /** What the agent has spent, and at declaration also what its open approved intents may still spend. */
-export async function countersOf(tx: Tx, { agentId, cardId, phase }: Asked, at: Date): Promise<CounterFacts> {
+export async function countersOf(tx: Tx, { agentId, cardId, phase }: CounterScope, at: Date): Promise<CounterFacts> {
   const isCharge = phase === 'charge';
   const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3, $4)', [
     agentId,

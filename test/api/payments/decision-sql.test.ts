@@ -92,7 +92,7 @@ describe('the column lists', () => {
     ],
     [
       'a transaction that was collected before',
-      "'unasked' ->> 'version'",
+      "'orphan' ->> 'version'",
       ['adapter', 'authorization_id', 'funding_source', 'wallet_id'],
     ],
   ])('linking %s sets known columns only, each to the column of the same name', async (_what, end, kept) => {

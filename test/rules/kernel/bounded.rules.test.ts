@@ -1,7 +1,7 @@
 /** Goal: whatever is sent to a run becomes a small value of plain JSON, and reading it never throws. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { decisionAsked, parseDecision } from '../../../src/domains/identity/approvals/decision.messages.ts';
+import { decisionFromUpdate, parseDecision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import { bounded, longestBoundedText, textsOf } from '../../../src/kernel/bounded.ts';
 import { payloadConverter } from '../../../src/temporal/workflow-data-converter.ts';
 
@@ -46,7 +46,7 @@ test('no reader of a message throws, and none lets another field through', () =>
   fc.assert(
     fc.property(fc.oneof(fields, anything), (value) => {
       const small = bounded(value);
-      for (const read of [decisionAsked(small, 'u'.repeat(600)), parseDecision(small)]) {
+      for (const read of [decisionFromUpdate(small, 'u'.repeat(600)), parseDecision(small)]) {
         expect(Object.keys(read).filter((name) => !known.includes(name))).toEqual([]);
         payloadConverter.toPayload(read);
       }

@@ -9,8 +9,8 @@ import {
   type Candidate,
   type DecisionFacts,
   decideAuthorization,
-  nothingSaid,
-  type SaidBefore,
+  noPriorMessages,
+  type PriorMessages,
 } from '../../../src/domains/payments/network/authorization.rules.ts';
 import { evaluateSpending, noSpending, type Policy } from '../../../src/domains/spending/policies/policy.rules.ts';
 import { defaultTerms } from '../../../src/domains/spending/policies/preset.rules.ts';
@@ -55,7 +55,7 @@ const factsOf = (
   token: null,
   availableCents: 10_000,
   partialSupported: false,
-  before: nothingSaid,
+  before: noPriorMessages,
   ...over,
 });
 const candidate = (over: Partial<Candidate> = {}): Candidate => ({
@@ -209,8 +209,8 @@ describe('intents', () => {
 });
 
 describe('what the network said before it asked', () => {
-  const collected = (amountCents: number, over: Partial<SaidBefore> = {}): { before: SaidBefore } => ({
-    before: { ...nothingSaid, collectedCents: toCents(amountCents), ...over },
+  const collected = (amountCents: number, over: Partial<PriorMessages> = {}): { before: PriorMessages } => ({
+    before: { ...noPriorMessages, collectedCents: toCents(amountCents), ...over },
   });
 
   test('reversed: declined, and nothing is held', () => {
@@ -262,7 +262,7 @@ describe('what the network said before it asked', () => {
 
   const anySaid = fc
     .record({ collectedCents: fc.integer({ min: 0, max: 5_000 }), isFinal: fc.boolean(), isBooked: fc.boolean() })
-    .map(({ collectedCents, ...said }) => ({ ...nothingSaid, ...said, collectedCents: toCents(collectedCents) }));
+    .map(({ collectedCents, ...said }) => ({ ...noPriorMessages, ...said, collectedCents: toCents(collectedCents) }));
 
   test('a charge gets no more than it would have got at once, and what was collected', () => {
     fc.assert(

@@ -58,13 +58,13 @@ const cardRequests = list((from, given: Filters<ListedBy>) => {
 export function listCardRequests(
   tx: Tx,
   { status, now, ...filter }: CardRequestFilter,
-  asked: PageQuery,
+  pageQuery: PageQuery,
 ): Promise<Page<Readonly<CardRequestRow>>> {
   const pending = status === 'pending' ? status : undefined;
   const expired = status === 'expired' ? status : undefined;
   const decided = pending === undefined && expired === undefined ? status : undefined;
   const at = pending === undefined && expired === undefined ? undefined : now;
-  return page(tx, cardRequests, { ...filter, pending, expired, decided, now: at }, asked);
+  return page(tx, cardRequests, { ...filter, pending, expired, decided, now: at }, pageQuery);
 }
 
 declare module '../../../http/reaches.ts' {

@@ -39,7 +39,7 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
     const wanted = { id: call.newId('cardRequest'), ownerId: own.ownerId, agentId, body };
     const row = await deps.database.write((tx) => createCardRequest(tx, wanted, call.cause, deps.links));
     deps.gateway.startSoon(cardRequestWorkflowId(row.id));
-    return shown(deps, row, call);
+    return toWire(deps, row, call);
   },
 
   listCardRequests: async ({ query, own }, call) => {
@@ -50,11 +50,11 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
     return mapPage(found, await wiresOf(deps, found.data, call));
   },
 
-  getCardRequest: async ({ records }, call) => shown(deps, records.cardRequest, call),
+  getCardRequest: async ({ records }, call) => toWire(deps, records.cardRequest, call),
 
   approveCardRequest: async ({ params, body, records }, call) => {
     await deps.approve(records.cardRequest, { changes: changesOf(body) }, call.cause);
-    return shown(deps, await changed(deps, params.id), call);
+    return toWire(deps, await changed(deps, params.id), call);
   },
 
   denyCardRequest: async ({ params, body }, call) =>
@@ -79,10 +79,10 @@ async function revoke(deps: CardRequestDeps, id: string, decision: CardRequestDe
   const row = await deps.database.write(async (tx) =>
     applyToCardRequest(tx, await lockCardRequest(tx, id, call.cause), decision, call.cause),
   );
-  return shown(deps, row, call);
+  return toWire(deps, row, call);
 }
 
-const shown = async (deps: CardRequestDeps, row: Readonly<CardRequestRow>, call: Call): Promise<CardRequestWire> =>
+const toWire = async (deps: CardRequestDeps, row: Readonly<CardRequestRow>, call: Call): Promise<CardRequestWire> =>
   (await wiresOf(deps, [row], call))(row);
 
 /** An agent never gets the link under which its request is decided. */

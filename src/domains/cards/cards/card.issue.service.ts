@@ -65,7 +65,7 @@ export async function storeIssuedCard(
 export async function markSynced(
   tx: Tx,
   cardId: string,
-  told: CardStatus,
+  confirmed: CardStatus,
   outcome: CardStateOutcome,
   at: Date,
 ): Promise<CardRow> {
@@ -74,7 +74,7 @@ export async function markSynced(
   if (isClosedThere) await applyToCard(tx, cardId, { kind: 'close' }, cause);
   const row = await lockCard(tx, cardId);
   // A processor that does not know the card needs no further message.
-  row.syncedState = isClosedThere ? 'closed' : told;
+  row.syncedState = isClosedThere ? 'closed' : confirmed;
   row.updatedAt = at;
   await tx.flush();
   await (row.syncedState === row.status && row.status === 'closed'

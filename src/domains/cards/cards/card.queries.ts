@@ -86,8 +86,8 @@ const cards = list((from, given: Filters<CardFilter>) => {
 }, newestFirst('c'));
 
 /** Newest first. */
-export const listCards = (tx: Tx, filter: CardFilter, asked: PageQuery): Promise<Page<CardRecord>> =>
-  page(tx, cards, filter, asked);
+export const listCards = (tx: Tx, filter: CardFilter, pageQuery: PageQuery): Promise<Page<CardRecord>> =>
+  page(tx, cards, filter, pageQuery);
 
 export type PrimaryCard = { cardId: Id<'card'>; agentId: string; last4: string; status: CardStatus };
 

@@ -40,11 +40,11 @@ export function moveCard(
   if (command.kind === 'close') return { outcome: from.status === 'closed' ? 'already' : 'moved', next: 'closed' };
   if (from.status === 'closed') return refused(`cannot ${command.kind} a card that is closed: closed is final`);
   if (command.kind === 'freeze') return { outcome: from.status === 'frozen' ? 'already' : 'moved', next: 'frozen' };
-  const why = whyKept(from, command.by, agentStatus);
+  const why = whyNotUnfrozen(from, command.by, agentStatus);
   return why === undefined ? { outcome: 'moved', next: 'active' } : refused(why);
 }
 
-function whyKept(from: CardState, by: 'card' | 'agent', agentStatus: string): string | undefined {
+function whyNotUnfrozen(from: CardState, by: 'card' | 'agent', agentStatus: string): string | undefined {
   if (from.status === 'active') return 'cannot unfreeze a card that is active';
   if (agentStatus !== 'active') return `cannot unfreeze a card of an agent that is ${agentStatus}: unfreeze the agent`;
   if (by === 'agent') return from.frozenBy === 'agent' ? undefined : `the card was frozen by the ${from.frozenBy}`;

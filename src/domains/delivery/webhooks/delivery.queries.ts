@@ -70,8 +70,8 @@ const deliveries = list((from, given: Filters<DeliveryFilter>) => {
 }, newestFirst('d'));
 
 /** Newest first. */
-export const listDeliveries = (tx: Tx, filter: DeliveryFilter, asked: PageQuery): Promise<Page<DeliveryRecord>> =>
-  page(tx, deliveries, filter, asked);
+export const listDeliveries = (tx: Tx, filter: DeliveryFilter, pageQuery: PageQuery): Promise<Page<DeliveryRecord>> =>
+  page(tx, deliveries, filter, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {

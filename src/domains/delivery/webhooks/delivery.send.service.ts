@@ -33,7 +33,7 @@ type Deps = {
 
 export const attemptTimeoutMs = 30 * second;
 const bytesRead = 64 * 1_024;
-const charactersKept = 1_024;
+const maxBodyCharacters = 1_024;
 
 export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = attemptTimeoutMs }: Deps): SendDelivery {
   const secretOf = rememberingSecrets(vault);
@@ -69,7 +69,7 @@ type Answered = Omit<Result, 'claimed' | 'tookMs'>;
 const ofAnswer = ({ status, headers, text }: OutboundAnswer): Answered => ({
   attempted: { status, timedOut: false, failure: null },
   retryAfterMs: retryAfterMs(headers['retry-after'], new Date()),
-  responseBody: text === '' ? null : keptText(text),
+  responseBody: text === '' ? null : storedText(text),
 });
 
 /** An answer that broke off after its status counts as that status. */
@@ -82,8 +82,8 @@ function ofError(error: unknown): Answered {
   };
 }
 
-const keptText = (text: string): string =>
-  storable(redactText(text.slice(0, 4 * charactersKept)).slice(0, charactersKept));
+const storedText = (text: string): string =>
+  storable(redactText(text.slice(0, 4 * maxBodyCharacters)).slice(0, maxBodyCharacters));
 
 /** JSON columns take neither NUL nor half of a surrogate pair. */
 const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed();

@@ -20,8 +20,8 @@ const webhooks = list(
 );
 
 /** Newest first. */
-export const listWebhooks = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<WebhookRow>> =>
-  page(tx, webhooks, { ownerId }, asked);
+export const listWebhooks = (tx: Tx, ownerId: string, pageQuery: PageQuery): Promise<Page<WebhookRow>> =>
+  page(tx, webhooks, { ownerId }, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {

@@ -22,8 +22,8 @@ export function wantedEvents(names: readonly string[], isKnown: (name: string) =
   }
   const unknown = events.filter((name) => !isKnown(name));
   if (unknown.length === 0) return { events };
-  const shown = unknown.slice(0, 5).map((name) => `"${name.slice(0, 60)}"`);
-  return { refused: `unknown event ${shown.join(', ')}; use names of the event catalog` };
+  const quoted = unknown.slice(0, 5).map((name) => `"${name.slice(0, 60)}"`);
+  return { refused: `unknown event ${quoted.join(', ')}; use names of the event catalog` };
 }
 
 /** Why a deployment that delivers over https only sends nothing to this URL; undefined where it may send. */

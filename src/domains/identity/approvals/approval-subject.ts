@@ -27,7 +27,7 @@ export type ApprovalCase = {
   readonly agentId: string;
   standing(at: Date): ApprovalStanding;
   /** What the page shows while the record waits. */
-  show(tx: Tx): Promise<ShownRequest>;
+  show(tx: Tx): Promise<ApprovalRequestFacts>;
   /** What a passkey's challenge is bound to. Throws `invalid_request` for changes that the subject does not take. */
   matter(tx: Tx, changes: ApproverChanges | undefined): Promise<Matter>;
   /** Verifies the assertion and approves through the record's workflow: 503 while Temporal is unavailable. */
@@ -47,7 +47,7 @@ export type ApprovalStanding = {
   readonly outcome: { readonly at: Date; readonly approvedBy: string | null } & Ending;
 };
 
-export type ShownRequest = Omit<ApprovalRequestWire, 'agentName'>;
+export type ApprovalRequestFacts = Omit<ApprovalRequestWire, 'agentName'>;
 
 /** What the page says of a record that no longer waits. */
 export type Ending = Pick<NonNullable<ApprovalWire['outcome']>, 'title' | 'verb' | 'meaning' | 'tone'>;

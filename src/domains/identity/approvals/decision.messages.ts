@@ -47,22 +47,22 @@ export function parseDecision(typed: unknown): TypedDecision | Ignored {
 }
 
 /** Reads an update: the API's own decision as it is, anything else as a decision that a person typed. */
-export function decisionAsked(asked: unknown, updateId: string): Decision | Ignored {
-  const ofApi = decisionOfApi(asked);
+export function decisionFromUpdate(input: unknown, updateId: string): Decision | Ignored {
+  const ofApi = decisionOfApi(input);
   if (ofApi !== undefined) return ofApi;
-  const parsed = parseDecision(asked);
+  const parsed = parseDecision(input);
   if ('ignored' in parsed) return { ignored: 'send {"decision":"approve","by":"your name"}; also "deny" and "cancel"' };
   const causeId = `update:${updateId}`.slice(0, 200);
   return { ...parsed, actor: 'signal', causeId, requestId: causeId };
 }
 
 /** Only the fields of a decision, each short; `signature` shows whether it comes from the API. */
-function decisionOfApi(asked: unknown): Decision | undefined {
-  const { decision, actor, by, causeId, requestId, runId, signature } = textsOf(asked, decisionFields);
+function decisionOfApi(input: unknown): Decision | undefined {
+  const { decision, actor, by, causeId, requestId, runId, signature } = textsOf(input, decisionFields);
   const word = decisions.find((candidate) => candidate === decision);
   if (word === undefined || (actor !== 'key' && actor !== 'passkey')) return undefined;
   if (by === undefined || causeId === undefined || requestId === undefined) return undefined;
-  const sent = isObject(asked) ? asked.changes : undefined;
+  const sent = isObject(input) ? input.changes : undefined;
   const changes = sent === undefined ? undefined : changesOf(sent, wholeCents);
   if (sent !== undefined && changes === undefined) return undefined;
   const optional = {

@@ -15,7 +15,7 @@ import type { RelyingParty } from './relying-party.ts';
 
 export type Asserted = { readonly passkey: Passkey; readonly isRepeat: boolean };
 
-type Asked = {
+type AssertionCheck = {
   readonly relyingParty: RelyingParty;
   readonly envelope: AssertionEnvelope;
   readonly matter: Matter;
@@ -25,7 +25,7 @@ type Asked = {
 export async function withAssertion<T>(
   tx: Tx,
   effect: Effect,
-  { relyingParty, envelope, matter }: Asked,
+  { relyingParty, envelope, matter }: AssertionCheck,
   cause: Cause,
   work: (tx: Tx, asserted: Asserted) => Promise<T>,
 ): Promise<T> {

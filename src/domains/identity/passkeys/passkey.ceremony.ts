@@ -139,8 +139,8 @@ async function explained<T>(what: string, expected: RelyingParty, check: () => P
 
 /** The library lets a frame pass that does not say which page it stood in. */
 function refuseForeignFrame({ response }: WebauthnAnswer): void {
-  const said: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
-  if ((said as { crossOrigin?: unknown } | null)?.crossOrigin === true) throw new Error('cross-origin');
+  const clientData: unknown = JSON.parse(Buffer.from(response.clientDataJSON, 'base64url').toString());
+  if ((clientData as { crossOrigin?: unknown } | null)?.crossOrigin === true) throw new Error('cross-origin');
 }
 
 /** None was asked for, and checking a certificate means fetching addresses that it names. */

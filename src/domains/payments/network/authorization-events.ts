@@ -78,7 +78,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   const { id, status, version, windowNumber } = before;
   const { number, dueAt, fromAt, toAt } = window;
   // Where an earlier window is not ended yet, its process will show the next one when it has.
-  const shown = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
+  const nextWindow = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
   const after = { ...before, transactionId } as IntentRow;
   return {
     intentId: id,
@@ -93,7 +93,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
       transactionId,
       deniedReason: null,
       isFinal: false,
-      dueAt: shown?.toAt ?? before.expiresAt,
+      dueAt: nextWindow?.toAt ?? before.expiresAt,
       workflowId: intentWorkflowId(id),
       window: {
         intent_id: id,
@@ -107,10 +107,10 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
       shows:
         windowNumber === number
           ? {
-              window_number: shown?.number ?? null,
-              window_due_at: shown?.dueAt ?? null,
-              window_from_at: shown?.fromAt ?? null,
-              window_to_at: shown?.toAt ?? null,
+              window_number: nextWindow?.number ?? null,
+              window_due_at: nextWindow?.dueAt ?? null,
+              window_from_at: nextWindow?.fromAt ?? null,
+              window_to_at: nextWindow?.toAt ?? null,
             }
           : undefined,
     },
@@ -130,7 +130,7 @@ export function changesOf(
   { transaction, isKnown, intent }: Happened,
 ): Change[] {
   const isDeclined = decision.outcome === 'declined';
-  const said = { outcome: decision.outcome, rule: decision.rule };
+  const details = { outcome: decision.outcome, rule: decision.rule };
   const { agentId, ownerId } = transaction;
   const data = transactionData(transaction);
   const ofTransaction = (event: EventsLike<'transaction.created'>, audited: boolean): Change => ({
@@ -139,7 +139,7 @@ export function changesOf(
     agentId,
     subjectId: transaction.id,
     data,
-    details: said,
+    details,
     audited,
   });
   const near =

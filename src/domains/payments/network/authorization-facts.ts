@@ -17,7 +17,7 @@ import type {
 import type { CheckoutStatus } from '../checkout/checkout.rules.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
-import type { Candidate, DecisionFacts, SaidBefore, TokenFacts } from './authorization.rules.ts';
+import type { Candidate, DecisionFacts, PriorMessages, TokenFacts } from './authorization.rules.ts';
 import { type AuthorizationAnswer, type AuthorizationMessage, clearingMessage } from './network.contract.ts';
 
 export type Known = { readonly requestHash: string; readonly answer: AuthorizationAnswer };
@@ -58,12 +58,12 @@ export type IntentFields = { [K in keyof IntentRow as K extends string ? K : nev
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
 export type ConfirmedTransaction = TransactionFields & { readonly intent: IntentFields };
 
-/** What the network collected without asking, as it was booked before the authorization came. */
-export type UnaskedTransaction = TransactionFields & { readonly cardRef: string; readonly isReversed: boolean };
+/** A transaction booked from clearings whose authorization had not come. */
+export type OrphanTransaction = TransactionFields & { readonly cardRef: string; readonly isReversed: boolean };
 
 export type AuthorizationFacts = {
   readonly early: readonly EarlyMessage[];
-  readonly unasked: UnaskedTransaction | null;
+  readonly orphan: OrphanTransaction | null;
   readonly card: CardRecord;
   readonly agent: AgentRecord;
   readonly policy: Policy | null;
@@ -114,7 +114,7 @@ export async function loadAuthorizationFacts(
   const loaded = fromJson(facts) as AuthorizationFacts & { known?: Known; card: CardRecord | null };
   if (loaded.known !== undefined) return { known: (facts as { known: Known }).known };
   if (loaded.card === null) return { unknownCard: true, early: loaded.early };
-  if (loaded.unasked !== null && loaded.unasked.cardRef !== cardRef) {
+  if (loaded.orphan !== null && loaded.orphan.cardRef !== cardRef) {
     throw new DomainError('conflict', `the network collected for authorization ${id} from another card`);
   }
   return { facts: simulationId === undefined ? loaded : await simulated(tx, loaded, simulationId) };
@@ -145,7 +145,7 @@ export function decisionFactsOf(
     candidates: [
       ...facts.intents.map((intent) => candidateOf(intent, at)),
       // Windows were open at the confirm. An authorization with earlier clearings already has its transaction.
-      ...(facts.unasked === null ? facts.confirmed : []).map(({ id, intent }) => ({
+      ...(facts.orphan === null ? facts.confirmed : []).map(({ id, intent }) => ({
         ...candidateOf(intent, at),
         closedBecause: undefined,
         transactionId: id,
@@ -155,16 +155,19 @@ export function decisionFactsOf(
     simulation: facts.simulation,
     availableCents: facts.availableCents,
     partialSupported: message.partialSupported,
-    before: saidBefore(facts, message),
+    before: priorMessagesOf(facts, message),
   };
 }
 
-type Asked = { readonly amountCents: number; readonly cardRef: string };
+type AuthorizationRequest = { readonly amountCents: number; readonly cardRef: string };
 
-/** What the network said about the authorization before it sent it, and of this card. */
-export function saidBefore({ early, unasked }: AuthorizationFacts, { amountCents, cardRef }: Asked): SaidBefore {
-  if (unasked !== null) {
-    const { isReversed, clearedCents, isFinal } = unasked;
+/** The clearings and reversals of this card that came before their authorization. */
+export function priorMessagesOf(
+  { early, orphan }: AuthorizationFacts,
+  { amountCents, cardRef }: AuthorizationRequest,
+): PriorMessages {
+  if (orphan !== null) {
+    const { isReversed, clearedCents, isFinal } = orphan;
     return { isReversed, collectedCents: cents(clearedCents), isFinal, isBooked: true };
   }
   const ofCard = early.filter((message) => message.cardRef === cardRef);
@@ -177,8 +180,8 @@ export function saidBefore({ early, unasked }: AuthorizationFacts, { amountCents
   };
 }
 
-const takesAll = ({ amountCents }: EarlyMessage['body'], askedCents: number): boolean =>
-  typeof amountCents !== 'number' || amountCents >= askedCents;
+const takesAll = ({ amountCents }: EarlyMessage['body'], requestedCents: number): boolean =>
+  typeof amountCents !== 'number' || amountCents >= requestedCents;
 
 /** Declined is used as well: a token is good for one authorization, however that ended. */
 export const isTokenUsed = ({ checkout }: AuthorizationFacts): boolean =>

@@ -10,7 +10,7 @@ import { blankTransaction } from '../transactions/blank-transaction.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { holdExpiry } from '../transactions/transaction.rules.ts';
 import type { Decision } from './authorization.rules.ts';
-import { type AuthorizationFacts, isTokenUsed, type UnaskedTransaction } from './authorization-facts.ts';
+import { type AuthorizationFacts, isTokenUsed, type OrphanTransaction } from './authorization-facts.ts';
 import type { AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './received-message.ts';
 
@@ -65,14 +65,14 @@ export function transactionOf(
 }
 
 /** What was collected stays on the row; the rest is held, if it is, from now on. */
-export function unaskedTransactionOf(
+export function orphanTransactionOf(
   { message, cause }: Received<AuthorizationMessage>,
-  unasked: UnaskedTransaction,
+  orphan: OrphanTransaction,
   facts: AuthorizationFacts,
   decision: Decision,
 ): TransactionFields {
   const { outcome, approvedCents, holdCents, rule, reason } = decision;
-  const { cardRef: _cardRef, isReversed: _isReversed, ...row } = unasked;
+  const { cardRef: _cardRef, isReversed: _isReversed, ...row } = orphan;
   const isDeclined = outcome === 'declined';
   const isHeld = holdCents > 0;
   return {

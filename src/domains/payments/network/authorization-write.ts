@@ -12,8 +12,13 @@ import { fundingSourceOf } from '../transactions/funding-source.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
 import { changesOf, intentMove } from './authorization-events.ts';
-import { type AuthorizationFacts, type ConfirmedTransaction, isTokenUsed, saidBefore } from './authorization-facts.ts';
-import { transactionOf, unaskedTransactionOf } from './authorization-transaction.ts';
+import {
+  type AuthorizationFacts,
+  type ConfirmedTransaction,
+  isTokenUsed,
+  priorMessagesOf,
+} from './authorization-facts.ts';
+import { orphanTransactionOf, transactionOf } from './authorization-transaction.ts';
 import type { AuthorizationAnswer, AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './received-message.ts';
 
@@ -26,7 +31,7 @@ export type Writing = {
 };
 
 export function writingOf(
-  asked: Received<AuthorizationMessage>,
+  authorization: Received<AuthorizationMessage>,
   facts: AuthorizationFacts,
   decision: Decision,
 ): Writing {
@@ -34,13 +39,13 @@ export function writingOf(
     decision.outcome === 'declined'
       ? undefined
       : facts.confirmed.find(({ id }) => id === decision.candidate?.transactionId);
-  const received = { ...asked, cause: causedBy(asked.cause, originatingCall(facts, decision, linked)) };
+  const received = { ...authorization, cause: causedBy(authorization.cause, originatingCall(facts, decision, linked)) };
   const { cause, message, adapter, requestHash } = received;
-  const { unasked } = facts;
+  const { orphan } = facts;
   const transaction =
-    unasked === null
+    orphan === null
       ? transactionOf(received, facts, decision, linked)
-      : unaskedTransactionOf(received, unasked, facts, decision);
+      : orphanTransactionOf(received, orphan, facts, decision);
   const intent = intentMove(facts, decision, { transactionId: transaction.id, at: cause.at });
   const answer: AuthorizationAnswer = {
     decision: decision.outcome,
@@ -49,7 +54,7 @@ export function writingOf(
     rule: decision.rule,
     reason: decision.reason,
   };
-  const isKnown = linked !== undefined || unasked !== null;
+  const isKnown = linked !== undefined || orphan !== null;
   const changes = changesOf(facts, decision, { transaction, isKnown, intent });
   const payload = {
     message: {
@@ -59,7 +64,7 @@ export function writingOf(
       requestHash,
       transactionId: transaction.id,
       causeId: cause.causeId,
-      requestId: asked.cause.requestId,
+      requestId: authorization.cause.requestId,
       at: cause.at,
       answer,
     },
@@ -67,7 +72,7 @@ export function writingOf(
     expected: decision.outcome === 'declined' ? undefined : versionsOf(facts),
     intent: intent?.write,
     linked: linked === undefined ? undefined : linkedVersions(linked),
-    unasked: unasked === null ? undefined : { version: unasked.version, status: unasked.status },
+    orphan: orphan === null ? undefined : { version: orphan.version, status: orphan.status },
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
     checkout: checkoutWrite(facts, decision),
@@ -122,7 +127,7 @@ function decisionRow(
   transaction: TransactionFields,
 ) {
   const { card, agent, policy, counters, availableCents } = facts;
-  const { collectedCents } = saidBefore(facts, message);
+  const { collectedCents } = priorMessagesOf(facts, message);
   return {
     transaction_id: transaction.id,
     owner_id: card.ownerId,

@@ -1,6 +1,6 @@
 /**
- * The decision on one authorization: which intent it belongs to, whether the rules allow it, whether the money is
- * there, and the messages that the network sent before it. Pure; the very facts go into the record of the decision.
+ * The decision on one authorization: which intent it belongs to, whether the rules allow it, and whether the money is
+ * available, with the messages that the network sent before it. Pure; the record of the decision stores the same facts.
  * @module
  */
 import { type Cents, cents, inWords, least, subtract, zero } from '../../../kernel/money.ts';
@@ -32,11 +32,11 @@ export type TokenFacts = {
   readonly ceilingCents: number | null;
 };
 
-/** A charge on request: paid for by the intent that it names, where it names one, and declined where that is wanted. */
+/** A simulated charge: only the intent that it names may pay, and `wanted: 'decline'` declines it after the rules. */
 export type SimulatedFacts = { readonly intentId: string | null; readonly wanted: 'approve' | 'decline' };
 
 export type DecisionFacts = {
-  /** Everything but the intent, which is found here. */
+  /** All facts but the intent, which `findIntent` chooses. */
   readonly spending: Omit<SpendingFacts, 'intent'>;
   readonly candidates: readonly Candidate[];
   /** Null for a charge that carries no payment token. */
@@ -44,21 +44,21 @@ export type DecisionFacts = {
   readonly simulation?: SimulatedFacts | undefined;
   readonly availableCents: number;
   readonly partialSupported: boolean;
-  readonly before: SaidBefore;
+  readonly before: PriorMessages;
 };
 
-/** What the network has said about an authorization before it sent it. */
-export type SaidBefore = {
-  /** All of it was given back. */
+/** The messages about an authorization that came before it. */
+export type PriorMessages = {
+  /** The whole amount was reversed. */
   readonly isReversed: boolean;
-  /** What was collected; 0 where nothing was. It stays booked, whatever is decided. */
+  /** The collected amount, 0 without a clearing. It stays booked, whatever the decision is. */
   readonly collectedCents: Cents;
-  /** The last clearing has come: nothing is held any more. */
+  /** The final clearing has come, so nothing is held any more. */
   readonly isFinal: boolean;
-  /** It was taken from the available money already; otherwise it is booked with the decision. */
+  /** The collected amount was already taken from the available money; otherwise it is booked with the decision. */
   readonly isBooked: boolean;
 };
-export const nothingSaid: SaidBefore = {
+export const noPriorMessages: PriorMessages = {
   isReversed: false,
   collectedCents: zero,
   isFinal: false,
@@ -74,7 +74,7 @@ export type IntentMismatch = {
 export type Decision = {
   readonly outcome: 'approved' | 'partial' | 'declined';
   readonly approvedCents: Cents;
-  /** What is held. Less than approved only where money was collected before it was asked for. */
+  /** The held amount. Less than approved only where clearings came before the authorization. */
   readonly holdCents: Cents;
   readonly rule: string;
   readonly reason: string;
@@ -82,51 +82,50 @@ export type Decision = {
   readonly candidate: Candidate | undefined;
   /** Declined only because no person has approved it yet. */
   readonly needsPerson: boolean;
-  /** The intent that came near, and why it did not fit. */
+  /** The intent that fits best but not fully, and why it does not fit. */
   readonly mismatch: IntentMismatch | undefined;
 };
 
 /**
- * The rules see the whole amount, and the counters without what was collected of it before: so limits, intent and
- * policy decide on the rest as on any charge.
+ * The rules are evaluated for the whole amount, with counters that exclude the part collected before. So limits, intent
+ * and policy decide on the rest as on any charge.
  */
 export function decideAuthorization(facts: DecisionFacts): Decision {
   const { before, spending } = facts;
   const { request } = spending;
   const found = findIntent(facts);
-  const told = { candidate: found.candidate, mismatch: found.mismatch };
   if (before.isReversed) {
     const reason = `the network reversed ${inWords(request.amountCents)} before it asked for them`;
-    return declined({ rule: 'reversed_before', reason, trace: [] }, { ...told, mismatch: undefined });
+    return declined({ rule: 'reversed_before', reason, trace: [] }, { ...found, mismatch: undefined });
   }
-  if (isCollected(facts)) return collected('approved', request.amountCents, facts, told);
+  if (isCollected(facts)) return collected('approved', request.amountCents, facts, found);
   const misuse = tokenMisuse(facts, found) ?? simulationMisfit(facts, found);
-  if (misuse !== undefined) return declined(misuse, told);
+  if (misuse !== undefined) return declined(misuse, found);
   const whole = evaluate(facts, found, request.amountCents);
-  const through = facts.simulation?.wanted === 'decline' ? declinedAsWanted : approved;
+  const through = facts.simulation?.wanted === 'decline' ? declinedAsRequested : approved;
   const holding = (decision: Decision): Decision => ({ ...decision, holdCents: holdOf(decision, before) });
-  if (whole.outcome === 'allow') return holding(through('approved', request.amountCents, whole, told));
+  if (whole.outcome === 'allow') return holding(through('approved', request.amountCents, whole, found));
   const takesParts = facts.partialSupported && request.kind !== 'verification';
   const part = takesParts ? mostAllowed(facts, found, whole) : undefined;
   if (part !== undefined) {
     const reason = `${inWords(part.amountCents)} approved: ${whole.reason}`;
-    return holding(through('partial', part.amountCents, { ...part.decision, rule: whole.rule, reason }, told));
+    return holding(through('partial', part.amountCents, { ...part.decision, rule: whole.rule, reason }, found));
   }
-  if (takesParts && before.collectedCents > 0) return collected('partial', before.collectedCents, facts, told, whole);
+  if (takesParts && before.collectedCents > 0) return collected('partial', before.collectedCents, facts, found, whole);
   const needsPerson = whole.outcome === 'needs_approval' && !before.isFinal;
-  return { ...declined(whole, told), needsPerson };
+  return { ...declined(whole, found), needsPerson };
 }
 
-/** Nothing is left to decide on. An account check asks for no money, so none was collected for it. */
+/** The whole amount was collected already. An account check requests no money, so nothing is collected for it. */
 const isCollected = ({ before, spending: { request } }: DecisionFacts): boolean =>
   request.kind !== 'verification' && before.collectedCents >= request.amountCents;
 
-/** No more than the network collected, with the refusal of the rest where there is one. */
+/** Approves the collected amount only, with the reason why the rest was refused, if it was. */
 function collected(
   outcome: 'approved' | 'partial',
   amountCents: number,
   { before, availableCents }: DecisionFacts,
-  told: Told,
+  found: Found,
   refused?: Why,
 ): Decision {
   const words = `the network had collected ${inWords(before.collectedCents)} before it asked`;
@@ -134,14 +133,14 @@ function collected(
     refused === undefined
       ? { rule: 'cleared_before', reason: words, trace: [] }
       : { ...refused, reason: `${words}; no more than that: ${refused.reason}` };
-  const decision = approved(outcome, amountCents, why, told);
-  // Its clearing is booked next, from the hold; of a refused charge it is booked as one without a hold.
+  const decision = approved(outcome, amountCents, why, found);
+  // Its clearing is booked next: from the hold, or without one where the charge was refused.
   const isHeld = outcome === 'approved' && !before.isBooked;
   return { ...decision, holdCents: isHeld ? least(amountCents, availableCents) : zero };
 }
 
-/** What is collected before is booked out of the hold, unless it was booked before. */
-function holdOf({ holdCents }: Decision, { collectedCents, isFinal, isBooked }: SaidBefore): Cents {
+/** Clearings that are not booked yet will be taken from the hold; booked ones reduce it. */
+function holdOf({ holdCents }: Decision, { collectedCents, isFinal, isBooked }: PriorMessages): Cents {
   if (!isBooked) return holdCents;
   return isFinal ? zero : cents(Math.max(0, holdCents - collectedCents));
 }
@@ -162,7 +161,7 @@ function findIntent({ spending: { request, policy, at }, candidates }: DecisionF
   };
 }
 
-/** Ties go to the first: of two that fit alike, the one that a passkey stands by is meant. */
+/** In a tie the first candidate wins, so attested intents come first. */
 function attestedFirst(candidates: readonly Candidate[], policy: Policy | null, at: Date): readonly Candidate[] {
   if (policy?.requireAttestation !== true) return candidates;
   const isAttested = ({ attestedAt }: Candidate): boolean => whyUnattested(policy, attestedAt, at) === undefined;
@@ -191,7 +190,7 @@ function simulationMisfit({ simulation }: DecisionFacts, { candidate, mismatch }
   return { rule: 'simulation_intent', reason: `the simulation names intent ${simulation.intentId}: ${why}`, trace: [] };
 }
 
-/** The spending rules, and then the money: a rule's refusal says more than an empty wallet. */
+/** The spending rules first, then the available money: a refusal by a rule is the more useful reason. */
 function evaluate(facts: DecisionFacts, { candidate, mismatch }: Found, amountCents: number): SpendingDecision {
   const request = { ...facts.spending.request, amountCents };
   const decision = evaluateSpending({
@@ -214,7 +213,7 @@ function evaluate(facts: DecisionFacts, { candidate, mismatch }: Found, amountCe
   };
 }
 
-/** Of the amount, what has left the available money before. */
+/** The part of the amount that was already taken from the available money. */
 const bookedCents = ({ before }: DecisionFacts): number => (before.isBooked ? before.collectedCents : 0);
 
 const factsOf = (candidate: Candidate): IntentFacts => ({
@@ -229,7 +228,7 @@ const factsOf = (candidate: Candidate): IntentFacts => ({
 
 const atMost = 8;
 
-/** The most that limits and money let through, each asked in turn; undefined when another rule refuses. */
+/** The highest amount that limits and money allow, found by repeated evaluation; undefined when another rule refuses. */
 function mostAllowed(
   facts: DecisionFacts,
   found: Found,
@@ -239,7 +238,7 @@ function mostAllowed(
   let amountCents = facts.spending.request.amountCents;
   for (let round = 0; round < atMost; round++) {
     const room = roomIn(decision, bookedCents(facts));
-    // No more than was collected is no part of the rest.
+    // A part has to exceed the collected amount, which is booked anyway.
     if (room === undefined || room <= facts.before.collectedCents || room >= amountCents) return undefined;
     amountCents = room;
     decision = evaluate(facts, found, amountCents);
@@ -248,7 +247,7 @@ function mostAllowed(
   return undefined;
 }
 
-/** How much the refusing rule would have let through; undefined where less would not help. */
+/** The amount that the refusing rule would have allowed; undefined where a lower amount would be refused too. */
 function roomIn({ outcome, trace }: SpendingDecision, booked: number): number | undefined {
   const last = trace.at(-1);
   if (outcome !== 'deny' || last === undefined) return undefined;
@@ -258,14 +257,13 @@ function roomIn({ outcome, trace }: SpendingDecision, booked: number): number | 
   return typeof limit === 'number' && typeof spentCents === 'number' ? limit - spentCents : undefined;
 }
 
-type Told = Pick<Decision, 'candidate' | 'mismatch'>;
 type Why = Pick<Decision, 'rule' | 'reason' | 'trace'>;
 
 const approved = (
   outcome: 'approved' | 'partial',
   amountCents: number,
   { rule, reason, trace }: Why,
-  told: Told,
+  found: Found,
 ): Decision => ({
   outcome,
   approvedCents: cents(amountCents),
@@ -274,16 +272,16 @@ const approved = (
   reason,
   trace,
   needsPerson: false,
-  ...told,
+  ...found,
 });
 
-/** In the place of an approval. */
-const declinedAsWanted: typeof approved = (_outcome, amountCents, { trace }, told) => {
+/** Takes the place of `approved` when a simulation requests a decline. */
+const declinedAsRequested: typeof approved = (_outcome, amountCents, { trace }, found) => {
   const reason = `the rules let ${inWords(amountCents)} through, and the simulation asks for a decline`;
-  return declined({ rule: 'simulated_decline', reason, trace }, { ...told, mismatch: undefined });
+  return declined({ rule: 'simulated_decline', reason, trace }, { ...found, mismatch: undefined });
 };
 
-const declined = ({ rule, reason, trace }: Why, { mismatch, candidate }: Told): Decision => ({
+const declined = ({ rule, reason, trace }: Why, { mismatch, candidate }: Found): Decision => ({
   outcome: 'declined',
   approvedCents: cents(0),
   holdCents: cents(0),

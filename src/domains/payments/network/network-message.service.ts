@@ -86,14 +86,14 @@ export function sameAnswer<Answer>(
 }
 
 /** In place of a hash: the money was collected, and its authorization has not come. The first one to come fixes it. */
-export const notAsked = '*';
+export const missingAuthorization = '*';
 
-type Unasked = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
+type AuthorizationKey = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
 
 /** An authorization that was declined as of an unknown card keeps that answer, and learns of its transaction. */
-export async function keepUnasked(
+export async function storeMissingAuthorization(
   tx: Tx,
-  { adapter, authorizationId, cardRef }: Unasked,
+  { adapter, authorizationId, cardRef }: AuthorizationKey,
   { transactionId, answer, at }: { transactionId: string; answer: AuthorizationAnswer; at: Date },
 ): Promise<void> {
   await runSql(
@@ -102,11 +102,11 @@ export async function keepUnasked(
        (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer, received_at)
      values ($1, $2, 'authorization', $2, $3, $4, $5, $6::jsonb, $7)
      on conflict (adapter, id, kind) do update set transaction_id = excluded.transaction_id`,
-    [adapter, authorizationId, cardRef, notAsked, transactionId, JSON.stringify(answer), at],
+    [adapter, authorizationId, cardRef, missingAuthorization, transactionId, JSON.stringify(answer), at],
   );
 }
 
-export type Kept = {
+export type StoredMessage = {
   readonly kind: MessageKind;
   readonly transactionId: string | null;
   readonly answer: Readonly<Record<string, unknown>>;
@@ -119,9 +119,9 @@ export type Kept = {
 export async function keepMessage(
   tx: Tx,
   { adapter, message, requestHash, cause }: Received<Message>,
-  kept: Kept,
+  stored: StoredMessage,
 ): Promise<void> {
-  const isWaiting = kept.isWaiting === true;
+  const isWaiting = stored.isWaiting === true;
   await runSql(
     tx,
     `insert into network_messages
@@ -131,15 +131,15 @@ export async function keepMessage(
     [
       adapter,
       message.id,
-      kept.kind,
+      stored.kind,
       message.authorizationId,
       message.cardRef,
       requestHash,
-      kept.transactionId,
-      JSON.stringify(kept.answer),
+      stored.transactionId,
+      JSON.stringify(stored.answer),
       isWaiting,
-      isWaiting || kept.misfit !== undefined ? JSON.stringify(message) : null,
-      kept.misfit ?? null,
+      isWaiting || stored.misfit !== undefined ? JSON.stringify(message) : null,
+      stored.misfit ?? null,
       cause.at,
       cause.requestId,
     ],

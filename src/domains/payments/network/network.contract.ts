@@ -44,7 +44,7 @@ export const authorizationMessage = z
     simulation: reference.optional().meta({ description: 'the simulated charge that Bursar asked for' }),
     sentAt: at.optional(),
   })
-  .refine(({ kind, amountCents: asked }) => (kind === 'verification') === (asked === 0), {
+  .refine(({ kind, amountCents }) => (kind === 'verification') === (amountCents === 0), {
     path: ['amountCents'],
     message: 'must be 0 for a verification and more than 0 for a purchase',
   });

@@ -81,9 +81,9 @@ export const networkCauseId = (adapter: string, kind: MessageKind, id: string): 
 
 /** The schema's own field order makes it canonical. A network that sends again may stamp the message anew. */
 const hashOf = (kind: string, message: object): string => {
-  const { sentAt: _sent, clearedAt: _cleared, ...said } = message as { sentAt?: unknown; clearedAt?: unknown };
+  const { sentAt: _sent, clearedAt: _cleared, ...content } = message as { sentAt?: unknown; clearedAt?: unknown };
   return createHash('sha256')
-    .update(`${kind}\n${JSON.stringify(said)}`)
+    .update(`${kind}\n${JSON.stringify(content)}`)
     .digest('hex');
 };
 

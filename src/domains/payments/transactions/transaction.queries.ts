@@ -10,9 +10,9 @@ import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { planLimits } from '../../parties/index.ts';
 import { TransactionRow } from './transaction.entity.ts';
 import type { TransactionStatus } from './transaction.rules.ts';
-import { type ShownFields, shownFields } from './transaction.wire.ts';
+import { type PublishedFields, publishedFields } from './transaction.wire.ts';
 
-export type ShownTransaction = ShownFields & { readonly events: string };
+export type PublishedTransaction = PublishedFields & { readonly events: string };
 
 /** The events as one text: columns, or JSON, would cost the reader of a page more than all other fields. */
 const events = sql<string>`coalesce((
@@ -23,11 +23,12 @@ export const findTransaction = (tx: Tx, id: string): Promise<TransactionRow | nu
   tx.findOne(TransactionRow, { id: id as TransactionRow['id'] });
 
 const published = query((from, given: Given<{ id: string }>) =>
-  from.selectFrom('transactions').select(shownFields).select(events).where('id', '=', given('id')),
+  from.selectFrom('transactions').select(publishedFields).select(events).where('id', '=', given('id')),
 );
 
 /** The published fields of one transaction, with its events. */
-export const readTransaction = (tx: Tx, id: string): Promise<ShownTransaction | null> => published.first(tx, { id });
+export const readTransaction = (tx: Tx, id: string): Promise<PublishedTransaction | null> =>
+  published.first(tx, { id });
 
 export async function lockTransaction(tx: Tx, id: string): Promise<TransactionRow> {
   const row = await tx.findOne(
@@ -78,7 +79,7 @@ const transactions = list((from, given: Filters<ListedBy>) => {
     ->> coalesce((select plan from customers where owner_id = ${given('ownerId')}), 'free'))::interval`;
   let wanted = from
     .selectFrom('transactions')
-    .select(shownFields)
+    .select(publishedFields)
     .select(events)
     .where('ownerId', '=', given('ownerId'))
     .where('createdAt', '>=', history);
@@ -100,12 +101,12 @@ const historyOfPlan = JSON.stringify(
 export const listTransactions = (
   tx: Tx,
   { merchant, ...filter }: TransactionFilter,
-  asked: PageQuery,
-): Promise<Page<ShownTransaction>> =>
-  page(tx, transactions, { ...filter, merchantLower: merchant?.toLowerCase(), historyOfPlan }, asked);
+  pageQuery: PageQuery,
+): Promise<Page<PublishedTransaction>> =>
+  page(tx, transactions, { ...filter, merchantLower: merchant?.toLowerCase(), historyOfPlan }, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {
-    readonly transaction: ShownTransaction;
+    readonly transaction: PublishedTransaction;
   }
 }

@@ -10,7 +10,7 @@ import { mapPage } from '../../../kernel/page.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
 import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
 import type { TransactionRow } from './transaction.entity.ts';
-import { listTransactions, readTransaction, type ShownTransaction } from './transaction.queries.ts';
+import { listTransactions, type PublishedTransaction, readTransaction } from './transaction.queries.ts';
 import { noteOn } from './transaction.service.ts';
 import { transactionWire } from './transaction.wire.ts';
 
@@ -33,27 +33,27 @@ export type TransactionDeps = {
 export const transactionHandlers = ({ database, simulate }: TransactionDeps): Handlers<typeof transactionsArea> => ({
   listTransactions: async ({ query: { cursor, limit, ...filter }, own }, call) => {
     const wanted = { ...filter, ownerId: own.ownerId, agentId: own.agentId ?? filter.agentId, now: await call.now() };
-    return mapPage(await listTransactions(database.read(), wanted, pageOfQuery({ cursor, limit })), shownAs);
+    return mapPage(await listTransactions(database.read(), wanted, pageOfQuery({ cursor, limit })), toWire);
   },
 
-  getTransaction: async ({ records }) => shownAs(records.transaction),
+  getTransaction: async ({ records }) => toWire(records.transaction),
 
   updateTransaction: ({ params: { id }, body: { memo } }, call) =>
     database.write(async (tx) => {
       await noteOn(tx, id, memo, call.cause);
-      return shownAs(await read(tx, id));
+      return toWire(await read(tx, id));
     }),
 
   simulateTransaction: async ({ body: { amountCents, intentId, merchant, ...order } }, call) => {
     const { id } = await simulate({ ...order, amountCents, intentId, merchant }, call);
-    return shownAs(await read(database.read(), id));
+    return toWire(await read(database.read(), id));
   },
 });
 
-async function read(tx: Tx, id: string): Promise<ShownTransaction> {
+async function read(tx: Tx, id: string): Promise<PublishedTransaction> {
   const found = await readTransaction(tx, id);
   if (found === null) throw notFound('transaction', id);
   return found;
 }
 
-const shownAs = (row: ShownTransaction): TransactionWire => transactionWire(row, row.events);
+const toWire = (row: PublishedTransaction): TransactionWire => transactionWire(row, row.events);

@@ -6,7 +6,7 @@ import type { TransactionEventWire, TransactionWire } from './transaction.contra
 import type { TransactionFields } from './transaction.entity.ts';
 
 /** Every published field of a transaction comes from these. */
-export const shownFields = [
+export const publishedFields = [
   'id',
   'ownerId',
   'agentId',
@@ -42,15 +42,15 @@ export const shownFields = [
   'createdAt',
   'updatedAt',
 ] as const satisfies readonly (keyof TransactionFields)[];
-export type ShownField = (typeof shownFields)[number];
-export type ShownFields = Pick<TransactionFields, ShownField>;
+export type PublishedField = (typeof publishedFields)[number];
+export type PublishedFields = Pick<TransactionFields, PublishedField>;
 
 /** `events`: one line for each, as transaction.queries.ts has the database write them. */
-export const transactionWire = (row: ShownFields, events: string): TransactionWire =>
+export const transactionWire = (row: PublishedFields, events: string): TransactionWire =>
   Object.assign(publicFields(row), { events: events === '' ? [] : events.split('\n').map(eventWire) });
 
 /** The `data` of every transaction event but `transaction.completed`: without names and texts. */
-export const transactionData = (row: ShownFields): EventData<'transaction.created'> => ({
+export const transactionData = (row: PublishedFields): EventData<'transaction.created'> => ({
   id: row.id,
   transactionId: row.id,
   ownerId: row.ownerId,
@@ -84,7 +84,7 @@ export const transactionData = (row: ShownFields): EventData<'transaction.create
 });
 
 /** The `data` of `transaction.completed`: exactly the specification's fields. */
-export const completedData = (row: ShownFields): EventData<'transaction.completed'> => ({
+export const completedData = (row: PublishedFields): EventData<'transaction.completed'> => ({
   transactionId: row.id,
   agentId: row.agentId,
   ...(row.intentId == null ? {} : { intentId: row.intentId }),
@@ -93,7 +93,7 @@ export const completedData = (row: ShownFields): EventData<'transaction.complete
   status: row.status,
 });
 
-const publicFields = (row: ShownFields): Omit<TransactionWire, 'events'> => ({
+const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,

@@ -8,7 +8,7 @@ import { notFound } from '../../../kernel/errors.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { IntentRow, IntentSchema } from './intent.entity.ts';
 import type { IntentStatus } from './intent.rules.ts';
-import { type ShownIntent, shownFields } from './intent.wire.ts';
+import { type PublishedIntent, publishedFields } from './intent.wire.ts';
 
 const wholeIntent = query((from, given: Given<{ id: string }>) =>
   from.selectFrom('intents').select(columnsOf(IntentSchema)).where('id', '=', given('id')),
@@ -39,11 +39,11 @@ export type IntentFilter = {
 };
 
 const published = query((from, given: Given<{ id: string }>) =>
-  from.selectFrom('intents').select(shownFields).where('id', '=', given('id')),
+  from.selectFrom('intents').select(publishedFields).where('id', '=', given('id')),
 );
 
 /** The published fields of one intent. */
-export const readIntent = (tx: Tx, id: string): Promise<ShownIntent | null> => published.first(tx, { id });
+export const readIntent = (tx: Tx, id: string): Promise<PublishedIntent | null> => published.first(tx, { id });
 
 type ListedBy = {
   readonly ownerId: string;
@@ -57,7 +57,7 @@ type ListedBy = {
 
 const intents = list((from, given: Filters<ListedBy>) => {
   const isPast = sql<boolean>`expires_at <= ${given('now')} and matched_transaction_id is null`;
-  let wanted = from.selectFrom('intents').select(shownFields).where('ownerId', '=', given('ownerId'));
+  let wanted = from.selectFrom('intents').select(publishedFields).where('ownerId', '=', given('ownerId'));
   if (given.has('agentId')) wanted = wanted.where('agentId', '=', given('agentId'));
   if (given.has('final')) wanted = wanted.where('status', '=', given('final'));
   if (given.has('open')) wanted = wanted.where('status', '=', given('open')).where((eb) => eb.not(isPast));
@@ -73,8 +73,8 @@ const intents = list((from, given: Filters<ListedBy>) => {
 export const listIntents = (
   tx: Tx,
   { ownerId, agentId, status, now }: IntentFilter,
-  asked: PageQuery,
-): Promise<Page<ShownIntent>> => page(tx, intents, { ownerId, agentId, ...byStatus(status, now) }, asked);
+  pageQuery: PageQuery,
+): Promise<Page<PublishedIntent>> => page(tx, intents, { ownerId, agentId, ...byStatus(status, now) }, pageQuery);
 
 function byStatus(status: IntentStatus | undefined, now: Date): Partial<ListedBy> {
   if (status === undefined) return {};

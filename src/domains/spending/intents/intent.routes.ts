@@ -21,7 +21,7 @@ import { listIntents } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
 import { applyToIntent, type IntentCommand } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
-import { intentWire, type ShownIntent, windowWire } from './intent.wire.ts';
+import { intentWire, type PublishedIntent, windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
 import type { IntentWire } from './intent-shapes.contract.ts';
 import { maxChargeCentsOf } from './max-charge.queries.ts';
@@ -108,20 +108,20 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
  */
 async function withLinks(
   { database, links }: IntentDeps,
-  found: readonly ShownIntent[],
+  found: readonly PublishedIntent[],
   { caller, now }: Call,
-): Promise<(row: ShownIntent) => IntentWire> {
+): Promise<(row: PublishedIntent) => IntentWire> {
   const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
-  const statusOf = (row: ShownIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
+  const statusOf = (row: PublishedIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
   const waiting = found.filter((row) => statusOf(row) === 'pending_approval');
   const most = await maxChargeCentsOf(database.read(), waiting);
   const ids = caller.kind === 'key' ? waiting.map(({ id }) => id) : [];
   const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
   return (row) => {
-    const [shown, status] = [intentWire(row), statusOf(row)];
-    return Object.assign(shown, {
+    const [wire, status] = [intentWire(row), statusOf(row)];
+    return Object.assign(wire, {
       status,
-      window: status === 'approved' ? shown.window : null,
+      window: status === 'approved' ? wire.window : null,
       maxChargeEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
       approvalUrl: urls?.get(row.id) ?? null,
     });

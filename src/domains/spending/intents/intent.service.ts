@@ -24,8 +24,8 @@ import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
 import { refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentEventData } from './intent.wire.ts';
+import { anchor, dueAt } from './windows/current-window.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
-import { anchor, dueAt } from './windows/shown-window.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
 
 export type IntentCommand =

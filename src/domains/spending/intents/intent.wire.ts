@@ -9,7 +9,7 @@ import type { Window } from './windows/recurrence.rules.ts';
 import type { WindowStatus } from './windows/window.rules.ts';
 
 /** Every published field of an intent comes from these. */
-export const shownFields = [
+export const publishedFields = [
   'id',
   'ownerId',
   'agentId',
@@ -36,9 +36,9 @@ export const shownFields = [
   'windowFromAt',
   'windowToAt',
 ] as const satisfies readonly (keyof IntentRow)[];
-export type ShownIntent = Pick<IntentRow, (typeof shownFields)[number]>;
+export type PublishedIntent = Pick<IntentRow, (typeof publishedFields)[number]>;
 
-export const intentWire = (row: ShownIntent): IntentFacts => ({
+export const intentWire = (row: PublishedIntent): IntentFacts => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -74,19 +74,19 @@ export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindo
 type PaidWindow = Window & { readonly status: WindowStatus; readonly transactionId: string | null };
 
 /** Without purpose, merchant, reason and approver, which are texts or may name people. */
-export const intentEventData = (row: ShownIntent): EventData<'intent.created'> => ({
+export const intentEventData = (row: PublishedIntent): EventData<'intent.created'> => ({
   ...withoutWindow(row),
   window: currentWindow(row),
 });
 
 /** Of a recurring intent: the event's own window takes the place of the current one. */
-export const windowEventData = (row: ShownIntent, window: PaidWindow): EventData<'intent_window.completed'> => ({
+export const windowEventData = (row: PublishedIntent, window: PaidWindow): EventData<'intent_window.completed'> => ({
   ...withoutWindow(row),
   matchedTransactionId: window.transactionId,
   window: { ...windowWire(window), status: window.status },
 });
 
-const withoutWindow = (row: ShownIntent): Omit<EventData<'intent.created'>, 'window'> => ({
+const withoutWindow = (row: PublishedIntent): Omit<EventData<'intent.created'>, 'window'> => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -105,14 +105,14 @@ const withoutWindow = (row: ShownIntent): Omit<EventData<'intent.created'>, 'win
 });
 
 /** Of an approved recurring one: what is current or next, and unpaid. */
-function shownWindow({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: ShownIntent): Window | null {
+function windowOf({ status, windowNumber, windowDueAt, windowFromAt, windowToAt }: PublishedIntent): Window | null {
   if (status !== 'approved' || windowNumber == null) return null;
   if (windowDueAt == null || windowFromAt == null || windowToAt == null) return null;
   return { number: windowNumber, dueAt: windowDueAt, fromAt: windowFromAt, toAt: windowToAt };
 }
 
-function currentWindow(row: ShownIntent): IntentWindowWire | null {
-  const window = shownWindow(row);
+function currentWindow(row: PublishedIntent): IntentWindowWire | null {
+  const window = windowOf(row);
   return window === null ? null : windowWire(window);
 }
 
@@ -125,7 +125,7 @@ export const intentView = (row: IntentRow): IntentView => ({
   agentId: row.agentId,
   approvedBy: row.approvedBy ?? null,
   recurring: row.recurring?.cadence ?? null,
-  window: windowView(shownWindow(row)),
+  window: windowView(windowOf(row)),
 });
 
 const windowView = (window: Window | null): NonNullable<IntentView['window']> | null =>

@@ -2,12 +2,12 @@
 import type { Tx } from '../../../db/tx.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { maxChargeCentsFor, tolerancesOf } from '../policies/index.ts';
-import type { ShownIntent } from './intent.wire.ts';
+import type { PublishedIntent } from './intent.wire.ts';
 
-type Asked = Pick<ShownIntent, 'id' | 'agentId' | 'expectedAmountCents' | 'recurring'>;
+type Chargeable = Pick<PublishedIntent, 'id' | 'agentId' | 'expectedAmountCents' | 'recurring'>;
 
 /** By the policies in force, which a charge is evaluated by as well. */
-export async function maxChargeCentsOf(tx: Tx, intents: readonly Asked[]): Promise<(intent: Asked) => Cents> {
+export async function maxChargeCentsOf(tx: Tx, intents: readonly Chargeable[]): Promise<(intent: Chargeable) => Cents> {
   const tolerances = await tolerancesOf(tx, [...new Set(intents.map(({ agentId }) => agentId))]);
   return ({ id, agentId, expectedAmountCents, recurring }) =>
     maxChargeCentsFor(

@@ -62,8 +62,8 @@ const policies = list((from, given: Filters<PolicyFilter>) => {
 }, newestFirst('p'));
 
 /** Newest first. */
-export const listPolicies = (tx: Tx, filter: PolicyFilter, asked: PageQuery): Promise<Page<PolicyRow>> =>
-  page(tx, policies, filter, asked);
+export const listPolicies = (tx: Tx, filter: PolicyFilter, pageQuery: PageQuery): Promise<Page<PolicyRow>> =>
+  page(tx, policies, filter, pageQuery);
 
 export type AgentStanding = { ownerId: string; agentId: string; status: HolderStatus };
 

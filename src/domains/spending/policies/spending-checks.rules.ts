@@ -77,13 +77,13 @@ const mccAllowlist: Check = ({ request: { mcc }, phase }, { allowedMccs, mccCate
   return deny('mcc_allowlist', `merchant category ${mcc} is not among the allowed ${allowed}`, { mcc, allowed });
 };
 
-const country: Check = ({ request: { country: asked }, phase }, { allowedCountries }) => {
+const country: Check = ({ request: { country: requested }, phase }, { allowedCountries }) => {
   if (allowedCountries.length === 0) return undefined;
-  if (!asked) return unknown('country', 'merchant country', phase);
+  if (!requested) return unknown('country', 'merchant country', phase);
   const allowed = allowedCountries.join(', ');
-  const figures = { country: asked, allowed };
-  if (allowedCountries.includes(asked.toUpperCase())) return pass('country', figures);
-  return deny('country', `country ${asked} is not among the allowed ${allowed}`, figures);
+  const figures = { country: requested, allowed };
+  if (allowedCountries.includes(requested.toUpperCase())) return pass('country', figures);
+  return deny('country', `country ${requested} is not among the allowed ${allowed}`, figures);
 };
 
 const activeHours: Check = ({ at }, { activeHoursStart, activeHoursEnd }) => {

@@ -122,14 +122,14 @@ async function mustTakeMoney(tx: Tx, ownerId: string, walletId: string, field: s
   if (status === 'closed') throw new DomainError('invalid_state', `wallet ${walletId} is closed; fund another one`);
 }
 
-type Kept = Order & {
+type StoredFunding = Order & {
   readonly fromWalletId?: Id<'wallet'>;
   readonly balanceCents: Cents;
   readonly status: 'completed' | 'pending';
   readonly isSimulated: boolean;
 };
 
-async function keep(tx: Tx, cause: Cause, order: Kept): Promise<FundingView> {
+async function keep(tx: Tx, cause: Cause, order: StoredFunding): Promise<FundingView> {
   await runSql(
     tx,
     `insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
@@ -147,9 +147,9 @@ async function keep(tx: Tx, cause: Cause, order: Kept): Promise<FundingView> {
       cause.at,
     ],
   );
-  const kept = await findFunding(tx, order.ownerId, order.id);
-  if (kept === null) throw new Error(`funding ${order.id} was not kept`);
-  return kept;
+  const stored = await findFunding(tx, order.ownerId, order.id);
+  if (stored === null) throw new Error(`funding ${order.id} was not stored`);
+  return stored;
 }
 
 type Source = 'processor' | 'wallet';

@@ -25,5 +25,5 @@ const checkpoints = list(
 );
 
 /** Newest first. */
-export const listCheckpoints = (tx: Tx, ownerId: string, asked: PageQuery): Promise<Page<CheckpointView>> =>
-  page(tx, checkpoints, { ownerId }, asked);
+export const listCheckpoints = (tx: Tx, ownerId: string, pageQuery: PageQuery): Promise<Page<CheckpointView>> =>
+  page(tx, checkpoints, { ownerId }, pageQuery);

@@ -29,12 +29,12 @@ export type EntryFilter = {
 };
 
 /** Newest first. Each list has an index that gives its order. */
-export function listEntries(tx: Tx, filter: EntryFilter, asked: PageQuery): Promise<Page<EntryView>> {
-  if (filter.accounts === undefined) return page(tx, byJournals, filter, asked);
+export function listEntries(tx: Tx, filter: EntryFilter, pageQuery: PageQuery): Promise<Page<EntryView>> {
+  if (filter.accounts === undefined) return page(tx, byJournals, filter, pageQuery);
   const [account, ...further] = filter.accounts;
   return account !== undefined && further.length === 0 && hasRunningBalance(account)
-    ? page(tx, byVersions, { ...filter, account }, asked)
-    : page(tx, byAccounts, filter, asked);
+    ? page(tx, byVersions, { ...filter, account }, pageQuery)
+    : page(tx, byAccounts, filter, pageQuery);
 }
 
 type Listed = EntryFilter & { readonly account?: string };

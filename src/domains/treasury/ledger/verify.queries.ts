@@ -118,9 +118,9 @@ async function checkContraTotals(tx: Tx, ownerId: string, book: BookCheck): Prom
     'select account, debited_cents as debited, credited_cents as credited from contra_totals where owner_id = $1',
     [ownerId],
   );
-  const kept = new Map(totals.map((row) => [row.account, row]));
-  for (const account of new Set([...kept.keys(), ...book.contra.keys()])) {
-    const { debited, credited } = kept.get(account) ?? { debited: 0, credited: 0 };
+  const stored = new Map(totals.map((row) => [row.account, row]));
+  for (const account of new Set([...stored.keys(), ...book.contra.keys()])) {
+    const { debited, credited } = stored.get(account) ?? { debited: 0, credited: 0 };
     const due = book.contra.get(account) ?? { debitedCents: 0, creditedCents: 0 };
     if (due.debitedCents === debited && due.creditedCents === credited) continue;
     book.differs(

@@ -46,8 +46,8 @@ const wallets = list((from, given: Filters<WalletFilter>) => {
 }, newestFirst('w'));
 
 /** Newest first. */
-export const listWallets = (tx: Tx, filter: WalletFilter, asked: PageQuery): Promise<Page<WalletView>> =>
-  page(tx, wallets, filter, asked);
+export const listWallets = (tx: Tx, filter: WalletFilter, pageQuery: PageQuery): Promise<Page<WalletView>> =>
+  page(tx, wallets, filter, pageQuery);
 
 const one = query((from, given: Given<{ ownerId: string; walletId: string }>) =>
   walletsOf(from).where('w.ownerId', '=', given('ownerId')).where('w.id', '=', given('walletId')),

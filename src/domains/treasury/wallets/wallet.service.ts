@@ -212,20 +212,20 @@ async function lockedWallet(tx: Tx, ownerId: Id<'owner'>, walletId: Id<'wallet'>
 
 async function standingOf(tx: Tx, cause: Cause, { id, ownerId }: WalletRow) {
   const free = available(wallet(id));
-  const spokenFor = held(wallet(id));
-  const balances = await lockAccounts(tx, cause, ownerId, [free, spokenFor]);
+  const reserved = held(wallet(id));
+  const balances = await lockAccounts(tx, cause, ownerId, [free, reserved]);
   const below = await oneRow<{ openChildren: number; drawingAgents: number }>(
     tx,
     `select (select count(*) from wallets where parent_wallet_id = $1 and status <> 'closed') as "openChildren",
        (select count(*) from agents where wallet_id = $1 and status <> 'closed') as "drawingAgents"`,
     [id],
   );
-  return { ...below, availableCents: balances[free] ?? 0, heldCents: balances[spokenFor] ?? 0 };
+  return { ...below, availableCents: balances[free] ?? 0, heldCents: balances[reserved] ?? 0 };
 }
 
-type Told = Pick<WalletRow, 'id' | 'ownerId' | 'status' | 'isDefault'>;
+type WalletFields = Pick<WalletRow, 'id' | 'ownerId' | 'status' | 'isDefault'>;
 
-const dataOf = ({ id, ownerId, status, isDefault }: Told) => ({ id, walletId: id, ownerId, status, isDefault });
+const dataOf = ({ id, ownerId, status, isDefault }: WalletFields) => ({ id, walletId: id, ownerId, status, isDefault });
 
 const created = ({ id, ownerId, isDefault = false, parentWalletId = undefined }: NewWallet): Change => ({
   event: 'wallet.created',
@@ -234,7 +234,7 @@ const created = ({ id, ownerId, isDefault = false, parentWalletId = undefined }:
   data: { ...dataOf({ id, ownerId, status: 'active', isDefault }), parentWalletId: parentWalletId ?? null },
 });
 
-const changed = (event: 'wallet.updated' | 'wallet.closed', row: Told, fields: readonly string[]): Change => ({
+const changed = (event: 'wallet.updated' | 'wallet.closed', row: WalletFields, fields: readonly string[]): Change => ({
   event,
   ownerId: row.ownerId,
   subjectId: row.id,

@@ -70,5 +70,5 @@ const windows = list(
 );
 
 /** Latest window first. */
-export const listWindows = (tx: Tx, intentId: string, asked: PageQuery): Promise<Page<WindowRow>> =>
-  page(tx, windows, { intentId }, asked);
+export const listWindows = (tx: Tx, intentId: string, pageQuery: PageQuery): Promise<Page<WindowRow>> =>
+  page(tx, windows, { intentId }, pageQuery);
