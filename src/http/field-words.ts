@@ -228,7 +228,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   effectivePolicy: ['The rules that hold for the card: the narrower of card and policy.'],
   success: ['Whether the network approved the payment.'],
   targetUrl: ['Address of the offer at the shop.', 'https://shop.example.com/orders/4711'],
-  'CheckoutExecuted.reason': ['Why it was declined, in words; null otherwise.', null],
+  'CheckoutOutcome.reason': ['Why it was declined, in words; null otherwise.', null],
 
   // Transactions and the card network
   events: ['Names of events.', ['intent.approved', 'transaction.settled']],
@@ -305,7 +305,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   disabledReason: ['Why the subscription was disabled; null otherwise.', null],
   secret: ['The signing secret.', 'whsec_…'],
   'CreateWebhookInput.url': ['The https address that receives deliveries.', 'https://example.com/webhooks'],
-  'CreatedWebhook.url': ['The address that receives deliveries.', 'https://example.com/webhooks'],
+  'NewWebhook.url': ['The address that receives deliveries.', 'https://example.com/webhooks'],
   'Webhook.url': ['The address that receives deliveries.', 'https://example.com/webhooks'],
   attempt: ['Number of the attempt; the first is 1.', 1],
   maxAttempts: ['How many attempts are made.', 8],

@@ -26,6 +26,8 @@ export function schemaOf(schema: z.ZodType, io: 'input' | 'output', components: 
       // Zod leaves out the examples of a schema that transforms its input; ours are of the input.
       const examples = z.globalRegistry.get(zodSchema)?.examples;
       if (Array.isArray(examples)) jsonSchema.examples ??= examples;
+      // Zod means the parsed value; in OpenAPI it would forbid the field in requests.
+      delete jsonSchema.readOnly;
       // The bounds of a double say nothing to a reader.
       if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
@@ -95,7 +97,7 @@ export const lastPart = (ref: string): string => ref.slice(ref.lastIndexOf('/') 
 function explain(schema: Json, path: string): void {
   for (const [name, property] of Object.entries((schema.properties ?? {}) as Record<string, Json>)) {
     const [description, example] = wordsFor(`${path}.${name}`) ?? [];
-    property.description ??= description;
+    property.description ??= takesNull(property) ? description : description?.replace(aboutNull, '');
     explain(property, `${path}.${name}`);
     if (property.examples === undefined && example !== undefined && !hasOwnValue(property, example)) {
       property.examples = [example];
@@ -106,6 +108,12 @@ function explain(schema: Json, path: string): void {
   if (schema.items !== undefined) explain(schema.items as Json, `${path}[]`);
   for (const option of (schema.anyOf ?? []) as Json[]) explain(option, path);
 }
+
+/** Schemas share the sentences of `field-words.ts`; what null means is left out where a field does not take it. */
+const aboutNull = /; null[^;.]*/;
+
+const takesNull = ({ type, anyOf }: Json): boolean =>
+  [type].flat().includes('null') || ((anyOf ?? []) as readonly Json[]).some(takesNull);
 
 /** A value that the schema itself names goes before the example of a name that several schemas share. */
 const hasOwnValue = (schema: Json, example: unknown): boolean =>

@@ -57,7 +57,7 @@ export const sandboxClockArea = defineArea({
             woken: z.number().int().min(0).describe('Due workflow runs that have been woken'),
             left: z.number().int().min(0).describe('Due workflow runs that are still to be woken, in the background'),
           })
-          .meta({ id: 'SandboxClockAdvanced', description: 'The business time after it was moved forward.' }),
+          .meta({ id: 'AdvancedSandboxClock', description: 'The business time after it was moved forward.' }),
       },
       refusals: [],
       pure: true, // No owner's record changes by the call itself; what becomes due fires its own events.

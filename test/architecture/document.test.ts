@@ -48,6 +48,22 @@ test('each schema and each field has a description', () => {
   expect(fields.filter(({ field }) => !isDescribed(field)).map(({ path }) => path)).toEqual([]);
 });
 
+test('a description tells what null means only where the field takes null', () => {
+  const takesNull = ({ type, anyOf, $ref, ...schema }: Json): boolean =>
+    $ref === undefined
+      ? [type].flat().includes('null') ||
+        ((anyOf ?? []) as Json[]).some(takesNull) ||
+        (type === undefined && anyOf === undefined && !('const' in schema))
+      : takesNull(named($ref));
+  const wrong = fields.filter(({ field }) => /\bnull\b/.test(String(field.description)) && !takesNull(field));
+  expect(wrong.map(({ path }) => path)).toEqual([]);
+});
+
+/** `IntentApproved` reads like the name of an event. */
+test('the name of a schema ends with a noun', () => {
+  expect(Object.keys(schemas).filter((name) => /ed(?:Input)?$/.test(name))).toEqual([]);
+});
+
 test('each field has an example, its own or one that follows from its schema', () => {
   expect(fields.filter(({ field }) => exampleOf(field, schemas) === undefined).map(({ path }) => path)).toEqual([]);
 });

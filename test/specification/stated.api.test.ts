@@ -84,8 +84,8 @@ const wholePolicy = {
 };
 
 const answeredBy: Readonly<Record<string, string>> = {
-  CreatedWebhook: 'POST /webhooks',
-  CheckoutConfirmed: 'POST /checkout/confirm',
+  NewWebhook: 'POST /webhooks',
+  ConfirmedCheckout: 'POST /checkout/confirm',
   Policy: 'POST /policies',
 };
 const shapes = claims('field').map(([id, { shape }]) => [id, shape] as const);

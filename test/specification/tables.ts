@@ -154,8 +154,8 @@ function typeOf(cell: string): { type: string; nullable: boolean } {
 
 const resourceSchemas: Readonly<Record<string, string>> = {
   'Error body': 'ApiError',
-  'Checkout confirm result': 'CheckoutConfirmed',
-  'Webhook subscription (creation response)': 'CreatedWebhook',
+  'Checkout confirm result': 'ConfirmedCheckout',
+  'Webhook subscription (creation response)': 'NewWebhook',
 };
 
 function resourceFacts(cell: (column: string) => string): Fact[] {

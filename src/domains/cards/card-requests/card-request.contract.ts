@@ -204,7 +204,7 @@ export const cardRequestsArea = defineArea({
         'Issues the card or changes the limits of the card. Answers when the processor has issued a new card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key. Approving what is approved already answers 200 again and changes nothing.',
       auth: ['key'],
       params: one,
-      body: z.strictObject(limits).meta({ id: 'CardRequestApprovalInput' }),
+      body: z.strictObject(limits),
       success: { status: 200, body: cardRequestOut },
       refusals: ['invalid_state', 'plan_limit_exceeded', 'not_found'],
       fires: [
@@ -223,13 +223,11 @@ export const cardRequestsArea = defineArea({
       description: 'Works while Temporal is unavailable. Denying what is denied already answers 200 without an event.',
       auth: ['key'],
       params: one,
-      body: z
-        .strictObject({
-          reason: prose(500)
-            .optional()
-            .meta({ description: 'Why; the agent can read it.', examples: ['Use the card that you have.'] }),
-        })
-        .meta({ id: 'CardRequestDenialInput' }),
+      body: z.strictObject({
+        reason: prose(500)
+          .optional()
+          .meta({ description: 'Why; the agent can read it.', examples: ['Use the card that you have.'] }),
+      }),
       success: { status: 200, body: cardRequestOut },
       refusals: ['invalid_state', 'not_found'],
       fires: ['card_request.decided', 'card_limit_request.updated'],

@@ -42,7 +42,7 @@ export const cardStatusOut = z
 
 export const cardRotatedOut = z
   .object({ card: cardOut, previousCardId: idOut('card') })
-  .meta({ id: 'CardRotated', description: 'The card with the new number, and the card that it replaced.' });
+  .meta({ id: 'RotatedCard', description: 'The card with the new number, and the card that it replaced.' });
 
 const left = (what: string) => eurosOut.nullable().meta({ description: `${what}; null is no limit` });
 

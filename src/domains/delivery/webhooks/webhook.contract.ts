@@ -22,7 +22,7 @@ export type WebhookWire = z.infer<typeof webhookOut>;
 
 const createdWebhook = z
   .object({ ...webhook, secret: z.string().meta({ description: 'signs deliveries; shown this once' }) })
-  .meta({ id: 'CreatedWebhook', description: 'A subscription with its signing secret, which is shown only once.' });
+  .meta({ id: 'NewWebhook', description: 'A subscription with its signing secret, which is shown only once.' });
 
 const attempt = z
   .object({

@@ -20,7 +20,7 @@ const changeableOut = z
     label: z.string().meta({ description: 'for people', examples: ['Daily limit'] }),
     requestedEuros: eurosOut.nullable().meta({ description: 'as requested; null: not requested', examples: [100] }),
   })
-  .meta({ id: 'ApprovalChangeable', description: 'One amount that the approver may set' });
+  .meta({ id: 'ChangeableAmount', description: 'One amount that the approver may set' });
 
 const requestOut = z
   .object({

@@ -37,16 +37,16 @@ const challengeBody = z
         purpose: z.literal('revoke_passkey'),
         subjectId: id('passkey').meta({ description: 'the passkey to be removed' }),
       })
-      .meta({ id: 'RevokePasskeyChallenge', description: 'Asks for the answer that removes a passkey.' }),
+      .meta({ id: 'RevokePasskeyChallengeInput', description: 'Asks for the answer that removes a passkey.' }),
     z
       .strictObject({
         purpose: z.literal('enroll'),
         subjectId: id('challenge').meta({ description: 'the challengeId of POST /passkeys/register/options' }),
       })
-      .meta({ id: 'EnrolPasskeyChallenge', description: 'Asks for the answer that enrols another passkey.' }),
+      .meta({ id: 'EnrolPasskeyChallengeInput', description: 'Asks for the answer that enrols another passkey.' }),
     z
       .strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() })
-      .meta({ id: 'GenericChallenge', description: 'Asks for an answer to anything else.' }),
+      .meta({ id: 'GenericChallengeInput', description: 'Asks for an answer to anything else.' }),
   ])
   .meta({ examples: [{ purpose: 'generic', subjectId: exampleId('wallet') }] });
 
@@ -136,7 +136,7 @@ export const passkeysArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('passkey'), revoked: z.literal(true) })
-          .meta({ id: 'PasskeyRevoked', description: 'A passkey that was removed.' }),
+          .meta({ id: 'RevokedPasskey', description: 'A passkey that was removed.' }),
       },
       refusals: ['not_found'],
       fires: ['passkey.revoked'],

@@ -7,6 +7,17 @@ import { agentStatuses } from './agent.rules.ts';
 const status = z.enum(agentStatuses);
 const cardUsage = z.enum(['single', 'multi']);
 
+const profile = z
+  .strictObject({
+    purpose: prose(500),
+    framework: text(100).optional(),
+    capabilities: z.array(text(100)).max(50).readonly().optional(),
+    description: prose(2_000).optional(),
+    department: text(100).optional(),
+    ownerContact: text(200).optional(),
+  })
+  .meta({ id: 'AgentProfile', description: 'What the agent is, in your own words.' });
+
 const Agent = z
   .object({
     id: idOut('agent'),
@@ -25,7 +36,7 @@ const Agent = z
     cardId: z.string().nullable().meta({ description: 'its first open card' }),
     walletId: idOut('wallet'),
     funding: z.enum(['wallet', 'budget']).meta({ description: 'budget: draws only on what it was given' }),
-    profile: z.record(z.string(), z.unknown()).nullable(),
+    profile: profile.nullable(),
     createdAt: instantOut,
   })
   .meta({ id: 'Agent', description: 'A software agent that can spend.' });
@@ -41,18 +52,9 @@ const AgentWallet = z
   })
   .meta({ id: 'AgentWallet', description: 'The wallet that an agent draws on.' });
 
-const AgentState = z
+const AgentStatus = z
   .object({ agentId: idOut('agent'), status })
-  .meta({ id: 'AgentState', description: 'An agent and its state.' });
-
-const profile = z.strictObject({
-  purpose: prose(500),
-  framework: text(100).optional(),
-  capabilities: z.array(text(100)).max(50).optional(),
-  description: prose(2_000).optional(),
-  department: text(100).optional(),
-  ownerContact: text(200).optional(),
-});
+  .meta({ id: 'AgentStatus', description: 'An agent and its state.' });
 
 const params = z.strictObject({ id: id('agent') });
 const name = text(100);
@@ -200,7 +202,7 @@ export const agentsArea = defineArea({
       auth: ['key'],
       params,
       body: z.strictObject({ reason: prose(500).optional() }),
-      success: { status: 200, body: AgentState },
+      success: { status: 200, body: AgentStatus },
       refusals: ['invalid_state', 'not_found'],
       fires: ['agent.frozen', 'card.frozen'],
     },
@@ -211,7 +213,7 @@ export const agentsArea = defineArea({
       description: 'A card that its owner or its policy froze stays frozen. 400 for an agent that is not frozen.',
       auth: ['key'],
       params,
-      success: { status: 200, body: AgentState },
+      success: { status: 200, body: AgentStatus },
       refusals: ['invalid_state', 'not_found'],
       fires: ['agent.unfrozen', 'card.unfrozen'],
     },

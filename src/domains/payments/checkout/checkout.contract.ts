@@ -18,7 +18,7 @@ const executedOut = z
     cardId: z.string().nullable(),
     reason: z.string().nullable().meta({ description: 'why it was declined, in words' }),
   })
-  .meta({ id: 'CheckoutExecuted', description: 'The outcome of a checkout.' });
+  .meta({ id: 'CheckoutOutcome', description: 'The outcome of a checkout.' });
 
 export const checkoutArea = defineArea({
   tag: 'Checkout',
@@ -58,7 +58,7 @@ export const checkoutArea = defineArea({
         status: 200,
         body: z
           .object({ status: z.literal('completed'), intentId: idOut('intent'), transactionId: idOut('transaction') })
-          .meta({ id: 'CheckoutConfirmed', description: 'An intent whose payment was confirmed.' }),
+          .meta({ id: 'ConfirmedCheckout', description: 'An intent whose payment was confirmed.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: ['intent.completed', 'intent_window.completed', 'transaction.created', 'transaction.updated'],

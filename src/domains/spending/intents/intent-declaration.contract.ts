@@ -31,8 +31,12 @@ export const declaration = z
   .strictObject({
     agentId: id('agent').optional(),
     purpose: prose(500),
-    expectedAmountEuros: euros().optional(),
-    expectedAmount: euros().optional().meta({ deprecated: true }),
+    expectedAmountEuros: euros().optional().meta({
+      description: 'The amount in euros, with at most two decimals. Required, unless `expectedAmount` is given.',
+    }),
+    expectedAmount: euros()
+      .optional()
+      .meta({ description: 'The older name of `expectedAmountEuros`; give one of the two.', deprecated: true }),
     expectedMerchant: text(200).optional(),
     clientIntentId: text(64).optional(),
     ttlMinutes: z
@@ -60,8 +64,6 @@ export const declaration = z
     message: `must be at most ${inMinutes(longestTtlMinutes.one)} for an intent that is not recurring`,
   })
   .meta({
-    // Beside the properties, a client generator reads these alternatives as "or anything"; in allOf they only add.
-    allOf: [{ anyOf: [{ required: ['expectedAmountEuros'] }, { required: ['expectedAmount'] }] }],
     examples: [
       {
         agentId: exampleId('agent'),

@@ -98,7 +98,7 @@ export const intentsArea = defineArea({
             }),
             transactionsUpdated: z.int().meta({ description: 'how many transactions of it carry the finding now' }),
           })
-          .meta({ id: 'IntentVerified', description: 'Whether the payment matched its declaration.' }),
+          .meta({ id: 'IntentVerification', description: 'Whether the payment matched its declaration.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.verified', 'verification.mismatch', 'transaction.updated'],
@@ -120,7 +120,7 @@ export const intentsArea = defineArea({
             status: z.literal('approved'),
             approvedBy: z.string().meta({ description: approverGrammar }),
           })
-          .meta({ id: 'IntentApproved', description: 'An intent that was approved.' }),
+          .meta({ id: 'ApprovedIntent', description: 'An intent that was approved.' }),
       },
       refusals: ['invalid_state', 'policy_denied', 'not_found'],
       fires: ['intent.approved', 'intent.attested'],
@@ -138,7 +138,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
-          .meta({ id: 'IntentAttested', description: 'An intent that a passkey has signed.' }),
+          .meta({ id: 'AttestedIntent', description: 'An intent that a passkey has signed.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['intent.attested'],
@@ -156,7 +156,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('intent'), status: z.literal('denied') })
-          .meta({ id: 'IntentDenied', description: 'An intent that was denied.' }),
+          .meta({ id: 'DeniedIntent', description: 'An intent that was denied.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['intent.denied'],
@@ -175,7 +175,7 @@ export const intentsArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('intent'), status: z.literal('cancelled') })
-          .meta({ id: 'IntentCancelled', description: 'An intent that was cancelled.' }),
+          .meta({ id: 'CancelledIntent', description: 'An intent that was cancelled.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
       fires: ['intent.cancelled', 'intent_window.missed'],

@@ -170,7 +170,7 @@ export const policiesArea = defineArea({
         status: 200,
         body: z
           .object({ id: idOut('policy'), deleted: z.literal(true) })
-          .meta({ id: 'PolicyDeleted', description: 'A policy template that was deleted.' }),
+          .meta({ id: 'DeletedPolicy', description: 'A policy template that was deleted.' }),
       },
       refusals: ['invalid_state', 'not_found'],
       fires: ['policy.deleted'],

@@ -33,7 +33,7 @@ const WalletBalance = z
   })
   .meta({ id: 'WalletBalance', description: 'The balance of a wallet.' });
 
-const WalletFunded = z
+const FundedWallet = z
   .object({
     walletId: idOut('wallet'),
     amountEuros: eurosOut,
@@ -41,7 +41,7 @@ const WalletFunded = z
     status: z.enum(['completed', 'pending']),
     simulated: z.boolean(),
   })
-  .meta({ id: 'WalletFunded', description: 'A wallet to which money was added.' });
+  .meta({ id: 'FundedWallet', description: 'A wallet to which money was added.' });
 
 const metadata = z
   .record(z.string().max(100), z.unknown())
@@ -161,7 +161,7 @@ export const walletsArea = defineArea({
           simulate: z.boolean().optional(),
         })
         .meta({ examples: [{ amountEuros: 12.5 }] }),
-      success: { status: 200, body: WalletFunded },
+      success: { status: 200, body: FundedWallet },
       refusals: ['invalid_state', 'insufficient_funds', 'not_found'],
       fires: ['wallet.funded', 'wallet.credited', 'funding.requested'],
     },
