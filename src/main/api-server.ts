@@ -5,7 +5,7 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { ensureKey, openCredentials, recordDashboardUse, recordRefusedAccess } from '../domains/identity/index.ts';
+import { openCredentials, recordDashboardUse, recordRefusedAccess } from '../domains/identity/index.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
@@ -13,6 +13,7 @@ import { createRefusedAccess } from '../http/refused-access.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
 import type { LogOptions } from '../platform/log.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
+import { ensureKey } from '../usecases/identity/ensure-key.ts';
 import type { Config } from './config.ts';
 import { openInfrastructure } from './infrastructure.ts';
 import { entities, mountedAreas, workflows } from './modules/index.ts';
@@ -33,7 +34,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     clockKey: config.BURSAR_CLOCK_KEY,
   });
   if (config.BURSAR_API_KEY !== undefined) {
-    await ensureKey(database, config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
+    await ensureKey({ database })(config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
   }
   const clientOf = clientAddressBehind(config.BURSAR_TRUSTED_PROXIES);
   const refusedAccess = createRefusedAccess({

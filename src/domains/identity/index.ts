@@ -5,7 +5,6 @@ export { revokeTokensOf } from './agent-tokens/agent-token.service.ts';
 export { purgeAuditAddresses, recordDashboardUse, recordRefusedAccess } from './credentials/access-audit.service.ts';
 export { type OpenCredentials, openCredentials } from './credentials/credentials.ts';
 export { keysArea } from './keys/key.contract.ts';
-export { ensureKey } from './keys/key.service.ts';
 export type { Matter } from './passkeys/challenge.service.ts';
 export { passkeysArea } from './passkeys/passkey.contract.ts';
 export { enrolledPasskeys, lastGoneAt, type Passkey } from './passkeys/passkey.queries.ts';

@@ -13,13 +13,13 @@ import type { OnActivated } from '../../domains/cards/cards/card.issue.service.t
 import { cardWorkflow } from '../../domains/cards/cards/card.messages.ts';
 import { cardRecord } from '../../domains/cards/cards/card.queries.ts';
 import { cardHandlers } from '../../domains/cards/cards/card.routes.ts';
-import { attestSubject } from '../../domains/identity/approvals/index.ts';
 import { agentBecomesVisible } from '../../domains/parties/index.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { approveCardRequest } from '../../usecases/cards/approve-card-request.ts';
 import { cardRequestApproval } from '../../usecases/cards/card-request-approval.ts';
 import { readCardPolicy } from '../../usecases/cards/read-card-policy.ts';
 import { reassignPayments } from '../../usecases/cards/rotate-card.ts';
+import { attestSubject } from '../../usecases/identity/attest-subject.ts';
 import { type ApiProcessWithoutApprovals, defineModule, servedArea } from './module.ts';
 
 const onActivated: OnActivated = async (tx, cause, { agentId, cardId: to, previousCardId: from }) => {

@@ -16,13 +16,14 @@ import {
   requestedOf,
   whyNoChanges,
 } from '../../domains/cards/index.ts';
-import type { ApproverChanges, Attest } from '../../domains/identity/approvals/index.ts';
+import type { ApproverChanges } from '../../domains/identity/approvals/index.ts';
 import type { Matter } from '../../domains/identity/index.ts';
 import type { AssertionEnvelope } from '../../http/webauthn.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { hasMoved } from '../../platform/transitions.ts';
 import { type AskDeps, approverOf, askForApproval } from '../identity/ask-for-approval.ts';
+import type { Attest } from '../identity/attest-subject.ts';
 
 export type ApproveCardRequestDeps = AskDeps & { readonly database: Database; readonly attest: Attest };
 

@@ -10,7 +10,6 @@ import {
   type ApprovalSubjects,
   type ApprovalWire,
   approvedWithOf,
-  challengeSubject,
   passkeyState,
   subjectBehind,
   subjectOfId,
@@ -20,6 +19,7 @@ import { agentNames } from '../../domains/parties/index.ts';
 import { businessTimeInWords } from '../../http/business-time.ts';
 import type { Call } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
+import { challengeSubject } from './challenge-subject.ts';
 
 type Deps = {
   readonly database: Database;

@@ -3,10 +3,8 @@
  * attestation and marks the challenge as used. The caller has checked the access to the intent.
  * @module
  */
-import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { attestSubject, type ChallengeRequest, challengeSubject } from '../../domains/identity/approvals/index.ts';
-import type { Matter, Passkey, RelyingParty } from '../../domains/identity/index.ts';
+import type { Matter, Passkey } from '../../domains/identity/index.ts';
 import {
   findIntent,
   type IntentRow,
@@ -19,8 +17,8 @@ import type { AssertionEnvelope, PasskeyChallenge } from '../../http/webauthn.ts
 import { DomainError, notFound } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
-
-export type AttestDeps = { readonly database: Database; readonly relyingParty: RelyingParty };
+import { attestSubject } from '../identity/attest-subject.ts';
+import { type CeremonyDeps, type ChallengeRequest, challengeSubject } from '../identity/challenge-subject.ts';
 
 export type Attestation = {
   readonly intentId: string;
@@ -36,7 +34,7 @@ export type IntentChallenge = (intent: IntentRow, asked: ChallengeRequest) => Pr
 /** A refusal after the challenge was used leaves it used; a fault leaves everything as it was. */
 export type AttestIntent = (intent: IntentRow, envelope: AssertionEnvelope, cause: Cause) => Promise<Attestation>;
 
-export const challengeIntent = (deps: AttestDeps): IntentChallenge => {
+export const challengeIntent = (deps: CeremonyDeps): IntentChallenge => {
   const challengeFor = challengeSubject(deps);
   return async (intent, asked) => {
     refuseSettled(intent, asked.at);
@@ -44,7 +42,7 @@ export const challengeIntent = (deps: AttestDeps): IntentChallenge => {
   };
 };
 
-export const attestIntent = (deps: AttestDeps): AttestIntent => {
+export const attestIntent = (deps: CeremonyDeps): AttestIntent => {
   const attest = attestSubject(deps);
   return (intent, envelope, cause) =>
     attest(attestedBy(intent), envelope, cause, async (tx, { passkey, isRepeat }) => {

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { ensureKey, keysArea, openCredentials } from '../../../src/domains/identity/index.ts';
+import { keysArea, openCredentials } from '../../../src/domains/identity/index.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
+import { ensureKey } from '../../../src/usecases/identity/ensure-key.ts';
 import { hashSecret } from '../../../src/vault/secret-hash.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -162,13 +163,13 @@ describe('a key that configuration names', () => {
       const database = databaseOf(orm);
       const apiKey = `sk_sandbox_${'k'.repeat(32)}`;
       const given = { mode: 'sandbox', at: new Date() } as const;
-      const ensured = await Promise.all([1, 2, 3, 4].map(() => ensureKey(database, apiKey, given)));
+      const ensured = await Promise.all([1, 2, 3, 4].map(() => ensureKey({ database })(apiKey, given)));
       expect(new Set(ensured.map(({ keyId }) => keyId)).size).toBe(1);
-      expect(await ensureKey(database, apiKey, given)).toEqual(ensured[0]);
+      expect(await ensureKey({ database })(apiKey, given)).toEqual(ensured[0]);
       expect(await world.as(apiKey).client(keysArea).listKeys()).toHaveLength(1);
       const events = await world.sql(`select 1 from events where subject_id = $1`, [ensured[0]?.keyId]);
       expect(events).toHaveLength(1);
-      await expect(ensureKey(database, `sk_live_${'k'.repeat(40)}`, given)).rejects.toThrow(
+      await expect(ensureKey({ database })(`sk_live_${'k'.repeat(40)}`, given)).rejects.toThrow(
         /must begin with sk_sandbox_/,
       );
     } finally {
@@ -186,9 +187,9 @@ describe('a key that configuration names', () => {
     try {
       const database = databaseOf(orm);
       const apiKey = `sk_sandbox_${'r'.repeat(32)}`;
-      const first = await ensureKey(database, apiKey, { mode: 'sandbox', at: new Date() });
+      const first = await ensureKey({ database })(apiKey, { mode: 'sandbox', at: new Date() });
       await world.sql('update api_keys set revoked_at = now() where id = $1', [first.keyId]);
-      const again = await ensureKey(database, apiKey, { mode: 'sandbox', at: new Date() });
+      const again = await ensureKey({ database })(apiKey, { mode: 'sandbox', at: new Date() });
       expect(again).toEqual({ ...first, isLive: false });
     } finally {
       await orm.close();

@@ -1,6 +1,7 @@
 /** Answers the agent token operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { agentTokensArea } from './agent-token.contract.ts';
@@ -22,7 +23,10 @@ export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentT
     createAgentToken: async ({ params, body, own: { ownerId } }, call) => {
       const order = { tokenId: call.newId('token'), ownerId, agentId: params.id, mode: deps.mode };
       const { label, scopes, expiresInDays } = body;
-      const { row, secret } = await createAgentToken(deps, { ...order, label, scopes, expiresInDays }, call.cause);
+      const wanted = { ...order, label, scopes, expiresInDays };
+      const { row, secret } = await inTransaction(deps, call, (tx, cause) =>
+        createAgentToken(tx, deps.lockAgent, wanted, cause),
+      );
       return {
         id: row.id,
         token: secret,
@@ -43,7 +47,7 @@ export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentT
     },
     revokeAgentToken: async ({ params, own: { ownerId } }, call) => {
       const name = { ownerId, agentId: params.id, tokenId: params.tokenId };
-      await revokeAgentToken(database, name, call.cause);
+      await inTransaction(deps, call, (tx, cause) => revokeAgentToken(tx, name, cause));
       deps.forgetCredentials();
       return { id: params.tokenId, revoked: true };
     },

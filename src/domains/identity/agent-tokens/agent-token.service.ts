@@ -1,9 +1,8 @@
 /**
- * Creates and revokes agent tokens, each in one transaction with its events. The agent's row is another domain's: it
+ * Creates and revokes agent tokens, in the caller's transaction with their events. The agent's row is another domain's: it
  * is locked through `lockAgent`, so that a token is never made beside the closing of its agent.
  * @module
  */
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
@@ -31,38 +30,38 @@ export type TokenOrder = {
 
 export type CreatedToken = { readonly row: AgentTokenRow; readonly secret: string };
 
-export const createAgentToken = (
-  { database, lockAgent }: { database: Database; lockAgent: LockAgent },
+export async function createAgentToken(
+  tx: Tx,
+  lockAgent: LockAgent,
   order: TokenOrder,
   cause: Cause,
-): Promise<CreatedToken> =>
-  database.write(async (tx) => {
-    const { tokenId, ownerId, agentId } = order;
-    const agent = await lockAgent(tx, ownerId, agentId);
-    if (agent === undefined) throw notFound('agent', agentId);
-    const why = whyNoToken(agent.status);
-    if (why !== undefined) throw new DomainError('invalid_state', why);
-    const { secret, hash, hint } = mintSecret(newTokenPrefix(order.mode));
-    const known = await tx.findOne(AgentTokenRow, { id: tokenId, agentId });
-    if (known !== null) return { row: renewed(known, hash, hint), secret };
-    const row = {
-      id: tokenId,
-      ownerId,
-      agentId,
-      secretHash: hash,
-      hint,
-      label: order.label ?? null,
-      scopes: [...new Set(order.scopes)],
-      expiresAt: tokenExpiry(new Date(), order.expiresInDays),
-      createdAt: cause.at,
-      revokedAt: null,
-      lastUsedAt: null,
-    };
-    await assertBelowLimit(tx, 'agent_tokens', { ownerId, subject: agentId, at: cause.at });
-    await tx.insert(AgentTokenRow, row);
-    await recordChanges(tx, cause, [change('agent_token.created', row, 'active')]);
-    return { row, secret };
-  });
+): Promise<CreatedToken> {
+  const { tokenId, ownerId, agentId } = order;
+  const agent = await lockAgent(tx, ownerId, agentId);
+  if (agent === undefined) throw notFound('agent', agentId);
+  const why = whyNoToken(agent.status);
+  if (why !== undefined) throw new DomainError('invalid_state', why);
+  const { secret, hash, hint } = mintSecret(newTokenPrefix(order.mode));
+  const known = await tx.findOne(AgentTokenRow, { id: tokenId, agentId });
+  if (known !== null) return { row: renewed(known, hash, hint), secret };
+  const row = {
+    id: tokenId,
+    ownerId,
+    agentId,
+    secretHash: hash,
+    hint,
+    label: order.label ?? null,
+    scopes: [...new Set(order.scopes)],
+    expiresAt: tokenExpiry(new Date(), order.expiresInDays),
+    createdAt: cause.at,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  await assertBelowLimit(tx, 'agent_tokens', { ownerId, subject: agentId, at: cause.at });
+  await tx.insert(AgentTokenRow, row);
+  await recordChanges(tx, cause, [change('agent_token.created', row, 'active')]);
+  return { row, secret };
+}
 
 /** This very request made the token before, and died before it could show the secret: that one is void. */
 function renewed(row: AgentTokenRow, secretHash: string, hint: string): AgentTokenRow {
@@ -72,21 +71,19 @@ function renewed(row: AgentTokenRow, secretHash: string, hint: string): AgentTok
 
 type TokenName = { readonly ownerId: Id<'owner'>; readonly agentId: Id<'agent'>; readonly tokenId: Id<'token'> };
 
-export async function revokeAgentToken(database: Database, name: TokenName, cause: Cause): Promise<void> {
-  await database.write(async (tx) => {
-    const { ownerId, agentId, tokenId } = name;
-    const [row] = await rows<RevokedRow & { revokedAt: Date | null }>(
-      tx,
-      `select ${published}, revoked_at as "revokedAt" from agent_tokens
-       where id = $1 and agent_id = $2 and owner_id = $3 for update`,
-      [tokenId, agentId, ownerId],
-    );
-    if (row === undefined) throw notFound('token', tokenId);
-    const move = revokeRule(row.revokedAt === null ? 'active' : 'revoked');
-    if (move.outcome !== 'moved') return;
-    await runSql(tx, 'update agent_tokens set revoked_at = $2 where id = $1', [tokenId, cause.at]);
-    await recordChanges(tx, cause, [change('agent_token.revoked', row, move.next)]);
-  });
+export async function revokeAgentToken(tx: Tx, name: TokenName, cause: Cause): Promise<void> {
+  const { ownerId, agentId, tokenId } = name;
+  const [row] = await rows<RevokedRow & { revokedAt: Date | null }>(
+    tx,
+    `select ${published}, revoked_at as "revokedAt" from agent_tokens
+     where id = $1 and agent_id = $2 and owner_id = $3 for update`,
+    [tokenId, agentId, ownerId],
+  );
+  if (row === undefined) throw notFound('token', tokenId);
+  const move = revokeRule(row.revokedAt === null ? 'active' : 'revoked');
+  if (move.outcome !== 'moved') return;
+  await runSql(tx, 'update agent_tokens set revoked_at = $2 where id = $1', [tokenId, cause.at]);
+  await recordChanges(tx, cause, [change('agent_token.revoked', row, move.next)]);
 }
 
 /** For the closing of an agent: all its live tokens at once, inside that transaction. */

@@ -10,6 +10,5 @@ export {
   type Ending,
   subjectOfId,
 } from './approval-subject.ts';
-export { type Attest, attestSubject, type ChallengeRequest, challengeSubject } from './attest.service.ts';
 export type { ApproverChanges, Decision } from './decision.messages.ts';
 export { askedAs, signDecision, verifyDecision } from './decision-signature.ts';

@@ -1,6 +1,7 @@
 /** Answers the API key operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Call, Own } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -17,9 +18,10 @@ export type KeyDeps = {
   readonly forgetCredentials: () => void;
 };
 
-export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Handlers<typeof keysArea> => {
+export const keyHandlers = (deps: KeyDeps): Handlers<typeof keysArea> => {
+  const { database, mode, forgetCredentials } = deps;
   const revoke = async ({ params, own }: { params: { id: Id<'key'> }; own: Own }, call: Call) => {
-    await revokeKey(database, own.ownerId, params.id, call.cause);
+    await inTransaction(deps, call, (tx, cause) => revokeKey(tx, own.ownerId, params.id, cause));
     forgetCredentials();
     return { id: params.id, revoked: true } as const;
   };
@@ -27,7 +29,8 @@ export const keyHandlers = ({ database, mode, forgetCredentials }: KeyDeps): Han
     createKey: async ({ body }, call) => {
       const keyId = call.newId('key');
       const ownerId = chosenOwner(call, body.ownerId) ?? call.newId('owner');
-      const { row, secret } = await createKey(database, { keyId, ownerId, label: body.label, mode }, call.cause);
+      const wanted = { keyId, ownerId, label: body.label, mode };
+      const { row, secret } = await inTransaction(deps, call, (tx, cause) => createKey(tx, wanted, cause));
       return { id: row.id, key: secret, ownerId, label: row.label ?? null, hint: row.hint };
     },
     listKeys: async ({ query }, call) => {

@@ -1,22 +1,19 @@
 /**
- * Creates and revokes API keys, each in one transaction with its event. Only the caller of `createKey` ever sees the
+ * Creates and revokes API keys, in the caller's transaction with their events. Only the caller of `createKey` ever sees the
  * secret.
  * @module
  */
-import type { Database } from '../../../db/database.ts';
-import { isUniqueViolation } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
-import { type Id, newId } from '../../../kernel/ids.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { credentialKind, type Mode, newKeyPrefix } from '../../../platform/mode.ts';
-import { hashSecret, hintOf } from '../../../vault/secret-hash.ts';
+import { type Mode, newKeyPrefix } from '../../../platform/mode.ts';
 import { mintSecret } from '../credentials/secret.ts';
 import { KeyRow } from './key.entity.ts';
-import { revokeKey as revokeRule, whyUnfitKey } from './key.rules.ts';
+import { revokeKey as revokeRule } from './key.rules.ts';
 
 type NewKey = {
   readonly keyId: Id<'key'>;
@@ -27,24 +24,23 @@ type NewKey = {
 
 export type CreatedKey = { readonly row: KeyRow; readonly secret: string };
 
-export const createKey = (database: Database, { keyId, ownerId, label, mode }: NewKey, cause: Cause) =>
-  database.write(async (tx): Promise<CreatedKey> => {
-    const { secret, hash, hint } = mintSecret(newKeyPrefix(mode));
-    const known = await tx.findOne(KeyRow, { id: keyId, ownerId });
-    if (known !== null) return { row: renewed(known, hash, hint), secret };
-    const row = {
-      id: keyId,
-      ownerId,
-      secretHash: hash,
-      hint,
-      label: label ?? null,
-      createdAt: cause.at,
-      revokedAt: null,
-    };
-    await assertBelowLimit(tx, 'keys', { ownerId, subject: ownerId, at: cause.at });
-    await insertKey(tx, row, cause);
-    return { row, secret };
-  });
+export async function createKey(tx: Tx, { keyId, ownerId, label, mode }: NewKey, cause: Cause): Promise<CreatedKey> {
+  const { secret, hash, hint } = mintSecret(newKeyPrefix(mode));
+  const known = await tx.findOne(KeyRow, { id: keyId, ownerId });
+  if (known !== null) return { row: renewed(known, hash, hint), secret };
+  const row = {
+    id: keyId,
+    ownerId,
+    secretHash: hash,
+    hint,
+    label: label ?? null,
+    createdAt: cause.at,
+    revokedAt: null,
+  };
+  await assertBelowLimit(tx, 'keys', { ownerId, subject: ownerId, at: cause.at });
+  await insertKey(tx, row, cause);
+  return { row, secret };
+}
 
 /** This very request made the key before, and died before it could show the secret: that one is void. */
 function renewed(row: KeyRow, secretHash: string, hint: string): KeyRow {
@@ -52,73 +48,33 @@ function renewed(row: KeyRow, secretHash: string, hint: string): KeyRow {
   return Object.assign(row, { secretHash, hint });
 }
 
-export async function revokeKey(
-  database: Database,
-  ownerId: Id<'owner'>,
-  keyId: Id<'key'>,
-  cause: Cause,
-): Promise<void> {
-  await database.write(async (tx) => {
-    // All live keys are locked, so that two revocations at once cannot take the last two.
-    const live = await rows<{ id: string }>(
-      tx,
-      'select id from api_keys where owner_id = $1 and revoked_at is null order by id for update',
-      [ownerId],
-    );
-    const key = live.find(({ id }) => id === keyId);
-    if (key === undefined && (await tx.findOne(KeyRow, { id: keyId, ownerId })) === null) throw notFound('key', keyId);
-    const move = revokeRule(key === undefined ? 'revoked' : 'live', live.length);
-    if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
-    if (move.outcome === 'already' || key === undefined) return;
-    await runSql(tx, 'update api_keys set revoked_at = $2 where id = $1', [keyId, cause.at]);
-    const data = { id: keyId, ownerId, status: 'revoked' };
-    await recordChanges(tx, cause, [{ event: 'api_key.revoked', ownerId, subjectId: keyId, data }]);
-  });
+export async function revokeKey(tx: Tx, ownerId: Id<'owner'>, keyId: Id<'key'>, cause: Cause): Promise<void> {
+  // All live keys are locked, so that two revocations at once cannot take the last two.
+  const live = await rows<{ id: string }>(
+    tx,
+    'select id from api_keys where owner_id = $1 and revoked_at is null order by id for update',
+    [ownerId],
+  );
+  const key = live.find(({ id }) => id === keyId);
+  if (key === undefined && (await tx.findOne(KeyRow, { id: keyId, ownerId })) === null) throw notFound('key', keyId);
+  const move = revokeRule(key === undefined ? 'revoked' : 'live', live.length);
+  if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
+  if (move.outcome === 'already' || key === undefined) return;
+  await runSql(tx, 'update api_keys set revoked_at = $2 where id = $1', [keyId, cause.at]);
+  const data = { id: keyId, ownerId, status: 'revoked' };
+  await recordChanges(tx, cause, [{ event: 'api_key.revoked', ownerId, subjectId: keyId, data }]);
 }
 
 export type EnsuredKey = { readonly ownerId: Id<'owner'>; readonly keyId: Id<'key'>; readonly isLive: boolean };
 
-/**
- * Registers a key that configuration names, at every start and from several processes at once; its owner is `ownerId`
- * or a new one where the key is new. A key that was revoked stays revoked.
- */
-export async function ensureKey(
-  database: Database,
-  apiKey: string,
-  { mode, at, ownerId = newId('owner') }: { mode: Mode; at: Date; ownerId?: Id<'owner'> },
-): Promise<EnsuredKey> {
-  const unfit = whyUnfitKey(apiKey, mode, credentialKind(apiKey, mode) === 'key');
-  if (unfit !== undefined) throw new Error(unfit);
-  const secretHash = hashSecret(apiKey);
-  const known = await keyOf(database.read(), secretHash);
-  if (known !== undefined) return known;
-  const row = {
-    id: newId('key'),
-    ownerId,
-    secretHash,
-    hint: hintOf(apiKey),
-    label: 'from the configuration',
-    createdAt: at,
-    revokedAt: null,
-  };
-  const cause: Cause = { causeId: `ensure:${row.id}`, requestId: row.id, actor: { kind: 'system' }, at };
-  try {
-    await database.write((tx) => insertKey(tx, row, cause));
-  } catch (error) {
-    if (!isUniqueViolation(error, 'api_keys_secret')) throw error; // Another process was quicker: its row counts.
-  }
-  const ensured = await keyOf(database.read(), secretHash);
-  if (ensured === undefined) throw new Error('the key of the configuration was not stored');
-  return ensured;
-}
-
-async function insertKey(tx: Tx, row: Omit<KeyRow, never>, cause: Cause): Promise<void> {
+export async function insertKey(tx: Tx, row: Omit<KeyRow, never>, cause: Cause): Promise<void> {
   await tx.insert(KeyRow, row);
   const data = { id: row.id, ownerId: row.ownerId, status: 'live' };
   await recordChanges(tx, cause, [{ event: 'api_key.created', ownerId: row.ownerId, subjectId: row.id, data }]);
 }
 
-async function keyOf(tx: Tx, secretHash: string): Promise<EnsuredKey | undefined> {
+/** Whether it is live or revoked. */
+export async function keyOf(tx: Tx, secretHash: string): Promise<EnsuredKey | undefined> {
   const row = await tx.findOne(KeyRow, { secretHash });
   return row === null ? undefined : { ownerId: row.ownerId, keyId: row.id, isLive: row.revokedAt == null };
 }

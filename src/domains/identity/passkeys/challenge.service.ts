@@ -4,7 +4,7 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Database } from '../../../db/database.ts';
+import { inSavepoint } from '../../../db/savepoint.ts';
 import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { addressGroupOf } from '../../../http/client-address.ts';
@@ -212,31 +212,36 @@ function whyAnother(
 /** Work whose refusal leaves the challenges used that it was given. */
 export type Effect = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;
 
+/** What a ceremony leads to. A refusal is a value, because the transaction that used the challenge commits. */
+export type CeremonyResult<T> = { readonly done: T } | { readonly refusal: DomainError };
+
 /**
- * One transaction of a ceremony. `work` uses challenges up and then does the rest inside `effect`: a refusal before
- * that leaves them as they were, one after it leaves them used and everything else undone.
+ * A ceremony in the caller's transaction. `work` uses challenges up and then does the rest inside `effect`: a refusal
+ * before that is thrown and leaves them as they were, one after it leaves them used and everything else undone.
  */
-export async function ceremony<T>(database: Database, work: (tx: Tx, effect: Effect) => Promise<T>): Promise<T> {
-  const outcome = await database.write(async (tx) => {
-    const seen: DomainError[] = [];
-    const effect: Effect = async (inner) => {
-      try {
-        return await tx.transactional(inner); // A savepoint.
-      } catch (error) {
-        if (error instanceof DomainError) seen.push(error);
-        throw error;
-      }
-    };
+export async function ceremony<T>(tx: Tx, work: (effect: Effect) => Promise<T>): Promise<CeremonyResult<T>> {
+  const seen: DomainError[] = [];
+  const effect: Effect = async (inner) => {
     try {
-      return { done: await work(tx, effect) };
+      return await inSavepoint(tx, inner);
     } catch (error) {
-      const refusal = seen.find((one) => one === error);
-      if (refusal === undefined) throw error;
-      return { refusal };
+      if (error instanceof DomainError) seen.push(error);
+      throw error;
     }
-  });
-  if ('refusal' in outcome) throw outcome.refusal;
-  return outcome.done;
+  };
+  try {
+    return { done: await work(effect) };
+  } catch (error) {
+    const refusal = seen.find((one) => one === error);
+    if (refusal === undefined) throw error;
+    return { refusal };
+  }
+}
+
+/** For the caller, once its transaction has committed. */
+export function resultOf<T>(result: CeremonyResult<T>): T {
+  if ('refusal' in result) throw result.refusal;
+  return result.done;
 }
 
 const refused = (why: string): DomainError => new DomainError('invalid_request', why, { isFailedVerification: true });

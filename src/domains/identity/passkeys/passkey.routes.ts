@@ -1,11 +1,12 @@
 /** Answers the passkey operations: ask the service or the use case, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Records } from '../../../http/reaches.ts';
 import type { Handlers } from '../../../http/route.ts';
 import type { PasskeyChallenge } from '../../../http/webauthn.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
-import { findLiveChallenge, type Matter, makeChallenge } from './challenge.service.ts';
+import { findLiveChallenge, type Matter, makeChallenge, resultOf } from './challenge.service.ts';
 import type { passkeysArea } from './passkey.contract.ts';
 import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
 import { enrolPasskey, type PasskeyWrites, refuseFurther, revokePasskey } from './passkey.service.ts';
@@ -13,6 +14,7 @@ import { creationChallenge, passkeyWire, requestChallenge } from './passkey.wire
 import { refuseNameless } from './relying-party.ts';
 
 export type PasskeyDeps = PasskeyWrites & {
+  readonly database: Database;
   /** For an intent that the caller may reach. */
   readonly intentChallenge: (intent: Records['intent'], call: Call) => Promise<PasskeyChallenge>;
 };
@@ -21,7 +23,7 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
   const { database, relyingParty } = deps;
   const challengeFor = (matter: Matter & { name?: string | undefined }, call: Call) => {
     const id = call.newId('challenge');
-    return database.write((tx) => makeChallenge(tx, id, matter));
+    return inTransaction(deps, call, (tx) => makeChallenge(tx, id, matter));
   };
   return {
     startPasskeyRegistration: async ({ body, own: { ownerId } }, call) => {
@@ -36,7 +38,8 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       const { challengeId, attestation, name, webauthnAssertion: envelope } = body;
       const passkeyId = call.newId('passkey');
       const order = { passkeyId, ownerId, challengeId, attestation, name, envelope };
-      return passkeyWire(await enrolPasskey(deps, order, call.cause));
+      const enrolled = await inTransaction(deps, call, (tx, cause) => enrolPasskey(tx, deps, order, cause));
+      return passkeyWire(resultOf(enrolled));
     },
     listPasskeys: async ({ own }) => (await enrolledPasskeys(database.read(), own.ownerId)).map(passkeyWire),
     createPasskeyChallenge: async ({ body: { purpose, subjectId }, own: { ownerId } }, call) => {
@@ -53,7 +56,7 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
     createIntentChallenge: ({ records }, call) => deps.intentChallenge(records.intent, call),
     revokePasskey: async ({ params, body, own: { ownerId } }, call) => {
       const order = { passkeyId: params.id, ownerId, envelope: body.webauthnAssertion };
-      await revokePasskey(deps, order, call.cause);
+      resultOf(await inTransaction(deps, call, (tx, cause) => revokePasskey(tx, deps, order, cause)));
       return { id: params.id, revoked: true };
     },
   };

@@ -1,9 +1,8 @@
 /**
- * Enrols and removes passkeys, each in one transaction with its event, one change of an owner's passkeys at a time.
+ * Enrols and removes passkeys, in the caller's transaction with the event, one change of an owner's passkeys at a time.
  * Who may is settled by ceremonies; what else hangs on a passkey is taken away by `onRevoked`.
  * @module
  */
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
@@ -14,7 +13,7 @@ import { later } from '../../../kernel/instant.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { holdAssertion, withAssertion } from './assertion.service.ts';
-import { ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
+import { type CeremonyResult, ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
 import { type Attested, verifyCreation } from './passkey.ceremony.ts';
 import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns } from './passkey.queries.ts';
 import { approvesFrom, removalDemand, silenceMs, whyNoFurther, whySelfRevoke } from './passkey.rules.ts';
@@ -22,7 +21,6 @@ import { unnamed } from './passkey.wire.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
 
 export type PasskeyWrites = {
-  readonly database: Database;
   readonly relyingParty: RelyingParty;
   /** Takes away what the passkey stood for, in the same transaction. */
   readonly onRevoked: (tx: Tx, passkeyId: Id<'passkey'>, cause: Cause) => Promise<void>;
@@ -39,12 +37,13 @@ export type Enrolment = {
 };
 
 export function enrolPasskey(
-  { database, relyingParty }: PasskeyWrites,
+  tx: Tx,
+  { relyingParty }: Pick<PasskeyWrites, 'relyingParty'>,
   { passkeyId, ownerId, challengeId, attestation, name, envelope }: Enrolment,
   cause: Cause,
-): Promise<Passkey> {
+): Promise<CeremonyResult<Passkey>> {
   refuseNameless(relyingParty);
-  return ceremony(database, async (tx, effect) => {
+  return ceremony(tx, async (effect) => {
     await lockPasskeysOf(tx, ownerId);
     const known = await findPasskey(tx, passkeyId);
     if (known !== undefined) return known; // This very request enrolled it.
@@ -117,11 +116,12 @@ export type Removal = {
 };
 
 export function revokePasskey(
-  { database, relyingParty, onRevoked }: PasskeyWrites,
+  tx: Tx,
+  { relyingParty, onRevoked }: PasskeyWrites,
   { passkeyId, ownerId, envelope }: Removal,
   cause: Cause,
-): Promise<void> {
-  return ceremony(database, async (tx, effect) => {
+): Promise<CeremonyResult<void>> {
+  return ceremony(tx, async (effect) => {
     await lockPasskeysOf(tx, ownerId);
     const enrolled = await enrolledPasskeys(tx, ownerId);
     const passkey = enrolled.find(({ id }) => id === passkeyId);
