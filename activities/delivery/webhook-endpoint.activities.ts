@@ -1,15 +1,11 @@
 /** Steps of a subscription's retries: read what waits, attempt what is due, and carry out an operator's messages. @module */
 import type { Database } from '../../src/db/database.ts';
-import {
-  type BatchOutcome,
-  type EndpointChange,
-  type EndpointNext,
-  giveUpEndpoint,
-  readEndpoint,
-  retryEndpointNow,
-} from '../../src/domains/delivery/index.ts';
+import type { BatchOutcome, EndpointChange, EndpointNext } from '../../src/domains/delivery/index.ts';
 import type { Id } from '../../src/kernel/ids.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { giveUpEndpoint } from '../../src/usecases/delivery/give-up-endpoint.ts';
+import { readEndpoint } from '../../src/usecases/delivery/read-endpoint.ts';
+import { retryEndpointNow } from '../../src/usecases/delivery/retry-endpoint-now.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
@@ -23,19 +19,19 @@ type Deps = {
 
 export const webhookEndpointActivities = ({ database, clock, attemptDue, perReceiver }: Deps) => ({
   readWebhookEndpoint: refusing(
-    async (id: Id<'webhook'>): Promise<EndpointNext> => readEndpoint(database, id, perReceiver, await clock.now()),
+    async (id: Id<'webhook'>): Promise<EndpointNext> => readEndpoint({ database, perReceiver })(id, await clock.now()),
   ),
 
   attemptDueDeliveries: refusing(attemptDue),
 
   retryDeliveriesNow: refusing(
     async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> =>
-      retryEndpointNow(database, id, deliveryId, await clock.now()),
+      retryEndpointNow({ database })(id, deliveryId, await clock.now()),
   ),
 
   giveUpDeliveries: refusing(
     async (id: Id<'webhook'>, deliveryId: Id<'delivery'> | null): Promise<EndpointChange> =>
-      giveUpEndpoint(database, id, deliveryId),
+      giveUpEndpoint({ database })(id, deliveryId),
   ),
 });
 

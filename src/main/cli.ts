@@ -18,9 +18,8 @@ import {
   signingKeyFrom,
   treasuryEntities,
   verifyCheckpoints,
-  verifyOwner,
 } from '../domains/treasury/index.ts';
-
+import { verifyOwner } from '../usecases/treasury/verify-owner.ts';
 import { reconciliationQueries } from './modules/index.ts';
 import { recordChains } from './record-chains.ts';
 
@@ -66,8 +65,8 @@ async function verifyLedger(database: Database, folder: string, own: KeyObject |
 
   let journals = 0;
   let owners = 0;
-  for await (const ownerId of ownersWithBooks(database)) {
-    const found = await verifyOwner(database, ownerId, {
+  for (const ownerId of await ownersWithBooks(database.read())) {
+    const found = await verifyOwner({ database })(ownerId, {
       full: true,
       publicKeys: keys,
       chains: recordChains,

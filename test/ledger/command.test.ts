@@ -28,8 +28,9 @@ beforeAll(async () => {
     const { journalId } = await book.fund(ownerId, walletId, 100);
     await documentFunding(book.asOwner, { ownerId, to: `wallet:${walletId}`, journalId, amountCents: 100 });
   }
-  await sealJournals(book.database);
-  await writeCheckpoint(book.database, { key: privateKey, store: checkpointFolder(join(dataDir, 'checkpoints')) });
+  await book.database.write((tx) => sealJournals(tx));
+  const store = checkpointFolder(join(dataDir, 'checkpoints'));
+  await book.database.write((tx) => writeCheckpoint(tx, { key: privateKey, store }));
 });
 afterAll(async () => {
   await book.close();

@@ -36,8 +36,8 @@ const post = async (): Promise<never> => {
 
 const seal = async (): Promise<never> => {
   for (;;) {
-    await sealJournals(database, 20);
-    await writeCheckpoint(database, checkpoints);
+    await database.write((tx) => sealJournals(tx, 20));
+    await database.write((tx) => writeCheckpoint(tx, checkpoints));
   }
 };
 

@@ -8,8 +8,8 @@ import { entryIdForm } from '../../src/domains/treasury/ledger/entry.rules.ts';
 import { authorization, clearing, fund, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { type JournalDraft, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
 import { decodeCursor } from '../../src/kernel/page.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { at, type Book, because, draft, openBook } from './book.ts';
 
 let book: Book;
@@ -59,8 +59,8 @@ test('1,200 entries by parallel posters with skewed clocks: none is older than t
     [ownerId],
   );
   expect(found).toEqual({ entries: 1_200, late: 0 });
-  while ((await sealJournals(book.database)) > 0);
-  expect(await verifyOwner(book.database, ownerId, { full: true })).toMatchObject({ balanced: true, differences: [] });
+  while ((await book.database.write((tx) => sealJournals(tx))) > 0);
+  expect(await verifyOwner(book)(ownerId, { full: true })).toMatchObject({ balanced: true, differences: [] });
 });
 
 test('a journal is as late as the last entry of any of its accounts, and not later', async () => {

@@ -17,7 +17,7 @@ import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.s
 import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.verify.service.ts';
 import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { type Book, openBook } from './book.ts';
 
 const program = fileURLToPath(new URL('dying-poster.ts', import.meta.url));
@@ -52,7 +52,7 @@ test('after each of five kills nothing answered is lost, nothing is half done, a
   for (const moment of kills) {
     acknowledged.push(...(await killedAfter([book.url, ownerId, walletId, other, folder, pem], moment)));
     expect(
-      await verifyOwner(book.database, ownerId, { full: true, publicKeys: new Map([[keyIdOf(publicKey), publicKey]]) }),
+      await verifyOwner(book)(ownerId, { full: true, publicKeys: new Map([[keyIdOf(publicKey), publicKey]]) }),
     ).toMatchObject({ differences: [] });
     expect(
       (await verifyCheckpoints(book.database, checkpointFolder(folder), new Map([[keyIdOf(publicKey), publicKey]])))
@@ -61,8 +61,8 @@ test('after each of five kills nothing answered is lost, nothing is half done, a
   }
   const found = await book.rows('select id from journals where id = any($1::text[])', [acknowledged]);
   expect(found).toHaveLength(acknowledged.length);
-  while ((await sealJournals(book.database)) > 0);
-  const whole = await verifyOwner(book.database, ownerId, {
+  while ((await book.database.write((tx) => sealJournals(tx))) > 0);
+  const whole = await verifyOwner(book)(ownerId, {
     full: true,
     publicKeys: new Map([[keyIdOf(publicKey), publicKey]]),
   });

@@ -9,8 +9,8 @@ import { onlyAdded, writesAllowedOn, writtenByFunctions } from '../../src/db/pri
 import { runSql } from '../../src/db/statement.ts';
 import { rows } from '../../src/db/tx.ts';
 import { available, external, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
 import { newId } from '../../src/kernel/ids.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { type Book, openBook } from './book.ts';
 
 let book: Book;
@@ -279,7 +279,7 @@ test('not even the owner of the tables commits a journal that is not balanced, o
 test('the ledger works as ever', async () => {
   const other = await book.owner();
   await book.fund(other.ownerId, other.walletId, 5);
-  expect(await verifyOwner(book.database, other.ownerId, { full: true })).toMatchObject({
+  expect(await verifyOwner(book)(other.ownerId, { full: true })).toMatchObject({
     balanced: true,
     journals: 1,
   });

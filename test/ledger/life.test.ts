@@ -22,7 +22,7 @@ import {
 } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { type JournalKind, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { settled } from '../support/settlement.ts';
 import { type Book, because, draft, openBook } from './book.ts';
 
@@ -95,8 +95,8 @@ test('any sequence ends with the balances of the model, whole, and each refused 
       }
       const names = [...model.keys()] as Account[];
       expect(await balancesOf(book.database.read(), names)).toEqual(Object.fromEntries(model));
-      await sealJournals(book.database);
-      expect(await verifyOwner(book.database, ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
+      await book.database.write((tx) => sealJournals(tx));
+      expect(await verifyOwner(book)(ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
     }),
     { numRuns: 25 },
   );

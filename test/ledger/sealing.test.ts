@@ -19,8 +19,8 @@ import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.t
 import { genesis, sealOf } from '../../src/domains/treasury/ledger/seal.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { runSealer } from '../../src/domains/treasury/ledger/sealer.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
 import { createLogger } from '../../src/platform/log.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { type Book, because, draft, openBook } from './book.ts';
 
 let book: Book;
@@ -53,9 +53,9 @@ const transfer = (amountCents: number) =>
     internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents }),
   );
 const store = () => checkpointFolder(folder);
-const checkpoint = () => writeCheckpoint(book.database, { key, store: store() });
+const checkpoint = () => book.database.write((tx) => writeCheckpoint(tx, { key, store: store() }));
 const verify = (full = true) =>
-  verifyOwner(book.database, ownerId, { full, publicKeys: new Map([[keyIdOf(key), createPublicKey(key)]]) });
+  verifyOwner(book)(ownerId, { full, publicKeys: new Map([[keyIdOf(key), createPublicKey(key)]]) });
 const verifyFiles = () => verifyCheckpoints(book.database, store(), new Map([[keyIdOf(key), createPublicKey(key)]]));
 
 /** As somebody with the database's password and no scruples. */
@@ -80,10 +80,10 @@ test('every journal is sealed once, in an order without gaps, and the book is wh
     checkedFrom: 0,
     differences: [],
   });
-  expect(await sealJournals(book.database, 4)).toBe(4);
+  expect(await book.database.write((tx) => sealJournals(tx, 4))).toBe(4);
   expect(await verify()).toMatchObject({ balanced: true, journals: 10, sealedThrough: 4, unsealed: 6 });
-  expect(await sealJournals(book.database)).toBe(6);
-  expect(await sealJournals(book.database)).toBe(0);
+  expect(await book.database.write((tx) => sealJournals(tx))).toBe(6);
+  expect(await book.database.write((tx) => sealJournals(tx))).toBe(0);
   expect(await verify()).toMatchObject({
     balanced: true,
     journals: 10,
@@ -98,7 +98,7 @@ test('several sealers beside parallel postings of several owners keep one gaples
   const elsewhere = await book.elsewhere();
   const posted = new AbortController();
   const sealers = [book.database, elsewhere, elsewhere].map(async (database) => {
-    while (!posted.signal.aborted) await sealJournals(database, 7);
+    while (!posted.signal.aborted) await database.write((tx) => sealJournals(tx, 7));
   });
   await Promise.all(
     Array.from({ length: 120 }, async (_, n) => {
@@ -108,15 +108,15 @@ test('several sealers beside parallel postings of several owners keep one gaples
   );
   posted.abort();
   await Promise.all(sealers);
-  while ((await sealJournals(book.database)) > 0);
+  while ((await book.database.write((tx) => sealJournals(tx))) > 0);
   for (const owner of owners) {
-    const verified = await verifyOwner(book.database, owner.ownerId, { full: true });
+    const verified = await verifyOwner(book)(owner.ownerId, { full: true });
     expect(verified).toMatchObject({ balanced: true, sealedThrough: 30, unsealed: 0, differences: [] });
   }
 });
 
 test('a posting that is not committed yet holds nobody up and is sealed when it is', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   const other = await book.owner();
   const gate = Promise.withResolvers<void>();
   const slow = book.database.write(async (tx) => {
@@ -131,10 +131,10 @@ test('a posting that is not committed yet holds nobody up and is sealed when it 
     await gate.promise;
   });
   await book.fund(other.ownerId, other.walletId, 5);
-  expect(await sealJournals(book.database)).toBe(1);
+  expect(await book.database.write((tx) => sealJournals(tx))).toBe(1);
   gate.resolve();
   await slow;
-  expect(await sealJournals(book.database)).toBe(1);
+  expect(await book.database.write((tx) => sealJournals(tx))).toBe(1);
   expect(await verify()).toMatchObject({ balanced: true, sealedThrough: 11, unsealed: 0 });
 });
 
@@ -155,21 +155,21 @@ test('the sealer seals by itself, at most a second behind, and stops when told',
 });
 
 test('a check goes on from the last checkpoint that was found whole', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0, sealedThrough: 10 });
   await transfer(1);
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 10, sealedThrough: 11, journals: 11 });
   expect(await verify(true)).toMatchObject({ balanced: true, checkedFrom: 0, sealedThrough: 11 });
 });
 
 test('a checkpoint is written only where a head moved; each file follows the one before', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   expect(await checkpoint()).toMatchObject({ heads: [{ ownerId, sequence: 10 }] });
   expect(await checkpoint()).toBeUndefined();
   await transfer(1);
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   expect(await checkpoint()).toMatchObject({ heads: [{ ownerId, sequence: 11 }] });
   expect(await verifyFiles()).toEqual({ checkpoints: 2, differences: [] });
   const names = await readdir(folder);
@@ -178,12 +178,14 @@ test('a checkpoint is written only where a head moved; each file follows the one
 });
 
 test('a clock that was set back keeps the order of checkpoints', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   const keeper = { key, store: store() };
-  await writeCheckpoint(book.database, keeper, () => new Date('2030-01-01T00:00:00.000Z'));
+  await book.database.write((tx) => writeCheckpoint(tx, keeper, () => new Date('2030-01-01T00:00:00.000Z')));
   await transfer(1);
-  await sealJournals(book.database);
-  const second = await writeCheckpoint(book.database, keeper, () => new Date('2029-01-01T00:00:00.000Z'));
+  await book.database.write((tx) => sealJournals(tx));
+  const second = await book.database.write((tx) =>
+    writeCheckpoint(tx, keeper, () => new Date('2029-01-01T00:00:00.000Z')),
+  );
   expect(second?.at).toBe('2030-01-01T00:00:00.001Z');
   expect(await verifyFiles()).toEqual({ checkpoints: 2, differences: [] });
 });
@@ -222,7 +224,7 @@ test.each([
   );
   await book.asOwner(`create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
      language sql stable as $$ select '${held(wallet(walletId))}'::text, 10::bigint where p_owner = '${ownerId}' $$`);
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   if (what === 'a journal hidden from the sealer') await transfer(1);
   expect(await verify()).toMatchObject({ balanced: true, differences: [] });
   await tamper(statement);
@@ -245,7 +247,7 @@ test('a text may be erased but not replaced', async () => {
       },
     ]),
   );
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   expect((await verify()).differences).toEqual([]);
   await book.asOwner(`update journal_texts set memo = 'Rent for Berta'`);
   expect((await verify()).differences).toMatchObject([{ check: 'text' }]);
@@ -254,7 +256,7 @@ test('a text may be erased but not replaced', async () => {
 });
 
 test('a history that was rewritten and sealed anew is found by its checkpoint', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   await rewriteHistory();
   const found = await verify();
@@ -273,7 +275,7 @@ test('a history that was rewritten and sealed anew is found by its checkpoint', 
 });
 
 test('a checkpoint forged in the database is found by its signature', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   await rewriteHistory();
   await tamper(
@@ -290,7 +292,7 @@ const forged = (signature: string): string => `${signature.startsWith('A') ? 'B'
 test.each(['root', 'head'] as const)(
   'a checkpoint with a right root, our key id and a forged %s signature is found in its file',
   async (which) => {
-    await sealJournals(book.database);
+    await book.database.write((tx) => sealJournals(tx));
     await checkpoint();
     const [name = ''] = (await readdir(folder)).filter((file) => file.endsWith('.json'));
     const kept = JSON.parse(await readFile(join(folder, name), 'utf8')) as Checkpoint;
@@ -314,7 +316,7 @@ test.each([
 ])(
   'a checkpoint in the database with our key id and a forged %s is found, also by a check that is not in full',
   async (column, fault) => {
-    await sealJournals(book.database);
+    await book.database.write((tx) => sealJournals(tx));
     const made = await checkpoint();
     expect(await verify(false)).toMatchObject({ balanced: true });
     const signature = column === 'signature' ? made?.heads[0]?.signature : made?.rootSignature;
@@ -325,7 +327,7 @@ test.each([
 );
 
 test('a checkpoint in the database that names an unknown key is found', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   await tamper(`update ledger_checkpoints set key_id = 'b000000000000000'`);
   expect((await verify()).differences).toMatchObject([
@@ -334,10 +336,10 @@ test('a checkpoint in the database that names an unknown key is found', async ()
 });
 
 test('a checkpoint file that was changed, signed by another, or removed is found', async () => {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   await transfer(1);
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   const [first = ''] = (await readdir(folder)).filter((name) => name.endsWith('.json')).sort();
   const text = await readFile(join(folder, first), 'utf8');
@@ -364,7 +366,7 @@ test('only one check in full runs at a time', async () => {
     await gate.promise;
   });
   await locked.promise;
-  await expect(verifyOwner(book.database, ownerId, { full: true, exclusive: true })).rejects.toMatchObject({
+  await expect(verifyOwner(book)(ownerId, { full: true, exclusive: true })).rejects.toMatchObject({
     code: 'rate_limited',
     retryAfterSeconds: 60,
   });
@@ -378,7 +380,7 @@ test('debt that no over-clearing made is found', async () => {
     { account: `owner:${ownerId}:receivable` as never, amountCents: -5 as never },
     { account: available(wallet(walletId)), amountCents: 5 as never },
   ]);
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   expect((await verify()).differences).toMatchObject([
     { check: 'receivable', message: expect.stringContaining('adjustment') },
   ]);

@@ -26,7 +26,7 @@ import {
 } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { type JournalDraft, postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
-import { verifyOwner } from '../../src/domains/treasury/ledger/verify.service.ts';
+import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { settled } from '../support/settlement.ts';
 import { at, type Book, because, draft, openBook } from './book.ts';
 
@@ -119,9 +119,9 @@ async function twoParties(): Promise<Party[]> {
 }
 
 async function expectWhole(parties: readonly Party[]): Promise<void> {
-  await sealJournals(book.database);
+  await book.database.write((tx) => sealJournals(tx));
   for (const { ownerId } of parties) {
-    expect(await verifyOwner(book.database, ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
+    expect(await verifyOwner(book)(ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
   }
 }
 
@@ -219,6 +219,6 @@ test('at the bounds of a whole number of cents: owed, settled and refused, never
     owedCents: 1 - largest,
     balances: { [receivable(ownerId)]: 0 },
   });
-  await sealJournals(book.database);
-  expect(await verifyOwner(book.database, ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
+  await book.database.write((tx) => sealJournals(tx));
+  expect(await verifyOwner(book)(ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
 });

@@ -16,5 +16,4 @@ export {
   type EndpointNext,
   endpointWorkflowId,
 } from './webhooks/endpoint.messages.ts';
-export { giveUpEndpoint, readEndpoint, retryEndpointNow } from './webhooks/endpoint.service.ts';
 export { webhooksArea } from './webhooks/webhook.contract.ts';

@@ -18,7 +18,7 @@ export { ledgerArea } from './ledger/ledger.contract.ts';
 export { availableCentsOf } from './ledger/ledger.queries.ts';
 export { agentFund, agentReturn, clearing, type Posting, release } from './ledger/ledger.rules.ts';
 export { type JournalKind, lockAccounts, postJournals, postNew } from './ledger/ledger.service.ts';
-export { ownersWithBooks, verifyOwner } from './ledger/verify.service.ts';
+export { ownersWithBooks } from './ledger/verify.service.ts';
 export { walletsArea } from './wallets/wallet.contract.ts';
 export { walletTotalCents } from './wallets/wallet.queries.ts';
 export { ensureDefaultWallet, walletToReturnTo } from './wallets/wallet.service.ts';

@@ -16,6 +16,7 @@ import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
+import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
 import { recordChains } from '../record-chains.ts';
@@ -68,6 +69,7 @@ export const treasury = defineModule('treasury', [
       ledgerHandlers({
         database,
         publicKeys: () => publicKeysIn(checkpointsOf(config)),
+        verifyOwner: verifyOwner({ database }),
         verification: { chains: recordChains, reconciliation },
       }),
     tables: [

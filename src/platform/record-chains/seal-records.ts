@@ -4,7 +4,6 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import type { Database } from '../../db/database.ts';
 import { runSql } from '../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../db/tx.ts';
 import {
@@ -21,22 +20,16 @@ const batchSize = 2_000;
 const lockKey = 8_400_113;
 
 /** How many records were sealed; 0 also while another process seals. */
-export async function sealRecords(
-  database: Database,
-  chains: readonly RecordChain[],
-  limit: number = batchSize,
-): Promise<number> {
-  return database.write(async (tx) => {
-    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-    if (!mine) return 0;
-    const taken = await takeUnsealed(tx, limit);
-    if (taken.length === 0) return 0;
-    for (const chain of chains) {
-      const ofChain = taken.filter(({ chain: name }) => name === chain.name);
-      if (ofChain.length > 0) await seal(tx, chain, ofChain);
-    }
-    return taken.length;
-  });
+export async function sealRecords(tx: Tx, chains: readonly RecordChain[], limit: number = batchSize): Promise<number> {
+  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+  if (!mine) return 0;
+  const taken = await takeUnsealed(tx, limit);
+  if (taken.length === 0) return 0;
+  for (const chain of chains) {
+    const ofChain = taken.filter(({ chain: name }) => name === chain.name);
+    if (ofChain.length > 0) await seal(tx, chain, ofChain);
+  }
+  return taken.length;
 }
 
 type Waiting = { readonly chain: string; readonly ownerId: string; readonly recordId: string };

@@ -46,15 +46,17 @@ afterAll(async () => {
 const folder = (): string => join(world.config.BURSAR_DATA_DIR, 'checkpoints');
 
 async function sealAll(): Promise<void> {
-  while ((await sealJournals(databaseOf(orm))) > 0);
-  while ((await sealRecords(databaseOf(orm), recordChains)) > 0);
+  while ((await databaseOf(orm).write((tx) => sealJournals(tx))) > 0);
+  while ((await databaseOf(orm).write((tx) => sealRecords(tx, recordChains))) > 0);
 }
 
 const checkpoint = () =>
-  writeCheckpoint(databaseOf(orm), {
-    key: signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? ''),
-    store: checkpointFolder(folder()),
-  });
+  databaseOf(orm).write((tx) =>
+    writeCheckpoint(tx, {
+      key: signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? ''),
+      store: checkpointFolder(folder()),
+    }),
+  );
 
 /** An owner whose agent paid 12.50 in full, paid 8.00 of 20.00, and was declined once. */
 beforeEach(async () => {

@@ -209,7 +209,7 @@ test('the trial balance has equal totals, sealed or not, and can be asked for th
     { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 42, balanceEuros: 42 },
   ];
   expect(await asks()).toEqual(due);
-  await sealJournals(databaseOf(orm));
+  await databaseOf(orm).write((tx) => sealJournals(tx));
   expect(await asks()).toEqual(due);
   const past = await ledger(stranger).listLedgerAccounts({ query: { asOf: first } });
   expect(past.data).toEqual([
@@ -234,8 +234,8 @@ test('verify finds a whole book whole, and goes on from the checkpoint that it f
     differences: [],
   });
   const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? '');
-  while ((await sealJournals(databaseOf(orm))) > 0);
-  await writeCheckpoint(databaseOf(orm), { key, store: checkpointFolder(folder) });
+  while ((await databaseOf(orm).write((tx) => sealJournals(tx))) > 0);
+  await databaseOf(orm).write((tx) => writeCheckpoint(tx, { key, store: checkpointFolder(folder) }));
   const { data } = await ledger(its).listLedgerCheckpoints();
   expect(data).toMatchObject([{ sequence: 1, keyId: keyIdOf(createPublicKey(key)) }]);
   expect(await ledger(its).verifyLedger()).toMatchObject({ balanced: true, sealedThrough: 1, checkedFrom: 0 });

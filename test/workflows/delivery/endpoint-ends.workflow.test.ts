@@ -10,12 +10,12 @@ import {
   claimRetries,
   endpointWorkflowId,
   type Result,
-  readEndpoint,
   recordResults,
 } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
+import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
@@ -73,7 +73,7 @@ test('the end of a run and a failure at the same moment: what waits always has a
     const [second_] = await database.write((tx) => claimFirstAttempts(tx, 1, claimLimits));
     if (second_ === undefined) throw new Error('no second claim');
     const [step] = await Promise.all([
-      sleep(Math.random() * 4).then(() => readEndpoint(database, webhookId, 100, later)),
+      sleep(Math.random() * 4).then(() => readEndpoint({ database, perReceiver: 100 })(webhookId, later)),
       sleep(Math.random() * 4).then(() => database.write((tx) => recordResults(tx, [answered(second_, 500)], later))),
     ]);
     const after = await open(webhookId);
@@ -86,7 +86,7 @@ test('the end of a run and a failure at the same moment: what waits always has a
     const [last] = await database.write((tx) => claimRetries(tx, webhookId, end, 1, claimLimits));
     if (last === undefined) throw new Error('no last claim');
     await database.write((tx) => recordResults(tx, [answered(last, 200)], end));
-    expect(await readEndpoint(database, webhookId, 100, end)).toMatchObject({ kind: 'final' });
+    expect(await readEndpoint({ database, perReceiver: 100 })(webhookId, end)).toMatchObject({ kind: 'final' });
   }
   process.stderr.write(`ends raced: ${JSON.stringify(seen)}\n`);
   expect(seen.reopened).toBeGreaterThan(0);

@@ -5,9 +5,10 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { endpointWorkflowId, readEndpoint } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { minute, second } from '../../../src/kernel/instant.ts';
+import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
 import { businessNow, eventually } from '../../support/world.ts';
@@ -141,7 +142,9 @@ test(`${failingAgain} that fail again are one run too, each with a schedule of i
 test('a look at 100,000 that wait is quick, and deleting the subscription ends them in one statement', async () => {
   const { webhookId, webhooks } = await withWaiting('deleted', 100_000);
   const now = await businessNow(bursar.world);
-  const [next, lookMs] = await timed(() => readEndpoint(bursar.infrastructure.database, webhookId, 100, now));
+  const [next, lookMs] = await timed(() =>
+    readEndpoint({ database: bursar.infrastructure.database, perReceiver: 100 })(webhookId, now),
+  );
   expect(next.view.waiting).toBe(100_000);
   const [, deleteMs] = await timed(() => webhooks.deleteWebhook({ params: { id: webhookId } }));
   say({ waiting: 100_000, lookMs, deleteMs });

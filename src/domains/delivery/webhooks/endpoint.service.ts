@@ -4,31 +4,23 @@
  * either is seen or opens it again.
  * @module
  */
-import type { Database } from '../../../db/database.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
 import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
-import { endRetriesOf, endWaitingOf } from './delivery.end.service.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
 import type { WebhookStatus } from './webhook.rules.ts';
 
-/** What the run does now. Ends what waits where the subscription is closed; closes the process where nothing waits. */
-export async function readEndpoint(
-  database: Database,
+/** Undefined while the subscription is open. */
+export const whyEndpointClosed = async (
+  tx: Tx,
   webhookId: Id<'webhook'>,
-  perReceiver: number,
-  now: Date,
-): Promise<EndpointNext> {
-  const why = whyClosed(await subscriptionOf(database, webhookId));
-  // A separate transaction: results lock deliveries before the workflow run, so this must not lock them after it.
-  if (why !== undefined) await database.write((tx) => endWaitingOf(tx, [webhookId], `the subscription was ${why}`));
-  return database.write((tx) => decideNext(tx, webhookId, perReceiver, now));
-}
+): Promise<'deleted' | 'disabled' | undefined> => whyClosed(await subscriptionOf(tx, webhookId));
 
-async function decideNext(tx: Tx, webhookId: string, perReceiver: number, now: Date): Promise<EndpointNext> {
+/** What the run does now. Closes the run where nothing waits. */
+export async function decideNextStep(tx: Tx, webhookId: string, perReceiver: number, now: Date): Promise<EndpointNext> {
   const workflowId = endpointWorkflowId(webhookId);
   await lockWorkflowRun(tx, workflowId);
   const standing = await standingOf(tx, webhookId); // A statement after the lock sees what its last holder did.
@@ -38,59 +30,36 @@ async function decideNext(tx: Tx, webhookId: string, perReceiver: number, now: D
   return { kind: step.kind, waitMs: step.waitMs, view: viewOf(webhookId, standing, step.kind === 'final') };
 }
 
-/** Many thousands may wait: each transaction changes this many, so that none takes longer than a step may. */
-const changedAtOnce = 10_000;
+type Waiting = { readonly webhookId: Id<'webhook'>; readonly deliveryId: Id<'delivery'> | null };
 
-/** Makes waiting deliveries due now; answers how many are due then. `deliveryId` null: all of them. */
-export async function retryEndpointNow(
-  database: Database,
-  webhookId: Id<'webhook'>,
-  deliveryId: Id<'delivery'> | null,
-  now: Date,
-): Promise<EndpointChange> {
-  const which = `webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0`;
-  const changeSome = (): Promise<number> =>
-    database.write(async (tx) => {
-      const { changed } = await oneRow<{ changed: number }>(
-        tx,
-        `with changed as (
-           update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
-             select id from webhook_deliveries where ${which} and next_attempt_at > $3 order by seq limit $4::int)
-           returning 1)
-         select count(*)::int as changed from changed`,
-        [webhookId, deliveryId, now, changedAtOnce],
-      );
-      return changed;
-    });
-  while ((await changeSome()) === changedAtOnce);
-  return oneRow<EndpointChange>(
-    database.read(),
-    `select count(*)::int as deliveries from webhook_deliveries where ${which} and next_attempt_at <= $3`,
+const waiting = `webhook_id = $1 and ($2::text is null or id = $2) and status = 'pending' and attempts_made > 0`;
+
+/** Makes up to `limit` waiting deliveries due now; answers how many. `deliveryId` null: all of the subscription. */
+export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: Date, limit: number): Promise<number> {
+  const { changed } = await oneRow<{ changed: number }>(
+    tx,
+    `with changed as (
+       update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
+         select id from webhook_deliveries where ${waiting} and next_attempt_at > $3 order by seq limit $4::int)
+       returning 1)
+     select count(*)::int as changed from changed`,
+    [webhookId, deliveryId, now, limit],
+  );
+  return changed;
+}
+
+export const countDue = (tx: Tx, { webhookId, deliveryId }: Waiting, now: Date): Promise<EndpointChange> =>
+  oneRow<EndpointChange>(
+    tx,
+    `select count(*)::int as deliveries from webhook_deliveries where ${waiting} and next_attempt_at <= $3`,
     [webhookId, deliveryId, now],
   );
-}
-
-/**
- * Ends waiting deliveries as lost; what is under way is left to its result. Answers how many ended. `deliveryId` null:
- * all of them.
- */
-export async function giveUpEndpoint(
-  database: Database,
-  webhookId: Id<'webhook'>,
-  deliveryId: Id<'delivery'> | null,
-): Promise<EndpointChange> {
-  const endSome = (): Promise<number> =>
-    database.write((tx) => endRetriesOf(tx, { webhookId, deliveryId }, changedAtOnce, 'given up by an operator'));
-  let deliveries = 0;
-  for (let ended = changedAtOnce; ended === changedAtOnce; deliveries += ended) ended = await endSome();
-  return { deliveries };
-}
 
 type Subscription = { status: WebhookStatus; isDeleted: boolean };
 
-async function subscriptionOf(database: Database, id: Id<'webhook'>): Promise<Subscription> {
+async function subscriptionOf(tx: Tx, id: Id<'webhook'>): Promise<Subscription> {
   const [row] = await rows<Subscription>(
-    database.read(),
+    tx,
     `select status, deleted_at is not null as "isDeleted" from webhooks where id = $1`,
     [id],
   );

@@ -2,6 +2,7 @@
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Call, Own } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -39,7 +40,7 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
   return {
     createCustomer: async ({ body, own }, call) => {
       const wanted = { ...newCustomer(own, call), ...fieldsOf(body) };
-      const { customerId } = await database.write((tx) => ensureCustomer(tx, call.cause, wanted));
+      const { customerId } = await inTransaction(deps, call, (tx, cause) => ensureCustomer(tx, cause, wanted));
       if (customerId !== wanted.customerId) {
         throw new DomainError('invalid_state', `this owner has the customer ${customerId}; change it with PATCH`);
       }
@@ -51,13 +52,17 @@ export const customerHandlers = (deps: CustomerDeps): Handlers<typeof customersA
       const known = await database.read().findOne(CustomerRow, { ownerId });
       if (known !== null) return wireOf(known, call);
       if (agentId !== undefined) throw notFound('customer', `of ${ownerId}`);
-      const cause = { ...call.cause, at: await call.now() };
-      await database.write((tx) => ensureCustomer(tx, cause, newCustomer(own, call)));
+      const wanted = newCustomer(own, call);
+      const atNow = { cause: { ...call.cause, at: await call.now() } };
+      await inTransaction(deps, atNow, (tx, cause) => ensureCustomer(tx, cause, wanted));
       return wireOf(await database.read().findOneOrFail(CustomerRow, { ownerId }), call);
     },
     getCustomer: ({ records }, call) => wireOf(records.customer, call),
-    updateCustomer: async ({ params: { id }, body, own: { ownerId } }, call) =>
-      wireOf(await updateCustomer(deps, { id, ownerId }, body, call.cause), call),
+    updateCustomer: async ({ params: { id }, body, own: { ownerId } }, call) => {
+      const change = { ...body, id, ownerId };
+      const row = await inTransaction(deps, call, (tx, cause) => updateCustomer(tx, deps.mode, change, cause));
+      return wireOf(row, call);
+    },
   };
 };
 

@@ -1,10 +1,8 @@
 /**
- * Creates and changes customers. Works inside the caller's transaction where the customer comes with something else;
- * personal data stays in the row: events and audit name the changed fields only.
+ * Creates and changes customers, inside the caller's transaction. Personal data stays in the row: events and audit name the changed fields only.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
@@ -69,26 +67,29 @@ export type CustomerChange = {
   readonly [K in 'addressLine1' | 'addressCity' | 'addressPostcode' | 'addressCountry']?: string | null | undefined;
 } & { readonly plan?: Plan | 'personal' | undefined };
 
-type Deps = { readonly database: Database; readonly mode: Mode };
 type Name = { readonly id: Id<'customer'>; readonly ownerId: Id<'owner'> };
 
-export const updateCustomer = ({ database, mode }: Deps, { id, ownerId }: Name, change: CustomerChange, cause: Cause) =>
-  database.write(async (tx): Promise<CustomerRow> => {
-    const row = await tx.findOne(CustomerRow, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
-    if (row === null) throw notFound('customer', id);
-    const { plan, ...rest } = change;
-    const wanted = plan === undefined ? rest : { ...rest, plan: planNamed(plan) };
-    const fields = changedFields<CustomerRow>(row, wanted);
-    if (fields.includes('plan') && !mayChangePlan(mode, cause.actor.kind === 'dashboard')) {
-      throw new DomainError('forbidden', 'in live mode the plan changes only through billing or the dashboard');
-    }
-    if (fields.length === 0) return row;
-    Object.assign(row, Object.fromEntries(fields.map((field) => [field, wanted[field as keyof typeof wanted]])));
-    row.updatedAt = cause.at;
-    await tx.flush();
-    await recordChanges(tx, cause, changesOf(row, fields.map(String)));
-    return row;
-  });
+export async function updateCustomer(
+  tx: Tx,
+  mode: Mode,
+  { id, ownerId, ...change }: Name & CustomerChange,
+  cause: Cause,
+): Promise<CustomerRow> {
+  const row = await tx.findOne(CustomerRow, { id, ownerId }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (row === null) throw notFound('customer', id);
+  const { plan, ...rest } = change;
+  const wanted = plan === undefined ? rest : { ...rest, plan: planNamed(plan) };
+  const fields = changedFields<CustomerRow>(row, wanted);
+  if (fields.includes('plan') && !mayChangePlan(mode, cause.actor.kind === 'dashboard')) {
+    throw new DomainError('forbidden', 'in live mode the plan changes only through billing or the dashboard');
+  }
+  if (fields.length === 0) return row;
+  Object.assign(row, Object.fromEntries(fields.map((field) => [field, wanted[field as keyof typeof wanted]])));
+  row.updatedAt = cause.at;
+  await tx.flush();
+  await recordChanges(tx, cause, changesOf(row, fields.map(String)));
+  return row;
+}
 
 function changesOf({ id, ownerId, type, status, plan }: CustomerRow, changed: string[]): Change[] {
   const data = { id, ownerId, type, status, plan, changed };

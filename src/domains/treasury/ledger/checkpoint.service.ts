@@ -4,7 +4,6 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { later } from '../../../kernel/instant.ts';
@@ -17,21 +16,19 @@ const lockKey = 8_400_111;
 
 /** The checkpoint, or undefined where no chain has grown or another process is writing one. */
 export async function writeCheckpoint(
-  database: Database,
+  tx: Tx,
   { key, store }: CheckpointKeeper,
   realNow: () => Date = () => new Date(),
 ): Promise<Checkpoint | undefined> {
-  return database.write(async (tx) => {
-    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-    if (!mine) return undefined;
-    const heads = await movedHeads(tx);
-    if (heads.length === 0) return undefined;
-    const last = await store.last();
-    const checkpoint = makeCheckpoint(key, after(last?.at, realNow()), last?.root ?? firstRoot, heads);
-    await store.add(checkpoint, key);
-    await keep(tx, checkpoint);
-    return checkpoint;
-  });
+  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+  if (!mine) return undefined;
+  const heads = await movedHeads(tx);
+  if (heads.length === 0) return undefined;
+  const last = await store.last();
+  const checkpoint = makeCheckpoint(key, after(last?.at, realNow()), last?.root ?? firstRoot, heads);
+  await store.add(checkpoint, key);
+  await keep(tx, checkpoint);
+  return checkpoint;
 }
 
 /** Checkpoints are in order by their time, also where the machine's clock was set back. */

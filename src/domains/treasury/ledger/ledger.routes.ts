@@ -10,17 +10,23 @@ import { listCheckpoints } from './checkpoint.queries.ts';
 import { type EntryView, listEntries } from './entry.queries.ts';
 import { entryIdOf } from './entry.rules.ts';
 import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
-import { type PublicKeys, type VerifyOptions, verifyOwner } from './verify.service.ts';
+import type { PublicKeys, Verification, VerifyOptions } from './verify.service.ts';
 
 export type LedgerDeps = {
   /** What is checked besides the book itself. */
   readonly verification: Pick<VerifyOptions, 'chains' | 'reconciliation'>;
   readonly database: Database;
+  readonly verifyOwner: (ownerId: string, options: VerifyOptions) => Promise<Verification>;
   /** Those that stand beside the checkpoints, by key id: the API knows no key that signs. */
   readonly publicKeys: () => Promise<PublicKeys>;
 };
 
-export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDeps): Handlers<typeof ledgerArea> => ({
+export const ledgerHandlers = ({
+  database,
+  publicKeys,
+  verification,
+  verifyOwner,
+}: LedgerDeps): Handlers<typeof ledgerArea> => ({
   listLedgerEntries: async ({ query, own }) => {
     const { referenceType, referenceId, direction, from, to } = query;
     const filter = { ...own, accounts: accountsOf(query) };
@@ -40,7 +46,7 @@ export const ledgerHandlers = ({ database, publicKeys, verification }: LedgerDep
     };
   },
   verifyLedger: async ({ query: { full }, own }) => {
-    const { differences, records, ...found } = await verifyOwner(database, own.ownerId, {
+    const { differences, records, ...found } = await verifyOwner(own.ownerId, {
       ...verification,
       full,
       exclusive: full,

@@ -3,7 +3,6 @@
  * One sealer at a time; postings never wait for it.
  * @module
  */
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { journalFacts } from './journal.queries.ts';
@@ -13,17 +12,15 @@ const batchSize = 2_000;
 const lockKey = 8_400_110;
 
 /** How many journals were sealed; 0 also when another process is sealing. */
-export async function sealJournals(database: Database, limit: number = batchSize): Promise<number> {
-  return database.write(async (tx) => {
-    const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-    if (!mine) return 0;
-    const journals = await takeUnsealed(tx, limit);
-    if (journals.length === 0) return 0;
-    const seals = sealAll(journals, await headsOf(tx, journals));
-    await keep(tx, seals);
-    await addToContraTotals(tx, seals);
-    return seals.length;
-  });
+export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<number> {
+  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
+  if (!mine) return 0;
+  const journals = await takeUnsealed(tx, limit);
+  if (journals.length === 0) return 0;
+  const seals = sealAll(journals, await headsOf(tx, journals));
+  await keep(tx, seals);
+  await addToContraTotals(tx, seals);
+  return seals.length;
 }
 
 /**

@@ -41,7 +41,8 @@ export function runSealer(deps: SealerDeps): Sealer {
   let nextBeatAt = 0;
 
   const round = async (): Promise<number> => {
-    const sealed = (await sealJournals(database)) + (await sealRecords(database, chains));
+    const journals = await database.write((tx) => sealJournals(tx));
+    const sealed = journals + (await database.write((tx) => sealRecords(tx, chains)));
     if (Date.now() >= nextBeatAt) {
       await beat(database, 'sealer');
       nextBeatAt = Date.now() + beatEveryMs;
@@ -49,7 +50,7 @@ export function runSealer(deps: SealerDeps): Sealer {
     state = { ...state, lastRoundAt: new Date(), sealed: state.sealed + sealed };
     // While there is a backlog sealing comes first; a checkpoint can wait for the next quiet round.
     if (sealed === 0 && checkpoints !== undefined && Date.now() >= nextCheckpointAt) {
-      await writeCheckpoint(database, checkpoints);
+      await database.write((tx) => writeCheckpoint(tx, checkpoints));
       nextCheckpointAt = Date.now() + checkpointEveryMs;
     }
     return sealed;

@@ -4,7 +4,6 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -58,19 +57,27 @@ const batchSize = 1_000;
 /** Held while a book is checked in full. */
 export const fullCheckLock = 8_400_112;
 
-export async function verifyOwner(database: Database, ownerId: string, options: VerifyOptions): Promise<Verification> {
-  const { verification, checkpoint, records } = await database.write(async (tx) => {
-    await runSql(tx, 'set transaction isolation level repeatable read, read only');
-    if (options.exclusive === true) await oneAtATime(tx);
-    const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKeys);
-    return check(tx, ownerId, options, from);
-  });
-  if (!verification.balanced) return verification;
-  if (checkpoint > verification.checkedFrom) await note(database, ownerId, checkpoint);
+/** What a check found, and how far each chain is whole by it. */
+export type CheckedBook = Awaited<ReturnType<typeof check>>;
+
+/** Begins its transaction, which reads one snapshot and writes nothing. */
+export async function checkBook(tx: Tx, ownerId: string, options: VerifyOptions): Promise<CheckedBook> {
+  await runSql(tx, 'set transaction isolation level repeatable read, read only');
+  if (options.exclusive === true) await oneAtATime(tx);
+  const from = options.full ? undefined : await lastVerified(tx, ownerId, options.publicKeys);
+  return check(tx, ownerId, options, from);
+}
+
+/** The next check that is not in full begins at the checkpoints of this one. */
+export async function noteVerified(
+  tx: Tx,
+  ownerId: string,
+  { verification, checkpoint, records }: CheckedBook,
+): Promise<void> {
+  if (checkpoint > verification.checkedFrom) await noteBook(tx, ownerId, checkpoint);
   for (const { chain, checkpoint: sequence } of records) {
-    if (sequence > 0) await noteVerifiedRecords(database.read(), chain, ownerId, sequence);
+    if (sequence > 0) await noteVerifiedRecords(tx, chain, ownerId, sequence);
   }
-  return verification;
 }
 
 async function check(tx: Tx, ownerId: string, options: VerifyOptions, from: Head | undefined) {
@@ -175,18 +182,18 @@ async function oneAtATime(tx: Tx): Promise<void> {
 }
 
 /** Every owner that has, or once had, an account, a journal, an audit row or a decision. */
-export async function* ownersWithBooks(database: Database): AsyncIterable<string> {
+export async function ownersWithBooks(tx: Tx): Promise<string[]> {
   const owners = await rows<{ owner_id: string }>(
-    database.read(),
+    tx,
     `select owner_id from ledger_accounts union select owner_id from journals union select owner_id from record_heads
      union select owner_id from unsealed_records order by owner_id`,
   );
-  for (const { owner_id } of owners) yield owner_id;
+  return owners.map(({ owner_id }) => owner_id);
 }
 
-const note = (database: Database, ownerId: string, sequence: number): Promise<unknown> =>
+const noteBook = (tx: Tx, ownerId: string, sequence: number): Promise<unknown> =>
   runSql(
-    database.read(),
+    tx,
     `insert into ledger_verified as v values ($1, $2)
      on conflict (owner_id) do update set sequence = greatest(v.sequence, excluded.sequence)`,
     [ownerId, sequence],

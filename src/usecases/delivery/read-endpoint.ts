@@ -1,0 +1,21 @@
+/** What the retries of a subscription do now; ends what waits where the subscription is closed. @module */
+import type { Database } from '../../db/database.ts';
+import type { EndpointNext } from '../../domains/delivery/index.ts';
+import { endWaitingOf } from '../../domains/delivery/webhooks/delivery.end.service.ts';
+import { decideNextStep, whyEndpointClosed } from '../../domains/delivery/webhooks/endpoint.service.ts';
+import type { Id } from '../../kernel/ids.ts';
+
+type Deps = {
+  readonly database: Database;
+  /** Requests that may be open to one receiver. */
+  readonly perReceiver: number;
+};
+
+export const readEndpoint =
+  ({ database, perReceiver }: Deps) =>
+  async (webhookId: Id<'webhook'>, now: Date): Promise<EndpointNext> => {
+    const why = await whyEndpointClosed(database.read(), webhookId);
+    // A separate transaction: results lock deliveries before the workflow run, so this must not lock them after it.
+    if (why !== undefined) await database.write((tx) => endWaitingOf(tx, [webhookId], `the subscription was ${why}`));
+    return database.write((tx) => decideNextStep(tx, webhookId, perReceiver, now));
+  };
