@@ -369,6 +369,7 @@ const routes: Template = ({
   noun,
 }) => `/** Answers the ${words} operations: call the service, shape the answer. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { mapPage } from '../../../kernel/page.ts';
@@ -380,7 +381,7 @@ import { ${camel}Wire } from './${noun}.wire.ts';
 export const ${camel}Handlers = ({ database }: { readonly database: Database }): Handlers<typeof ${plural}Area> => ({
   create${pascal}: async ({ body, own: { ownerId } }, call) => {
     const wanted = { id: call.newId('${camel}'), ownerId, body };
-    return ${camel}Wire(await database.write((tx) => create${pascal}(tx, wanted, call.cause)));
+    return ${camel}Wire(await inTransaction({ database }, call, (tx, cause) => create${pascal}(tx, wanted, cause)));
   },
 
   list${pascalPlural}: async ({ query, own }) =>
@@ -389,7 +390,7 @@ export const ${camel}Handlers = ({ database }: { readonly database: Database }):
   get${pascal}: async ({ records }) => ${camel}Wire(records.${camel}),
 
   cancel${pascal}: async ({ params: { id } }, call) =>
-    ${camel}Wire(await database.write((tx) => applyTo${pascal}(tx, { id, command: 'cancel' }, call.cause))),
+    ${camel}Wire(await inTransaction({ database }, call, (tx, cause) => applyTo${pascal}(tx, { id, command: 'cancel' }, cause))),
 });
 `;
 

@@ -1,6 +1,7 @@
 /** Answers the card request operations: ask the use case or the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Call, Own } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -37,7 +38,7 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
   createCardRequest: async ({ body, own }, call) => {
     const agentId = agentNamed(body, own);
     const wanted = { id: call.newId('cardRequest'), ownerId: own.ownerId, agentId, body };
-    const row = await deps.database.write((tx) => createCardRequest(tx, wanted, call.cause, deps.links));
+    const row = await inTransaction(deps, call, (tx, cause) => createCardRequest(tx, wanted, cause, deps.links));
     deps.gateway.startSoon(cardRequestWorkflowId(row.id));
     return toWire(deps, row, call);
   },
@@ -76,8 +77,8 @@ async function changed({ database }: CardRequestDeps, id: string): Promise<Reado
 
 /** One transaction that works without Temporal; the relay wakes the workflow afterwards. */
 async function revoke(deps: CardRequestDeps, id: string, decision: CardRequestDecision, call: Call) {
-  const row = await deps.database.write(async (tx) =>
-    applyToCardRequest(tx, await lockCardRequest(tx, id, call.cause), decision, call.cause),
+  const row = await inTransaction(deps, call, async (tx, cause) =>
+    applyToCardRequest(tx, await lockCardRequest(tx, id, cause), decision, cause),
   );
   return toWire(deps, row, call);
 }

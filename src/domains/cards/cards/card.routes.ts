@@ -1,6 +1,7 @@
 /** Answers the card operations: ask the service or the workflow, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -45,7 +46,7 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
     issueAgentCard: async ({ params: { agentId }, body, own: { ownerId } }, call) => {
       const { usage, purpose, name, displayName, ...limits } = body;
       const wish = { cardId: call.newId('card'), ownerId, agentId, usage, purpose, name, displayName, limits };
-      const prepared = await deps.database.write((tx) => prepareFurtherCard(tx, call.cause, wish));
+      const prepared = await inTransaction(deps, call, (tx, cause) => prepareFurtherCard(tx, cause, wish));
       return wire(await issued(deps, prepared, call, `agent ${agentId} was closed while its card was issued`));
     },
 
@@ -53,14 +54,14 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
     getCardPolicy: async ({ records }, call) => deps.readPolicy(records.card, await call.now()),
 
     updateCard: async ({ params: { cardId }, body }, call) => {
-      await deps.database.write((tx) => changeCardDetails(tx, call.cause, cardId, body));
+      await inTransaction(deps, call, (tx, cause) => changeCardDetails(tx, cause, cardId, body));
       return wire(await changed(deps, cardId));
     },
 
     updateCardLimits: async ({ params: { cardId }, body }, call) => {
       const { maxAmountPerTransactionCents: maxTransactionCents, ...others } = body;
       const limits = { maxTransactionCents, ...others };
-      await deps.database.write((tx) => changeCardLimits(tx, call.cause, cardId, limits));
+      await inTransaction(deps, call, (tx, cause) => changeCardLimits(tx, cause, cardId, limits));
       return wire(await changed(deps, cardId));
     },
 
@@ -95,7 +96,7 @@ async function changed({ database }: CardDeps, cardId: Id<'card'>): Promise<Card
 
 /** One transaction that works with Temporal down; the card's process hears of it afterwards. */
 async function move(deps: CardDeps, cardId: string, command: CardCommand, call: Call) {
-  const row = await deps.database.write((tx) => applyToCard(tx, cardId, command, call.cause));
+  const row = await inTransaction(deps, call, (tx, cause) => applyToCard(tx, cardId, command, cause));
   return { cardId: row.id, status: row.status, last4: row.last4 ?? '' };
 }
 
@@ -110,7 +111,7 @@ async function primaryOf({ database }: CardDeps, agentId: string) {
 }
 
 async function rotate(deps: CardDeps, newId: Id<'card'>, cardId: string, call: Call) {
-  const prepared = await deps.database.write((tx) => prepareRotation(tx, call.cause, { newId, cardId }));
+  const prepared = await inTransaction(deps, call, (tx, cause) => prepareRotation(tx, cause, { newId, cardId }));
   const card = await issued(deps, prepared, call, `card ${cardId} was closed while it was rotated`);
   return { card, previousCardId: cardId };
 }

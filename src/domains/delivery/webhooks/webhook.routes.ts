@@ -1,6 +1,7 @@
 /** Answers the webhooks operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import { categoryOf, eventNames, isReserved } from '../../../events/catalog.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -40,7 +41,7 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
       sealedSecret: await deps.vault.seal(secret, secretContext(id)),
       assumedPlan: deps.mode === 'sandbox' ? 'enterprise' : 'free',
     };
-    const row = await deps.database.write((tx) => insertWebhook(tx, fresh, call.cause));
+    const row = await inTransaction(deps, call, (tx, cause) => insertWebhook(tx, fresh, cause));
     return { ...webhookWire(row), secret };
   },
 
@@ -50,7 +51,7 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
   getWebhook: async ({ records }) => webhookWire(records.webhook),
 
   deleteWebhook: async ({ params }, call) => {
-    await deps.database.write((tx) => deleteWebhook(tx, params.id, call.cause));
+    await inTransaction(deps, call, (tx, cause) => deleteWebhook(tx, params.id, cause));
     return undefined;
   },
 

@@ -1,5 +1,6 @@
 /** Answers the limits operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { type LimitName, limits } from '../../../platform/limits.ts';
 import type { LimitRecord, limitsArea } from './limit.contract.ts';
@@ -11,7 +12,7 @@ export const limitHandlers = ({ database }: { readonly database: Database }): Ha
     return { data: [...found].map(([name, limit]) => recordOf(name, limit)) };
   },
   updateLimit: async ({ params: { name }, body: { limit }, own: { ownerId } }, call) => {
-    await database.write((tx) => updateLimit(tx, { ownerId, name, limit }, call.cause));
+    await inTransaction({ database }, call, (tx, cause) => updateLimit(tx, { ownerId, name, limit }, cause));
     return recordOf(name, limit);
   },
 });

@@ -2,6 +2,7 @@
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Call } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
@@ -39,8 +40,8 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
   getTransaction: async ({ records }) => toWire(records.transaction),
 
   updateTransaction: ({ params: { id }, body: { memo } }, call) =>
-    database.write(async (tx) => {
-      await noteOn(tx, id, memo, call.cause);
+    inTransaction({ database }, call, async (tx, cause) => {
+      await noteOn(tx, id, memo, cause);
       return toWire(await read(tx, id));
     }),
 

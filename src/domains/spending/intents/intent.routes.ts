@@ -5,6 +5,7 @@
  */
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
@@ -133,5 +134,5 @@ async function revoke(deps: IntentDeps, row: Readonly<IntentRow>, command: Inten
   if (statusAsOf(stateOf(row), call.cause.at) === 'expired') {
     throw new DomainError('invalid_state', `cannot ${command.kind} an intent that is expired`);
   }
-  await deps.database.write((tx) => applyToIntent(tx, row.id, command, call.cause));
+  await inTransaction(deps, call, (tx, cause) => applyToIntent(tx, row.id, command, cause));
 }

@@ -1,6 +1,7 @@
 /** Answers the policy operations: ask the service or the rule, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
@@ -28,7 +29,7 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
       ownerId,
       terms: { ...termsFromChange(body), name: body.name },
     };
-    return policyWire(await deps.database.write((tx) => createTemplate(tx, call.cause, template)));
+    return policyWire(await inTransaction(deps, call, (tx, cause) => createTemplate(tx, cause, template)));
   },
 
   listPolicies: async ({ query, own: { ownerId } }) => {
@@ -64,27 +65,33 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
 
   updateAgentPolicy: async ({ params: { agentId }, body }, call) => {
     return policyWire(
-      await deps.database.write((tx) => changePolicy(tx, call.cause, { agentId }, termsFromChange(body))),
+      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { agentId }, termsFromChange(body))),
     );
   },
 
   applyPolicy: async ({ params: { agentId }, body, own }, call) => {
     const source = body.presetId === undefined ? { policyId: body.policyId ?? '' } : { presetId: body.presetId };
-    return policyWire(await deps.database.write((tx) => applyRules(tx, call.cause, agentId, own.ownerId, source)));
+    return policyWire(
+      await inTransaction(deps, call, (tx, cause) => applyRules(tx, cause, agentId, own.ownerId, source)),
+    );
   },
 
   toggleAgentPolicy: async ({ params: { agentId }, body: { field, value } }, call) => {
-    return policyWire(await deps.database.write((tx) => changePolicy(tx, call.cause, { agentId }, { [field]: value })));
+    return policyWire(
+      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { agentId }, { [field]: value })),
+    );
   },
 
   getPolicy: async ({ records }) => policyWire(records.policy),
 
   updatePolicy: async ({ params, body }, call) => {
-    return policyWire(await deps.database.write((tx) => changePolicy(tx, call.cause, params, termsFromChange(body))));
+    return policyWire(
+      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, params, termsFromChange(body))),
+    );
   },
 
   deletePolicy: async ({ params }, call) => {
-    await deps.database.write((tx) => deleteTemplate(tx, call.cause, params.id));
+    await inTransaction(deps, call, (tx, cause) => deleteTemplate(tx, cause, params.id));
     return { id: params.id, deleted: true };
   },
 });

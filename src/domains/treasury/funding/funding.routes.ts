@@ -1,5 +1,6 @@
 /** Answers the fund operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { Mode } from '../../../platform/mode.ts';
@@ -18,11 +19,11 @@ export const fundHandlers = ({ database, mode, ensureCustomer }: FundDeps): Hand
   fundWallet: async ({ body, own: { ownerId } }, call) => {
     const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
     const parties = { ownerId, customerId: call.newId('customer'), walletId: call.newId('wallet') };
-    const funding = await database.write(async (tx) => {
-      const main = await ensureCustomer(tx, call.cause, parties);
+    const funding = await inTransaction({ database }, call, async (tx, cause) => {
+      const main = await ensureCustomer(tx, cause, parties);
       const walletId = body.walletId ?? main.walletId;
       const order = { ...ids, ownerId, walletId, amountCents: body.amountCents, simulate: body.simulate };
-      return fundFromOutside(tx, call.cause, mode, order);
+      return fundFromOutside(tx, cause, mode, order);
     });
     return recordOf(funding);
   },

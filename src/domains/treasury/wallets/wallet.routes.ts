@@ -1,5 +1,6 @@
 /** Answers the wallet operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
@@ -30,22 +31,22 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     createWallet: async ({ body, own: { ownerId } }, call) => {
       const id = call.newId('wallet'); // First, so that a repeat names the same wallet whatever else was made before.
       const parties = { ownerId, customerId: call.newId('customer'), walletId: call.newId('wallet') };
-      await database.write(async (tx) => {
+      await inTransaction(deps, call, async (tx, cause) => {
         if ((await findWallet(tx, ownerId, id)) !== null) return;
-        await ensureCustomer(tx, call.cause, parties);
+        await ensureCustomer(tx, cause, parties);
         const { currency: _euros, ...order } = body;
-        await createWallet(tx, call.cause, deps, { ...order, id, ownerId });
+        await createWallet(tx, cause, deps, { ...order, id, ownerId });
       });
       return changed(ownerId, id);
     },
     getWallet: async ({ records }) => recordOf(records.wallet),
     updateWallet: async ({ params: { id }, body, own: { ownerId } }, call) => {
       const name = { ownerId, walletId: id };
-      await database.write((tx) => changeWallet(tx, call.cause, name, body));
+      await inTransaction(deps, call, (tx, cause) => changeWallet(tx, cause, name, body));
       return changed(ownerId, id);
     },
     closeWallet: async ({ params: { id }, own: { ownerId } }, call) => {
-      await database.write((tx) => closeWallet(tx, call.cause, { ownerId, walletId: id }));
+      await inTransaction(deps, call, (tx, cause) => closeWallet(tx, cause, { ownerId, walletId: id }));
       return changed(ownerId, id);
     },
     getWalletBalance: async ({ records }) => balanceOf(records.wallet),
@@ -53,10 +54,10 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
       const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
       const order = { ...ids, ownerId, walletId, amountCents: body.amountCents };
       const { fromWalletId, simulate } = body;
-      const funding = await database.write((tx) =>
+      const funding = await inTransaction(deps, call, (tx, cause) =>
         fromWalletId === undefined
-          ? fundFromOutside(tx, call.cause, deps.mode, { ...order, simulate })
-          : fundFromWallet(tx, call.cause, { ...order, fromWalletId }),
+          ? fundFromOutside(tx, cause, deps.mode, { ...order, simulate })
+          : fundFromWallet(tx, cause, { ...order, fromWalletId }),
       );
       return {
         walletId,
