@@ -129,7 +129,7 @@ async function read(one: PublishedOperation, limit: number): Promise<string[]> {
   return found;
 }
 
-test.each(named(paged))('%s: a cursor of the owner shows nobody else a row', async (_, one) => {
+test.each(named(paged))('%s: a cursor of the owner returns no row to another caller', async (_, one) => {
   const { text } = await get(one, { limit: '1' });
   const cursor = (JSON.parse(text) as Page).nextCursor;
   if (cursor) await showsNothing(one, { cursor });

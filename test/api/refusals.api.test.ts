@@ -53,7 +53,7 @@ test.each(named(bearers))('%s is not for an agent without its scope', async (_, 
 
 const closed = publishedOperations.filter(({ operation }) => !operation.auth.includes('public'));
 
-test.each(named(closed))('%s is for nobody without a credential', async (_, one) => {
+test.each(named(closed))('%s is refused without a credential', async (_, one) => {
   const answer = await send({ world, owner: payer.owner }, one, { ...senseless(one), as: 'nobody' });
   expect([answer.status, await answer.json()]).toEqual([401, { error: expect.any(String) }]);
 });

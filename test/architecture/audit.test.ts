@@ -31,7 +31,7 @@ test.each([
   expect(refusedLicence(component)).toBe(refused);
 });
 
-test('a registry that gives no advisories is told from one that knows of none', () => {
+test('a registry that does not answer differs from one that has no advisories', () => {
   expect(advisoriesIn('{"message":"405 Method Not Allowed"}')).toEqual({ unknown: '405 Method Not Allowed' });
   expect(advisoriesIn('{"metadata":{"vulnerabilities":{"total":0}},"vulnerabilities":{}}')).toEqual({ found: [] });
   const found = '{"metadata":{"vulnerabilities":{"total":1}},"vulnerabilities":{"lodash":{"severity":"high"}}}';

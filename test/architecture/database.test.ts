@@ -1,4 +1,4 @@
-/** Three ways to access the database, and no other: no row has a type that nobody checked. @module */
+/** Three ways to access the database, and no other: the type of every row is checked. @module */
 import { readdir, readFile } from 'node:fs/promises';
 import { expect, test } from '@jest/globals';
 

@@ -46,7 +46,7 @@ test('two workflow types cannot share a name or an id prefix', () => {
   expect(() => workflowRegistry([one, { ...other, idPrefix: one.idPrefix }])).toThrow('same id prefix');
 });
 
-test('an area has a place of its own in the documentation', () => {
+test('each area has one place in the documentation', () => {
   const positions = modules.flatMap(({ areas }) => areas.flatMap(({ served }) => served?.position ?? []));
   expect(positions.filter((position, index) => positions.indexOf(position) !== index)).toEqual([]);
   expect(publishedAreas.map(({ tag }) => tag).slice(0, 3)).toEqual(['Health', 'Customers', 'Limits']);

@@ -135,13 +135,13 @@ describe('secrets', () => {
     expect(new Set([...demanded, 'BURSAR_API_KEY'])).toEqual(new Set(secrets));
   });
 
-  test('without one of them nothing starts, and a form of $ that nobody checks is refused', () => {
+  test('without one of them nothing starts, and a form of $ that the check does not know is refused', () => {
     const { BURSAR_VAULT_KEY: _lost, ...rest } = env;
     expect(() => readCompose(rest)).toThrow('required variable BURSAR_VAULT_KEY is missing a value');
     expect(() => readCompose(env, 'name: $HOME\nservices: {}')).toThrow('a form of $');
   });
 
-  test('nothing that is called a password, secret or key has a value of its own', () => {
+  test('no password, secret or key has a default value', () => {
     const suspicious = /^\s*\w*(PASSWORD|PWD|SECRET|KEY):(.*)$/gm;
     const values = [...composeText().matchAll(suspicious)].map(([, , value = '']) => value.trim());
     expect(values.length).toBeGreaterThan(12);

@@ -1,6 +1,6 @@
 /**
- * Where each service of the compose file is when there are no containers: on a loopback address of its own, with the
- * ports that the file says. Container paths become paths of this machine.
+ * The address of each service of the compose file when there are no containers: a separate loopback address, with the
+ * ports of the file. Container paths become paths of this machine.
  * @module
  */
 import { join } from 'node:path';

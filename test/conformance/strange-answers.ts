@@ -1,4 +1,4 @@
-/** What an adapter is told by a sandbox that answers anything: the set-up of such a block, and what none may believe. @module */
+/** Answers that no adapter may accept, and the server that gives them. @module */
 import { afterAll, beforeAll } from '@jest/globals';
 import { createOutbound, type Outbound } from '../../src/outbound/outbound.ts';
 import { type AnsweringServer, type FixedAnswer, startAnswering } from './answering-server.ts';

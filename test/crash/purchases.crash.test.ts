@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { isAlive } from '../../src/supervisor/pids.ts';
 import { type ChildName, type Installation, startInstallation } from '../support/installation.ts';
-import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
+import { type Answer, type Call, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { eventually, type Owner } from '../support/world.ts';
 
 const seed = Number(process.env.CRASH_SEED ?? Math.floor(Math.random() * 1e9));
@@ -20,22 +20,22 @@ const fundedEuros = 10_000;
 
 let site: Installation;
 let owner: Owner;
-let tell: Tell;
-let sandbox: Tell;
+let call: Call;
+let sandbox: Call;
 const agents: string[] = [];
 
 beforeAll(async () => {
   site = await startInstallation();
   owner = await site.owner();
-  tell = tellingBy(owner.send);
-  sandbox = tellingBy(({ method, path, headers, body }) =>
+  call = callBy(owner.send);
+  sandbox = callBy(({ method, path, headers, body }) =>
     fetch(`${site.sandboxUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
   );
-  await tell('POST', '/fund', { amountEuros: fundedEuros });
-  await tell('POST', '/webhooks', { url: `${site.sandboxUrl}/receiver/${owner.ownerId}`, events: ['*'] });
+  await call('POST', '/fund', { amountEuros: fundedEuros });
+  await call('POST', '/webhooks', { url: `${site.sandboxUrl}/receiver/${owner.ownerId}`, events: ['*'] });
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
-    const { body } = await tell('POST', '/agents', { name });
-    await tell('PATCH', `/policies/agent/${body.id}`, { dailyLimitEuros: 100_000, monthlyLimitEuros: 100_000 });
+    const { body } = await call('POST', '/agents', { name });
+    await call('PATCH', `/policies/agent/${body.id}`, { dailyLimitEuros: 100_000, monthlyLimitEuros: 100_000 });
     agents.push(body.id);
   }
 }, 120_000);
@@ -47,8 +47,8 @@ type Purchase = {
   readonly name: string;
   readonly agentId: string;
   readonly cents: number;
-  readonly intent: Told;
-  readonly execution: Told;
+  readonly intent: Answer;
+  readonly execution: Answer;
 };
 
 type Ended = Purchase & { readonly end: End };
@@ -89,11 +89,11 @@ async function purchase(name: string, cents: number, mostPauseMs = 0): Promise<P
   const agentId = agents[random(agents.length)] as string;
   await pause();
   const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
-  const intent = await untilAnswered(() => tell('POST', '/intents', declaration, `${name}-declare`), patienceMs);
+  const intent = await untilAnswered(() => call('POST', '/intents', declaration, `${name}-declare`), patienceMs);
   await pause();
   if (intent.body.status === 'pending_approval') {
     const path = `/intents/${intent.body.id}/approve`;
-    const approval = await untilAnswered(() => tell('POST', path, undefined, `${name}-approve`), patienceMs);
+    const approval = await untilAnswered(() => call('POST', path, undefined, `${name}-approve`), patienceMs);
     expect(approval).toMatchObject({ status: 200, body: { status: 'approved' } });
   }
   const order = {
@@ -101,19 +101,19 @@ async function purchase(name: string, cents: number, mostPauseMs = 0): Promise<P
     targetUrl: `${site.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`,
   };
   await pause();
-  const execution = await executed(() => tell('POST', '/checkout/execute', order, `${name}-execute`));
+  const execution = await executed(() => call('POST', '/checkout/execute', order, `${name}-execute`));
   return { name, agentId, cents, intent, execution };
 }
 
 const patienceMs = 120_000;
 
 /** A shop that cannot be reached is an answer (400, nothing held); the client goes again, as it would to a real one. */
-async function executed(execute: () => Promise<Told>): Promise<Told> {
+async function executed(execute: () => Promise<Answer>): Promise<Answer> {
   const until = Date.now() + patienceMs;
   for (;;) {
-    const told = await untilAnswered(execute, patienceMs);
-    const isShopAway = told.status === 400 && /did not answer/.test(told.body.error);
-    if (!isShopAway || Date.now() > until) return told;
+    const answer = await untilAnswered(execute, patienceMs);
+    const isShopAway = answer.status === 400 && /did not answer/.test(answer.body.error);
+    if (!isShopAway || Date.now() > until) return answer;
     await sleep(300);
   }
 }
@@ -141,7 +141,7 @@ function startKiller() {
       await sleep(random(1_500));
       await site.kill(name);
       kills[name] = (kills[name] ?? 0) + 1;
-      if (name === 'api') await lapseLeases();
+      if (name === 'api') await expireLeases();
     }
   })();
   return {
@@ -154,15 +154,15 @@ function startKiller() {
 }
 
 async function isUp(name: ChildName): Promise<void> {
-  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/receiver/nobody` }[name as string];
+  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/receiver/unknown` }[name as string];
   await eventually(
     async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
     Boolean,
   );
 }
 
-/** The dead API's reservations lapse after a minute of real time, which no test waits for; not before its last write. */
-async function lapseLeases(): Promise<void> {
+/** Expires the reservations of the dead API, which would take a minute of real time; waits for its last write first. */
+async function expireLeases(): Promise<void> {
   await eventually(
     () => site.sql(`select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle'`),
     (open) => open.length === 0,
@@ -215,7 +215,7 @@ type End = 'paid' | 'taken back' | 'not paid';
 
 async function endOf({ execution }: Purchase): Promise<End> {
   if (!execution.body.success) return 'not paid';
-  const { status } = (await tell('GET', `/transactions/${execution.body.transactionId}`)).body;
+  const { status } = (await call('GET', `/transactions/${execution.body.transactionId}`)).body;
   return status === 'reversed' ? 'taken back' : 'paid';
 }
 
@@ -226,14 +226,14 @@ async function everyAnswerIsFound(all: readonly Ended[]): Promise<void> {
   for (const { name, cents, agentId, intent, execution, end } of all) {
     expect(intent).toMatchObject({ status: 201, body: { purpose: name, expectedAmountEuros: cents / 100, agentId } });
     expect(execution).toMatchObject({ status: 200, body: { intentId: intent.body.id } });
-    const found = (await tell('GET', `/intents/${intent.body.id}`)).body;
+    const found = (await call('GET', `/intents/${intent.body.id}`)).body;
     expect(found).toMatchObject({ purpose: name, expectedAmountEuros: cents / 100, agentId });
     const declaration = { agentId, purpose: name, expectedAmountEuros: cents / 100 };
-    expect((await tell('POST', '/intents', declaration, `${name}-declare`)).body).toEqual(intent.body);
+    expect((await call('POST', '/intents', declaration, `${name}-declare`)).body).toEqual(intent.body);
     expect(intentAfter[end]).toContain(found.status);
     if (end !== 'paid') continue;
     expect(found).toMatchObject({ transactionId: execution.body.transactionId });
-    const transaction = (await tell('GET', `/transactions/${execution.body.transactionId}`)).body;
+    const transaction = (await call('GET', `/transactions/${execution.body.transactionId}`)).body;
     expect(transaction).toMatchObject({ status: 'completed', amountEuros: cents / 100, intentId: intent.body.id });
   }
 }
@@ -260,11 +260,11 @@ async function everyKeyHadOneEffect(all: readonly Ended[]): Promise<void> {
 }
 
 async function theBookAgrees(all: readonly Ended[]): Promise<void> {
-  const book = (await tell('GET', '/ledger/verify?full=true')).body;
+  const book = (await call('GET', '/ledger/verify?full=true')).body;
   expect(book).toMatchObject({ balanced: true, differences: [], unsealed: 0 });
   const spent = all.reduce((sum, { cents, end }) => sum + (end === 'paid' ? cents : 0), 0);
-  const [wallet] = (await tell('GET', '/wallets')).body.data;
-  const balance = (await tell('GET', `/wallets/${wallet.id}/balance`)).body;
+  const [wallet] = (await call('GET', '/wallets')).body.data;
+  const balance = (await call('GET', `/wallets/${wallet.id}/balance`)).body;
   expect(Math.round(balance.totalEuros * 100)).toBe(fundedEuros * 100 - spent);
   const [held] = await site.sql<{ ledger: number; open: number }>(
     `select (select coalesce(sum(balance_cents), 0)::int from ledger_accounts where name like '%:held') as ledger,

@@ -1,6 +1,6 @@
 /**
  * Bad days of one installation with real processes: Temporal away, Temporal's file deleted, PostgreSQL killed, API,
- * worker and sandbox killed, runs lost. What goes on goes on, the rest answers 503, and all catches up by itself.
+ * worker and sandbox killed, runs lost. Operations that need nothing else continue, the rest answers 503, and after the outage all work is done.
  * @module
  */
 import { existsSync } from 'node:fs';
@@ -9,20 +9,20 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { healthOf, type Installation, startInstallation } from '../support/installation.ts';
-import { type Tell, type Told, tellingBy, untilAnswered } from '../support/telling.ts';
+import { type Answer, type Call, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { eventually, type Owner } from '../support/world.ts';
 
 let site: Installation;
 let owner: Owner;
-let tell: Tell;
-let sandbox: Tell;
+let call: Call;
+let sandbox: Call;
 let box = '';
 
 beforeAll(async () => {
   site = await startInstallation();
   owner = await site.owner();
-  tell = tellingBy(owner.send);
-  sandbox = tellingBy(({ method, path, headers, body }) =>
+  call = callBy(owner.send);
+  sandbox = callBy(({ method, path, headers, body }) =>
     fetch(`${site.sandboxUrl}${path}`, { method, headers, ...(body === undefined ? {} : { body }) }),
   );
   box = owner.ownerId;
@@ -34,9 +34,9 @@ afterAll(async () => {
 }, 60_000);
 
 const made = async (method: string, path: string, body?: unknown, key?: string) => {
-  const told = await tell(method, path, body, key);
-  if (told.status >= 300 || told.status === 0) throw new Error(`${method} ${path}: ${JSON.stringify(told)}`);
-  return told.body;
+  const answer = await call(method, path, body, key);
+  if (answer.status >= 300 || answer.status === 0) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+  return answer.body;
 };
 
 /** An agent with a card that may spend as much as these tests need. */
@@ -72,12 +72,12 @@ const swipe = (cardId: string, amountCents: number, more = {}) =>
 
 const becomes = (path: string, status: string, withinMs = 45_000) =>
   eventually(
-    async () => (await tell('GET', path)).body,
+    async () => (await call('GET', path)).body,
     (record) => record?.status === status,
     withinMs,
   );
 
-/** Its process has written it down: readers are told from the deadline on. */
+/** Its workflow run has marked the row; readers get `expired` from the deadline on. */
 const isMarkedExpired = (intentId: string, withinMs: number) =>
   eventually(
     () => site.sql<{ status: string }>('select status from intents where id = $1', [intentId]),
@@ -104,7 +104,7 @@ async function temporalClient(): Promise<{ client: Client; close(): Promise<void
 }
 
 /** What every 503 says: when to come back. */
-function expectAway(told: Told, withinMs = 11_500): void {
+function expectAway(told: Answer, withinMs = 11_500): void {
   expect(told).toMatchObject({ status: 503, body: { error: expect.stringMatching(/repeat with the same/) } });
   expect(Number(told.retryAfter)).toBeGreaterThan(0);
   expect(told.tookMs).toBeLessThan(withinMs);
@@ -115,7 +115,7 @@ const syncedState = async (cardId: string) =>
 
 async function bookIsRight(): Promise<void> {
   const book = await eventually(
-    async () => (await tell('GET', '/ledger/verify?full=true')).body,
+    async () => (await call('GET', '/ledger/verify?full=true')).body,
     ({ unsealed }) => unsealed === 0,
   );
   expect(book).toMatchObject({ balanced: true, differences: [] });
@@ -141,7 +141,7 @@ describe('a run that is lost', () => {
     const buyer = await anAgent('buyer');
     const intent = await declared(buyer.id, 80);
     await terminated(`intent/${intent.id}`);
-    expect(await tell('POST', `/intents/${intent.id}/approve`)).toMatchObject({ status: 200 });
+    expect(await call('POST', `/intents/${intent.id}/approve`)).toMatchObject({ status: 200 });
     await becomes(`/intents/${intent.id}`, 'approved');
   }, 60_000);
 
@@ -153,11 +153,11 @@ describe('a run that is lost', () => {
     await isMarkedExpired(intent.id, 10_000);
   }, 60_000);
 
-  test('is rescued when it is overdue and nobody asks', async () => {
+  test('is rescued when it is overdue and no wake comes', async () => {
     const buyer = await anAgent('buyer');
     const intent = await declared(buyer.id, 80, { ttlMinutes: 10 });
     await terminated(`intent/${intent.id}`);
-    // As if that time had passed: nobody is told, which moving the clock through the API would do.
+    // As if that time had passed: moving the clock through the API would also wake the runs.
     await site.sql('update clock set offset_ms = offset_ms + $1', [13 * 60_000]);
     await isMarkedExpired(intent.id, 45_000);
   }, 90_000);
@@ -180,14 +180,14 @@ test('API, worker and sandbox are killed between any two steps of a purchase: it
   const from = await balance();
   await site.kill('api');
   const body = { agentId: buyer.id, purpose: 'killed along', expectedAmountEuros: 80 };
-  const intent = await untilAnswered(() => tell('POST', '/intents', body, 'killed-declare'));
+  const intent = await untilAnswered(() => call('POST', '/intents', body, 'killed-declare'));
   await site.kill('worker');
   await site.kill('api');
-  const approval = () => tell('POST', `/intents/${intent.body.id}/approve`, undefined, 'killed-approve');
+  const approval = () => call('POST', `/intents/${intent.body.id}/approve`, undefined, 'killed-approve');
   expect(await untilAnswered(approval)).toMatchObject({ status: 200, body: { status: 'approved' } });
   await site.kill('worker');
   await site.kill('sandbox');
-  const execution = () => tell('POST', '/checkout/execute', order(intent.body.id, 8_000), 'killed-execute');
+  const execution = () => call('POST', '/checkout/execute', order(intent.body.id, 8_000), 'killed-execute');
   const first = execution();
   await new Promise((resolve) => setTimeout(resolve, 400));
   await site.kill('worker');
@@ -210,13 +210,13 @@ describe('PostgreSQL is killed', () => {
   test('under traffic: only 2xx and 503, and nothing that was acknowledged is lost', async () => {
     const buyer = await anAgent('buyer');
     await raiseLimit('open_intents', 100_000); // A fast machine declares more than the usual limit of an agent.
-    const answers: { key: string; told: Told }[] = [];
+    const answers: { key: string; told: Answer }[] = [];
     const over = new AbortController();
     const client = async (name: number) => {
       for (let count = 0; !over.signal.aborted; count += 1) {
         const key = `traffic-${name}-${count}`;
         const body = { agentId: buyer.id, purpose: key, expectedAmountEuros: 0.01 };
-        answers.push({ key, told: await tell('POST', '/intents', body, key) });
+        answers.push({ key, told: await call('POST', '/intents', body, key) });
       }
     };
     const clients = [0, 1, 2, 3].map(client);
@@ -240,7 +240,7 @@ describe('PostgreSQL is killed', () => {
     // The same keys again: each names the intent that was made, or makes it now; none is made twice.
     for (const { key } of answers.filter(({ told }) => told.status === 503).slice(0, 40)) {
       const body = { agentId: buyer.id, purpose: key, expectedAmountEuros: 0.01 };
-      const told = await untilAnswered(() => tell('POST', '/intents', body, key));
+      const told = await untilAnswered(() => call('POST', '/intents', body, key));
       expect([told.status, told.body.error]).toEqual([201, undefined]);
       expect(told.body.id).toBe(byKey.get(key) ?? told.body.id);
     }
@@ -254,17 +254,17 @@ describe('PostgreSQL is killed', () => {
     const buyer = await anAgent('buyer');
     const waiting = await declared(buyer.id, 80);
     const release = await site.holdDown('postgres');
-    let standIn: Told | undefined;
+    let standIn: Answer | undefined;
     try {
       const asked = [
-        () => tell('GET', '/agents'),
-        () => tell('GET', `/intents/${waiting.id}`),
-        () => tell('POST', '/intents', { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 }, 'while-down'),
-        () => tell('POST', `/intents/${waiting.id}/approve`),
-        () => tell('POST', `/agents/${buyer.id}/freeze`),
-        () => tell('POST', '/agents', { name: 'while-down' }, 'agent-while-down'),
-        () => tell('GET', '/ledger/verify'),
-        () => tellingBy(site.as('at_test_nobody').send)('GET', '/intents'),
+        () => call('GET', '/agents'),
+        () => call('GET', `/intents/${waiting.id}`),
+        () => call('POST', '/intents', { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 }, 'while-down'),
+        () => call('POST', `/intents/${waiting.id}/approve`),
+        () => call('POST', `/agents/${buyer.id}/freeze`),
+        () => call('POST', '/agents', { name: 'while-down' }, 'agent-while-down'),
+        () => call('GET', '/ledger/verify'),
+        () => callBy(site.as('at_test_nobody').send)('GET', '/intents'),
       ];
       for (const ask of asked) expectAway(await ask());
       expect((await healthOf(site.apiUrl)).httpStatus).toBe(503);
@@ -279,9 +279,9 @@ describe('PostgreSQL is killed', () => {
       ({ messages }) => messages[0]?.state === 'acknowledged',
     );
     expect(reversal.messages).toMatchObject([{ kind: 'reversals', lastStatus: 200 }]);
-    expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+    expect(await untilAnswered(() => call('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
     const once = { agentId: buyer.id, purpose: 'x', expectedAmountEuros: 5 };
-    expect(await untilAnswered(() => tell('POST', '/intents', once, 'while-down'))).toMatchObject({ status: 201 });
+    expect(await untilAnswered(() => call('POST', '/intents', once, 'while-down'))).toMatchObject({ status: 201 });
     expect((await swipe(buyer.cardId, 900)).body).toMatchObject({ decision: 'approved' });
     await bookIsRight();
   }, 120_000);
@@ -317,14 +317,14 @@ describe.each([
       expect(health).toMatchObject({ httpStatus: 200, status: 'degraded', checks: { database: 'ok' } });
 
       for (const path of ['/agents', `/intents/${waiting.id}`, '/wallets', '/ledger', '/transactions', '/cards'])
-        expect(await tell('GET', path)).toMatchObject({ status: 200 });
+        expect(await call('GET', path)).toMatchObject({ status: 200 });
 
       const brakes = [
-        await tell('POST', `/agents/${frozen.id}/freeze`),
-        await tell('POST', `/intents/${denied.id}/deny`, { reason: 'not today' }),
-        await tell('POST', `/intents/${cancelled.id}/cancel`),
-        await tell('POST', `/cards/${closed.cardId}/close`),
-        await tell('DELETE', `/agents/${buyer.id}/tokens/${token.id}`),
+        await call('POST', `/agents/${frozen.id}/freeze`),
+        await call('POST', `/intents/${denied.id}/deny`, { reason: 'not today' }),
+        await call('POST', `/intents/${cancelled.id}/cancel`),
+        await call('POST', `/cards/${closed.cardId}/close`),
+        await call('DELETE', `/agents/${buyer.id}/tokens/${token.id}`),
       ];
       for (const told of brakes) {
         expect(told.status).toBeGreaterThanOrEqual(200);
@@ -333,11 +333,11 @@ describe.each([
       }
       expect((await swipe(frozen.cardId, 100)).body).toMatchObject({ decision: 'declined' });
       expect((await swipe(closed.cardId, 100)).body).toMatchObject({ decision: 'declined' });
-      expect((await tellingBy(site.as(token.token).send)('GET', '/intents')).status).toBe(401);
+      expect((await callBy(site.as(token.token).send)('GET', '/intents')).status).toBe(401);
 
       expect((await swipe(buyer.cardId, 700)).body).toMatchObject({ decision: 'approved', approvedCents: 700 });
 
-      const created = await tell('POST', '/intents', {
+      const created = await call('POST', '/intents', {
         agentId: buyer.id,
         purpose: 'declared while away',
         expectedAmountEuros: 70,
@@ -349,12 +349,12 @@ describe.each([
       await isHeard('intent.denied', denied.id);
 
       const grants = [
-        tell('POST', `/intents/${waiting.id}/approve`),
-        tell('POST', '/checkout/execute', order(approved.id, 500), keys.execute),
-        tell('POST', '/agents', newAgent, keys.agent),
+        call('POST', `/intents/${waiting.id}/approve`),
+        call('POST', '/checkout/execute', order(approved.id, 500), keys.execute),
+        call('POST', '/agents', newAgent, keys.agent),
       ];
       for (const told of await Promise.all(grants)) expectAway(told);
-      expect((await tell('GET', `/intents/${waiting.id}`)).body.status).toBe('pending_approval');
+      expect((await call('GET', `/intents/${waiting.id}`)).body.status).toBe('pending_approval');
 
       await bringBack();
       await site.isWell();
@@ -369,11 +369,11 @@ describe.each([
       expect(status.name).toBe('RUNNING');
       await close();
 
-      expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
-      const paid = await untilAnswered(() => tell('POST', '/checkout/execute', order(approved.id, 500), keys.execute));
+      expect(await untilAnswered(() => call('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+      const paid = await untilAnswered(() => call('POST', '/checkout/execute', order(approved.id, 500), keys.execute));
       expect(paid).toMatchObject({ status: 200, body: { success: true } });
       await becomes(`/intents/${approved.id}`, 'completed');
-      const agent = await untilAnswered(() => tell('POST', '/agents', newAgent, keys.agent));
+      const agent = await untilAnswered(() => call('POST', '/agents', newAgent, keys.agent));
       expect(agent).toMatchObject({ status: 201, body: { name: newAgent.name, status: 'active' } });
       expect(await site.sql('select 1 from agents where name = $1', [newAgent.name])).toHaveLength(1);
       await eventually(
@@ -427,8 +427,8 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   );
   expect(left.map(({ id }) => id)).toContain(`intent/${waiting.id}`);
 
-  expect(await untilAnswered(() => tell('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
-  const paid = await untilAnswered(() => tell('POST', '/checkout/execute', order(waiting.id, 8_000), 'after-the-loss'));
+  expect(await untilAnswered(() => call('POST', `/intents/${waiting.id}/approve`))).toMatchObject({ status: 200 });
+  const paid = await untilAnswered(() => call('POST', '/checkout/execute', order(waiting.id, 8_000), 'after-the-loss'));
   expect(paid).toMatchObject({ status: 200, body: { success: true } });
   await becomes(`/intents/${waiting.id}`, 'completed');
 }, 180_000);

@@ -1,5 +1,5 @@
 /**
- * A database of its own with the ledger in it, and short ways to move money there. For tests of the book itself,
+ * A separate database with the ledger in it, and short functions to move money there. For tests of the ledger,
  * below HTTP.
  * @module
  */
@@ -38,7 +38,7 @@ export type Book = {
   fund(ownerId: string, walletId: string, amountCents: number): Promise<PostResult>;
   /** As the role that owns the tables; triggers work. */
   asOwner(text: string, params?: readonly unknown[]): Promise<void>;
-  /** As that role with triggers switched off: what somebody with the owner's password could do. */
+  /** As that role with triggers switched off, as an attacker with the owner's password can do. */
   rewrite(text: string, params?: readonly unknown[]): Promise<void>;
   /** All columns of the rows of a statement, as the application role. */
   rows(text: string, params?: readonly unknown[]): Promise<Readonly<Record<string, unknown>>[]>;

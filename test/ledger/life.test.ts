@@ -29,7 +29,7 @@ import { type Book, because, draft, openBook } from './book.ts';
 let book: Book;
 beforeAll(async () => {
   book = await openBook();
-  // The holds of these lives are nobody's transactions: what is held stands for itself.
+  // The holds of these histories have no transactions.
   await book.asOwner(`create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
      language sql stable as $$ select name, balance_cents from ledger_accounts where owner_id = p_owner and name like '%:held' $$`);
 });

@@ -13,7 +13,7 @@ let server = '';
 let client: pg.Client;
 const database = `migrate_errors_${process.pid}`;
 const role = `plain_${process.pid}`;
-const password = 'a-password-that-nobody-may-read';
+const password = 'a-password-that-must-stay-secret';
 
 beforeAll(async () => {
   server = process.env.TEST_PG ?? '';
@@ -47,7 +47,7 @@ const plain = { username: role, password };
 test.each([
   ['no address', async () => ({}), 'DATABASE_URL is missing'],
   [
-    'nobody answers',
+    'no server answers',
     async () => ({
       DATABASE_URL: urlOf(plain),
       BURSAR_MIGRATION_DATABASE_URL: urlOf({ ...plain, port: `${await freePort()}` }),

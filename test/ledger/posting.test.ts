@@ -96,7 +96,7 @@ test('what a clearing takes beyond hold and wallet is owed, and the next credit 
   expect(back).toMatchObject({ owedCents: -700, balances: { [receivable(ownerId)]: 0, [available(from)]: 200 } });
 });
 
-test('the same cause posts once, whoever asks again and however often, and answers with the same journal', async () => {
+test('the same cause posts once, however often it is repeated, and answers with the same journal', async () => {
   const { ownerId, walletId } = await book.owner();
   const first = await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 500), 'top-up');
   const again = await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 500), 'top-up');
@@ -260,11 +260,11 @@ test.each([
     (o: Owner) => [line(available(wallet(newId('wallet'))), 5), line(external('cards', o.ownerId), -5)],
   ],
   [
-    'a contra account of somebody else',
+    'a contra account of another owner',
     (o: Owner) => [line(available(wallet(o.walletId)), 5), line(external('cards', newId('owner')), -5)],
   ],
   [
-    'a receivable of somebody else',
+    'a receivable of another owner',
     (o: Owner) => [line(receivable(newId('owner')), -5), line(external('cards', o.ownerId), 5)],
   ],
 ])('a journal with %s is a bug and is not written', async (_what, lines) => {

@@ -58,7 +58,7 @@ const verify = (full = true) =>
   verifyOwner(book)(ownerId, { full, publicKeys: new Map([[keyIdOf(key), createPublicKey(key)]]) });
 const verifyFiles = () => verifyCheckpoints(book.database, store(), new Map([[keyIdOf(key), createPublicKey(key)]]));
 
-/** As somebody with the database's password and no scruples. */
+/** As an attacker with the database's password. */
 async function tamper(...statements: string[]): Promise<void> {
   const client = new pg.Client({ connectionString: book.ownerUrl });
   await client.connect();
@@ -115,7 +115,7 @@ test('several sealers beside parallel postings of several owners keep one gaples
   }
 });
 
-test('a posting that is not committed yet holds nobody up and is sealed when it is', async () => {
+test('an uncommitted posting delays no other seal and is sealed after its commit', async () => {
   await book.database.write((tx) => sealJournals(tx));
   const other = await book.owner();
   const gate = Promise.withResolvers<void>();
@@ -138,7 +138,7 @@ test('a posting that is not committed yet holds nobody up and is sealed when it 
   expect(await verify()).toMatchObject({ balanced: true, sealedThrough: 11, unsealed: 0 });
 });
 
-test('the sealer seals by itself, at most a second behind, and stops when told', async () => {
+test('the sealer seals every journal within a second, and stops on request', async () => {
   const log = createLogger({ name: 'test', level: 'silent' });
   const sealer = runSealer({ database: book.database, log, checkpoints: { key, store: store() }, pauseMs: 20 });
   sealer.start();

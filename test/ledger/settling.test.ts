@@ -33,7 +33,7 @@ import { at, type Book, because, draft, openBook } from './book.ts';
 let book: Book;
 beforeAll(async () => {
   book = await openBook();
-  // The holds here are nobody's transactions: what is held stands for itself.
+  // The holds of this test have no transactions.
   await book.asOwner(`create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
      language sql stable as $$ select name, balance_cents from ledger_accounts where owner_id = p_owner and name like '%:held' $$`);
 });

@@ -133,7 +133,7 @@ const checks: readonly Check[] = [
           group by 1, 2 having count(*) > 1`,
   },
   {
-    what: 'each completed transaction and intent told so',
+    what: 'each completed transaction and intent has its event',
     sql: `select t.id from transactions t where t.status = 'completed' and not t.is_verification
             and not exists (select from events e where e.subject_id = t.id and e.name = 'transaction.completed')
           union all

@@ -73,7 +73,7 @@ async function chargeByNetwork(client: Client): Promise<void> {
   if (random.chance(0.25)) {
     const part = random.chance(0.5) ? { amountCents: 1 + random.below(amountCents) } : {};
     await network(client, 'reverse', 'reversals', { id: `rev_${randomUUID()}`, ...about(agent, id), ...part });
-    // Some networks collect after a reversal all the same.
+    // Some networks collect after a reversal.
     if (!agent.isWithinHolds && random.chance(0.3)) await clear(client, id, 1 + random.below(amountCents), true);
     return;
   }
@@ -171,7 +171,7 @@ async function network(client: Client, operation: string, kind: string, message:
 
 type How = { readonly as: 'agent' | 'key'; readonly body?: object };
 
-/** With an Idempotency-Key of its own; repeated with it while the answer is 503. */
+/** With a new Idempotency-Key; repeated with the same one while the answer is 503. */
 async function call(client: Client, operation: string, method: string, path: string, how: How): Promise<Answer> {
   const { agent, record, random, site } = client;
   const sender = sendTo(site.installation.apiUrl, how.as === 'agent' ? agent.token : agent.key);
@@ -196,7 +196,7 @@ async function call(client: Client, operation: string, method: string, path: str
   return method === 'POST' && random.chance(0.2) ? twice(client, operation, send) : send();
 }
 
-/** Two equal requests at once. Where both succeed, they must have the same answer. */
+/** Two equal requests at once. If both succeed, their answers must be equal. */
 async function twice(client: Client, operation: string, send: () => Promise<Answer>): Promise<Answer> {
   const [first, second] = await Promise.all([send(), send()]);
   const both = [first, second].every(({ status }) => status >= 200 && status < 300);

@@ -1,6 +1,6 @@
 /**
  * `npm run load:mixed`: 40 clients for three minutes declare, approve, execute, cancel, freeze, authorize, clear early
- * and late and reverse, against an installation of its own on loopback; then queries of its own check every sum.
+ * and late and reverse, against a separate installation on loopback; then separate queries check every sum.
  * LOAD_SECONDS, LOAD_CLIENTS and LOAD_SEED change the run. Exit code 1 when anything is wrong.
  * @module
  */

@@ -1,4 +1,4 @@
-/** A real PostgreSQL over a folder: made once, kept, and reachable by whoever has to run it. @module */
+/** A real PostgreSQL over a folder: created once, kept, and reachable by the user that runs it. @module */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';

@@ -73,7 +73,7 @@ async function ask(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Of the role that owns the tables; no program but the migration is told it. */
+/** Connection URL of the role that owns the tables; only the migration gets it. */
 async function ownerUrlOf({ databaseUrl }: Ready): Promise<string> {
   const url = new URL(databaseUrl);
   expect(url.username).toBe('bursar_app');
@@ -133,7 +133,7 @@ test('stubborn programs are ended by a second Ctrl-C, and the data is still whol
   expect(await ask(await ownerUrlOf(ready), 'select count(*)::int as n from kept')).toEqual([{ n: 0 }]);
 }, 60_000);
 
-test('with servers of its own and in live mode it starts neither them nor a sandbox, and writes no ready.json', async () => {
+test('with given servers and in live mode it starts no servers and no sandbox, and writes no ready.json', async () => {
   const own = await testFolder();
   const [postgres, temporal] = await Promise.all([
     startPostgres({ dir: own, port: await freePort(), password: 'own', durable: false }),

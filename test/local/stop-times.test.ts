@@ -1,4 +1,4 @@
-/** Goal: a process ends by itself before it is killed. Method: the times of all steps, added up. @module */
+/** Goal: a process ends before it would be killed. Method: the times of all steps, added up. @module */
 import { readFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { doneWithin, stopTimes } from '../../src/platform/stop-times.ts';

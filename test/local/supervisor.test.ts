@@ -65,7 +65,7 @@ describe('supervisor', () => {
     }
   });
 
-  test('a program that does not start is tried three times and then told with the end of its log', async () => {
+  test('a process that does not start is tried three times and then reported with the end of its log', async () => {
     const { pids, plan } = await supervise();
     const failing = supervisor.keep(plan('worker', "console.error('no such table'); process.exit(3)"));
     await expect(failing).rejects.toThrow(
@@ -74,7 +74,7 @@ describe('supervisor', () => {
     expect(pids.worker).toHaveLength(3);
   });
 
-  test('a program that is not there is told, and never waited for', async () => {
+  test('a missing program file is reported at once', async () => {
     const { plan } = await supervise();
     const launch = { command: '/nowhere/program', args: [], env: {} };
     const failing = supervisor.keep({ ...plan('api', ''), launch: async () => launch });

@@ -126,7 +126,7 @@ describe('the Temporal program', () => {
 
   const archive = `temporal_cli_1.5.1_${process.platform}_${process.arch === 'x64' ? 'amd64' : process.arch}.tar.gz`;
 
-  /** A machine of its own: nothing on PATH but the shell, and an empty home. */
+  /** An environment with nothing on PATH but the shell, and an empty home. */
   async function machine(go?: string) {
     const dir = await testFolder();
     const path = join(dir, 'bin');

@@ -1,7 +1,7 @@
 /**
- * `node test/replay/record-histories.ts [folder]`: starts an installation of its own in a throwaway folder, plays every
- * journey on it and writes the histories that the replay suite reads. Run it after a change that histories cannot be
- * replayed over (see the README beside them), and look at the difference.
+ * `node test/replay/record-histories.ts [folder]`: starts an installation in a temporary folder, plays every journey on it
+ * and writes the histories that the replay suite reads. Run it after a change that breaks the replay of recorded
+ * histories (see the README beside them), and review the difference.
  * @module
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';

@@ -31,7 +31,7 @@ const wanted: Readonly<Record<string, readonly string[]>> = {
   ],
   cardRequest: ['approved-by-update', 'denied-by-signal', 'cancelled', 'reminded-then-expired'],
   cardLifecycle: ['issued-frozen-closed', 'rotated'],
-  agentPolicy: ['frozen-told-ended', 'closed-with-its-agent'],
+  agentPolicy: ['frozen-notified-ended', 'closed-with-its-agent'],
   simulation: ['approved', 'declined'],
   checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
   webhookEndpoint: ['second-attempt', 'dead-letter', 'retried-then-given-up'],

@@ -1,6 +1,6 @@
 /**
- * Bursar as the sandbox sees it: verifies each signature by its own arithmetic, keeps every network message, and
- * answers as told. A placed hold is whatever it approved and was not told to reverse.
+ * Bursar as the sandbox sees it: verifies each signature by its own arithmetic, stores every network message, and
+ * gives configured answers. A hold is open from its approval to its reversal.
  * @module
  */
 import { createHmac } from 'node:crypto';

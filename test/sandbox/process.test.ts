@@ -93,7 +93,7 @@ test('killed while Bursar decides: asked again under the same id, paid once, cle
   expect([raws.size, idsOf('clearings').size, idsOf('reversals').size]).toEqual([1, 1, 0]);
 });
 
-test('killed while Bursar decides and repeated by nobody: the purchase is concluded after the start', async () => {
+test('killed while Bursar decides and not repeated: the purchase is concluded after the start', async () => {
   const before = await start();
   const cardRef = await before.issue();
   bursar.answering = ({ kind }) =>
@@ -200,7 +200,7 @@ test('killed again and again under purchases: every order ends paid by one autho
   expect([bursar.of('reversals'), bursar.badlySigned]).toEqual([[], []]);
 }, 60_000);
 
-test('what a receiver was told and what it got survive a kill', async () => {
+test('configured answers and received deliveries of a receiver survive a kill', async () => {
   const before = await start();
   await before.send('PUT', '/receiver/box/failures', { count: 2, status: 503 });
   expect((await before.send('POST', '/receiver/box', { n: 1 })).status).toBe(503);

@@ -63,7 +63,7 @@ describe('offers', () => {
 });
 
 describe('paying', () => {
-  test('asks Bursar in the documented words, and clears at once under an id of its own', async () => {
+  test('sends the documented authorization to Bursar, and a clearing with another id at once', async () => {
     const { order, cardRef, token } = await world.ready();
     expect(await world.pay(order, token)).toEqual({ status: 200, body: { orderId: order.orderId, status: 'paid' } });
     const [authorization] = world.bursar.of('authorizations');
@@ -110,7 +110,7 @@ describe('paying', () => {
     });
   });
 
-  test('a repeat finds the first outcome and asks nobody', async () => {
+  test('a repeat returns the first outcome without a call to Bursar', async () => {
     const { order, token } = await world.ready();
     const first = await world.pay(order, token, 'k1');
     expect(await world.pay(order, token, 'k1')).toEqual(first);

@@ -62,7 +62,7 @@ async function logsOf({ dir }: Installation): Promise<[string, string][]> {
   );
 }
 
-/** Whoever may list processes reads these. */
+/** Every user that may list processes can read these. */
 async function commandLinesOf({ dir }: Installation): Promise<[string, string][]> {
   const { children } = JSON.parse(await readFile(join(dir, 'pids.json'), 'utf8')) as { children: ChildMark[] };
   return Promise.all(

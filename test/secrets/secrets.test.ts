@@ -32,7 +32,7 @@ const secrets = new Map<string, string>();
 
 beforeAll(async () => {
   shop = await startScriptedShop();
-  const temporalKey = randomUUID(); // Of somebody's own server; this start has one of its own and no use for it.
+  const temporalKey = randomUUID(); // Meant for a given server; this start runs another one and does not use it.
   secrets.set('Temporal’s API key', temporalKey);
   bursar = await startInstallation({
     LOG_LEVEL: 'trace',

@@ -1,6 +1,6 @@
 /**
- * Goal: the key that a Temporal of somebody's own is reached with is written down nowhere. Method: an installation
- * whose Temporal is behind TLS lives through a payment, an outage and a refusal of its key; then it is looked for.
+ * Goal: the API key of an external Temporal is stored nowhere. Method: an installation whose Temporal is behind TLS has a
+ * payment, an outage and a refusal of its key; then the test searches for the key.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -88,7 +88,7 @@ const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', tempor
     return (await api.intents.declareIntent({ body })).id;
   }
 
-  /** Nobody there, then a server that refuses the key; asked for something that needs it each time. */
+  /** No server, then a server that refuses the key; each time an operation needs it. */
   async function away(intentId: string): Promise<void> {
     await front.close();
     await refusedApproval(intentId);
@@ -121,7 +121,7 @@ const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', tempor
     errorBodies.push(await answer.text());
   }
 
-  test('is given it by the API and the worker, and nobody else knows it', async () => {
+  test('gets the key from the API and the worker, and no other process knows it', async () => {
     const knows = async (name: ChildName) => {
       const environment = await readFile(`/proc/${(await bursar.child(name)).pid}/environ`, 'utf8');
       return [name, hitsIn(environment).length > 0];

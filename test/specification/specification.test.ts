@@ -22,7 +22,7 @@ test('every line of the specification is understood', () => {
   expect(words.filter((sentence) => !specification.includes(sentence))).toEqual([]);
 });
 
-test('what is not built yet is an area of which nothing is served, or a fact that nobody proves', () => {
+test('each unbuilt item is an area that serves nothing, or a fact without a test', () => {
   const areas = facts.filter(({ claim }) => claim.kind === 'area').map(({ area }) => area);
   expect(areas).toHaveLength(new Set(areas).size);
   const others = notBuiltYet.filter((one) => !areas.includes(one));

@@ -37,7 +37,7 @@ async function ask(operation: string, change: (body: object) => object = (body) 
   const published = publishedOperations.find(
     (one) => one.path === path && one.operation.method.toUpperCase() === method,
   );
-  if (published === undefined) throw new Error(`nobody serves ${operation}`);
+  if (published === undefined) throw new Error(`no area serves ${operation}`);
   const asked: Asked = (await all.calls[published.name]?.()) ?? {};
   const answer = await send(all, published, { ...asked, body: change(asked.body ?? {}) });
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };

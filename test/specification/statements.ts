@@ -1,4 +1,4 @@
-/** What the specification says in words of its own: each sentence with the facts that it states. @module */
+/** The sentences of the specification that are in no table, each with the facts that it states. @module */
 import { general } from './areas.ts';
 import type { Claim, Fact } from './facts.ts';
 
@@ -126,7 +126,7 @@ export const statements: Readonly<Record<string, readonly Fact[]>> = {
   'Collect events keep the legacy `claim.*` names': of('Collect')('events:legacy claim names'),
 };
 
-/** Introductions, references, and what receivers are told: nothing in them can be kept or broken by the service. */
+/** Introductions, references and advice for receivers: sentences that state no behaviour of the service. */
 export const saysNothing: ReadonlySet<string> = new Set([
   'This document covers the whole published interface of the service: purpose, resources, states, endpoints, authentication, webhook events, errors, limits and versioning',
   'It is the only document',

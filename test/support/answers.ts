@@ -79,7 +79,7 @@ function placeOf({ originalUrl = '', params = {} }: Finished['request']): string
     .join('/');
 }
 
-/** `POST /agents/{id}/fund (fundAgent) invalid_state`, for each refusal of a published operation that nobody has seen. */
+/** `POST /agents/{id}/fund (fundAgent) invalid_state`, for each refusal of a published operation that no test caused. */
 export async function neverSeen(file: string): Promise<string[]> {
   // Not at the top: before each test file that would load every contract.
   const { publishedAreas } = await import('../../src/main/modules/index.ts');

@@ -1,6 +1,6 @@
 /**
- * A headless Chromium, driven over its debugging protocol, with authenticators that exist only in it: for ceremonies
- * as people make them. Where there is no Chromium the tests that need one are skipped by name.
+ * A headless Chromium with virtual authenticators, driven over its debugging protocol: for WebAuthn ceremonies as people
+ * make them. Tests that need Chromium are skipped by name on machines without it.
  * @module
  */
 import { test } from '@jest/globals';
@@ -31,7 +31,7 @@ export type OpenPage = {
   close(): Promise<void>;
 };
 
-/** A page of its own profile. Ceremonies need a secure context: https, or http on localhost. */
+/** A page with a new profile. Ceremonies need a secure context: https, or http on localhost. */
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
@@ -69,7 +69,7 @@ export async function addAuthenticator(
     verifiesUser: async (isUserVerified: boolean): Promise<void> => {
       await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
     },
-    /** Whether somebody touches it when it asks; otherwise it waits. */
+    /** Whether a user touches the authenticator when it asks; otherwise it waits. */
     isTouched: async (enabled: boolean): Promise<void> => {
       await devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId, enabled });
     },

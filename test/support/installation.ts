@@ -1,6 +1,6 @@
 /**
- * A whole installation for one test file: what `npm start` starts, over a folder of its own, with real children that
- * can be killed, held down and frozen. Everything that it starts, `stop` stops.
+ * A whole installation for one test file: the processes of `npm start`, over a new folder. A test can kill them, keep
+ * them from starting again and suspend them. `stop` stops all of them.
  * @module
  */
 import { randomUUID } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** A real webhook receiver on loopback with one box per path, each answering as it was told. @module */
+/** A real webhook receiver on loopback with one box per path, each with a configured answer. @module */
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -20,7 +20,7 @@ export function makeCertificates(dir: string): void {
   }
 }
 
-/** What TLS carries is the dev server's own protocol, byte for byte. Who goes is gone, or its server gives it work. */
+/** What TLS carries is the dev server's own protocol, byte for byte. A stopped worker gets no more work. */
 export function passOn(secure: Socket): void {
   const [host = '', port] = (process.env.TEST_TEMPORAL ?? '').split(':');
   const plain = connect(Number(port), host);

@@ -1,6 +1,5 @@
 /**
- * A Temporal worker with fake activities on a queue of its own, for tests of a workflow's own logic on the real dev
- * server.
+ * A Temporal worker with fake activities on a separate queue, for tests of a workflow's logic on the real dev server.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -14,7 +13,7 @@ import { type RunningWorker, startWorker } from '../../src/temporal/worker.ts';
 export type WorkflowWorld = {
   readonly client: Client;
   start(workflow: string, workflowId: string, subjectId: string): Promise<WorkflowHandle>;
-  /** As somebody starts one by hand, with any arguments. */
+  /** As a person starts one by hand, with any arguments. */
   startRaw(workflow: string, workflowId: string, args: readonly unknown[]): Promise<WorkflowHandle>;
   /** What an operator reads at the top of the run. */
   detailsOf(handle: WorkflowHandle): Promise<string>;

@@ -13,7 +13,7 @@ const openApiRules = oas as unknown as RulesetDefinition;
 
 /** Rules that do not hold here, each with its reason. */
 const notOurs: Readonly<Record<string, string>> = {
-  'info-contact': 'whoever runs an installation answers for it, and is not known here',
+  'info-contact': 'the contact is the operator of an installation, who is not known here',
   'info-license': 'the document names no licence; the repository does',
   'license-url': 'as info-license',
   'openapi-tags-alphabetical': 'areas come in the order in which a reader needs them',

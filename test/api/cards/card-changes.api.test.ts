@@ -1,6 +1,6 @@
 /**
  * Renaming a card, its own limits and what it may still spend, over real HTTP with Temporal out of reach: none of it
- * needs Temporal. What limits do to a payment is seen by the network's own question.
+ * needs Temporal. The effect of a limit on payments is tested by network authorizations.
  * @module
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
@@ -272,7 +272,7 @@ describe('the policy view', () => {
   });
 });
 
-test('an agent changes nothing of its own cards', async () => {
+test('an agent token cannot change the cards of its agent', async () => {
   const asAgent = world.as(payer.token).client(cardsArea);
   await expect(asAgent.updateCard({ ...one(), body: { name: 'mine' } })).rejects.toEqual(refusal(403));
   await expect(asAgent.updateCardLimits({ ...one(), body: { dailyLimitEuros: null } })).rejects.toEqual(refusal(403));

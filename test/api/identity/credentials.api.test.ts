@@ -207,7 +207,7 @@ test('opened over a database that is away, credentials neither throw nor keep th
         throw new Error('unused');
       },
     },
-    databaseUrl: 'postgres://nobody@127.0.0.1:9/none',
+    databaseUrl: 'postgres://unknown@127.0.0.1:9/none',
     mode: 'sandbox',
     log: createLogger({ name: 'test', level: 'silent' }),
     dashboardSecret: undefined,

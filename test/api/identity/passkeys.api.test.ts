@@ -229,7 +229,7 @@ test('with two or more, an assertion by another one is needed, and by the remove
     'passkey.revoked',
   ]);
   expect(audit).toMatchObject({ details: { assertedBy: two.id } });
-  // Rule 1 again, also where somebody sends an assertion that nobody asked for.
+  // Rule 1 again, also with an assertion that the operation does not need.
   expect(await revoke(two.id, two.answer(await toRevoke(two.id)))).toEqual({ id: two.id, revoked: true });
 });
 

@@ -227,7 +227,7 @@ describe('changing', () => {
     expect(JSON.stringify(told)).not.toMatch(/1980|Kanal|Berlin|10999/);
   });
 
-  test('takes a country in any case and keeps it in capitals', async () => {
+  test('accepts a country code in lower case and stores it in capitals', async () => {
     const owner = await world.owner();
     const { id } = await owner.client(customersArea).getOwnCustomer();
     await owner.client(customersArea).updateCustomer({ params: { id }, body: { addressCountry: 'de' } });

@@ -261,7 +261,7 @@ describe('a charge that wants a person', () => {
     ).toEqual([{ same: true }]);
   });
 
-  test('that could not be asked about is declined all the same, and asked about at the next try', async () => {
+  test('a charge is declined when its approval request fails, and requested again at the next attempt', async () => {
     const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
     await world.sql(
       `create function no_intents() returns trigger language plpgsql as $$ begin raise exception 'no'; end $$;
@@ -394,7 +394,7 @@ describe('repeats and crowds', () => {
     expect((await balancesOf(world, payer)).held).toBe(5_000);
   });
 
-  test('agents that share a wallet never hold more than is in it, and nobody fails for it', async () => {
+  test('concurrent charges of agents that share a wallet never hold more than its balance, and none fails', async () => {
     const owner = await world.owner();
     const first = await aPayer(world, { owner, fundsCents: 5_000 });
     const others = await Promise.all(Array.from({ length: 5 }, () => aPayer(world, { owner, fundsCents: 0 })));
@@ -419,7 +419,7 @@ describe('repeats and crowds', () => {
 
 describe('the signature', () => {
   let sender = 1;
-  /** From an address of its own, because bad signatures are limited by address. */
+  /** Sent from a separate address, because invalid signatures are limited by address. */
   const raw = async (body: string, header: string | undefined) => {
     sender += 1;
     const { hostname, port } = new URL(world.apiUrl);

@@ -188,7 +188,7 @@ test('silence is taken as not paid after the token and seven days', async () => 
   expect(await mintAndPay(id)).toMatchObject({ view: { status: 'failed', code: 'not_paid' } });
 });
 
-test('an authorization after a failure is told as it is', async () => {
+test('an authorization after a failed checkout is recorded as a transaction', async () => {
   const { id, payer } = await aCheckout();
   const { readOffer, mintAndPay } = activities();
   await readOffer(id);

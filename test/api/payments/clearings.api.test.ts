@@ -1,4 +1,4 @@
-/** The network collects and gives back: every order, repeats, and what nobody had held for. @module */
+/** Clearings and reversals of the network: in every order, repeated, and without a hold. @module */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import {
@@ -131,7 +131,7 @@ describe('a clearing', () => {
     expect(alert?.data).toMatchObject({ signals: ['cleared_above_tolerance', 'receivable'], receivableEuros: 5 });
   });
 
-  test('a little above the hold is usual and alerts nobody', async () => {
+  test('slightly more than the hold is collected without an alert', async () => {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     const { authorizationId } = await authorized(payer);
     await network.clear(payer, { authorizationId, amountCents: 1_450 });
@@ -152,7 +152,7 @@ describe('a clearing', () => {
     expect(await balancesOf(world, payer)).toEqual({ available: 2_000, held: 0, receivable: 0 });
   });
 
-  test('of a declined authorization is booked all the same, with an alert', async () => {
+  test('of a declined authorization is booked, with an alert', async () => {
     const payer = await aPayer(world, { fundsCents: 1_000 });
     const { authorizationId, transactionId } = await authorized(payer);
     await network.clear(payer, { authorizationId });
@@ -162,7 +162,7 @@ describe('a clearing', () => {
     expect(alert?.data).toMatchObject({ signals: ['cleared_without_hold', 'receivable'] });
   });
 
-  test('of a card that nobody knows goes to suspense, once', async () => {
+  test('of an unknown card goes to suspense, once', async () => {
     const clearing = {
       id: 'clr_nobody',
       authorizationId: 'auth_nobody',
@@ -405,7 +405,7 @@ describe('what only ages', () => {
 
 describe('a card that is issued in that very moment', () => {
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
-  /** The processor has issued it, and nobody has noted its reference yet. */
+  /** The processor has issued the card, and its reference is not stored yet. */
   async function notYetKnown() {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     await world.sql('update cards set card_ref = $2 where id = $1', [payer.cardId, `not-yet-${payer.cardRef}`]);
@@ -413,7 +413,7 @@ describe('a card that is issued in that very moment', () => {
     return { payer, becomesKnown, message: network.authorizationOf(payer) };
   }
 
-  test('declined as unknown, collected all the same: booked after a day, and the answer stays', async () => {
+  test('declined as unknown and collected later: booked after a day, and the answer does not change', async () => {
     const { payer, becomesKnown, message } = await notYetKnown();
     const declined = await network.send<{ rule: string }>('authorizations', message);
     expect(declined.body.rule).toBe('unknown_card');

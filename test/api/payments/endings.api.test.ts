@@ -187,7 +187,7 @@ describe('an agent that is closed while its budget holds money', () => {
       expect(await intentOf(intentId)).toMatchObject({ status: 'approved' });
       await end({ authorizationId, payer });
       expect(await moneyOf(payer, walletId)).toEqual({ available: 0, held: 0, wallet: left });
-      // Nothing pays for it any more, and nobody could use it.
+      // No payment can use the intent any more.
       expect(await intentOf(intentId)).toMatchObject(
         left === 5_000 ? { status: 'cancelled', matched_transaction_id: null } : { status: 'completed' },
       );

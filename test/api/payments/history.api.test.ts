@@ -28,7 +28,7 @@ const listed = async (query: object = {}) =>
 
 // spec: does:Transactions:transaction history and memos
 test.each(Object.entries(planLimits).map(([plan, { historyDays }]) => [plan, historyDays] as const))(
-  'on the plan %s a list reaches back %i days, and a transaction named by its id is shown all the same',
+  'on the plan %s a list reaches back %i days, and a transaction is returned by its id whatever its age',
   async (plan, historyDays) => {
     await aCustomer(world, payer.owner.ownerId, { plan });
     const aged = (ms: number) =>

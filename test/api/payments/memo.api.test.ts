@@ -1,4 +1,4 @@
-/** Goal: people may note something on a transaction, and nobody else hears what. Method: real payments over HTTP. @module */
+/** Goal: a memo on a transaction is in no event and no audit row. Method: real payments over HTTP. @module */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';

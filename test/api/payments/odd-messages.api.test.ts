@@ -160,7 +160,7 @@ describe('a message that does not fit its authorization', () => {
     expect((await balancesOf(world, payer)).held).toBe(1_250);
   });
 
-  test('of two cards that collect for one authorization nobody has asked for, one is booked', async () => {
+  test('of two cards with clearings for one missing authorization, one is booked', async () => {
     const [payer, other] = [await aPayer(world, { fundsCents: 5_000 }), await aPayer(world, { fundsCents: 5_000 })];
     const message = network.authorizationOf(payer);
     await network.clear(payer, { authorizationId: message.id });

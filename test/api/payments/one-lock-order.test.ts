@@ -1,5 +1,5 @@
 /**
- * Goal: whatever happens to one agent at once, nobody waits for each other in a circle. Method: everything that locks
+ * Goal: concurrent changes of one agent never deadlock. Method: everything that locks
  * at the same time over real HTTP, and PostgreSQL's own count of deadlocks.
  * @module
  */
@@ -173,7 +173,7 @@ test('a row that another has changed between reading and writing it is read agai
   ]);
 });
 
-test('what ends in a circle all the same, again and again, is 503 and not a bug', async () => {
+test('a deadlock that every try repeats is 503, not 500', async () => {
   const orm = await openDatabase({ url: world.config.DATABASE_URL, entities, poolSize: 2, applicationName: 'test' });
   let turns = 0;
   const writing = databaseOf(orm).write(async (tx) => {

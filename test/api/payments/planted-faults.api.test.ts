@@ -88,7 +88,7 @@ describe('a payment token', () => {
 });
 
 describe('an intent', () => {
-  test('pays for charges of its own card alone', async () => {
+  test('pays only for charges of its card', async () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     const other = await secondCard(payer);
     const intentId = await anIntent(world, payer);

@@ -75,7 +75,7 @@ describe('approve', () => {
     expect(row).toEqual({ status: 'done', attempt: 1, transaction_id: transaction.id });
   });
 
-  test('what is left out comes from the intent, then from the sandbox shop; what is said wins', async () => {
+  test('omitted fields come from the intent, then from the sandbox shop; given fields win', async () => {
     await withoutIntents();
     expect(await simulate({ amountEuros: 3 })).toMatchObject({ merchant: 'Sandbox Shop', intentId: null });
     const order = { amountEuros: 2.25, merchant: 'Café Zürich', mcc: '5812', country: 'ch' };
@@ -325,7 +325,7 @@ describe('step by step', () => {
     expect(await steps.readSimulation(id)).toMatchObject({ view: { status: 'open', transactionId: null } });
   });
 
-  test('where Bursar had decided all the same, that is the transaction', async () => {
+  test('where Bursar had decided after all, the answer is that transaction', async () => {
     const id = await aSimulation();
     await withoutIntents();
     const { body } = await authorize(id);

@@ -31,7 +31,7 @@ const pay = async (over: Record<string, unknown> = {}) => {
   return { ...body, authorizationId: message.id };
 };
 
-test('it closes itself with the payment that completes, and is told so once', async () => {
+test('the card closes with the payment that completes, and the event is sent once', async () => {
   const { authorizationId } = await pay();
   expect(await card()).toMatchObject({ status: 'active' });
   const clearing = { id: `clr_${authorizationId}`, authorizationId };
@@ -86,7 +86,7 @@ test('reversed in full, nothing was paid: it pays another time', async () => {
   expect(await pay()).toMatchObject({ decision: 'approved' });
 });
 
-test('a hold that nobody collected gives it back; collected late after that, it is used all the same', async () => {
+test('an expired hold makes the card usable again; a late clearing uses it after all', async () => {
   const { authorizationId } = await pay();
   await expireIn(world, new Date(Date.now() + 8 * 86_400_000));
   expect(await card()).toMatchObject({ status: 'active' });

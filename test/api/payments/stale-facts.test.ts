@@ -160,7 +160,7 @@ test('the second look is under locks: what changes then waits, and comes after t
 
 test('facts that keep changing end in 503, with nothing written', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
-  // Under locks nobody changes them; the database is made to say so all the same.
+  // Under locks no fact changes, so a trigger of the test makes the statement fail.
   await world.sql(
     `create function always_stale() returns trigger language plpgsql as $$ begin perform stale('everything'); end $$;
      create trigger always_stale before insert on decisions for each row when (new.card_id = '${payer.cardId}')
@@ -204,7 +204,7 @@ describe('between the decline and the question to a person', () => {
     expect(asked).toEqual([{ card_id: next, status: 'pending_approval' }]);
   });
 
-  test('the card or its agent is closed: nobody is asked', async () => {
+  test('the card or its agent is closed: no approval is requested', async () => {
     const closed = await wary();
     const close = (tx: Tx) => applyToCard(tx, closed.cardId, { kind: 'close' }, aCause());
     expect(await askedAfter(closed, close)).toEqual([]);

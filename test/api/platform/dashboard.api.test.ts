@@ -1,5 +1,5 @@
 /**
- * Goal: nobody uses the dashboard's secret unseen, and guessing it is limited by the guesser's own address. Method:
+ * Goal: each use of the dashboard's secret is audited, and wrong secrets are limited by the caller's address. Method:
  * every operation that takes it, over real HTTP, behind a trusted proxy.
  * @module
  */
@@ -54,7 +54,7 @@ test('every operation that takes the secret is written down with its owner, also
   expect(await usesOf(ownerId)).toEqual(takingIt.map(({ name }) => name));
 });
 
-test('without an owner a change is the deployment’s, and a look at the clock is nobody’s', async () => {
+test('without an owner a change is audited for the deployment, and reading the clock is not audited', async () => {
   const headers = { 'X-Dashboard-Secret': world.dashboardSecret };
   const before = await usesOf('deployment');
   await ask('/sandbox/clock', { headers });
@@ -120,7 +120,7 @@ test('wrong secrets count against the address behind the trusted proxy, and agai
   expect((await from('2001:db8::1', world.dashboardSecret)).status).toBe(200);
 });
 
-test('whoever guesses from the holder’s own address does not lock the holder out', async () => {
+test('wrong secrets from the holder’s address do not lock the holder out', async () => {
   const { ownerId } = await world.owner();
   const headers = { 'X-Forwarded-For': '203.0.113.9', 'X-Owner-Id': ownerId };
   const statuses = [];

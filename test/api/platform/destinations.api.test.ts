@@ -97,7 +97,7 @@ test('addresses that callers supply are neither dialled nor looked up', async ()
   const urls = [
     `http://127.0.0.1:${port}/`,
     `https://127.0.0.1:${port}/`,
-    'https://somebody.example/hook',
+    'https://receiver.example/hook',
     'https://rebinding.test:8443/hook',
     `http://localhost:${port}/`,
   ];

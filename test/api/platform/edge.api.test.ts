@@ -33,7 +33,7 @@ const raw = (bytes: string): Promise<string> =>
   });
 
 // spec: does:Health:health and API information
-test('health says what works, and asks nobody who they are', async () => {
+test('health reports what works and needs no credential', async () => {
   const answer = await fetch(`${world.apiUrl}/health`);
   expect(answer.status).toBe(200);
   expect(await answer.json()).toMatchObject({
@@ -59,7 +59,7 @@ test('with one role for migrations and processes it works, and health says so', 
 });
 
 // spec: header:X-Data-Residency EU
-test('every kind of answer carries residency and a request id of its own', async () => {
+test('every kind of answer carries residency and a new request id', async () => {
   const paths = ['/', '/health', '/docs', '/docs/assets/swagger-ui.css', '/openapi.json', '/nowhere', '/keys', '/%zz'];
   const ids = new Set<string>();
   for (const path of paths) {
@@ -255,7 +255,7 @@ test('what is past its time is forgotten: sealed answers first, then the keys', 
   }
 });
 
-test('whoever lost the lease changes nothing any more', async () => {
+test('a request that lost its lease changes nothing', async () => {
   const owner = await world.owner();
   const orm = await openDatabase({
     url: world.config.DATABASE_URL,

@@ -121,7 +121,7 @@ test('thirty repeats at once by every path and every kind of caller make one rec
   expect(made).toHaveLength(5);
 });
 
-test('a repeat is answered to nobody whose credential no longer counts, and a kept secret to no other caller', async () => {
+test('a repeat with a revoked credential is refused, and a stored secret is returned to no other caller', async () => {
   const { owner, agentId } = await aPayer(world);
   const first = { Authorization: `Bearer ${owner.key}` };
   const { body: second } = await post('/keys/create', { key: randomUUID(), body: {}, headers: first });

@@ -62,7 +62,7 @@ const illFormed = {
   'NUL in a value': `{"name":"${marker}\\u0000"}`,
   'a lone surrogate in a name': `{"${marker}\\udfff":1}`,
   'deep in an unknown field': `{"${marker}":${'['.repeat(200)}{"a":["\\ud800"]}${']'.repeat(200)}}`,
-  'a text by itself': `"${marker}\\ud800"`,
+  'a text instead of an object': `"${marker}\\ud800"`,
 } as const;
 
 type Sent = { readonly status: number; readonly text: string };

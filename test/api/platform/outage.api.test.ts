@@ -1,5 +1,5 @@
 /**
- * Goal: with Temporal or PostgreSQL away every operation answers as promised, not only those somebody thought of.
+ * Goal: while Temporal or PostgreSQL is away every published operation answers as documented.
  * Method: all published operations on an API whose Temporal is nowhere, and on one whose database is cut off.
  * @module
  */
@@ -80,7 +80,7 @@ describe('with PostgreSQL away', () => {
     await line.close();
   });
 
-  test('everything that reads or writes answers 503 with Retry-After, and works again by itself', async () => {
+  test('everything that reads or writes answers 503 with Retry-After, and works again afterwards', async () => {
     const prepared = Object.fromEntries(
       await Promise.all(
         publishedOperations.map(async ({ name }) => {

@@ -1,4 +1,4 @@
-/** Goal: the version of a row rises by 1 with each update, whoever writes it. Method: plain SQL and the API. @module */
+/** Goal: the version of a row rises by 1 with each update by any statement. Method: plain SQL and the API. @module */
 import { readdir, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { agentsArea } from '../../../src/domains/parties/index.ts';

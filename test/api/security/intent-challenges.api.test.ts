@@ -1,5 +1,5 @@
 /**
- * Goal: whoever asks again and again for challenges of one intent keeps nobody else from approving it, and no more than
+ * Goal: repeated requests for challenges of one intent do not prevent its approval by another client, and no more than
  * five are open at any time. Method: real HTTP from several client addresses, real signatures by a software passkey.
  * @module
  */

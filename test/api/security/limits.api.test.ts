@@ -1,5 +1,5 @@
 /**
- * Goal: nobody creates more than the limits say, however many creations run at once; what is over does not count; the
+ * Goal: no owner creates more records than the limits allow, also concurrently; ended records do not count; the
  * dashboard raises a limit for one owner. Method: forty parallel creations over real HTTP for each limit.
  * @module
  */
@@ -60,7 +60,7 @@ const creations: readonly [LimitName, Creation, number][] = [
 test.each(creations)('of 40 %s created at once no more than the limit exist', async (name, create, existing) => {
   const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 5_000 } });
   await post(payer, '/customers');
-  const already = name === 'wallets' ? 2 : existing; // A customer comes with a wallet of its own.
+  const already = name === 'wallets' ? 2 : existing; // Each customer is created with a wallet.
   await limitTo(payer, name, 10);
   const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => create(payer, n)));
   const made = answers.filter(({ status }) => status < 300);
@@ -157,7 +157,7 @@ describe('raising a limit', () => {
     return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
   };
 
-  test('with the dashboard’s secret, for that owner alone, audited and told', async () => {
+  test('with the dashboard’s secret, for that owner alone, with an audit row and an event', async () => {
     const [payer, other] = [await aPayer(world), await aPayer(world)];
     const { ownerId } = payer.owner;
     expect(await raise(ownerId, 'keys', 22)).toMatchObject({

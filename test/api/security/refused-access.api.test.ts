@@ -40,7 +40,7 @@ beforeEach(() => {
 afterAll(() => world.close());
 
 let addresses = 0;
-/** Each test has a client address of its own, as a trusted proxy tells it. */
+/** Each test uses a separate client address, in the header of a trusted proxy. */
 const newClient = (): string => `198.51.100.${++addresses}`;
 
 const ask = (client: string, path: string, headers: Record<string, string> = {}, method = 'GET', body?: string) =>

@@ -1,6 +1,6 @@
 /**
- * Goal: an approver's link shows, denies and, with a passkey, approves its one intent and nothing else, and is known to
- * nobody but the owner and the operator. Method: real HTTP, real signatures by software passkeys, the real worker.
+ * Goal: an approver's link shows, denies and, with a passkey, approves its one intent and nothing else, and is known
+ * only to the owner and the operator. Method: real HTTP, real signatures by software passkeys, the real worker.
  * @module
  */
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Goal: where a policy demands attestation, a passkey stands by each payment or there is none; and nobody gets round
+ * Goal: where a policy demands attestation, each payment has a passkey's attestation, and there is no way around
  * it. Method: the preset `strict` on a whole Bursar with real signatures, the network's own messages, and the clock.
  * @module
  */

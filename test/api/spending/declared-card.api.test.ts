@@ -23,7 +23,7 @@ beforeEach(async () => {
   agent = await anAgentWithCard(world, owner);
 });
 
-/** A copy of the agent's card, as old as it is told. */
+/** A copy of the agent's card with the given age. */
 const card = async (name: string, status: 'active' | 'frozen' | 'closed', ageMinutes: number): Promise<string> => {
   const id = newId('card');
   await world.sql(

@@ -1,6 +1,6 @@
 /**
- * Goal: a grant asks PostgreSQL for each thing once, because agents wait for it. Method: what the driver sends for one
- * declaration and for one decision, told by what is done to which table.
+ * Goal: a grant reads each row once, because agents wait for it. Method: the statements that the driver sends for one
+ * declaration and for one decision, as a list of verbs and tables.
  * @module
  */
 
@@ -80,7 +80,7 @@ const asAgent = (): Caller => {
   return { kind: 'agent', ownerId: ownerId(), agentId, tokenId: newId('token'), scopes: ['*'] };
 };
 
-/** Of an agent by itself. `select intents` counts the open ones, of which there is a limit. */
+/** For an agent without a person. `select intents` counts the open ones, for which there is a limit. */
 const declaration = [
   'begin',
   ...['lock_spending', 'hold agents', 'hold cards', 'hold policies', 'spending_counters'],

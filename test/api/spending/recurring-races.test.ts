@@ -1,5 +1,5 @@
 /**
- * Goal: whoever comes at once, a window of a recurring intent is paid for once and the money is right. Method: real
+ * Goal: under concurrent calls a window of a recurring intent is paid for once and the money is right. Method: real
  * HTTP and rows; each race is run over many agents, because one run may happen to be in order.
  * @module
  */

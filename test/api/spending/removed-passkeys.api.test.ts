@@ -1,6 +1,6 @@
 /**
- * Goal: what a removed passkey stood by pays for nothing any more, also where the shop was confirmed and nobody has
- * charged yet, and also when it goes while a charge is evaluated. Method: real HTTP and signatures, the real use case.
+ * Goal: an intent that a removed passkey attested cannot be charged, also when it is confirmed and not charged yet, and
+ * also when the passkey is removed while a charge is evaluated. Method: real HTTP and signatures, the real use case.
  * @module
  */
 import { randomUUID } from 'node:crypto';

@@ -1,5 +1,5 @@
 /**
- * Goal: somebody with the password of the role that owns the tables cannot forge business records unseen. Method: each
+ * Goal: an attacker with the password of the role that owns the tables cannot forge business records undetected. Method: each
  * forgery is made by SQL with triggers switched off; `GET /ledger/verify` and `bursar ledger verify` must name it.
  * @module
  */
@@ -83,7 +83,7 @@ const verify = async (full: 'true' | 'false' = 'true'): Promise<Difference[]> =>
   return found.differences;
 };
 
-/** With triggers switched off: what somebody with the owning role's password could do. */
+/** With triggers switched off, as an attacker with the owning role's password can do. */
 async function forge(text: string, params: readonly unknown[] = []): Promise<void> {
   const client = new pg.Client({ connectionString: world.ownerUrl });
   await client.connect();
@@ -109,7 +109,7 @@ const command = (): Promise<{ code: number; said: string }> =>
     );
   });
 
-test('records that nobody touched agree', async () => {
+test('unchanged records agree', async () => {
   expect(await verify()).toEqual([]);
   expect(await verify('false')).toEqual([]);
   const found = await payer.owner.client(ledgerArea).verifyLedger();

@@ -1,4 +1,4 @@
-/** The book over HTTP: found by any of its filters, closed to others, and checked by whoever owns it. @module */
+/** The ledger over HTTP: every filter, no access for other owners, and verification by its owner. @module */
 
 import { createPublicKey } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -37,7 +37,7 @@ let sibling: AgentWithCard;
 const ledger = (of: Pick<Owner, 'client'> = owner) => of.client(ledgerArea);
 const hour = 3_600_000;
 
-/** Main gets 100.00, then 10.00 go to Other, then each agent holds some of its own wallet; an hour between them. */
+/** Main gets 100.00, then 10.00 go to Other, then each agent holds money of its wallet; one hour apart. */
 beforeAll(async () => {
   world = await startWorld();
   folder = await mkdtemp(join(tmpdir(), 'bursar-checkpoints-'));
@@ -173,7 +173,7 @@ test('another owner sees none of it, and an unknown entry does not exist', async
   await expect(ledger().getLedgerEntry({ params: { id: newId('entry') } })).rejects.toMatchObject({ status: 404 });
 });
 
-test('an agent sees the entries of its own purchases and nothing else', async () => {
+test('an agent token gets the entries of its agent’s purchases and no others', async () => {
   const its = world.as(agent.token);
   const seen = await list({}, its);
   expect(seen).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** Wallets over HTTP: opened with the owner, found, changed, closed, and closed to everybody else. @module */
+/** Wallets over HTTP: created with the owner, read, changed, closed, and refused to other owners. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fundArea, walletsArea } from '../../../src/domains/treasury/index.ts';
 import { hasRightCheckDigits } from '../../../src/domains/treasury/wallets/iban.rules.ts';

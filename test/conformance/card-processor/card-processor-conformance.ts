@@ -1,11 +1,11 @@
-/** What every card processor adapter must do, whoever stands behind it. @module */
+/** The requirements for every card processor adapter. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { CardProcessor } from '../../../src/domains/cards/cards/card.port.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 
 export type CardProcessorHarness = {
   processor: CardProcessor;
-  /** The same adapter, talking to nobody. */
+  /** The same adapter, at an address without a server. */
   processorAway: CardProcessor;
   stop(): Promise<void>;
 };
@@ -82,7 +82,7 @@ export function cardProcessorConformance(name: string, makeHarness: () => Promis
       expect(await mint('pc_nothing')).toEqual({ outcome: 'refused', reason: 'unknown_card' });
     });
 
-    test('says `unavailable` when nobody answers', async () => {
+    test('reports `unavailable` when no server answers', async () => {
       const away = harness.processorAway;
       const order = { cardId: newId('card'), usage: 'multi' as const, idempotencyKey: 'k' };
       const mintOrder = {

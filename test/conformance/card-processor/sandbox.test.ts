@@ -7,14 +7,14 @@ import type { FixedAnswer } from '../answering-server.ts';
 import { besideAnySandbox, strangeBeside } from '../strange-answers.ts';
 import { cardProcessorConformance } from './card-processor-conformance.ts';
 
-const nobody = 'http://127.0.0.1:9';
+const closedUrl = 'http://127.0.0.1:9';
 
 cardProcessorConformance('sandbox', async () => {
   const world = await startWorld();
-  const outbound = createOutbound({ allowedOrigins: [world.url, nobody] });
+  const outbound = createOutbound({ allowedOrigins: [world.url, closedUrl] });
   return {
     processor: createSandboxCardProcessor({ sandboxUrl: world.url, outbound }),
-    processorAway: createSandboxCardProcessor({ sandboxUrl: nobody, outbound }),
+    processorAway: createSandboxCardProcessor({ sandboxUrl: closedUrl, outbound }),
     async stop() {
       await outbound.close();
       await world.stop();

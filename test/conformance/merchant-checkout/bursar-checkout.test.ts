@@ -7,17 +7,17 @@ import { startWorld } from '../../sandbox/world.ts';
 import { type AnsweringServer, startAnswering } from '../answering-server.ts';
 import { merchantCheckoutConformance } from './merchant-checkout-conformance.ts';
 
-const nobody = 'http://127.0.0.1:9';
+const closedUrl = 'http://127.0.0.1:9';
 
 merchantCheckoutConformance('Bursar checkout at the sandbox', async () => {
   const world = await startWorld();
-  const outbound = createOutbound({ allowedOrigins: [world.url, nobody] });
+  const outbound = createOutbound({ allowedOrigins: [world.url, closedUrl] });
   return {
     checkout: createBursarCheckout({ outbound }),
     offerUrl: `${world.url}/shops/sandbox-shop?amountCents=1250`,
     flakyOfferUrl: `${world.url}/shops/sandbox-flaky?amountCents=1250`,
     noShopUrl: `${world.url}/shops/corner-shop`,
-    nobodyUrl: `${nobody}/shop`,
+    closedUrl: `${closedUrl}/shop`,
     tokenFor: async (offer) => world.mint(await world.issue(), { merchantId: offer.merchant.id }),
     authorizationCount: () => world.bursar.of('authorizations').length,
     async stop() {

@@ -7,9 +7,9 @@ export type MerchantCheckoutHarness = {
   offerUrl: string;
   /** At this shop the first payment of an order answers an error after the money was authorised. */
   flakyOfferUrl: string;
-  /** An address where nothing is sold, and one where nobody answers. */
+  /** An address without a shop, and one without a server. */
   noShopUrl: string;
-  nobodyUrl: string;
+  closedUrl: string;
   tokenFor(offer: CheckoutOffer): Promise<string>;
   authorizationCount(): number;
   stop(): Promise<void>;
@@ -42,7 +42,7 @@ export function merchantCheckoutConformance(name: string, makeHarness: () => Pro
       expect(new URL(offer.payUrl).origin).toBe(new URL(harness.offerUrl).origin);
     });
 
-    test('pays once, whoever repeats', async () => {
+    test('pays once, also when the call is repeated', async () => {
       const offer = await offerAt(harness.offerUrl);
       const before = harness.authorizationCount();
       const order = payment(offer, await harness.tokenFor(offer), 'pay-once');
@@ -67,10 +67,10 @@ export function merchantCheckoutConformance(name: string, makeHarness: () => Pro
       expect(harness.authorizationCount()).toBe(before);
     });
 
-    test('no shop, nobody there, and an address that may not be dialled are told apart', async () => {
-      const { checkout, noShopUrl, nobodyUrl } = harness;
+    test('an address without a shop, one without a server and one that may not be called have different outcomes', async () => {
+      const { checkout, noShopUrl, closedUrl } = harness;
       expect(await checkout.readOffer(noShopUrl)).toEqual({ outcome: 'no_offer', reason: 'not_an_offer' });
-      expect(await checkout.readOffer(nobodyUrl)).toEqual({ outcome: 'no_offer', reason: 'unreachable' });
+      expect(await checkout.readOffer(closedUrl)).toEqual({ outcome: 'no_offer', reason: 'unreachable' });
       const refused = { outcome: 'no_offer', reason: 'address_refused' };
       for (const url of [
         'http://127.0.0.1:1/',
@@ -82,8 +82,8 @@ export function merchantCheckoutConformance(name: string, makeHarness: () => Pro
       }
     });
 
-    test('a payment nobody answers is `unknown`', async () => {
-      const order = { payUrl: harness.nobodyUrl, orderId: 'o', paymentToken: 't', idempotencyKey: 'k' };
+    test('a payment without an answer is `unknown`', async () => {
+      const order = { payUrl: harness.closedUrl, orderId: 'o', paymentToken: 't', idempotencyKey: 'k' };
       expect(await harness.checkout.pay(order)).toEqual({ outcome: 'unknown', reason: 'unreachable' });
     });
   });

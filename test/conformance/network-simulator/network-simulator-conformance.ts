@@ -1,11 +1,11 @@
-/** What every simulator of a card network must do, whoever stands behind it. @module */
+/** The requirements for every simulator of a card network. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { NetworkCharge, NetworkSimulator } from '../../../src/domains/payments/simulations/simulation.port.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 
 export type NetworkSimulatorHarness = {
   simulator: NetworkSimulator;
-  /** The same adapter, talking to nobody. */
+  /** The same adapter, at an address without a server. */
   simulatorAway: NetworkSimulator;
   /** A card that the network can charge. */
   issue(): Promise<string>;
@@ -63,7 +63,7 @@ export function networkSimulatorConformance(name: string, makeHarness: () => Pro
       expect(await harness.simulator.charge(await order())).toMatchObject({ outcome: 'asked' });
     });
 
-    test('says that it has decided by itself, and says it again under the same key', async () => {
+    test('reports that the network decided without Bursar, and reports it again for the same key', async () => {
       harness.answers('too late');
       const charge = await order();
       const first = await harness.simulator.charge(charge);
@@ -82,7 +82,7 @@ export function networkSimulatorConformance(name: string, makeHarness: () => Pro
       expect(await harness.simulator.charge(other)).toEqual({ outcome: 'refused', reason: 'not_accepted' });
     });
 
-    test('says `unavailable` when nobody answers', async () => {
+    test('reports `unavailable` when no server answers', async () => {
       const charge = await order();
       await expect(harness.simulatorAway.charge(charge)).rejects.toMatchObject({
         name: 'DomainError',

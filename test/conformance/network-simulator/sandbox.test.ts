@@ -8,15 +8,15 @@ import type { FixedAnswer } from '../answering-server.ts';
 import { besideAnySandbox, strangeBeside } from '../strange-answers.ts';
 import { networkSimulatorConformance } from './network-simulator-conformance.ts';
 
-const nobody = 'http://127.0.0.1:9';
+const closedUrl = 'http://127.0.0.1:9';
 
 networkSimulatorConformance('sandbox', async () => {
   const world = await startWorld();
-  const outbound = createOutbound({ allowedOrigins: [world.url, nobody] });
+  const outbound = createOutbound({ allowedOrigins: [world.url, closedUrl] });
   const declined = { decision: 'declined', approvedCents: 0, transactionId: 'tx_declined', rule: 'daily_limit' };
   return {
     simulator: createSandboxNetwork({ sandboxUrl: world.url, outbound }),
-    simulatorAway: createSandboxNetwork({ sandboxUrl: nobody, outbound }),
+    simulatorAway: createSandboxNetwork({ sandboxUrl: closedUrl, outbound }),
     issue: () => world.issue(),
     asked: () => world.bursar.of('authorizations').map(({ body }) => body),
     answers: (how) => {

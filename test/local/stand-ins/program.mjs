@@ -11,7 +11,7 @@ const name = basename(process.argv[1], '.mjs');
 const journal = (what) => appendFileSync(`${process.env.BURSAR_DATA_DIR}/journal`, `${name} ${what}\n`);
 const port = { api: process.env.PORT, sandbox: process.env.SANDBOX_PORT }[name];
 
-// It listens to nobody: a test reads what it was given here.
+// It opens no port: a test reads its arguments here.
 if (name === 'worker')
   writeFileSync(`${process.env.BURSAR_DATA_DIR}/worker.env`, JSON.stringify(process.env), { mode: 0o600 });
 

@@ -63,7 +63,7 @@ describe('whatever comes', () => {
     );
   });
 
-  test('no card becomes active while its agent is not, nor by anybody but who froze it', () => {
+  test('no card becomes active while its agent is not, and only the one that froze it unfreezes it', () => {
     fc.assert(
       fc.property(state, command, agent, (from, any, agentStatus) => {
         const move = moveCard(from, any, agentStatus, false);
@@ -75,7 +75,7 @@ describe('whatever comes', () => {
     );
   });
 
-  test('a card is frozen by somebody exactly while it is frozen', () => {
+  test('`frozen_by` is set exactly while a card is frozen', () => {
     fc.assert(
       fc.property(state, fc.array(fc.tuple(command, agent)), (first, commands) => {
         let now = first;

@@ -1,6 +1,6 @@
 /**
- * Goal: no contract takes free text in a way of its own. Method: every string in every body and query of every
- * published operation is offered the same few texts.
+ * Goal: all contracts check free text alike. Method: every string in every body and query of every published operation
+ * gets the same hostile texts.
  * @module
  */
 import { expect, test } from '@jest/globals';

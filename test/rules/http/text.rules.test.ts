@@ -25,7 +25,7 @@ const scripts = {
   Chinese: '办公用品',
   'a soft hyphen': 'Donau\u00addampf',
   'a no-break space': 'M.\u00a0Müller',
-  'a mark by itself': '\u0301',
+  'a mark without a letter': '\u0301',
   'a heart on fire': '❤️‍🔥',
   'three flags made of tags': '🏴󠁧󠁢󠁥󠁮󠁧󠁿🏴󠁧󠁢󠁳󠁣󠁴󠁿🏴󠁧󠁢󠁷󠁬󠁳󠁿',
   'a name with an ideographic variation': '葛\u{e0100}城市',

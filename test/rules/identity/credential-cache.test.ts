@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { createCredentialCache } from '../../../src/domains/identity/credentials/credential-cache.ts';
 
-test('nothing is remembered while nobody listens for changes', () => {
+test('nothing is cached while no listener receives changes', () => {
   const cache = createCredentialCache<string>();
   cache.remember('h', 'owner', cache.age());
   expect(cache.recall('h')).toBeUndefined();

@@ -32,7 +32,7 @@ describe('who is let in', () => {
       expect(isDashboard(wrong, client)).toBe(false);
     }
   });
-  test('nobody while no value is configured, not even with an empty secret', () => {
+  test('no secret is accepted while no value is configured, not even an empty one', () => {
     const isDashboard = createDashboardSecret(undefined);
     expect(isDashboard('', client)).toBe(false);
     expect(isDashboard(right, client)).toBe(false);

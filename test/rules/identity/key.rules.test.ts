@@ -18,7 +18,7 @@ describe('the owner of a new key', () => {
     );
   });
 
-  test('the dashboard makes them for whom it names, for a new owner when it names nobody', () => {
+  test('the dashboard creates keys for the owner that it names, or for a new owner', () => {
     fc.assert(
       fc.property(maybeOwner, maybeOwner, (acting, wanted) => {
         const choice = ownerOfNewKey({ acting, isDashboard: true, wanted });

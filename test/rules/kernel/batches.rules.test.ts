@@ -1,6 +1,6 @@
 /**
- * Goal: what is asked for one by one is done once each, in order, no more than so many at a time, and a failure is told
- * to those whose batch it was. Method: arbitrary bursts against work that the test lets end.
+ * Goal: items that are added singly are processed once each, in order, in batches of limited size, and a failure reaches
+ * the callers of its batch. Method: arbitrary bursts against work whose end the test decides.
  * @module
  */
 import { expect, test } from '@jest/globals';
@@ -49,7 +49,7 @@ test('each is done once and in order; a batch that fails fails those in it and n
   );
 });
 
-test('the first waits for nobody; what comes when too many wait is refused and forgotten', async () => {
+test('the first item starts at once; an item beyond the limit is refused and dropped', async () => {
   const begun: number[][] = [];
   let end: () => void = () => undefined;
   const ask = inBatches<number>(

@@ -28,7 +28,7 @@ test('a percentage of an amount is never more than its exact value', () => {
   );
 });
 
-test('ids match their own pattern, sort by time, and are told apart by kind', () => {
+test('ids match the pattern of their kind only, and sort by time', () => {
   const kinds = Object.keys(idPrefixes) as (keyof typeof idPrefixes)[];
   for (const kind of kinds) {
     const id = newId(kind);

@@ -1,4 +1,4 @@
-/** Goal: a wrong environment is told once and whole, and never repeated back. Method: examples. @module */
+/** Goal: all errors of an environment are reported at once, and its values are never repeated. Method: examples. @module */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 import { readConfig } from '../../../src/main/config.ts';
@@ -45,7 +45,7 @@ test('a short dashboard secret and a sandbox without its world are refused', () 
   );
 });
 
-test('live refuses a simulator unless told otherwise, and takes no approvals by signal unless told so', () => {
+test('live refuses simulators and approvals by signal unless they are switched on', () => {
   const live = { ...right, BURSAR_MODE: 'live' };
   expect(() => readConfig(live)).toThrow(/live refuses one unless BURSAR_ALLOW_SIMULATED=true/);
   const allowed = readConfig({ ...live, BURSAR_ALLOW_SIMULATED: 'true' });
@@ -61,7 +61,7 @@ test('live takes approvals by signal only with BURSAR_SIGNAL_APPROVALS=on, whate
   const file = fileURLToPath(import.meta.url);
   const certificate = { TEMPORAL_TLS_CLIENT_CERT_PATH: file, TEMPORAL_TLS_CLIENT_KEY_PATH: file };
   const mayApprove = (more: Record<string, string>) => readConfig({ ...live, ...more }).signalsMayApprove;
-  // Our own key or certificate does not say who sent somebody else's signal.
+  // Bursar's key or certificate does not say who sent a signal.
   expect(mayApprove({ TEMPORAL_API_KEY: 'key' })).toBe(false);
   expect(mayApprove(certificate)).toBe(false);
   expect(mayApprove({ TEMPORAL_API_KEY: 'key', BURSAR_SIGNAL_APPROVALS: 'on' })).toBe(true);

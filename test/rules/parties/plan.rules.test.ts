@@ -13,7 +13,7 @@ import {
 
 const noun = fc.constantFrom('agents' as const, 'cards' as const);
 
-test('filling up one by one ends exactly at the ceiling', () => {
+test('adding one at a time ends exactly at the ceiling', () => {
   fc.assert(
     fc.property(fc.constantFrom('free' as const, 'starter' as const, 'business' as const), noun, (plan, what) => {
       let used = 0;

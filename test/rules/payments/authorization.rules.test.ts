@@ -183,7 +183,7 @@ describe('intents', () => {
     expect(decision.reason).toBe('no approved intent fits this charge: intent int_aaaaaaaa expects 9.00, asked 10.00');
   });
 
-  test('where none is required a near miss is told, and the charge goes on', () => {
+  test('where no intent is required a mismatch is reported, and the charge is evaluated further', () => {
     const decision = decideAuthorization(factsOf({ candidates: [candidate({ expectedMerchant: 'Elsewhere' })] }));
     expect(decision).toMatchObject({
       outcome: 'approved',
@@ -251,7 +251,7 @@ describe('what the network said before it asked', () => {
     });
   });
 
-  test('after a final clearing nobody is asked, and nothing more is held', () => {
+  test('after a final clearing no approval is requested, and nothing more is held', () => {
     const needsPerson = { autoApproveLimitCents: 500 };
     const open = decideAuthorization(factsOf({ ...collected(400) }, needsPerson));
     const ended = decideAuthorization(factsOf({ ...collected(400, { isFinal: true }) }, needsPerson));

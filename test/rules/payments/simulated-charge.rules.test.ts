@@ -66,7 +66,7 @@ test('a wanted decline changes nothing that a rule had declined, and holds nothi
   );
 });
 
-test('a named intent pays or nobody does', () => {
+test('only the named intent may pay', () => {
   fc.assert(
     fc.property(charges, (facts) => {
       const simulation = { intentId: 'int_aaaaaaaa', wanted: 'approve' } as const;

@@ -23,7 +23,7 @@ test('a passkey may approve as soon as one of them may; otherwise it says from w
   );
 });
 
-test('who approved is told as a kind, never by name', () => {
+test('the approver is published as a kind, never by name', () => {
   expect(['key:key_1', 'passkey:psk_1', 'signal:anna', 'policy', 'man_1', null, 'other'].map(approvedWithOf)).toEqual([
     'key',
     'passkey',

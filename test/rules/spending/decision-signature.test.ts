@@ -20,7 +20,7 @@ test.each([
   expect(await verifyDecision(vault, 'int_one', { ...sealed, by: 'key_1' }, at(ms))).toBe('invalid');
 });
 
-test('whoever repeats within five minutes joins what was asked, and later asks with a seal of its own', () => {
+test('a repeat within five minutes joins the first request, and a later one gets a new seal', () => {
   expect(askedAs('cause', at(5 * minute - 1))).toBe(askedAs('cause', at(0)));
   expect(askedAs('cause', at(5 * minute))).not.toBe(askedAs('cause', at(0)));
   expect(askedAs('other', at(0))).not.toBe(askedAs('cause', at(0)));

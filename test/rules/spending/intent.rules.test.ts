@@ -1,4 +1,4 @@
-/** Goal: an intent ends once, obeys each cause once, and is never paid for twice. Method: properties. @module */
+/** Goal: an intent ends once, applies each cause once, and is never paid for twice. Method: properties. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseDecision } from '../../../src/domains/identity/approvals/decision.messages.ts';

@@ -52,7 +52,7 @@ describe('its process', () => {
     );
   });
 
-  test('comes to act by waiting as it is told, from any instant', () => {
+  test('waiting for the returned time leads to the expiry, from any instant', () => {
     fc.assert(
       fc.property(instant, fc.integer({ min: 1, max: 500 }), (updatedAt, expiresAfterMinutes) => {
         const of = { updatedAt, expiresAfterMinutes, expiredAt: null };
@@ -67,7 +67,7 @@ describe('its process', () => {
     );
   });
 
-  test('ends without a policy; an agent in the making is looked at again, because nobody could be told', () => {
+  test('ends without a policy; an agent that is being created is checked again later', () => {
     const at = new Date('2026-05-04T12:00:00.000Z');
     expect(stepAt(null, at)).toEqual({ kind: 'final' });
     const expired = { updatedAt: later(at, -2 * minute), expiresAfterMinutes: 1, expiredAt: null };

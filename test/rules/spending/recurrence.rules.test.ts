@@ -151,7 +151,7 @@ describe('due days', () => {
   });
 });
 
-test('why it cannot be charged is told with figures', () => {
+test('the reason why it cannot be charged contains the figures', () => {
   const of = { recurring: defaults, anchorAt: new Date('2026-11-20T09:30:00Z'), endsAt: new Date('2027-01-01') };
   const why = (at: string, taken: TakenWindow[] = []) =>
     closedBecause({ id: 'int_1', schedule: of }, taken, new Date(at));

@@ -89,7 +89,7 @@ test('a charge under a standing agreement goes to the recurring intent, another 
   expect(asked({ recurring: true }, { expectedAmountCents: 5_000 }, [once])).toMatchObject({
     intent: { id: 'int_music' },
   });
-  // The surer and nearer one all the same, where the merchant does not say so.
+  // Without the merchant's mark, the better match of merchant and amount wins.
   expect(asked({}, {}, [{ ...once, expectedAmountCents: 5_000 }])).toMatchObject({ intent: { id: 'int_music' } });
 });
 

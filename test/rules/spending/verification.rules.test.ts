@@ -37,7 +37,7 @@ test.each([
   expect(found).toHaveLength(isSame ? 0 : 1);
 });
 
-test('what is not told and what was not declared fits', () => {
+test('a field that is not given or was not declared is no mismatch', () => {
   expect(mismatchesOf({ amountCents: 1, merchant: 'A shop', tolerancePercent: 0 }, {})).toEqual([]);
   expect(mismatchesOf({ amountCents: 1, merchant: null, tolerancePercent: 0 }, { merchant: 'Any' })).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The funding and the audit row of a journal that a test posted by itself, so that reconciliation finds its document. @module */
+/** The funding and the audit row of a journal that a test posted directly, so that reconciliation finds its document. @module */
 import { newId } from '../../../src/kernel/ids.ts';
 
 type Sql = (text: string, params: unknown[]) => Promise<unknown>;

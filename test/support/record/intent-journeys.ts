@@ -1,4 +1,4 @@
-/** The ways of an intent: decided by people, by nobody, and by nonsense. @module */
+/** Histories of intents: decided by people, expired, and sent invalid signals. @module */
 import { day, hour, minute } from '../../../src/kernel/instant.ts';
 import type { Actors, Declared } from './actors.ts';
 import { execute, intentRun, namesOf, of, reaches, shopUrl } from './purchase.ts';

@@ -17,12 +17,12 @@ const frozenThenChanged: Journey = async (stage, { agent, policies, clock }) => 
   await stage.observe('agentPolicy: frozen', id, names);
   await stage.observe('cardLifecycle: frozen by its policy', `card/${cardId}`, { agent: agentId, subject: cardId });
   await set({ expirationAction: 'notify' });
-  await stage.observe('agentPolicy: waiting to tell', id, names);
+  await stage.observe('agentPolicy: waiting to notify', id, names);
   await clock.advanceSandboxClock({ body: { ms: hour } });
-  await stage.observe('agentPolicy: told', id, names);
+  await stage.observe('agentPolicy: notified', id, names);
   await set({ expiresAfterMinutes: null });
   await stage.observe('agentPolicy: without an expiry', id, names);
-  return [{ workflow: 'agentPolicy', journey: 'frozen-told-ended', workflowId: id }];
+  return [{ workflow: 'agentPolicy', journey: 'frozen-notified-ended', workflowId: id }];
 };
 
 const closedWithItsAgent: Journey = async (stage, { agent, agents, policies, clock }) => {

@@ -1,5 +1,5 @@
 /**
- * A shop that takes the payment and does not say so until it is told to: for the one journey that the sandbox's shops
+ * A shop that takes the payment and reports it only on request: for the one journey that the sandbox's shops
  * do not make. Speaks the checkout protocol (docs/checkout.md), and to the network's side of Bursar with its key.
  * @module
  */
@@ -71,7 +71,7 @@ function answer(response: ServerResponse, status: number, body: object): void {
 
 type Charge = { token: string; amountCents: number };
 
-/** As the card network asks: signed, with an id of its own, and cleared at once. */
+/** An authorization as the card network sends it: signed, with a new id, and cleared at once. */
 async function authorize(
   { apiUrl, networkKey, cardRef }: Parameters<ScriptedShop['recover']>[0],
   { token, amountCents }: Charge,

@@ -1,6 +1,6 @@
 /**
- * What Schemathesis is told beyond the document: credentials by security scheme, and ids that exist. Which noun an id
- * is of follows from the pattern that the document gives for it.
+ * The configuration of Schemathesis beyond the document: credentials by security scheme, and ids that exist. The kind
+ * of an id follows from its pattern in the document.
  * @module
  */
 type Json = { readonly [key: string]: Json } | readonly Json[] | string | number | boolean | null;

@@ -1,6 +1,6 @@
 /**
- * How to run the pinned Schemathesis on this machine: by `uvx`, by `pipx`, or in an environment of its own under
- * `.bursar/`. Answers nothing where there is no Python.
+ * How to run the pinned Schemathesis on this machine: by `uvx`, by `pipx`, or in a virtual environment under
+ * `.bursar/`. Returns undefined on a machine without Python.
  * @module
  */
 import { spawnSync } from 'node:child_process';

@@ -65,7 +65,7 @@ if (program === undefined) {
   }
 }
 
-/** Whoever ends this ends the installation with it. */
+/** A signal that ends this process also ends the installation. */
 function interrupted(): Promise<never> {
   return new Promise((_, reject) => {
     for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => reject(new Error(`ended by ${signal}`)));
@@ -183,7 +183,7 @@ async function runs(pass: Pass, report: string, { installation, using, document,
   return code === 0;
 }
 
-/** The end of all: a key that is not the owner's last ends itself, and is nobody's from then on. */
+/** The last call of all: a key that is not the owner's last one revokes itself. */
 async function endsItself({ apiUrl, as }: Installation, owner: Owner): Promise<boolean> {
   const { id, key } = await owner.client(keysArea).createKey({ body: {} });
   const headers = { Authorization: `Bearer ${key}` };

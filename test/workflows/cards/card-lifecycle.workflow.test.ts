@@ -1,5 +1,5 @@
 /**
- * Goal: the card's process issues by itself, tells the processor every state, ends only when it knows of the end, and
+ * Goal: the card's workflow issues the card, sends every state to the processor, ends only when the end is confirmed, and
  * nothing sent to it can break it. Method: the real dev server, activities replaced by a small row in memory.
  * @module
  */
@@ -62,7 +62,7 @@ const becomes = (told: CardStatus) =>
     (state) => state === told,
   );
 
-test('it issues without being asked, and whoever asks later finds it issued', async () => {
+test('it issues the card at its start, and a later update finds it issued', async () => {
   const handle = await started();
   await becomes('active');
   const view = await handle.executeUpdate<CardView, [unknown]>('issue', { args: [{}] });
@@ -97,7 +97,7 @@ test('with the processor away it keeps trying, and tells only the last state', a
   expect(rowOf(id).told).toEqual(['closed']);
 });
 
-test('a card closed while it was issued is refused to whoever asks, and closed at the processor', async () => {
+test('an update for a card that was closed while it was issued is refused, and the card is closed at the processor', async () => {
   Object.assign(rowOf(id), { isAway: true, status: 'closed' });
   const handle = await started();
   await eventually(

@@ -50,7 +50,7 @@ const wait = (handle: WorkflowHandle, count: number): Promise<number[]> =>
     (waits) => waits.length >= count,
     patienceMs,
   );
-/** Of a wait that ends by itself soon a wake might come too late: during the next look, and no wait follows that one. */
+/** Near the end of a wait, a wake might come too late: during the next refresh, which no wait follows. */
 const longSeconds = 8;
 /** For a machine that is busy with other things; what is asserted does not depend on it. */
 const patienceMs = 60_000;

@@ -78,7 +78,7 @@ test('the end of a run and a failure at the same moment: what waits always has a
     ]);
     const after = await open(webhookId);
     expect(after).toMatchObject({ waiting: 1, is_open: true, due: true });
-    // A run that was told to end is woken, or another one started, by the wake that the failure wanted.
+    // The wake of the new failure wakes the run that is ending, or starts another one.
     if (step.kind === 'final') expect(after.wanted_wake).toBe(true);
     seen[step.kind === 'final' ? 'reopened' : 'keptOpen'] += 1;
     // Arrives, so that the next round begins with nothing.

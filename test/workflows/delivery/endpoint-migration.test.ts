@@ -1,5 +1,5 @@
 /**
- * Goal: an installation that retried each delivery by a workflow run of its own goes on delivering. Method: a database
+ * Goal: an installation that had one workflow run for each delivery continues to deliver. Method: a database
  * of the migrations before 0410, with processes of the old kind, and then the migration itself.
  * @module
  */

@@ -106,7 +106,7 @@ test(`${many} waiting deliveries: one run, a small history, and all of them arri
   expect(largest).toBeLessThan(64 * 1_024);
 }, 300_000);
 
-test(`${failingAgain} that fail again are one run too, each with a schedule of its own`, async () => {
+test(`${failingAgain} that fail again are retried by one run, each with a separate schedule`, async () => {
   bursar.receiver.answers('fails-again', status(503));
   const { webhookId } = await withWaiting('fails-again', failingAgain);
   const handle = await handleOf(webhookId);

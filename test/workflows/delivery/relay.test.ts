@@ -1,6 +1,6 @@
 /**
  * First deliveries against real receivers: each once though two relays run, none lost when one dies, and a slow
- * receiver slows nobody else.
+ * receiver does not slow down other receivers.
  * @module
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
@@ -121,7 +121,7 @@ describe('one relay', () => {
       async () => relay.state().lastSuccessAt,
       (at) => at !== undefined,
     );
-    await new Promise((done) => setTimeout(done, 1_000)); // It has stopped looking by itself.
+    await new Promise((done) => setTimeout(done, 1_000)); // The relay has stopped polling.
     await bursar.emit(owner.ownerId, 3);
     await eventually(
       async () => bodies('polled'),
@@ -151,7 +151,7 @@ describe('one relay', () => {
 });
 
 describe('failures', () => {
-  test('each way of failing is told in the attempt, with a masked body of 1 KiB at most', async () => {
+  test('the attempt records each kind of failure, with a masked body of at most 1 KiB', async () => {
     await bursar.relay({ timeoutMs: 300 });
     const { receiver } = bursar;
     const secretBody = `{"error":"sk_live_0123456789abcdefghij 4242424242424242 \u0000 ${'é'.repeat(5_000)}"}`;
@@ -388,7 +388,7 @@ describe('slow receivers', () => {
 });
 
 describe('subscriptions that end', () => {
-  test('a deleted one loses what waits, and hears nothing of its own end', async () => {
+  test('a deleted one loses its waiting deliveries, and gets no event about its deletion', async () => {
     const owner = await subscribed('deleted', ['*']);
     await subscribed('survivor', ['webhook.deleted'], owner);
     await bursar.emit(owner.ownerId, 5);

@@ -105,7 +105,7 @@ describe.each([
     expect(attempts.at(-1)).toMatchObject({ responseStatus: 500, responseBody: 'no room' });
     expect(payload).toMatchObject({ event: 'policy.created', data: { id: 'po_00000000' } });
 
-    // Dead letters are told apart from what is merely over, and nothing tries again.
+    // Dead letters differ from failed deliveries, and neither is tried again.
     expect((await owner.listed({ status: end })).map((shown) => shown.id)).toEqual([id]);
     expect(await owner.listed({ status: end === 'dead' ? 'failed' : 'dead' })).toEqual([]);
     if (gaps.length === 0) expect(await runOf(owner.webhookId)).toBeUndefined();

@@ -300,7 +300,7 @@ describe('the one claim', () => {
     return claimed;
   };
 
-  test('of many at once exactly one gets a retry, and nobody before it is due', async () => {
+  test('of many concurrent claims exactly one gets a retry, and none before it is due', async () => {
     bursar.receiver.answers('contended', status(500));
     const { id, webhookId } = await failedOnce('contended');
     expect(await claim(webhookId)).toBeUndefined();

@@ -1,6 +1,6 @@
 /**
  * Goal: the steps of `followRow` keep their promises at the edges: continuing as new, due times that have passed, and a
- * call that is made at most once. Method: sample workflows on a dev server of its own that suggests continuing as new
+ * call that is made at most once. Method: sample workflows on a separate dev server that suggests continuing as new
  * after few events; the row is in memory, and timers are read from the history.
  * @module
  */

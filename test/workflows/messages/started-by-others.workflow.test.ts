@@ -1,5 +1,5 @@
 /**
- * Goal: a run that somebody starts by hand, with no input or a wrong one, ends and says why; its workflow task does not
+ * Goal: a run that is started by hand, without input or with a wrong one, ends with a reason; its workflow task does not
  * fail without end. Method: every registered workflow, started on the real dev server with raw inputs.
  * @module
  */

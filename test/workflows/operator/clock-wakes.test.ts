@@ -28,7 +28,7 @@ const asked = (): Cause => ({
   actor: { kind: 'dashboard' },
   at: new Date(),
 });
-/** What the operation commits before it signals anybody. */
+/** What the operation commits before it sends a signal. */
 const request = (ms: number) =>
   world.database.write(async (tx) => {
     const offsetMs = await advanceClock(tx, ms, asked());
@@ -123,7 +123,7 @@ test('with Temporal away nothing is woken and everything is left, until it is ba
   expect(wokenIds().size).toBe(20);
 });
 
-test('the operation answers with what has been woken and what is left', async () => {
+test('the operation answers with the number of woken and of remaining rows', async () => {
   await world.rows('intentLifecycle', randomUUID(), 3, due);
   const answer = await fetch(`${world.apiUrl}/sandbox/clock/advance`, {
     method: 'POST',

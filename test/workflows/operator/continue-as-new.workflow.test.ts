@@ -1,6 +1,6 @@
 /**
  * Goal: an intent, or a subscription's retries, that lives long goes on under the same id with a fresh history, and nothing that was sent to it is
- * lost on the way. Method: a dev server of its own that suggests this after few events; the row is in memory.
+ * lost on the way. Method: a separate dev server that suggests this after few events; the row is in memory.
  * @module
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -127,7 +127,7 @@ const approve = (causeId: string): Decision => ({
 const junk = (workflowId: string, count: number) =>
   Promise.all(Array.from({ length: count }, (_, i) => latest(workflowId).signal('decide', { nonsense: i })));
 
-test('signals that are ignored make it go on with a fresh history; later ones are obeyed there', async () => {
+test('ignored signals make it continue as new; the new run handles later ones', async () => {
   const workflowId = await started();
   const first = await runIdOf(workflowId);
   for (let round = 0; round < 12; round++) await junk(workflowId, 5);
@@ -184,7 +184,7 @@ test('an update in flight is answered before it goes on', async () => {
   await latest(workflowId).terminate();
 }, 60_000);
 
-test('decisions by many signals at the boundary are each obeyed once', async () => {
+test('each of many decisions at the boundary is applied once', async () => {
   const workflowId = await started();
   const first = await runIdOf(workflowId);
   for (let wave = 0; wave < 8; wave++) {

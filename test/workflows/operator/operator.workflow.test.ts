@@ -1,5 +1,5 @@
 /**
- * Goal: whoever opens the Temporal Web UI at night reads what every run is about, and reads no secret and no personal
+ * Goal: the Temporal Web UI says what every run is about, and contains no secret and no personal dataal
  * data. Method: every journey on a real world; each stage is read through Temporal's API and compared with one table;
  * then the whole of every history is looked through.
  * @module
@@ -54,7 +54,7 @@ function isAsSynced(label: string, view: RunView, names: Seen['names']): boolean
 beforeAll(async () => {
   shop = await startScriptedShop();
   world = await startWorld({ worker: true, allowedOrigins: [shop.origin] });
-  // With an address where nobody listens, so that cards wait for their processor.
+  // With an address without a server, so that cards wait for their processor.
   withoutProcessor = await startWorld({ worker: true, env: { BURSAR_SANDBOX_URL: 'http://127.0.0.1:9' } });
   temporal = await openTemporal();
   const signal = (workflowId: string, input: unknown, name = 'decide') => temporal.signal(workflowId, name, input);
@@ -166,7 +166,7 @@ test('open business is found by stage, as an operator searches', async () => {
   expect(await found(query)).toEqual([expired]);
 });
 
-/** It shows and denies one intent, as whoever reads the run may do anyway; it approves nothing. */
+/** The link shows and denies one intent, which a reader of the run may do anyway; it approves nothing. */
 const approversLink = /http:\/\/localhost:\d+\/approve\/[0-9a-f]{32}/g;
 
 describe('what histories hold', () => {

@@ -1,5 +1,5 @@
 /**
- * Goal: whoever has much to wake, start or rescue, others do not wait for it. Method: the relay on real rows, with a
+ * Goal: an owner with many runs to wake, start or rescue does not delay other owners. Method: the relay on real rows, with a
  * Temporal that counts, fails or hangs as the test says.
  * @module
  */
@@ -165,7 +165,7 @@ describe('pace', () => {
 
   test('no row is taken twice in a pass', async () => {
     await world.rows('intentLifecycle', 'own_a', 4, { ...overdue, ...unstarted, wanted_wake: 'true' });
-    // Temporal is told, and PostgreSQL has not noted it: the row is in all three queues.
+    // Temporal has the run, and PostgreSQL has not recorded it: the row is in all three queues.
     world.onCall(() =>
       world.sql(`update workflow_runs set wanted_wake = false, rescued_at = '-infinity'`).then(() => undefined),
     );
@@ -201,7 +201,7 @@ describe('runs that cannot be reached', () => {
     expect((await relay.pass()).woken).toBe(1);
   });
 
-  test('calls that hang delay nobody: the pass goes on, and the rows that were not begun are there for the next', async () => {
+  test('hanging calls delay no other row: the pass goes on, and the next pass takes the rows that were not begun', async () => {
     await world.rows('intentLifecycle', 'own_flood', 200, wanted);
     let release = (): void => undefined;
     const hanging = new Promise<void>((resolve) => {

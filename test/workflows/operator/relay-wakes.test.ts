@@ -1,4 +1,4 @@
-/** Goal: a wake is never lost, whatever fails between claim and signal. Method: a gateway that fails as told. @module */
+/** Goal: a wake is never lost, whatever fails between claim and signal. Method: a gateway that fails on request. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
@@ -58,7 +58,7 @@ test('a wake that failed, or whose sender died, is sent again; one that arrived 
   expect(woken).toEqual(['intent/int_a']);
 });
 
-test('a change during the signal is told by another one', async () => {
+test('a change during the signal sends another one', async () => {
   woken.length = 0;
   await world.sql(`update workflow_runs set wanted_wake = true, waking_until = now() + interval '1 minute'`);
   await pass();

@@ -157,7 +157,7 @@ export const stages: Readonly<Record<string, Row>> = {
       'Waiting until {time} of business time; then its cards are closed for good, and no charge passes any more. Policy of {agent}.',
     ],
   },
-  'agentPolicy: waiting to tell': {
+  'agentPolicy: waiting to notify': {
     stage: 'active',
     status: 'RUNNING',
     details: [
@@ -178,7 +178,7 @@ export const stages: Readonly<Record<string, Row>> = {
       'Expired at {time} of business time; its cards were closed for good. For more payments the owner has to change the policy, then issue a new card. Policy of {agent}.',
     ],
   },
-  'agentPolicy: told': {
+  'agentPolicy: notified': {
     stage: 'expired',
     status: 'RUNNING',
     details: [

@@ -1,6 +1,6 @@
 /**
- * Goal: noting what was started waits for nobody, and what is asked for soon is started once. Method: a gateway on real
- * rows, a Temporal that only counts, and a transaction of somebody else that holds a row.
+ * Goal: recording a start waits for no lock, and concurrent requests start a run once. Method: a gateway on real
+ * rows, a Temporal that only counts, and another transaction that locks a row.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -64,7 +64,7 @@ beforeEach(async () => {
 const notedOf = async (ids: readonly string[]): Promise<number> =>
   (await world.sql(`select 1 from workflow_runs where id = any($1) and started_epoch = 'epoch'`, [[...ids]])).length;
 
-test('a row that somebody holds is left out, and nobody waits for it', async () => {
+test('a locked row is skipped without waiting', async () => {
   const [held, ...others] = runs.map(({ id }) => id);
   let release: () => void = () => undefined;
   const holding = new Promise<void>((isHeld) => {

@@ -59,7 +59,7 @@ async function looks(): Promise<boolean> {
 
 type Door = { readonly port: number; open(): Promise<void>; close(): Promise<void> };
 
-/** A port in front of the dev server; while it is closed nobody listens there, and nothing that was open goes on. */
+/** A port in front of the dev server; closing it also breaks the open connections. */
 async function openDoor(): Promise<Door> {
   const [host = '', inner] = (process.env.TEST_TEMPORAL ?? '').split(':');
   const sockets = new Set<Socket>();

@@ -95,7 +95,7 @@ whereOpenssl('with certificates made by openssl', () => {
     60_000,
   );
 
-  test('without the certificate nobody gets in', async () => {
+  test('a connection without the certificate is refused', async () => {
     for (const security of [{}, temporalSecurity(certificate)]) {
       const temporal = createTemporal({ address, namespace: 'default', security });
       expect(await temporal.isReachable()).toBe(false);

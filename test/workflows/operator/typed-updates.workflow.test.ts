@@ -1,6 +1,6 @@
 /**
- * Goal: who reaches Temporal decides as a signal does, also by an update, and is answered; nobody passes for the API,
- * and nothing that is typed holds a run up. Method: the real worker, updates as the CLI and a forger send them.
+ * Goal: an update sent by a person in Temporal decides as a signal does and is answered; it cannot pass for the API's, and
+ * no input blocks a run. Method: the real worker, updates as the CLI and a forger send them.
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';

@@ -1,6 +1,6 @@
 /**
- * Goal: a worker that is told to stop gives its threads back, however early it is told. Method: the real dev server,
- * and what keeps this process alive before and after.
+ * Goal: a worker that stops ends its threads, also when it is stopped during its start. Method: the real dev server, and
+ * the handles that keep this process alive before and after.
  * @module
  */
 import { randomUUID } from 'node:crypto';

@@ -84,7 +84,7 @@ describe('execute', () => {
     expect(await w.world.sql('select 1 from transactions where intent_id = $1', [intentId])).toHaveLength(1);
   });
 
-  test('a shop that stumbles after the authorization was paid all the same', async () => {
+  test('a checkout is paid although the shop failed after the authorization', async () => {
     const payer = await buyer();
     const intentId = await anIntent(w.world, payer, { merchant: null });
     expect(await execute(payer.token, intentId, w.shop('sandbox-flaky', 1_250))).toMatchObject({
@@ -235,7 +235,7 @@ describe('nothing is held', () => {
     },
   );
 
-  test('when the intent is of somebody else', async () => {
+  test('when the intent belongs to another owner', async () => {
     const payer = await buyer();
     const intentId = await anIntent(w.world, payer);
     await expect(execute((await buyer()).token, intentId, w.shop('sandbox-shop', 1_250))).rejects.toMatchObject({

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 type Ids = { readonly requestId: string; readonly runId: string | null };
 
-/** A request with a run id of its own, and the ids that it is known by. */
+/** A request with a new run id, and the ids of the request. */
 async function post<Body>(path: string, body: object | undefined, runId?: string, bearer = owner.key) {
   const headers = {
     'Content-Type': 'application/json',
@@ -133,7 +133,7 @@ test('execute: authorization, clearing, intent, journals and deliveries carry it
 });
 type Heard = { deliveries: { headers: Record<string, string>; body: string }[] };
 
-test('execute without a run of its own belongs to the run of its intent', async () => {
+test('execute without a run id belongs to the run of its intent', async () => {
   const declared = await declare(12.5, 'run-of-intent');
   const targetUrl = `${world.sandboxUrl}/shops/sandbox-shop?amountCents=1250`;
   const { body, call } = await post<{ transactionId: string }>('/checkout/execute', {
@@ -200,11 +200,11 @@ test('a clearing before its authorization is booked under the ids of the payment
   for (const { requestId, runId } of await journalsOf(shown.id)) expect({ requestId, runId }).toEqual(declared.call);
 });
 
-test('a charge that no call asked for carries the id of its own message', async () => {
+test('a charge without a call of the API carries the id of its network message', async () => {
   const id = `auth_${randomUUID()}`;
   const requestId = await signedPost('authorizations', {
     ...network.authorizationOf(payer, { id, amountCents: 5 }),
-    merchant: { ...sandboxShop, name: 'Nobody asked', id: 'nobody-asked' },
+    merchant: { ...sandboxShop, name: 'Without a call', id: 'without-a-call' },
   });
   const [row] = await world.sql<{ id: string } & Ids>(
     'select id, request_id as "requestId", run_id as "runId" from transactions where authorization_id = $1',

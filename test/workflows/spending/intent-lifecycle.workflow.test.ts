@@ -1,6 +1,6 @@
 /**
- * Goal: the intent's process obeys people one at a time, expires at the deadline and can be broken by nothing that is
- * typed at it. Method: the real dev server, activities replaced by a small row in memory.
+ * Goal: the intent's workflow handles decisions one at a time, expires at the deadline and is not broken by any input.
+ * Method: the real dev server, activities replaced by a small row in memory.
  * @module
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
@@ -94,7 +94,7 @@ test('an approval by update answers with the new state, and a later denial is re
   expect(await handle.result()).toMatchObject({ status: 'cancelled' });
 });
 
-test('a step costs the server no task of its own, until the database is away: then operators see it waiting', async () => {
+test('a step needs no server task until the database is away: then operators see it waiting', async () => {
   rowOf(id).loadable = false;
   const handle = await started();
   const waiting = await eventually(
@@ -138,7 +138,7 @@ test('a decision that overtakes the first look at the row waits for it', async (
   await handle.terminate();
 });
 
-test('many decisions at once are obeyed one at a time', async () => {
+test('many concurrent decisions are handled one at a time', async () => {
   const handle = await started();
   await Promise.all(Array.from({ length: 8 }, (_, i) => handle.executeUpdate('decide', { args: [approve(`p${i}`)] })));
   expect(rowOf(id).most).toBe(1);

@@ -1,6 +1,6 @@
 /**
- * Goal: when an agent's policy expires, its cards freeze or close, or its owner is told, once and together, whatever is
- * away and whoever acts meanwhile. Method: API, worker, sandbox and network for real; the clock is moved.
+ * Goal: when an agent's policy expires, its cards freeze or close, or its owner is notified, once and together, also
+ * during outages and concurrent changes. Method: real API, worker, sandbox and network; the clock is moved.
  * @module
  */
 import { readFile } from 'node:fs/promises';
@@ -81,7 +81,7 @@ const charge = async ({ cardId }: { cardId: string }) => {
 const params = ({ agentId }: Agent) => ({ agentId });
 
 describe('the action', () => {
-  test('freeze, when nothing else was said: all cards at once, each told, and the owner told once', async () => {
+  test('freeze is the default: all cards freeze at once, with an event each, and the owner is notified once', async () => {
     const agent = await anAgent();
     const second = await anotherCard(agent, 'second');
     const { updatedAt, expiresAt } = await api().policies.getAgentPolicy({ params: params(agent) });
@@ -137,7 +137,7 @@ describe('the action', () => {
     expect(await charge({ cardId: fresh })).toMatchObject({ decision: 'approved' });
   });
 
-  test('notify: the owner is told, the cards stay, and no charge passes', async () => {
+  test('notify: the owner is notified, the cards stay active, and no charge passes', async () => {
     const agent = await anAgent({ expirationAction: 'notify' });
     await world.advance(hour);
     const [event] = await expired(agent);
@@ -198,7 +198,7 @@ describe('what the owner does', () => {
     expect(await statesOf(agent)).toMatchObject([{ status: 'active' }]); // Acted upon once.
   });
 
-  test('a change of the policy unfreezes nothing by itself; then the cards are unfrozen, and the time runs anew', async () => {
+  test('a change of the policy unfreezes no card; the owner unfreezes the cards, and the expiry starts again', async () => {
     const agent = await anAgent();
     await world.advance(hour);
     await expired(agent);
@@ -344,7 +344,7 @@ describe('once, whatever happens', () => {
     expect(await eventsOf(agent, 'card.frozen')).toHaveLength(1);
   });
 
-  test('an agent in the making is nobody’s: it is acted upon when the agent is there', async () => {
+  test('an expiry while the agent is being created takes effect when the agent exists', async () => {
     const agent = await anAgent();
     await world.sql('update agents set is_provisioning = true where id = $1', [agent.agentId]);
     await world.advance(hour);

@@ -42,7 +42,7 @@ const execute = (intentId: string, amountCents = 1_000) =>
     headers: { 'Idempotency-Key': randomUUID() },
   });
 
-test('windows that go by unpaid are missed one by one, and it waits for the next', async () => {
+test('unpaid windows are missed in turn, and the run waits for the next one', async () => {
   const intent = await declare();
   await world.advance(3 * day);
   await eventually(
@@ -79,9 +79,9 @@ test('at its deadline the last window is missed as well, and it expires; it neve
   expect(process).toEqual({ is_open: false });
 });
 
-test('past its deadline it reads expired before anybody has marked it, one by one and in lists', async () => {
+test('past its deadline it is returned as expired before its run has marked it, by id and in lists', async () => {
   const intent = await declare({ ttlMinutes: 60 });
-  await world.sql(`update workflow_runs set is_open = false where subject_id = $1`, [intent.id]); // Nobody will mark it.
+  await world.sql(`update workflow_runs set is_open = false where subject_id = $1`, [intent.id]); // No run will mark it.
   await world.advance(2 * hour);
   expect(await world.sql('select status from intents where id = $1', [intent.id])).toEqual([{ status: 'approved' }]);
   expect(await read(intent.id)).toMatchObject({ status: 'expired', window: null });

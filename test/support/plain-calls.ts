@@ -1,7 +1,7 @@
-/** Plain calls whose answer is looked at whatever it is, as bad days need them: status, body, how long it took. @module */
+/** Calls that return every answer, also refusals and broken connections: status, body and duration. @module */
 import type { Send } from '../../src/client/client.ts';
 
-export type Told = {
+export type Answer = {
   /** 0 = no answer: the connection was refused or broke. */
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: a test names the fields that it expects
@@ -10,10 +10,10 @@ export type Told = {
   readonly tookMs: number;
 };
 
-export type Tell = (method: string, path: string, body?: unknown, key?: string) => Promise<Told>;
+export type Call = (method: string, path: string, body?: unknown, key?: string) => Promise<Answer>;
 
-export const tellingBy =
-  (send: Send): Tell =>
+export const callBy =
+  (send: Send): Call =>
   async (method, path, body, key) => {
     const from = performance.now();
     const headers = {
@@ -40,12 +40,12 @@ export const tellingBy =
   };
 
 /** As a careful client does: the same request with the same key until there is an answer that stands. */
-export async function untilAnswered(ask: () => Promise<Told>, withinMs = 60_000): Promise<Told> {
+export async function untilAnswered(ask: () => Promise<Answer>, withinMs = 60_000): Promise<Answer> {
   const until = Date.now() + withinMs;
   for (;;) {
-    const told = await ask();
-    if (![0, 409, 503].includes(told.status)) return told;
-    if (Date.now() > until) throw new Error(`no answer within ${withinMs} ms; last: ${JSON.stringify(told)}`);
+    const answer = await ask();
+    if (![0, 409, 503].includes(answer.status)) return answer;
+    if (Date.now() > until) throw new Error(`no answer within ${withinMs} ms; last: ${JSON.stringify(answer)}`);
     await new Promise((resolve) => setTimeout(resolve, 200));
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Goal: whoever decides is told the most that a charge may take, which the agent chooses, and approves no more than
- * that; what tells the link stays in no cache. Method: real HTTP, the page as served, software passkeys, the real run.
+ * Goal: the approver sees the highest charge, which the agent's tolerance decides, and approves no more than that; answers
+ * with the link are not cached. Method: real HTTP, the page as served, software passkeys, the real run.
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
