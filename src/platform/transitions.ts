@@ -13,6 +13,25 @@ export async function hasMoved(tx: Tx, noun: string, rowId: string, causeId: str
   return found > 0;
 }
 
+/** The same move of many rows, in one statement. */
+export async function recordTransitions(
+  tx: Tx,
+  noun: string,
+  rowIds: readonly string[],
+  move: { from: string; to: string },
+  cause: Cause,
+): Promise<void> {
+  if (rowIds.length === 0) return;
+  await runSql(tx, 'insert into transitions select $1, id, $3, $4, $5, $6 from unnest($2::text[]) as moved (id)', [
+    noun,
+    [...rowIds],
+    cause.causeId,
+    move.from,
+    move.to,
+    cause.at,
+  ]);
+}
+
 /** `from` is null for a creation. */
 export async function recordTransition(
   tx: Tx,

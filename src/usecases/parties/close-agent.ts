@@ -1,11 +1,15 @@
 /**
- * Closes an agent for good in one transaction: tokens revoked, open intents cancelled, cards closed, policy removed,
- * its available money returned to the wallet that it came from, or to the default one where that is closed. Held money
+ * Closes an agent for good in one transaction: tokens revoked, open intents and pending card requests
+ * cancelled, cards closed, policy removed, its available money returned to the wallet that it came from, or to the default one where that is closed. Held money
  * is returned when its hold ends.
  * @module
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import {
+  cancelCardRequestsOf,
+  lockPendingCardRequestsOf,
+} from '../../domains/cards/card-requests/card-request.cancel.service.ts';
 import { closeCardsOf } from '../../domains/cards/index.ts';
 import { revokeTokensOf } from '../../domains/identity/index.ts';
 import { type AgentName, type AgentRow, type AgentStatus, moveAgentRow } from '../../domains/parties/index.ts';
@@ -39,12 +43,14 @@ export const closeAgent =
 
 /** Use when the close is a part of another transaction. */
 export async function closeAgentIn(tx: Tx, cause: Cause, name: AgentName): Promise<AgentStatus> {
+  await lockPendingCardRequestsOf(tx, name);
   const { row, outcome } = await moveAgentRow(tx, cause, name, { command: 'close' });
   if (outcome === 'already') return row.status;
   await revokeTokensOf(tx, cause, name.agentId);
   await closeCardsOf(tx, cause, name.agentId);
   await removePolicyOf(tx, cause, name.agentId);
   await cancelIntentsOf(tx, cause, name.agentId);
+  await cancelCardRequestsOf(tx, cause, name);
   await returnAgentMoney(tx, cause, row);
   return row.status;
 }

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
 import { cardsArea } from '../../../src/domains/cards/index.ts';
 import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
+import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { eventNamesOf, eventsSince, lastEvent } from '../../support/events.ts';
@@ -413,6 +414,61 @@ test('the owner is reminded once at half time, and the request expires at its de
   expect((await eventNamesOf(world, id)).filter((name) => name === 'card_request.reminded')).toHaveLength(1);
   expect((await eventNamesOf(world, id)).filter((name) => name === 'card_limit_request.updated')).toHaveLength(2);
   expect(await find(id)).toMatchObject({ status: 'expired', decidedBy: 'deadline' });
+});
+
+test('closing the agent cancels what is pending, and what was decided before stays', async () => {
+  const denied = await askForCard();
+  await requests().denyCardRequest({ params: { id: denied.id as never }, body: {} });
+  const pending = [await askForCard(), await askForLimits()];
+  for (const { id } of pending) await temporal.started(`card-request/${id}`);
+  const seq = await lastEvent(world, owner);
+
+  await owner.client(agentsArea).closeAgent({ params: { id: agent.agentId as never } });
+
+  const { decidedBy } = await find(denied.id);
+  for (const { id } of pending)
+    expect(await find(id)).toMatchObject({ status: 'cancelled', decidedBy, approvalUrl: null });
+  expect((await find(denied.id)).status).toBe('denied');
+  const fired = (await eventsSince(world, owner, seq)).filter((name) => name.startsWith('card_'));
+  expect(fired.toSorted()).toEqual(['card_limit_request.updated', 'card_request.decided', 'card_request.decided']);
+  for (const { id } of pending) {
+    expect(
+      await world.sql(
+        `select from_status, to_status from transitions where row_id = $1 order by from_status nulls first`,
+        [id],
+      ),
+    ).toEqual([
+      { from_status: null, to_status: 'pending' },
+      { from_status: 'pending', to_status: 'cancelled' },
+    ]);
+    expect(
+      await world.sql(`select count(*)::int as rows from audit where subject_id = $1 and action = $2`, [
+        id,
+        'card_request.decided',
+      ]),
+    ).toEqual([{ rows: 1 }]);
+    await eventually(
+      async () => (await temporal.client.workflow.getHandle(`card-request/${id}`).describe()).status.name,
+      (status) => status === 'COMPLETED',
+    );
+  }
+  expect(
+    await refusalOf(requests().approveCardRequest({ params: { id: (pending[0]?.id ?? '') as never }, body: {} })),
+  ).toEqual([400, expect.stringContaining('cancelled')]);
+});
+
+test('an agent that is closed while its request is approved has neither an open card nor a pending request', async () => {
+  const { id } = await askForCard();
+  await temporal.started(`card-request/${id}`);
+  await Promise.allSettled([
+    requests().approveCardRequest({ params: { id: id as never }, body: {} }),
+    owner.client(agentsArea).closeAgent({ params: { id: agent.agentId as never } }),
+  ]);
+  const { status } = await find(id);
+  expect(['approved', 'cancelled']).toContain(status);
+  expect(await world.sql(`select id from cards where agent_id = $1 and status <> 'closed'`, [agent.agentId])).toEqual(
+    [],
+  );
 });
 
 test('a run that was lost continues from the row', async () => {

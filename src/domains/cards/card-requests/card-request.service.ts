@@ -184,7 +184,7 @@ const dueOf = (row: CardRequestRow) => dueAt({ ...row, remindedAt: row.remindedA
 
 type Name = 'card_request.created' | 'card_request.decided' | 'card_request.expired' | 'card_request.reminded';
 
-const changeOf = (row: CardRequestRow, event: Name): Change => ({
+const changeOf = (row: Readonly<CardRequestRow>, event: Name): Change => ({
   event,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -194,7 +194,7 @@ const changeOf = (row: CardRequestRow, event: Name): Change => ({
 });
 
 /** Each move of a limit change has the event of the specification as well. */
-const changesOf = (row: CardRequestRow, event: Name): Change[] => [
+export const changesOf = (row: Readonly<CardRequestRow>, event: Name): Change[] => [
   changeOf(row, event),
   ...(row.type === 'limit_change' ? [{ ...changeOf(row, event), event: limitEvent, audited: false } as Change] : []),
 ];

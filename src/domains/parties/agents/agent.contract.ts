@@ -144,7 +144,12 @@ export const agentsArea = defineArea({
       fires: [
         ...(['agent.updated', 'agent.frozen', 'agent.unfrozen', 'agent.closed', 'agent_token.revoked'] as const),
         ...(['card.frozen', 'card.unfrozen', 'card.closed', 'policy.updated', 'policy.deleted'] as const),
-        ...(['intent.cancelled', 'intent_window.missed'] as const),
+        ...([
+          'intent.cancelled',
+          'intent_window.missed',
+          'card_request.decided',
+          'card_limit_request.updated',
+        ] as const),
       ],
     },
     closeAgent: {
@@ -152,7 +157,7 @@ export const agentsArea = defineArea({
       path: '/{id}',
       summary: 'Close an agent',
       description:
-        'For good: its cards are closed, its tokens revoked, its open intents cancelled, its policy removed, and its budget goes back to the wallet in its `walletId` (to the default one where that is closed): what is available at once, what is held as its holds end.',
+        'For good: its cards are closed, its tokens revoked, its open intents and pending card requests cancelled, its policy removed, and its budget goes back to the wallet in its `walletId` (to the default one where that is closed): what is available at once, what is held as its holds end.',
       auth: ['key'],
       params,
       success: {
@@ -168,6 +173,8 @@ export const agentsArea = defineArea({
         'policy.deleted',
         'intent.cancelled',
         'intent_window.missed',
+        'card_request.decided',
+        'card_limit_request.updated',
         'agent_token.revoked',
       ],
     },
