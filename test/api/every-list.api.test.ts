@@ -98,7 +98,7 @@ async function showsNothing(one: PublishedOperation, query: Record<string, strin
 describe.each(named(queried))('%s', (name, one) => {
   const filters = Object.entries(queryOf(one)).filter(([, schema]) => isIdFilter(schema));
 
-  test('shows a stranger and a sibling agent nothing of the owner’s, unfiltered', async () => {
+  test('without a filter, another owner and a sibling agent get no row of the owner', async () => {
     await showsNothing(one, {});
   });
 

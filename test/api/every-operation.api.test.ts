@@ -94,7 +94,7 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
   if (isForBearers(one)) {
     // spec: auth:bearer token
     // spec: token-use:Agent token:scoped to one agent, for autonomous operation
-    test('does nothing for a stranger, a stranger’s agent, a sibling agent, or without a credential', async () => {
+    test('is refused for another owner, its agent, a sibling agent, and without a credential', async () => {
       const asked = await prepare();
       const requestIds: (string | null)[] = [];
       const statusFor = async (token: string | undefined): Promise<number> => {
@@ -244,7 +244,7 @@ async function standstill(): Promise<unknown> {
   return last;
 }
 
-test('each exception names a published operation, and what acts twice is a POST', () => {
+test('each exception names a published operation, and an operation that acts twice is a POST', () => {
   const posts = publishedOperations.filter(({ operation }) => operation.method === 'post').map(({ name }) => name);
   expect(posts).toEqual(expect.arrayContaining([...actsTwice]));
 });

@@ -55,7 +55,7 @@ test('no contract lists a refusal that follows from its other declarations', () 
 
 // spec: event:card.shipped
 // spec: event:mobile_wallet.updated
-test('reserved are exactly the three events that nothing can cause', () => {
+test('exactly the three events without a cause are reserved', () => {
   expect(eventNames.filter((name) => isReserved(name)).sort()).toEqual([
     'card.shipped',
     'mobile_wallet.updated',
@@ -80,7 +80,7 @@ test('operation names and paths are unique', () => {
   expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
 });
 
-test('what the specification says of the catalog is there', async () => {
+test('the catalog contains all events of the specification', async () => {
   const published = [
     'intent.created',
     'intent.approved',

@@ -95,7 +95,7 @@ test('handlers of signals and updates are registered by the shared reader only',
   ]);
 });
 
-test('nothing prints past the log, and no type is switched off', async () => {
+test('all output goes through the log, and no type check is switched off', async () => {
   const files = await sources();
   expect(await occurrences(files, /\bconsole\./)).toEqual([]);
   expect(await occurrences(files, /\bas any\b|: any\b|@ts-ignore|@ts-expect-error/)).toEqual([]);
@@ -120,7 +120,7 @@ test('business columns never take their time from the database', async () => {
   expect(lines).toEqual([]);
 });
 
-test('every source file says what it decides or does', async () => {
+test('every source file has a header comment', async () => {
   const files = (await sources()).filter((file) => !file.endsWith('.sql'));
   const silent: string[] = [];
   for (const file of files) {

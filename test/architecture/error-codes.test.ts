@@ -32,7 +32,7 @@ test('docs/errors.md has a paragraph for each code with its status, cause and re
   expect(told.toSorted()).toEqual([...known, [bugLabel, 500, true]].toSorted());
 });
 
-test('each refusal of each operation names its codes in the header, each of the status that it stands under', () => {
+test('each refusal of each operation lists its codes, each under its own status', () => {
   const refusals = Object.values(document.paths)
     .flatMap((operations) => Object.values(operations))
     .flatMap(({ operationId, responses }) =>

@@ -10,7 +10,7 @@ import { publishedOperations } from '../support/published-operations.ts';
 
 const table = Object.entries(limits);
 
-test('every operation that creates a record has a limit, or says what bounds it', () => {
+test('every operation that creates a record has a limit, or a reason why it is bounded', () => {
   const limited = new Set<string>([
     ...table.flatMap(([, { operations }]) => operations),
     ...Object.keys(boundedOtherwise),

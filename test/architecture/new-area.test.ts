@@ -53,7 +53,7 @@ test('the areas of a new and of an old domain compile, are formatted and are pub
   expect(await textOf('docs/limits.md')).toContain('| `gift_cards` | 100 |');
 }, 300_000);
 
-test('every generated test says what to fill in', async () => {
+test('every generated test fails with an instruction', async () => {
   const files = ['rules/merchants/gift-card.rules', 'api/merchants/gift-cards.api'];
   for (const file of [...files, 'workflows/merchants/gift-card-lifecycle.workflow']) {
     expect(await textOf(`test/${file}.test.ts`)).toMatch(
@@ -80,7 +80,7 @@ test('the names of an area follow from its folder', () => {
   expect(namesOf('payments', 'batches')).toMatchObject({ noun: 'batch', tag: 'Batches' });
 });
 
-test('an id prefix is never one that is taken', () => {
+test('an id prefix is never one that is in use', () => {
   const names = namesOf('merchants', 'gift-cards');
   expect(idPrefixOf(names, [])).toBe('gc');
   expect(idPrefixOf(names, ['gc'])).toBe('gi');

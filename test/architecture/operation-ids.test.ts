@@ -17,7 +17,7 @@ describe('operation ids', () => {
     expect(Object.keys(verbs).filter((verb) => !used.has(verb))).toEqual([]);
   });
 
-  it('name a read list or get, and nothing else list or get', () => {
+  it('a read is named list or get, and no other operation is', () => {
     const reads = operations.filter(([id]) => ['list', 'get'].includes(verbOf(id)));
     expect(reads.filter(([, { method }]) => method !== 'get')).toEqual([]);
     const others = operations.filter(([id, { method }]) => method === 'get' && !/^(list|get|verify)/.test(id));

@@ -21,7 +21,7 @@ test('the licence is the whole Apache License 2.0, and the manifest and README n
   for (const name of ['LICENSE', 'CONTRIBUTING.md', 'CHANGELOG.md']) expect(readme).toContain(`](${name})`);
 });
 
-test('the changelog has the version of the manifest, and what is not released yet', async () => {
+test('the changelog has the version of the manifest, and a section of unreleased changes', async () => {
   const headings = [...(await textOf('CHANGELOG.md')).matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
   expect(headings).toEqual(expect.arrayContaining(['Unreleased', manifest.version]));
 });

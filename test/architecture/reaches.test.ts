@@ -24,7 +24,7 @@ test('handlers do not compare owners or agents themselves', async () => {
   expect(found).toEqual([]);
 });
 
-test('an exception names an id of the operation, and a reason in words', () => {
+test('an exception names an id of the operation, and a reason', () => {
   const wrong = operations.flatMap(({ name, operation }) => {
     const paths = idFieldsOf(operation).map(({ path }) => path);
     return Object.entries(operation.reaches ?? {})
@@ -43,7 +43,7 @@ test('only lists have ids that filter', () => {
   expect(wrong).toEqual([]);
 });
 
-test('an operation that acts for no owner takes no id of a record', () => {
+test('an operation without an owner has no id of a record', () => {
   const actsForOwner = ({ auth, ownerless }: Operation) =>
     ownerless !== true && auth.some((kind) => kind === 'key' || kind === 'agent' || kind === 'dashboard');
   const wrong = operations.filter(({ operation }) => !actsForOwner(operation) && idFieldsOf(operation).length > 0);

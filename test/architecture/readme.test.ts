@@ -42,7 +42,7 @@ test('"Configuration" names exactly the variables that are read, each once', asy
   expect(told.toSorted()).toEqual([...(await namesRead())].sort());
 });
 
-test('.env.example: what it leaves to README.md is there', async () => {
+test('README.md explains the settings for which .env.example refers to it', async () => {
   const example = await readFile(new URL('.env.example', root), 'utf8');
   const [, optional = ''] = example.split('the meanings stand in README.md');
   const names = [...optional.matchAll(/^([A-Z_]+)=/gm)].map(([, name = '']) => name);
@@ -50,7 +50,7 @@ test('.env.example: what it leaves to README.md is there', async () => {
   expect(names.filter((name) => !firstCells('Configuration').some((cell) => cell.includes(`\`${name}\``)))).toEqual([]);
 });
 
-test('the dashboard’s secret opens what docs/security.md names, and decides no intent', () => {
+test('the dashboard’s secret permits exactly the operations in docs/security.md, and decides no intent', () => {
   const opened = publishedAreas.flatMap(({ tag, operations }) =>
     Object.entries(operations as Record<string, Operation>).flatMap(([name, { auth }]) =>
       auth.includes('dashboard') ? [`${tag} ${name}`] : [],

@@ -10,7 +10,7 @@ import { type Received, withCents } from '../../src/http/cents-names.ts';
 import { euros } from '../../src/http/schemas.ts';
 import { body } from './typed-money.cases.ts';
 
-test('amounts of a request get their names in cents, at every depth, and nothing else changes', () => {
+test('amounts of a request get their names in cents, at every depth, and no other field changes', () => {
   const parsed = body.parse({
     amountEuros: 12.5,
     limit: null,

@@ -56,7 +56,7 @@ describe('the environment', () => {
     expect(Object.keys(service.environment).filter((name) => !names?.includes(name))).toEqual([]);
   });
 
-  test('the small programs read what the table here says', () => {
+  test('the one-shot programs read the variables of this table', () => {
     for (const entry of ['src/main/migrate.ts', 'src/main/temporal-setup.ts']) {
       const text = readFileSync(join(projectFolder, entry), 'utf8');
       const named = [...text.matchAll(/\b(DATABASE_URL|BURSAR_MIGRATION_DATABASE_URL|TEMPORAL_[A-Z]+)\b/g)].map(
@@ -148,7 +148,7 @@ describe('secrets', () => {
     expect(values.filter((value) => !/^\$\{[A-Z_]+:(\?[^}]+|-)\}$/.test(value))).toEqual([]);
   });
 
-  test('a made file is readable by its owner alone, and is never replaced', () => {
+  test('a generated file is readable by its owner alone, and is never replaced', () => {
     const script = readFileSync(join(projectFolder, 'src/supervisor/env-file.mjs'), 'utf8');
     expect(script).toContain("{ mode: 0o600, flag: 'wx' }");
     expect(readFileSync(join(projectFolder, '.gitignore'), 'utf8').split('\n')).toContain('.env');
@@ -166,7 +166,7 @@ describe('the services', () => {
     expect(lineOf('FROM')).toEqual([`node:${packages.dependencies.node}-bookworm-slim`]);
   });
 
-  test('what is copied, mounted and run exists', () => {
+  test('every copied, mounted and executed file exists', () => {
     const copied = lineOf('COPY').flatMap((rest) => rest.split(' ').slice(0, -1));
     for (const path of copied) expect([path, existsSync(join(projectFolder, path))]).toEqual([path, true]);
     for (const [name, service] of ours) {
@@ -200,7 +200,7 @@ describe('the services', () => {
     ]);
   });
 
-  test('each waits for what it needs, in the way that fits, and nothing waits for itself', () => {
+  test('each service waits for its dependencies with the right condition, without a cycle', () => {
     for (const [name, { depends_on: needs }] of all) {
       for (const [needed, { condition }] of Object.entries(needs)) {
         const { restart, healthcheck } = serviceOf(needed);
@@ -215,7 +215,7 @@ describe('the services', () => {
     for (const name of ['api', 'worker']) expect(needsOf(name)).toEqual(new Set(everything));
   });
 
-  test('what stays up is started again, what runs once is tried again', () => {
+  test('services restart, and one-shot programs are tried again', () => {
     const once = ['databases', 'temporal-schema', 'temporal-setup', 'migrate'];
     for (const [name, { restart }] of all)
       expect([name, restart]).toEqual([name, once.includes(name) ? 'on-failure:5' : 'unless-stopped']);

@@ -24,7 +24,7 @@ afterAll(async () => {
   await receiver.close();
 }, 60_000);
 
-test('killed while its retries are under way, all of them arrive after their leases, each once more', async () => {
+test('killed during retries, each delivery arrives once more after its lease', async () => {
   receiver.answers('dying', (response, n) => (n <= deliveries ? status(500) : hanging)(response, n));
   const owner = await site.owner();
   const webhooks = owner.client(webhooksArea);

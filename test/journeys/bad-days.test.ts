@@ -137,7 +137,7 @@ describe('a run that is lost', () => {
     await close();
   };
 
-  test('is started again by who asks it', async () => {
+  test('is started again by the next update', async () => {
     const buyer = await anAgent('buyer');
     const intent = await declared(buyer.id, 80);
     await terminated(`intent/${intent.id}`);
@@ -162,7 +162,7 @@ describe('a run that is lost', () => {
     await isMarkedExpired(intent.id, 45_000);
   }, 90_000);
 
-  test('of a card tells the processor after the next change', async () => {
+  test('of a card calls the processor after the next change', async () => {
     const agent = await anAgent('lost card');
     await terminated(`card/${agent.cardId}`);
     await made('POST', `/cards/${agent.cardId}/freeze`);
@@ -207,7 +207,7 @@ test('API, worker and sandbox are killed between any two steps of a purchase: it
 }, 150_000);
 
 describe('PostgreSQL is killed', () => {
-  test('under traffic: only 2xx and 503, and nothing that was acknowledged is lost', async () => {
+  test('under traffic: only 2xx and 503, and no acknowledged change is lost', async () => {
     const buyer = await anAgent('buyer');
     await raiseLimit('open_intents', 100_000); // A fast machine declares more than the usual limit of an agent.
     const answers: { key: string; told: Answer }[] = [];
@@ -250,7 +250,7 @@ describe('PostgreSQL is killed', () => {
     expect(again).toEqual([]);
   }, 150_000);
 
-  test('held down: everything answers 503, the network stands in, and its reversal finds nothing held', async () => {
+  test('kept down: everything answers 503, the network decides as a stand-in, and its reversal finds no hold', async () => {
     const buyer = await anAgent('buyer');
     const waiting = await declared(buyer.id, 80);
     const release = await site.holdDown('postgres');

@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const lastLine = 'demo done: 8 of 8 steps';
 
-test('the demo tells its whole story on a fresh folder, and again over the same data, without saying a secret', async () => {
+test('the demo runs to its end on a new folder and again over the same data, and prints no secret', async () => {
   const first = await demo();
   const attested = /recorded as passkey:psk_\w+, attested at/;
   expect(attested.test(first.text)).toBe(hasBrowser);

@@ -47,7 +47,7 @@ const bursar = (args: string[], env: Record<string, string>): Promise<Ended> =>
     );
   });
 
-test('a whole ledger ends with 0 and says how much was checked', async () => {
+test('an intact ledger ends with 0 and the number of checked journals', async () => {
   const { code, said } = await bursar(['ledger', 'verify'], { DATABASE_URL: book.url, BURSAR_SIGNING_KEY: pem });
   expect(said).toMatch(/the ledger is whole: 3 owners, 3 journals, 1 checkpoints\n$/);
   expect(code).toBe(0);
@@ -62,7 +62,7 @@ test('it finds the database of a running Bursar, and its key', async () => {
   expect(code).toBe(0);
 });
 
-test('without a database it ends with 2 and says what to set', async () => {
+test('without a database it ends with 2 and names the setting', async () => {
   const { code, said } = await bursar(['ledger', 'verify'], { BURSAR_DATA_DIR: join(dataDir, 'nowhere') });
   expect(said).toMatch(/set DATABASE_URL, or start Bursar first/);
   expect(code).toBe(2);

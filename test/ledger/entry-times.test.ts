@@ -86,7 +86,7 @@ test('a journal is as late as the last entry of any of its accounts, and not lat
   expect(await timesOf(available(wallet(other.walletId)))).toEqual([secondsLater(30)]);
 });
 
-test('what an owner owes has its entries in the order of time as well', async () => {
+test('the entries of a receivable are in the order of time as well', async () => {
   const { ownerId, walletId } = await book.owner();
   const other = await book.wallet(ownerId);
   const over = (id: string) => clearing({ ownerId, from: wallet(id), amountCents: 100, heldCents: 0, isFinal: true });

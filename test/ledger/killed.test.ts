@@ -44,7 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('after each of five kills nothing answered is lost, nothing is half done, and every checkpoint holds', async () => {
+test('after each of five kills no acknowledged change is lost, no change is partial, and every checkpoint is valid', async () => {
   const { ownerId, walletId } = await book.owner();
   const other = await book.wallet(ownerId);
   await book.fund(ownerId, walletId, 1_000_000);

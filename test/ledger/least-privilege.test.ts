@@ -150,7 +150,7 @@ test('a function that runs as its owner cannot be led to other tables by the cal
   expect(open).toEqual([]);
 });
 
-test('what is checked at the commit is not led to relations of the caller, which would run as the owner of the tables', async () => {
+test('triggers that run at the commit do not use relations of the caller', async () => {
   const client = new pg.Client({ connectionString: book.url });
   await client.connect();
   const id = newId('journal');
@@ -187,7 +187,7 @@ test('the application role makes no temporary relations and functions', async ()
     await expect(asApplication(statement)).rejects.toMatchObject(refused);
 });
 
-test('a caller who says that accounts are locked already moves no money of another owner and none that is not there', async () => {
+test('a caller that claims to hold the locks moves no money of another owner and none that is not available', async () => {
   const victim = await book.owner();
   await book.fund(victim.ownerId, victim.walletId, 700);
   const fresh = await book.wallet(ownerId);
@@ -242,7 +242,7 @@ test('addresses of refused accesses are not emptied before their 90 days', async
   ).toEqual([{ id: 'aud_recent', source_address: '192.0.2.1' }]);
 });
 
-test('every table has the privileges that one list says, and each table that refuses changes is on it', async () => {
+test('every table has the privileges of one list, and each append-only table is on it', async () => {
   const tables = await rows<{ name: string; writes: string; refuses: boolean }>(
     book.database.read(),
     `select c.relname as name,

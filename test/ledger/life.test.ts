@@ -51,7 +51,7 @@ const entriesOf = (journalId: string): Promise<Posting[]> =>
     [journalId],
   );
 
-test('any sequence ends with the balances of the model, whole, and each refused step has changed nothing', async () => {
+test('any sequence ends with the balances of the model and an intact ledger, and a refused step changes nothing', async () => {
   let causes = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(anyStep, { minLength: 5, maxLength: 25 }), async (steps) => {

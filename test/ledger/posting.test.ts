@@ -31,7 +31,7 @@ afterAll(() => book.close());
 const balance = async (account: string): Promise<number | undefined> =>
   (await balancesOf(book.database.read(), [account]))[account];
 
-test('a purchase goes from available to held to the cards, and each entry tells the balance before and after', async () => {
+test('a purchase moves from available to held to the cards account, and each entry has the balance before and after', async () => {
   const { ownerId, walletId } = await book.owner();
   const from = wallet(walletId);
   await book.fund(ownerId, walletId, 10_000);
@@ -78,7 +78,7 @@ test('a purchase goes from available to held to the cards, and each entry tells 
   ]);
 });
 
-test('what a clearing takes beyond hold and wallet is owed, and the next credit settles it in its own journal', async () => {
+test('a clearing above hold and wallet is owed, and the next credit settles it in a separate journal', async () => {
   const { ownerId, walletId } = await book.owner();
   const from = wallet(walletId);
   await book.fund(ownerId, walletId, 1_000);
@@ -150,7 +150,7 @@ test('the same cause with other content is an error, whatever differs, and other
   expect(await balance(available(wallet(other)))).toBe(100);
 });
 
-test('of two who post one cause with other content at once, one fails', async () => {
+test('of two concurrent postings of one cause with different contents, one fails', async () => {
   const { ownerId, walletId } = await book.owner();
   for (let round = 0; round < 10; round++) {
     const accounts = [walletId, round % 2 ? walletId : await book.wallet(ownerId)];
@@ -162,7 +162,7 @@ test('of two who post one cause with other content at once, one fails', async ()
   }
 });
 
-test('a journal from before contents were kept is accepted as it is', async () => {
+test('a journal without stored contents is accepted', async () => {
   const { ownerId, walletId } = await book.owner();
   await book.post(ownerId, 'fund', fundLines(ownerId, walletId, 10), 'old');
   await book.rewrite('update journals set content_hash = null where owner_id = $1', [ownerId]);
@@ -172,7 +172,7 @@ test('a journal from before contents were kept is accepted as it is', async () =
   expect(await balance(available(wallet(walletId)))).toBe(10);
 });
 
-test('who expects to post first learns that it was posted before', async () => {
+test('a caller that expects a first posting is refused when it is a repeat', async () => {
   const { ownerId, walletId } = await book.owner();
   const one = () => draft(ownerId, 'fund', fundLines(ownerId, walletId, 10), 'first');
   const first = () => book.database.write((tx) => postNew(tx, because('first'), [one()]));
@@ -216,7 +216,7 @@ test('the same cause of another owner is another cause', async () => {
   expect(posted.map(({ outcome }) => outcome)).toEqual(['posted', 'posted']);
 });
 
-test('a shortage is refused with the figures and nothing of the call is written', async () => {
+test('a shortage is refused with the figures and the call writes nothing', async () => {
   const { ownerId, walletId } = await book.owner();
   const other = await book.wallet(ownerId);
   await book.fund(ownerId, walletId, 1_200);
@@ -332,7 +332,7 @@ test('transfers in both directions between the same two wallets never deadlock',
   expect(await deadlocks()).toBe(before);
 });
 
-test('a transaction that dies after posting leaves nothing behind, and its cause can be posted again', async () => {
+test('a transaction that fails after posting leaves no row, and its cause can be posted again', async () => {
   const { ownerId, walletId } = await book.owner();
   const died = book.database.write(async (tx) => {
     await postJournals(tx, because('dies'), [draft(ownerId, 'fund', fundLines(ownerId, walletId, 100), 'dies')]);
@@ -371,7 +371,7 @@ test('a transaction locks its accounts in one call: a second one, or a posting t
   expect(await balance(one)).toBe(80);
 });
 
-test('what an owner owes is locked last, and only when something is or becomes owed', async () => {
+test('the receivable is locked last, and only when an amount is or becomes owed', async () => {
   const { ownerId, walletId } = await book.owner();
   const from = wallet(walletId);
   await book.fund(ownerId, walletId, 100);
@@ -390,7 +390,7 @@ test('what an owner owes is locked last, and only when something is or becomes o
   expect(await balance(available(from))).toBe(40);
 });
 
-test('clearings that take more than there is, credits and transfers on two wallets at once never deadlock', async () => {
+test('concurrent clearings above the balance, credits and transfers on two wallets never deadlock', async () => {
   const { ownerId, walletId } = await book.owner();
   const other = await book.wallet(ownerId);
   const before = await deadlocks();

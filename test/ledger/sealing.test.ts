@@ -154,7 +154,7 @@ test('the sealer seals every journal within a second, and stops on request', asy
   expect((await verifyFiles()).differences).toEqual([]);
 });
 
-test('a check goes on from the last checkpoint that was found whole', async () => {
+test('a check continues from the last verified checkpoint', async () => {
   await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0, sealedThrough: 10 });
@@ -255,7 +255,7 @@ test('a text may be erased but not replaced', async () => {
   expect((await verify()).differences).toEqual([]);
 });
 
-test('a history that was rewritten and sealed anew is found by its checkpoint', async () => {
+test('a history that was rewritten and sealed again is detected by its checkpoint', async () => {
   await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
   await rewriteHistory();

@@ -127,7 +127,7 @@ async function expectWhole(parties: readonly Party[]): Promise<void> {
 
 let causes = 0;
 
-test('calls of several journals and two owners write what arithmetic says, or nothing', async () => {
+test('calls of several journals and two owners write the calculated balances, or nothing', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(oneCall, { minLength: 4, maxLength: 14 }), async (calls) => {
       const parties = await twoParties();
@@ -162,7 +162,7 @@ test('calls of several journals and two owners write what arithmetic says, or no
   );
 }, 120_000);
 
-test('credits that race debits which make something owed: on one account nothing is available while something is owed', async () => {
+test('concurrent credits and debits: no account has available money while an amount is owed', async () => {
   for (let round = 0; round < 12; round++) {
     const [party] = (await twoParties()) as [Party];
     const { ownerId, wallets } = party;
@@ -200,7 +200,7 @@ test('credits that race debits which make something owed: on one account nothing
   }
 }, 120_000);
 
-test('at the bounds of a whole number of cents: owed, settled and refused, never rounded', async () => {
+test('at the bounds of safe integers amounts are owed, settled and refused, never rounded', async () => {
   const largest = Number.MAX_SAFE_INTEGER;
   const { ownerId, walletId } = await book.owner();
   const from = wallet(walletId);

@@ -50,7 +50,7 @@ setTimeout(() => {
 }
 
 describe('bootstrap', () => {
-  test('installs where nothing is, says so on stderr alone, and does nothing the second time', async () => {
+  test('installs once, with messages on stderr only, and does nothing the second time', async () => {
     const { run, calls, dir } = await project();
     const { stdout, stderr } = await run();
     expect(stdout).toBe('');
@@ -107,7 +107,7 @@ describe('bootstrap', () => {
     expect(await run()).toEqual({ stdout: '', stderr: '' });
   });
 
-  test('a failed installation ends with 1, in plain words, and the next one tries again', async () => {
+  test('a failed installation ends with 1 and a message, and the next one tries again', async () => {
     const { run, calls } = await project({ npmFails: true });
     for (const count of [1, 2]) {
       await expect(run()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('npm ci failed (1)') });

@@ -45,7 +45,7 @@ describe('secrets', () => {
     for (const secrets of all) expect(secrets).toEqual(all[0]);
   });
 
-  test('come from the environment where it names them, and are then not kept', async () => {
+  test('come from the environment where it names them, and are then not stored', async () => {
     const dir = await testFolder();
     const secrets = await loadSecrets(dir, { BURSAR_DASHBOARD_SECRET: 'given', BURSAR_SIGNING_KEY: 'pem' });
     expect(secrets).toMatchObject({ dashboardSecret: 'given', signingKey: 'pem' });
@@ -59,7 +59,7 @@ describe('secrets', () => {
     await expect(loadSecrets(dir, {})).rejects.toThrow('vault.key is empty');
   });
 
-  test('the owner key has its form, is kept with the owner id, and a key of the other mode is another one', async () => {
+  test('the owner key is well-formed, stored with the owner id, and differs in the other mode', async () => {
     const dir = await testFolder();
     const { apiKey, ownerId } = await loadOwner(dir, {}, 'sk_sandbox_');
     expect(apiKey).toMatch(/^sk_sandbox_[0-9A-Za-z]{40}$/);
@@ -80,7 +80,7 @@ describe('secrets', () => {
 describe('ready.json', () => {
   const ready = { apiUrl: 'http://localhost:1', apiKey: 'sk_sandbox_x'.repeat(500) } as Ready;
 
-  test('is never seen half, also while it is written again and again', async () => {
+  test('is never read partially, also while it is written repeatedly', async () => {
     const dir = await testFolder();
     await writeReady(dir, ready);
     let isWriting = true;
@@ -120,7 +120,7 @@ describe('ready.json', () => {
 });
 
 describe('log files', () => {
-  test('over their size are kept as .1 and started anew; others and their ends stay', async () => {
+  test('above their size are moved to .1 and begun again; others stay', async () => {
     const dir = await testFolder();
     await writeFile(join(dir, 'api.log'), 'x'.repeat(101));
     await writeFile(join(dir, 'worker.log'), 'a\nb\nc\n');
@@ -133,7 +133,7 @@ describe('log files', () => {
 });
 
 describe('settings of a start', () => {
-  test('all that is wrong is said at once, and no password with it', () => {
+  test('all errors are reported at once, without a password', () => {
     const env = { BURSAR_MODE: 'prod', PORT: '80x', DATABASE_URL: 'mysql://root:hunter2@db', BURSAR_PUBLIC_URL: 'pay' };
     const refusal = () => readStartSettings(env);
     for (const part of ['BURSAR_MODE is prod', 'PORT is 80x', 'DATABASE_URL must', 'BURSAR_PUBLIC_URL is pay']) {

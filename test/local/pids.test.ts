@@ -39,7 +39,7 @@ describe('pids.json', () => {
     expect(await runningSupervisor(dir)).toBeUndefined();
   });
 
-  test('a dead supervisor is replaced by exactly one of many, which learns what it left behind', async () => {
+  test('a dead supervisor is replaced by exactly one of many, which gets the list of its processes', async () => {
     const dir = await testFolder();
     const dead = await endedProcess();
     const child = { name: 'api', pid: 99_999_999, startedAt: 'never' };

@@ -19,7 +19,7 @@ async function occupy(port: number): Promise<void> {
 }
 
 describe('ports', () => {
-  test('PORT=0 takes free ones, all different, and the next start takes the same', async () => {
+  test('PORT=0 chooses free ports, all different, and the next start uses the same', async () => {
     const dir = await testFolder();
     const { ports, moved } = await choosePorts({ dir, port: 0 });
     expect(new Set(Object.values(ports)).size).toBe(5);
@@ -29,7 +29,7 @@ describe('ports', () => {
     expect((await choosePorts({ dir })).ports).toEqual(ports);
   });
 
-  test('a kept port that is taken by now moves, and that is said', async () => {
+  test('a stored port that is in use is replaced, with a message', async () => {
     const dir = await testFolder();
     const { ports } = await choosePorts({ dir, port: 0 });
     await occupy(ports.api);
@@ -59,7 +59,7 @@ describe('ports', () => {
     expect((await choosePorts({ dir, defaults: { ...defaultPorts, api: await freePort() } })).ports.api).not.toBe(api);
   });
 
-  test('a named PORT that is taken is an error, and it is never kept for starts that name none', async () => {
+  test('a named PORT that is in use is an error, and it is never stored for later starts', async () => {
     const dir = await testFolder();
     const named = await freePort();
     await choosePorts({ dir, port: 0 });
@@ -70,7 +70,7 @@ describe('ports', () => {
     await expect(choosePorts({ dir, port: named })).rejects.toThrow(`PORT ${named} is taken`);
   });
 
-  test('what this start does not run itself takes no port, and an unreadable ports.json is made anew', async () => {
+  test('a server that this start does not run gets no port, and an unreadable ports.json is written again', async () => {
     const dir = await testFolder();
     await writeFile(join(dir, 'ports.json'), '{ half');
     await occupy(await freePort());

@@ -33,7 +33,7 @@ async function ask(url: string, text: string): Promise<unknown[][]> {
 }
 
 describe('postgres', () => {
-  test('a database whose password is gone is left alone, and the sentence says what to do', async () => {
+  test('a database whose password is lost is not changed, and the error names the remedy', async () => {
     const dir = await testFolder();
     const first = await startIn(dir, 'the former password');
     await first.stop();

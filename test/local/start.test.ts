@@ -85,7 +85,7 @@ async function ownerUrlOf({ databaseUrl }: Ready): Promise<string> {
 const journal = async () => (await readFile(join(dir, 'journal'), 'utf8')).trim().split('\n');
 const names = ['api', 'postgres', 'sandbox', 'temporal', 'worker'];
 
-test('a start is ready, survives kills, refuses a second one, and a start after kill -9 or Ctrl-C goes on', async () => {
+test('a start is ready, survives kills, refuses a second one, and starts again after kill -9 or Ctrl-C', async () => {
   const first = startBursar();
   const ready = await isReady(first);
   await aReadyStartSaysWhereItIs(first, ready);
@@ -162,7 +162,7 @@ test('with given servers and in live mode it starts no servers and no sandbox, a
   }
 }, 60_000);
 
-test('what is wrong with the environment is said, and nothing is left running', async () => {
+test('errors of the environment are reported, and no process keeps running', async () => {
   const start = startBursar({ PORT: '99999', BURSAR_MODE: 'test' });
   const [code] = await once(start.process, 'exit');
   expect(code).toBe(1);

@@ -14,7 +14,7 @@ test('the steps of a stop take less than the supervisor and docker-compose wait'
   expect(Number(ours) * 1_000).toBeGreaterThan(forceMs + 500 + closeMs);
 });
 
-test('what hangs is waited for no longer than it may', async () => {
+test('a hanging part is waited for no longer than its limit', async () => {
   const began = performance.now();
   expect(await doneWithin(50, new Promise(() => undefined))).toBe(false);
   expect(performance.now() - began).toBeLessThan(5_000);

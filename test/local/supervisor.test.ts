@@ -94,7 +94,7 @@ describe('supervisor', () => {
     for (const pid of Object.values(pids).flat()) expect(() => process.kill(pid as number, 0)).toThrow('ESRCH');
   });
 
-  test('nothing is started again after a stop, also not what was waiting for its restart', async () => {
+  test('no process is started again after a stop, also not one that was waiting for its restart', async () => {
     const { pids, plan, dir } = await supervise();
     await writeFile(join(dir, 'journal'), '');
     await supervisor.keep(plan('api', `${ready}${stay}`));

@@ -8,7 +8,7 @@ import { expect, test } from '@jest/globals';
 import { clearHalfMade } from '../../src/supervisor/temporal-file.ts';
 import { testFolder } from './folder.ts';
 
-test('a half-made file is cleared with what belongs to it, a whole one is left', async () => {
+test('an incomplete file is removed with its journal files, a complete one stays', async () => {
   const dir = await testFolder();
   const file = join(dir, 'temporal.db');
   const made = (...statements: string[]) => {
@@ -31,7 +31,7 @@ test('a half-made file is cleared with what belongs to it, a whole one is left',
   expect(existsSync(file)).toBe(true);
 });
 
-test('a whole file that a killed server left with its journal is left as it is', async () => {
+test('a complete file with the journal of a killed server stays', async () => {
   const [dir, copy] = [await testFolder(), await testFolder()];
   const database = new DatabaseSync(join(dir, 'temporal.db'));
   database.exec('pragma journal_mode = wal; create table namespaces (id); insert into namespaces values (1)');

@@ -25,7 +25,7 @@ describe('temporal-setup', () => {
   });
   afterAll(() => temporal.stop());
 
-  test('makes a namespace that keeps runs 30 days, once, with search attributes that can be asked for', async () => {
+  test('creates a namespace with a retention of 30 days, once, with search attributes that queries can use', async () => {
     const { address } = temporal;
     const first = await setUpTemporal({ address, namespace: 'bursar' });
     expect(first).toContain('namespace bursar made (keeps runs 30 days)');
@@ -90,7 +90,7 @@ describe('temporal-setup', () => {
     await connection.close();
   });
 
-  test('where only the operators of the cluster may add, it names what is missing and goes on', async () => {
+  test('without permission to add search attributes, it names the missing ones and continues', async () => {
     await make('cloud', 30);
     const cloud = await startForbidding(temporal.address, /OperatorService|UpdateNamespace|RegisterNamespace/);
     const { address } = cloud;
@@ -161,7 +161,7 @@ describe('the Temporal program', () => {
     expect(await readdir(cache)).toEqual(['temporal']);
   });
 
-  test('is never a file whose checksum differs, nor a broken one left in the cache', async () => {
+  test('never uses a file with a wrong checksum, and leaves none in the cache', async () => {
     const { find, cache } = await machine();
     publish(gzipSync(tar({ temporal: program })), 'f'.repeat(64));
     await mkdir(cache, { recursive: true });
@@ -171,7 +171,7 @@ describe('the Temporal program', () => {
     expect(await readdir(cache)).toEqual(['temporal']);
   });
 
-  test('is built with Go where nothing can be downloaded', async () => {
+  test('is built with Go where no download is possible', async () => {
     answers = {};
     const { find, cache, said } = await machine(`printf '#!/bin/sh\\necho temporal version built' > "$GOBIN/temporal"`);
     expect(await find()).toBe(join(cache, 'temporal'));

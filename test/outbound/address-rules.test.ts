@@ -119,7 +119,7 @@ describe('addresses', () => {
     expect(checkAddress(ip)).toEqual({ ok: true });
   });
 
-  test('an IPv4 address is evaluated alike in every IPv6 form that carries it', () => {
+  test('an IPv4 address has the same evaluation in every IPv6 form', () => {
     fc.assert(
       fc.property(fc.ipV4(), (ip) => {
         const [a = 0, b = 0, c = 0, d = 0] = ip.split('.').map(Number);

@@ -86,7 +86,7 @@ describe('requests', () => {
     expect(await failure(post('/cut'))).toMatchObject({ kind: 'unreachable', status: 200 });
   });
 
-  test('only what may be repeated is sent a second time over a fresh connection', async () => {
+  test('only repeatable requests are sent again over a new connection', async () => {
     const sent = (): number => seen.filter((line) => line.includes('/broken')).length;
     const before = sent();
     await failure(post('/broken'));
@@ -180,7 +180,7 @@ describe('the address guard', () => {
     expect(reached).toBe(0);
   });
 
-  test('each connection asks exactly once, so no second answer is dialled', async () => {
+  test('each connection resolves its name exactly once, so a second answer is never used', async () => {
     let questions = 0;
     const outbound = createOutbound({
       allowedOrigins: [],
@@ -207,7 +207,7 @@ describe('the address guard', () => {
     expect(reached).toBe(0);
   });
 
-  test('names that do not resolve, or to nothing, are unreachable', async () => {
+  test('names that do not resolve, or to no address, are unreachable', async () => {
     const missing: Resolve = () => Promise.reject(Object.assign(new Error('queryA ENOTFOUND'), { code: 'ENOTFOUND' }));
     expect(await dial(missing)).toMatchObject({
       kind: 'unreachable',

@@ -32,7 +32,7 @@ test('no way of logging lets a secret through', () => {
   }
 });
 
-test('a line says level, name, message, fields and the error with its stack', () => {
+test('a line has level, name, message, fields and the error with its stack', () => {
   const { lines, logger } = collecting();
   logger.warn({ intentId: 'int_01', err: new TypeError('broken') }, 'odd');
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({
@@ -53,7 +53,7 @@ test('lower levels are left out, in children too', () => {
   expect(JSON.parse(lines[0] ?? '')).toMatchObject({ a: 1, msg: 'yes' });
 });
 
-test('of a database error it writes what tells the fault, and nothing of the row or the query', () => {
+test('a database error is written with its cause, and without the row or the query', () => {
   const { lines, logger } = collecting();
   const failing = Object.assign(
     new Error('new row for relation "intents" violates check constraint "no_grants"\n - detail: Erika'),

@@ -121,7 +121,7 @@ describe('secrets', () => {
     });
   });
 
-  test('values under telling names go whatever they look like', () => {
+  test('values under secret names are redacted whatever their form is', () => {
     const data = {
       Authorization: 'x',
       'X-Dashboard-Secret': 'y',

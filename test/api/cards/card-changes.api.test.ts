@@ -75,7 +75,7 @@ describe('renaming', () => {
     expect(audits[1]).toEqual({ actor: expect.stringMatching(/^key:key_/), details: { fields: ['name'] } });
   });
 
-  test('what is there already is no change', async () => {
+  test('values that are already stored are no change', async () => {
     expect(await rename({ name: 'default', displayName: null })).toMatchObject({ name: 'default' });
     expect(await eventsOf(world, payer.cardId)).toEqual([]);
   });
@@ -159,7 +159,7 @@ describe('limits', () => {
     expect(await rule({ amountCents: 1 })).toBe('daily_limit');
   });
 
-  test('lowered while charges come in, they are never overrun', async () => {
+  test('limits that are lowered during charges are never exceeded', async () => {
     const charges = Array.from({ length: 8 }, () => network.authorize(payer, { amountCents: 1_000 }));
     const [answers] = await Promise.all([Promise.all(charges), limit({ dailyLimitEuros: 30 })]);
     const approved = answers.filter(({ body }) => body.decision === 'approved').length;
@@ -181,7 +181,7 @@ describe('a closed card', () => {
 });
 
 describe('the policy view', () => {
-  test('shows the narrower limits, what was spent with the card and what both leave', async () => {
+  test('returns the narrower limits, the spent amounts and the remaining ones', async () => {
     payer = await aPayer(world, {
       policy: {
         max_transaction_cents: 5_000,
@@ -225,7 +225,7 @@ describe('the policy view', () => {
     expect((await policyOf()).spendStats).toMatchObject({ dailySpent: 32.5, dailyRemaining: 0 });
   });
 
-  test('says that nothing limits it, that it cools down, and when its policy expires', async () => {
+  test('returns null without limits, the cooldown, and the expiry of its policy', async () => {
     await payer.owner.client(policiesArea).updateAgentPolicy({
       params: { agentId: payer.agentId },
       body: { cooldownMinutes: 30, expiresAfterMinutes: 60 },
@@ -250,7 +250,7 @@ describe('the policy view', () => {
     expect((await policyOf()).spendStats).toMatchObject({ dailySpent: 0, monthlySpent: 0 });
   });
 
-  test('without a policy nothing is left, whatever the card’s own limits are', async () => {
+  test('without a policy nothing can be spent, whatever the limits of the card are', async () => {
     await world.sql('update policies set removed_at = now() where agent_id = $1', [payer.agentId]);
     expect(await policyOf()).toMatchObject({
       expiresAt: null,

@@ -63,7 +63,7 @@ describe('through the worker', () => {
   // spec: state:Card:activated
   // spec: event:card.issued
   // spec: event:card.activated
-  test('a card is issued, shown, frozen, and closed at the processor too; its run reads like a ledger', async () => {
+  test('a card is issued, returned, frozen and closed, each also at the processor; its run records each step', async () => {
     const card = await cards().issueAgentCard(order({ name: 'travel', displayName: 'Travel', dailyLimitEuros: 50 }));
     expect(card).toMatchObject({
       agentId: agent.agentId,
@@ -111,7 +111,7 @@ describe('through the worker', () => {
     ]);
   });
 
-  test('the same key issues one card, also when asked eight times at once', async () => {
+  test('the same key issues one card, also with eight concurrent requests', async () => {
     const same = order();
     const answers = await Promise.allSettled(Array.from({ length: 8 }, () => cards().issueAgentCard(same)));
     const issued = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []));
@@ -201,7 +201,7 @@ describe('step by step', () => {
   const brake = (move: typeof freezeCardsOf) =>
     infrastructure.database.write((tx) => move(tx, causeOf(), agent.agentId));
 
-  test('a repeated step stores one answer and tells one story', async () => {
+  test('a repeated step stores one answer and records its events once', async () => {
     const { processor } = aProcessor();
     const steps = stepsOf(processor);
     const cardId = await aReservation();
@@ -289,7 +289,7 @@ describe('step by step', () => {
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'final' });
   });
 
-  test('a processor that does not know the card is not asked for ever', async () => {
+  test('calls to a processor that does not know the card end', async () => {
     const { processor, refuse } = aProcessor();
     const steps = stepsOf(processor);
     const cardId = await aReservation();
@@ -300,7 +300,7 @@ describe('step by step', () => {
     expect(await steps.nextCardStep(cardId)).toMatchObject({ kind: 'wait' });
   });
 
-  test('after the primary card is closed the next one issued takes its place', async () => {
+  test('after the primary card is closed the next issued card becomes the primary', async () => {
     const { processor } = aProcessor();
     await cards().closeCard({ params: { cardId: agent.cardId } });
     const cardId = await aReservation();

@@ -303,7 +303,7 @@ describe('a signal', () => {
     expect(await card(agent.cardId)).toMatchObject({ maxTransactionEuros: 40, dailyLimitEuros: 12.5 });
   });
 
-  test('with anything else is ignored or refused, and says so in the current details', async () => {
+  test('with any other input is ignored or refused, with a note in the current details', async () => {
     const { id } = await askForLimits();
     await temporal.started(workflowOf(id));
     const strange = [

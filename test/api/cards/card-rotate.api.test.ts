@@ -65,7 +65,7 @@ describe('through the worker', () => {
   // spec: does:Cards:rotate
   // spec: state:Card:rotated
   // spec: event:card.rotated
-  test('another number takes the place, with name, limits, primacy and usage; the old card closes', async () => {
+  test('the new card takes over name, limits, primacy and usage; the old card closes', async () => {
     await cards().updateCard({ params: { cardId: payer.cardId }, body: { name: 'travel', displayName: 'Travel' } });
     const limits = { maxAmountPerTransaction: 20, dailyLimitEuros: 50, monthlyLimitEuros: 500 };
     const old = await cards().updateCardLimits({ params: { cardId: payer.cardId }, body: limits });
@@ -109,7 +109,7 @@ describe('through the worker', () => {
     expect((await network.authorize(withCard(card))).body.decision).toBe('approved');
   });
 
-  test('what the old card holds is collected from it, and its wallet is right', async () => {
+  test('a hold of the old card is collected from it, and the wallet balance is right', async () => {
     const held = network.authorizationOf(payer);
     const { body } = await network.send<{ transactionId: string }>('authorizations', held);
     await rotate();
@@ -120,7 +120,7 @@ describe('through the worker', () => {
     expect(row).toMatchObject({ card_id: payer.cardId, status: 'completed', cleared_cents: '1250' });
   });
 
-  test('what was spent goes on counting against the limits that are carried over', async () => {
+  test('earlier spending still counts against the limits of the new card', async () => {
     await cards().updateCardLimits({ params: { cardId: payer.cardId }, body: { dailyLimitEuros: 30 } });
     await network.authorize(payer);
     const first = await rotate();
@@ -227,7 +227,7 @@ describe('through the worker', () => {
     });
   });
 
-  test('asked eight times at once with one key, one card; with eight keys, one as well', async () => {
+  test('eight concurrent requests create one card, with one key and with eight keys', async () => {
     const key = uuidv7();
     const same = await Promise.allSettled(Array.from({ length: 8 }, () => rotate(payer.cardId, key)));
     const ids = same.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.card.id] : []));
@@ -288,7 +288,7 @@ describe('a card for one payment', () => {
     expect((await eventNamesOf(world, card.id)).at(-1)).toBe('card.closed');
   });
 
-  test('its payment comes to nothing: the new card pays', async () => {
+  test('after its payment was reversed, the new card pays', async () => {
     const message = network.authorizationOf(payer);
     await network.send('authorizations', message);
     const { card } = await rotate();
@@ -297,7 +297,7 @@ describe('a card for one payment', () => {
   });
 });
 
-test('a count of charges goes on counting, also where the last one was collected from the old card', async () => {
+test('the count of charges includes those of the old card', async () => {
   await world.sql('update policies set max_usage_count = 2 where id = $1', [payer.policyId]);
   const message = network.authorizationOf(payer);
   await network.send('authorizations', message);
@@ -338,7 +338,7 @@ describe('while the new card is made', () => {
     return next;
   }
 
-  test('the old card goes on paying, and the new one is nowhere', async () => {
+  test('the old card still pays, and the new one is not visible', async () => {
     const next = await aRotation();
     expect((await network.authorize(payer)).body.decision).toBe('approved');
     await expect(cards().getCard({ params: { cardId: next } })).rejects.toEqual(refusal(404));
@@ -355,7 +355,7 @@ describe('while the new card is made', () => {
     expect(await eventNamesOf(world, payer.cardId)).toEqual(['card.closed']);
   });
 
-  test('a worker that died after the processor’s answer goes on with the same card', async () => {
+  test('after a worker died behind the processor’s answer, the same card is completed', async () => {
     const next = await aRotation();
     const issued: string[] = [];
     const dying = cardActivities({
@@ -411,7 +411,7 @@ describe('while the new card is made', () => {
     expect(await rowOf(closed)).toMatchObject({ status: 'closed', is_provisioning: true });
   });
 
-  test('used up by its one payment, there is nothing to give a number to', async () => {
+  test('a single-use card that has paid cannot be rotated', async () => {
     await world.sql(`update cards set usage = 'single' where id = $1`, [payer.cardId]);
     const message = network.authorizationOf(payer);
     await network.send('authorizations', message);
@@ -436,7 +436,7 @@ describe('while the new card is made', () => {
   });
 });
 
-test('with Temporal away it is 503, the old card goes on, and the same key completes it', async () => {
+test('with Temporal away it is 503, the old card still pays, and the same key completes the rotation', async () => {
   const away = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
   try {
     const stranded = await aPayer(away);

@@ -60,7 +60,7 @@ async function aSecondCard({ isProvisioning = false, name = 'second' } = {}): Pr
 }
 
 describe('reading', () => {
-  test('a record shows what surrounds the card, and never a number', async () => {
+  test('a record contains the agent’s name and balance, and never a card number', async () => {
     expect(await cards().getCard(one())).toEqual({
       id: agent.cardId,
       ownerId: owner.ownerId,
@@ -138,7 +138,7 @@ describe('freeze, unfreeze, close', () => {
   // spec: does:Cards:freeze
   // spec: does:Cards:unfreeze
   // spec: does:Cards:close
-  test('frozen and unfrozen before the processor heard of it: nothing is left that is due', async () => {
+  test('frozen and unfrozen before the processor was called: no call is due', async () => {
     const due = async () => {
       const [process] = await world.sql('select due_at from workflow_runs where id = $1', [`card/${agent.cardId}`]);
       return process?.due_at;
@@ -195,7 +195,7 @@ describe('freeze, unfreeze, close', () => {
     expect(await eventNamesOf(world, agent.cardId)).toEqual(['card.frozen', 'card.closed']);
   });
 
-  test('wrong states are refused in words', async () => {
+  test('wrong states are refused with a message', async () => {
     await expect(cards().unfreezeCard(one())).rejects.toEqual(refusal(400, /card that is active/));
     await cards().closeCard(one());
     await expect(cards().freezeCard(one())).rejects.toEqual(refusal(400, /closed is final/));
@@ -329,8 +329,8 @@ describe('with the agent', () => {
   });
 });
 
-describe('who may', () => {
-  test('another owner finds nothing', async () => {
+describe('access', () => {
+  test('another owner gets 404', async () => {
     const stranger = (await world.owner()).client(cardsArea);
     for (const call of [stranger.getCard, stranger.freezeCard, stranger.unfreezeCard, stranger.closeCard]) {
       await expect(call(one())).rejects.toEqual(refusal(404));

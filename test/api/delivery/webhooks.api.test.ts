@@ -38,7 +38,7 @@ const post = ({ key }: Subscriber, body: unknown, headers: Record<string, string
 describe('creating', () => {
   // spec: path:POST /webhooks
   // spec: does:Webhooks:webhook subscription management
-  test('answers 201 with everything and the secret, which is never shown again', async () => {
+  test('answers 201 with the record and the secret, which is never returned again', async () => {
     const owner = await bursar.subscriber();
     const answer = await post(owner, { url, events: ['intent.created', 'card.frozen'], description: 'main' });
     expect(answer.status).toBe(201);
@@ -153,7 +153,7 @@ describe('creating', () => {
     expect((await owner.webhooks.listWebhooks()).data).toHaveLength(1);
   });
 
-  test('a request whose answer was lost before it was kept is answered the same when repeated', async () => {
+  test('a repeat gets the same answer when the first one was lost before it was stored', async () => {
     const owner = await bursar.subscriber();
     const headers = { 'Idempotency-Key': 'lost-answer' };
     const first = await post(owner, { url, events: ['*'] }, headers);
@@ -204,7 +204,7 @@ describe('reading and deleting', () => {
   });
 
   // spec: does:Webhooks:webhook subscription management
-  test('a deleted subscription is gone for every operation', async () => {
+  test('a deleted subscription is 404 for every operation', async () => {
     const owner = await bursar.subscriber();
     const { id } = await owner.webhooks.createWebhook({ body: { url, events: ['*'] } });
     const deleted = await ask('DELETE', `/v1/webhooks/${id}`, { key: owner.key });
@@ -225,7 +225,7 @@ describe('reading and deleting', () => {
     expect(row).toEqual({ sealed_secret: null });
   });
 
-  test('two deletions at once: one does it, the other finds nothing', async () => {
+  test('of two concurrent deletions one succeeds and the other is 404', async () => {
     const owner = await bursar.subscriber();
     const { id } = await owner.webhooks.createWebhook({ body: { url, events: ['*'] } });
     const outcomes = await Promise.all([1, 2, 3].map(() => statusOf(owner.webhooks.deleteWebhook({ params: { id } }))));

@@ -102,7 +102,7 @@ describe('creating', () => {
 describe('using', () => {
   // spec: does:Agent Tokens:scoped tokens for autonomous agent operation
   // spec: token-use:Agent token:scoped to one agent, for autonomous operation
-  test('a scope opens what it names, `*` opens the ordinary ones, and no token opens what is the owner’s', async () => {
+  test('a scope permits its operations, `*` the ordinary ones, and no token permits an owner’s operation', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const params = { id: agent.id };

@@ -68,7 +68,7 @@ describe('revocation across processes', () => {
     }
   });
 
-  test('what is revoked by hand in the database is heard of as well', async () => {
+  test('a revocation by hand in the database also takes effect', async () => {
     const { client } = await world.owner();
     const { id, key } = await client(keysArea).createKey({ body: {} });
     const used = world.as(key).client(keysArea);
@@ -85,7 +85,7 @@ describe('revocation across processes', () => {
     );
   });
 
-  test('with its listener cut off a process remembers nothing, and reconnects', async () => {
+  test('a process whose listener is disconnected caches nothing, and reconnects', async () => {
     const listeners = () =>
       world.sql<{ pid: number }>(
         `select pid from pg_stat_activity where application_name = 'bursar-credentials' and datname = current_database()`,
@@ -115,7 +115,7 @@ describe('the dashboard’s secret', () => {
   const withSecret = (secret: string, url = world.apiUrl) =>
     listWith(url, { 'X-Dashboard-Secret': secret, 'X-Owner-Id': 'own_dashboard' });
 
-  test('opens what it is for; a wrong one is 401, and the eleventh wrong one within a minute 429', async () => {
+  test('permits its operations; a wrong one is 401, and the eleventh wrong one within a minute 429', async () => {
     const { url } = await world.secondApi();
     expect((await withSecret(world.dashboardSecret, url)).status).toBe(200);
     for (let i = 0; i < 10; i++) expect((await withSecret('x'.repeat(64), url)).status).toBe(401);

@@ -25,7 +25,7 @@ const dashboard = (ownerId?: string) =>
 
 describe('creating a key', () => {
   // spec: does:Keys:API key management
-  test('with a key: another one of the same owner, shown once, and it works at once', async () => {
+  test('a key creates another one of the same owner, whose secret is returned once and works at once', async () => {
     const { client, ownerId } = await world.owner();
     const made = await client(keysArea).createKey({ body: { label: 'ci' } });
     expect(made).toEqual({
@@ -82,7 +82,7 @@ describe('creating a key', () => {
     expect(await world.sql('select 1 from api_keys where owner_id = $1', [ownerId])).toHaveLength(1);
   });
 
-  test('the secret is nowhere in the database, nor in what was kept for a repeat', async () => {
+  test('the secret is nowhere in the database, also not in the answer stored for a repeat', async () => {
     const { client } = await world.owner();
     const { key } = await client(keysArea).createKey({ body: {}, headers: { 'Idempotency-Key': 'secret-1' } });
     const tables = ['api_keys', 'events', 'audit', 'idempotency'];
@@ -98,7 +98,7 @@ describe('creating a key', () => {
     expect(await world.sql('select 1 from api_keys where owner_id = $1', [ownerId])).toHaveLength(2);
   });
 
-  test('a repeat after the secret’s ten minutes is 409 and says why', async () => {
+  test('a repeat after the secret’s ten minutes is 409 with the reason', async () => {
     const { client, ownerId } = await world.owner();
     const create = () => client(keysArea).createKey({ body: {}, headers: { 'Idempotency-Key': 'k-2' } });
     await create();
@@ -151,7 +151,7 @@ describe('listing keys', () => {
 
 describe('revoking a key', () => {
   // spec: does:Keys:API key management
-  test('takes effect with the answer, by either path, and a repeat changes nothing', async () => {
+  test('takes effect with the answer, by both paths, and a repeat changes nothing', async () => {
     const { client } = await world.owner();
     for (const revoke of ['revokeKeyByDelete', 'revokeKey'] as const) {
       const made = await client(keysArea).createKey({ body: {} });

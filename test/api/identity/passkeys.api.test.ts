@@ -81,7 +81,7 @@ test('the first passkey needs no assertion; its record, event and audit row name
   expect(secrets.filter((secret) => told.includes(secret))).toEqual([]);
 });
 
-test('a further passkey needs the word of an enrolled one, for this very registration', async () => {
+test('a further passkey needs an assertion of an enrolled one, for the same registration', async () => {
   const one = await aPasskey(world, owner);
   const two = soft();
   const bare = await enrolment(two);
@@ -189,7 +189,7 @@ test('an authenticator that does not count at all is taken, as those of synced p
 
 // spec: path:DELETE /passkeys/{id}
 // spec: passkey-rule:1
-test('exactly one left goes without an assertion; gone is 404', async () => {
+test('the only passkey is removed without an assertion; then it is 404', async () => {
   const one = await aPasskey(world, owner);
   expect(await revoke(one.id)).toEqual({ id: one.id, revoked: true });
   expect(await ids()).toEqual([]);
@@ -233,7 +233,7 @@ test('with two or more, an assertion by another one is needed, and by the remove
   expect(await revoke(two.id, two.answer(await toRevoke(two.id)))).toEqual({ id: two.id, revoked: true });
 });
 
-test('a challenge is good for its purpose, its subject and its owner only', async () => {
+test('a challenge is valid only for its purpose, its subject and its owner', async () => {
   const one = await aPasskey(world, owner);
   const two = await aPasskey(world, owner, one);
   const three = await aPasskey(world, owner, one);
@@ -308,7 +308,7 @@ test.each<[string, Wrong, RegExp]>([
   },
 );
 
-test('one challenge used twice at once is good for one of them', async () => {
+test('of two concurrent uses of one challenge one succeeds', async () => {
   const one = await aPasskey(world, owner);
   const two = await aPasskey(world, owner, one);
   const three = await aPasskey(world, owner, one);
@@ -326,7 +326,7 @@ test('one challenge used twice at once is good for one of them', async () => {
   expect(await ids()).toHaveLength(4);
 });
 
-test('two first enrolments at once: the second one needs the word of the first', async () => {
+test('of two concurrent first enrolments the second needs an assertion of the first', async () => {
   const attempts = [await enrolment(soft()), await enrolment(soft())];
   const answers = await Promise.allSettled(attempts.map((attempt) => passkeys.finishPasskeyRegistration(attempt)));
   expect(answers.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -347,7 +347,7 @@ test('two passkeys that remove each other at once: one stays', async () => {
   }
 });
 
-test('an enrolment repeated with its key after the answer was lost finds the same passkey, and says it once', async () => {
+test('an enrolment repeated with its key after the answer was lost returns the same passkey, with one event', async () => {
   const first = await aPasskey(world, owner);
   const { challengeId, options } = await registration();
   const vouch = await passkeys.createPasskeyChallenge({ body: { purpose: 'enroll', subjectId: challengeId } });
@@ -428,7 +428,7 @@ test('the dashboard acts for the owner that it names; an agent token may do none
   }
 });
 
-test('a deployment that is reached by an address without a name says that it can have no passkeys', async () => {
+test('a deployment at an IP address refuses passkeys with a message', async () => {
   const nameless = await startWorld({ env: { BURSAR_PUBLIC_URL: 'http://127.0.0.1:9' } });
   try {
     const lonely = (await nameless.owner()).client(passkeysArea);

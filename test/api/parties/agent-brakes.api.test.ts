@@ -142,7 +142,7 @@ describe('closing', () => {
     expect(await eventsSince(world, owner, 0)).toContain('intent.cancelled');
   });
 
-  test('is for good: closing again is harmless, every other move is 400 and says so', async () => {
+  test('is final: closing again succeeds, every other change is 400 with the reason', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const api = owner.client(agentsArea);
@@ -194,7 +194,7 @@ describe('closing', () => {
 describe('funding', () => {
   // spec: does:Agents:fund
   // spec: event:card.funded
-  test('moves money from the wallet to the agent, whose cards draw on that alone from then on', async () => {
+  test('moves money from the wallet to the agent, whose cards then draw on the budget alone', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     await giveMoney(owner, agent.walletId, 10_000);
@@ -218,7 +218,7 @@ describe('funding', () => {
     expect(Number(sum?.sum)).toBe(0);
   });
 
-  test('more than the wallet has is 400 with the figures, and moves nothing', async () => {
+  test('more than the balance of the wallet is 400 with the figures, and moves no money', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     await giveMoney(owner, agent.walletId, 1_000);
@@ -233,7 +233,7 @@ describe('funding', () => {
     expect(await lastEvent(world, owner)).toBe(before);
   });
 
-  test('many at once never spend the wallet twice', async () => {
+  test('concurrent fundings never spend the wallet twice', async () => {
     const owner = await world.owner();
     const agents = [await anAgent(owner), await anAgent(owner)];
     await giveMoney(owner, agents[0]?.walletId ?? '', 10_000);

@@ -180,7 +180,7 @@ describe('creating', () => {
 });
 
 describe('reading', () => {
-  test('a list goes page by page, newest first, and filters by status and external id', async () => {
+  test('a list is paged, newest first, and filtered by status and external id', async () => {
     const owner = await world.owner();
     const made: string[] = [];
     for (let i = 0; i < 5; i++) made.unshift((await anAgent(owner, { externalId: `x-${i % 2}` })).id);
@@ -282,7 +282,7 @@ describe('changing', () => {
   const updating = (owner: Owner, id: string, body: object) =>
     owner.client(agentsArea).updateAgent({ params: { id }, body });
 
-  test('what describes it, with one event that names the fields; the same again is no change', async () => {
+  test('descriptive fields change with one event that names them; the same values again are no change', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner, { scope: 's' });
     const before = await lastEvent(world, owner);
@@ -294,7 +294,7 @@ describe('changing', () => {
 
   // spec: event:agent.unfrozen
   // spec: state:Agent:unfrozen
-  test('of the status does what the matching action does, together with the rest', async () => {
+  test('of the status acts as the matching action, together with the other fields', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const before = await lastEvent(world, owner);
@@ -322,7 +322,7 @@ describe('changing', () => {
     }
   });
 
-  test('of the policy takes over another one’s rules, as apply does; its own is no change', async () => {
+  test('of the policy applies another policy’s rules; the current policy is no change', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const policies = owner.client(policiesArea);
@@ -346,7 +346,7 @@ describe('changing', () => {
     expect(await policies.getAgentPolicy({ params })).toMatchObject({ version: 2 });
   });
 
-  test('of the policy is all or nothing: an unknown one, another owner’s, or one with the close is 400', async () => {
+  test('of the policy changes nothing with an unknown policy, another owner’s, or a close: 400', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const theirs = await (await world.owner()).client(policiesArea).createPolicy({ body: { name: 'Theirs' } });

@@ -17,7 +17,7 @@ afterAll(() => world.close());
 describe('creating', () => {
   // spec: does:Customers:account-owner management
   // spec: event:wallet.created
-  test('brings a default wallet, and answers what was asked for', async () => {
+  test('creates a default wallet, and returns the given fields', async () => {
     const owner = await world.owner();
     const before = await lastEvent(world, owner);
     const made = await owner.client(customersArea).createCustomer({
@@ -134,13 +134,13 @@ describe('reading', () => {
     });
   });
 
-  test('an agent makes none: where its owner has none yet there is nothing to read', async () => {
+  test('an agent’s read creates none: it is 404 while its owner has no customer', async () => {
     const { token } = await aPayer(world);
     const told = await refusalOf(world.as(token).client(customersArea).getOwnCustomer());
     expect(told).toEqual([404, expect.stringMatching(/^no customer of own_/)]);
   });
 
-  test('an agent reads it with wallets.read, and changes nothing', async () => {
+  test('an agent may read it with wallets.read, and may not change it', async () => {
     const owner = await world.owner();
     const agent = await anAgent(owner);
     const { id } = await owner.client(customersArea).getOwnCustomer();
@@ -171,7 +171,7 @@ describe('reading', () => {
 describe('changing', () => {
   // spec: does:Customers:account-owner management
   // spec: event:cardholder.updated
-  test('says which fields changed and never what they are', async () => {
+  test('the event names the changed fields and never their values', async () => {
     const owner = await world.owner();
     const { id } = await owner.client(customersArea).getOwnCustomer();
     const before = await lastEvent(world, owner);
@@ -195,7 +195,7 @@ describe('changing', () => {
     expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|1980/);
   });
 
-  test('birth date and address are shown to the owner alone: no agent and no dashboard reads them', async () => {
+  test('birth date and address are returned only to the owner, not to an agent or the dashboard', async () => {
     const { owner, token } = await aPayer(world);
     const customers = owner.client(customersArea);
     const { id } = await customers.getOwnCustomer();

@@ -76,7 +76,7 @@ describe('a charge that the rules allow', () => {
     });
   });
 
-  test('is kept as a decision with the policy version, the figures and the trace', async () => {
+  test('is stored as a decision with the policy version, the figures and the trace', async () => {
     const payer = await aPayer(world, { policy: { daily_limit_cents: 10_000, version: 7 } });
     const { body } = await network.authorize(payer);
     const [decision] = await world.sql('select * from decisions where transaction_id = $1', [body.transactionId]);
@@ -180,7 +180,7 @@ describe('a charge that is declined', () => {
 
   // spec: state:Intent:mismatched
   // spec: event:intent.mismatched
-  test('an intent that comes near is named, and heard of', async () => {
+  test('a near match is named in the answer and sent as an event', async () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     const intentId = await anIntent(world, payer, { amountCents: 1_000 });
     const { body } = await network.authorize(payer);
@@ -195,14 +195,14 @@ describe('a charge that is declined', () => {
     expect((await network.authorize(payer)).body.rule).toBe('intent_required');
   });
 
-  test('an intent past its deadline does not count, whatever its row says', async () => {
+  test('an intent past its deadline does not match, whatever the status of its row', async () => {
     const payer = await aPayer(world, { policy: { require_intent: true } });
     await anIntent(world, payer, { ttlMs: 1_000 });
     expect((await network.authorize(payer)).body.rule).toBe('intent_required');
   });
 });
 
-describe('a charge that wants a person', () => {
+describe('a charge that needs a person', () => {
   const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000);
   const pendingOf = (payer: Awaited<ReturnType<typeof aPayer>>) =>
     world.sql<{ id: string; status: string; amount: number; merchant: string }>(
@@ -210,7 +210,7 @@ describe('a charge that wants a person', () => {
       [payer.agentId],
     );
 
-  test('is declined and asked about once; approved, the next try passes', async () => {
+  test('is declined with one approval request; after the approval the next attempt passes', async () => {
     const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
     const tries = await Promise.all([network.authorize(payer), network.authorize(payer)]);
     expect(tries.map(({ body }) => body.rule)).toEqual(['auto_approve_limit', 'auto_approve_limit']);
@@ -277,7 +277,7 @@ describe('a charge that wants a person', () => {
     expect(await pendingOf(payer)).toHaveLength(1);
   });
 
-  test('is not asked about where a rule refuses it anyway', async () => {
+  test('gets no approval request where a rule refuses it', async () => {
     const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000, max_transaction_cents: 1_100 } });
     expect((await network.authorize(payer)).body.rule).toBe('max_transaction');
     expect(await pendingOf(payer)).toEqual([]);
@@ -300,7 +300,7 @@ describe('special charges', () => {
     expect(counters).toEqual({ usage_count: '0' });
   });
 
-  test('a part is approved where the terminal takes parts, and only there', async () => {
+  test('a part is approved only where the terminal supports it', async () => {
     const payer = await aPayer(world, { fundsCents: 1_000 });
     expect((await network.authorize(payer)).body).toMatchObject({ decision: 'declined', rule: 'insufficient_funds' });
     const { body } = await network.authorize(payer, { partialSupported: true });
@@ -352,7 +352,7 @@ describe('special charges', () => {
 });
 
 describe('repeats and crowds', () => {
-  test('ten times the same message in parallel hold once and answer alike', async () => {
+  test('ten concurrent copies of one message hold once and get the same answer', async () => {
     const payer = await aPayer(world);
     const message = network.authorizationOf(payer);
     const answers = await Promise.all(Array.from({ length: 10 }, () => network.send('authorizations', message)));
@@ -386,7 +386,7 @@ describe('repeats and crowds', () => {
     expect((await balancesOf(world, payer)).held).toBe(1_250);
   });
 
-  test('a crowd never spends above the daily limit, and uses all of it', async () => {
+  test('concurrent charges use the whole daily limit and never exceed it', async () => {
     const payer = await aPayer(world, { policy: { daily_limit_cents: 5_000 } });
     const answers = await Promise.all(Array.from({ length: 12 }, () => network.authorize(payer)));
     expect(answers.every(({ status }) => status === 200)).toBe(true);
@@ -464,7 +464,7 @@ describe('the signature', () => {
     expect(await world.sql('select 1 from network_messages where card_ref = $1', [payer.cardRef])).toEqual([]);
   });
 
-  test('is asked for before the body is read', async () => {
+  test('is checked before the body is read', async () => {
     expect((await raw('not json', undefined)).status).toBe(401);
     expect((await raw('not json', rightly('not json'))).status).toBe(400);
   });

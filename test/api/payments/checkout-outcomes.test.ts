@@ -124,7 +124,7 @@ test('a rule that changes between the evaluation and the network’s request dec
   expect(await world.sql('select status from intents where id = $1', [intentId])).toEqual([{ status: 'failed' }]);
 });
 
-test('an offer that a rule forbids asks neither processor nor shop; the checkout is refused with rule and figures', async () => {
+test('an offer that a rule forbids is refused with rule and figures, without a call to processor or shop', async () => {
   const { id, intentId, payer } = await aCheckout();
   await world.sql(`update policies set daily_limit_cents = 1249, version = version + 1 where id = $1`, [
     payer.policyId,
@@ -141,7 +141,7 @@ test('an offer that a rule forbids asks neither processor nor shop; the checkout
   expect(await world.sql('select status from intents where id = $1', [intentId])).toEqual([{ status: 'approved' }]);
 });
 
-test('an unknown outcome is asked for again with the same token, later and later, until the network tells', async () => {
+test('an unknown outcome is queried again with the same token, at growing intervals, until the network’s authorization', async () => {
   const { id, payer } = await aCheckout();
   const { readOffer, mintAndPay, readCheckout } = activities();
   await readOffer(id);
@@ -158,7 +158,7 @@ test('an unknown outcome is asked for again with the same token, later and later
   });
 });
 
-test('a shop that says twice that it took nothing is believed; the intent can be tried anew', async () => {
+test('a shop that reports twice that it took no payment fails the checkout; the intent can be paid again', async () => {
   const { id, intentId } = await aCheckout();
   const { readOffer, mintAndPay } = activities();
   await readOffer(id);
@@ -169,7 +169,7 @@ test('a shop that says twice that it took nothing is believed; the intent can be
   expect(await isOpen(id)).toBe(false);
 });
 
-test('a shop that says paid is not believed without the network', async () => {
+test('a shop’s answer `paid` counts only with the network’s authorization', async () => {
   const { id } = await aCheckout();
   const { readOffer, mintAndPay } = activities();
   await readOffer(id);
@@ -240,7 +240,7 @@ test.each([
   },
 );
 
-test('a refusal after the shop was asked to pay refuses nothing: the network may still tell', async () => {
+test('a refusal after the payment was sent ends nothing: the network’s authorization may still come', async () => {
   const { id, payer } = await aCheckout();
   const { readOffer, mintAndPay, readCheckout } = activities();
   await readOffer(id);

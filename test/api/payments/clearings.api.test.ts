@@ -75,7 +75,7 @@ describe('a clearing', () => {
     });
   });
 
-  test('without an intent says nothing of one', async () => {
+  test('without an intent names none in its events', async () => {
     const payer = await aPayer(world);
     const { authorizationId, transactionId } = await authorized(payer);
     await network.clear(payer, { authorizationId });
@@ -122,7 +122,7 @@ describe('a clearing', () => {
     ).toHaveLength(1);
   });
 
-  test('above hold and money: first the hold, then what is available, and the rest is owed', async () => {
+  test('above hold and money: first the hold, then the available money, and the rest is owed', async () => {
     const payer = await aPayer(world, { fundsCents: 1_500 });
     const { authorizationId } = await authorized(payer);
     await network.clear(payer, { authorizationId, amountCents: 2_000 });
@@ -313,7 +313,7 @@ describe('messages in any order', () => {
     ).toEqual([]);
   });
 
-  test('a clearing whose authorization comes in the very same moment is booked', async () => {
+  test('a clearing that is concurrent with its authorization is booked', async () => {
     const payers = await Promise.all(Array.from({ length: 8 }, () => aPayer(world, { fundsCents: 5_000 })));
     await Promise.all(
       payers.flatMap((payer) => {
@@ -348,7 +348,7 @@ describe('the book', () => {
   });
 });
 
-describe('what only ages', () => {
+describe('clearings without an authorization', () => {
   const expire = (at: Date) => expireIn(world, at);
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
 

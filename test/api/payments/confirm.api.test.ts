@@ -85,7 +85,7 @@ test('two authorizations for one confirm: one links', async () => {
   expect(answers.map(({ body }) => body.decision).sort()).toEqual(['approved', 'declined']);
 });
 
-test('what nothing links within seven days ends failed, and is linked no more', async () => {
+test('a transaction without an authorization for seven days ends failed, and is not linked later', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const { transactionId } = await confirm(payer.token, intentId);
@@ -122,7 +122,7 @@ test('the same key gives the same answer; in parallel one transaction is written
   expect(await world.sql('select 1 from transactions where intent_id = $1', [another])).toHaveLength(1);
 });
 
-test('a memo that comes in between is kept, and the confirm links', async () => {
+test('a memo that is written in between is kept, and the confirm links', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const { body } = await network.authorize(payer);
@@ -166,7 +166,7 @@ test.each(['pending_approval', 'denied', 'expired', 'cancelled', 'failed'])(
   },
 );
 
-test('an intent past its deadline is refused, whatever its row says', async () => {
+test('an intent past its deadline is refused, whatever the status of its row', async () => {
   const payer = await buyer();
   await expect(confirm(payer.token, await anIntent(world, payer, { ttlMs: 1_000 }))).rejects.toMatchObject({
     status: 400,

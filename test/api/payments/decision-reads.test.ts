@@ -42,7 +42,7 @@ test('the facts of an authorization are read without a scan over all spending', 
   expect(scans.rows).toEqual([{ relname: 'spending_days', scans: 0, lookups: 1 }]);
 });
 
-test('open intents are summed for a declaration, and not asked for by a charge', async () => {
+test('open intents are summed for a declaration, and not read for a charge', async () => {
   const payer = await aPayer(world);
   await anIntent(world, payer);
   const sums = (call: string) =>

@@ -131,7 +131,7 @@ describe('the column lists', () => {
     }
   });
 
-  test('what is read back of an approved and of a declined authorization is the row that was built', async () => {
+  test('the stored row of an approved and of a declined authorization equals the row that was built', async () => {
     for (const amountCents of [1_250, 200_000_000]) {
       const { received, facts } = await asked(amountCents);
       const decision = decided(facts, received);

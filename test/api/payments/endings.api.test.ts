@@ -49,42 +49,39 @@ const endings: [string, (ended: Ended) => Promise<unknown>][] = [
   ['its age', () => expireIn(world, inDays(7.1))],
 ];
 
-describe.each(endings)(
-  'a payment whose hold is used up by a clearing that was not the last one, ended by %s',
-  (_, end) => {
-    test('is completed once, with its intent', async () => {
-      const payer = await aPayer(world, { policy: { require_intent: true } });
-      const intentId = await anIntent(world, payer);
-      const { authorizationId, transactionId } = await authorized(payer);
-      await network.clear(payer, { authorizationId, final: false });
-      expect(await transaction(transactionId)).toMatchObject({ status: 'pending', held: 0, cleared: 1_250 });
-      await end({ authorizationId, payer });
-      await end({ authorizationId, payer });
-      expect(await transaction(transactionId)).toEqual({
-        status: 'completed',
-        type: 'capture',
-        held: 0,
-        cleared: 1_250,
-      });
-      expect(await intentOf(intentId)).toMatchObject({ status: 'completed' });
-      expect(await completions(payer)).toHaveLength(1);
+describe.each(endings)('a payment whose hold was used up by a clearing that is not final, ended by %s', (_, end) => {
+  test('is completed once, with its intent', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    const intentId = await anIntent(world, payer);
+    const { authorizationId, transactionId } = await authorized(payer);
+    await network.clear(payer, { authorizationId, final: false });
+    expect(await transaction(transactionId)).toMatchObject({ status: 'pending', held: 0, cleared: 1_250 });
+    await end({ authorizationId, payer });
+    await end({ authorizationId, payer });
+    expect(await transaction(transactionId)).toEqual({
+      status: 'completed',
+      type: 'capture',
+      held: 0,
+      cleared: 1_250,
     });
+    expect(await intentOf(intentId)).toMatchObject({ status: 'completed' });
+    expect(await completions(payer)).toHaveLength(1);
+  });
 
-    test.each([
-      ['closes a card for one payment', { card: { usage: 'single' } }, 'closed'],
-      ['freezes a card that reached its count', { policy: { max_usage_count: 1 } }, 'frozen'],
-    ])('%s', async (__, over, expected) => {
-      for (const amountCents of [1_250, 400]) {
-        const payer = await aPayer(world, over);
-        const { authorizationId } = await authorized(payer);
-        await network.clear(payer, { authorizationId, amountCents, final: false });
-        expect(await cardOf(payer)).toBe('active');
-        await end({ authorizationId, payer });
-        expect(await cardOf(payer)).toBe(expected);
-      }
-    });
-  },
-);
+  test.each([
+    ['closes a card for one payment', { card: { usage: 'single' } }, 'closed'],
+    ['freezes a card that reached its count', { policy: { max_usage_count: 1 } }, 'frozen'],
+  ])('%s', async (__, over, expected) => {
+    for (const amountCents of [1_250, 400]) {
+      const payer = await aPayer(world, over);
+      const { authorizationId } = await authorized(payer);
+      await network.clear(payer, { authorizationId, amountCents, final: false });
+      expect(await cardOf(payer)).toBe('active');
+      await end({ authorizationId, payer });
+      expect(await cardOf(payer)).toBe(expected);
+    }
+  });
+});
 
 describe('a clearing that is not the last one grows old too', () => {
   test('of a declined charge', async () => {
@@ -206,7 +203,7 @@ describe('an agent that is closed while its budget holds money', () => {
     },
   );
 
-  test('what is held goes to the default wallet where the agent’s own is closed before its end', async () => {
+  test('held money goes to the default wallet where the agent’s wallet is closed before the end', async () => {
     const { payer, walletId } = await aBudget('open');
     const { authorizationId } = await authorized(payer);
     await close(payer);
@@ -219,7 +216,7 @@ describe('an agent that is closed while its budget holds money', () => {
     expect(await balance(`wallet:${fallback?.id}:available`)).toBe(1_250);
   });
 
-  test('closed in the very moment of the reversal: nothing is stranded', async () => {
+  test('closed concurrently with the reversal: all money reaches the owner', async () => {
     for (let round = 0; round < 8; round++) {
       const { payer, walletId } = await aBudget();
       const intentId = await anIntent(world, payer);

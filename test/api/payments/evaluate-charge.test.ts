@@ -92,7 +92,7 @@ const state = fc.record({
   isAutoApproved: fc.boolean(),
 });
 
-test('over random policies, cards and spending both decide alike', async () => {
+test('both decisions are equal over random policies, cards and spending', async () => {
   const rules = new Set<string>();
   const network = networkOf(world);
   await fc.assert(

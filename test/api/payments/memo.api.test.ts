@@ -50,7 +50,7 @@ test('a memo is set, changed and removed; owner and agent both may', async () =>
 
 // spec: state:Transaction:updated
 // spec: event:transaction.updated
-test('what it says is in no event, no audit row and no later event of the payment', async () => {
+test('its text is in no event, no audit row and no later event of the payment', async () => {
   await note('for Erika Mustermann');
   await network.clear(payer, { authorizationId });
   const [told] = await updates();
@@ -73,7 +73,7 @@ test('the same memo again is no change', async () => {
   expect(await updates()).toHaveLength(1);
 });
 
-test('it survives whatever the network says meanwhile', async () => {
+test('it survives concurrent messages of the network', async () => {
   const memos = Array.from({ length: 6 }, (_, i) => note(`memo ${i}`));
   await Promise.all([...memos, network.clear(payer, { authorizationId })]);
   expect(await read()).toMatchObject({
@@ -113,7 +113,7 @@ test('a thousand characters are not too many', async () => {
   expect(await note('ü'.repeat(1_000))).toMatchObject({ memo: 'ü'.repeat(1_000) });
 });
 
-test('another owner finds nothing, another agent may not, and a token without the scope may not either', async () => {
+test('another owner gets 404; another agent and a token without the scope get 403', async () => {
   const sister = await aPayer(world, { owner: payer.owner });
   const stranger = await world.owner();
   await expect(note('x', stranger.key)).rejects.toEqual(refusal(404));

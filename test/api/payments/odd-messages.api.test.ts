@@ -129,7 +129,7 @@ describe('a message that does not fit its authorization', () => {
     expect(await unbooked(sender.cardRef)).toEqual([{ kind, reason }]);
   });
 
-  test('EUR may be said', async () => {
+  test('the currency EUR may be given', async () => {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     const { authorizationId, transactionId } = await authorized(payer);
     const answer = await network.clear(payer, { authorizationId, currency: 'EUR' });
@@ -195,7 +195,7 @@ describe('a clearing of 0', () => {
     expect(await balancesOf(world, payer)).toEqual({ available: 4_600, held: 0, receivable: 0 });
   });
 
-  test('that is not final changes nothing of a live hold', async () => {
+  test('that is not final does not change a live hold', async () => {
     const payer = await aPayer(world, { fundsCents: 5_000 });
     const { authorizationId, transactionId } = await authorized(payer);
     const before = await eventNamesOf(world, payer.owner.ownerId);

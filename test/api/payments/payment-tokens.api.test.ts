@@ -153,7 +153,7 @@ test('a late charge on a failed checkout ends that checkout and leaves the run o
   expect([await statusOf(underWay.id), await isRunOpen(underWay.id)]).toEqual(['declined', false]);
 });
 
-test('an account check with it uses nothing up', async () => {
+test('an account check does not use the token up', async () => {
   const payer = await buyer();
   const intentId = await anIntent(world, payer);
   const { id, token } = await aCheckout(payer, intentId);

@@ -74,7 +74,7 @@ describe('a payment token', () => {
     expect((await network.authorize(payer, { token })).body.decision).toBe('approved');
   });
 
-  test('of another card is ignored: a charge that needs no token is decided without it, and uses nothing up', async () => {
+  test('of another card is ignored: a charge that needs no token is decided without it, and the token stays unused', async () => {
     const payer = await aPayer(world);
     const other = await secondCard(payer);
     const intentId = await anIntent(world, payer);

@@ -92,7 +92,7 @@ describe('approve', () => {
     expect(await simulate({ intentId, amountEuros: 9.5 })).toMatchObject({ amountEuros: 9.5, intentId });
   });
 
-  test('where the merchant collects a day later, the answer is what is held', async () => {
+  test('where the merchant collects a day later, the answer is the held transaction', async () => {
     await withoutIntents();
     const held = await simulate({ amountEuros: 20, merchant: 'Sandbox Hotel', mcc: '7011' });
     expect(held).toMatchObject({ status: 'pending', heldEuros: 20, rail: 'simulate' });
@@ -103,7 +103,7 @@ describe('approve', () => {
     );
   });
 
-  test('it links what a confirm wrote, and the rail says how it was paid', async () => {
+  test('it links the transaction of a confirm, and the rail names the kind of payment', async () => {
     const intentId = await declare(7);
     const headers = { 'Idempotency-Key': uuidv7() };
     const { transactionId } = await api().checkout.confirmCheckout({ body: { intentId }, headers });
@@ -137,7 +137,7 @@ describe('the rules decide', () => {
     expect(await eventNamesOf(world, declined.id)).toEqual(['transaction.created', 'transaction.declined']);
   });
 
-  test('a frozen card and a frozen agent pay nothing', async () => {
+  test('a charge of a frozen card or of a frozen agent is declined', async () => {
     await withoutIntents();
     await api().cards.freezeCard({ params: { cardId } });
     expect(await simulate({ amountEuros: 1 })).toMatchObject({ status: 'failed', declineRule: 'card_status' });
@@ -146,7 +146,7 @@ describe('the rules decide', () => {
     expect(await simulate({ amountEuros: 1 })).toMatchObject({ status: 'failed', declineRule: 'agent_status' });
   });
 
-  test('a named intent that does not fit pays for nothing, also where no intent is asked for', async () => {
+  test('a charge for a named intent that does not fit is declined, also where no intent is required', async () => {
     await withoutIntents();
     const intentId = await declare(5);
     const other = await declare(9);
@@ -158,14 +158,14 @@ describe('the rules decide', () => {
       expect(await intent(id)).toMatchObject({ status: 'approved', matchedTransactionId: null });
   });
 
-  test('of two intents that fit alike the named one is paid for', async () => {
+  test('of two intents that fit equally the named one is matched', async () => {
     const [, second] = [await declare(5), await declare(5)];
     expect(await simulate({ intentId: second })).toMatchObject({ intentId: second, status: 'completed' });
   });
 });
 
 describe('decline', () => {
-  test('declines what the rules let through: nothing is held, the intent stays open', async () => {
+  test('declines a charge that the rules allow: nothing is held, the intent stays open', async () => {
     const intentId = await declare(5);
     const declined = await simulate({ intentId, outcome: 'decline' });
     expect(declined).toMatchObject({
@@ -312,7 +312,7 @@ describe('step by step', () => {
     return networkOf(world).send<{ transactionId: string }>('authorizations', { ...message, merchant });
   }
 
-  test('a network that decided without hearing Bursar is asked anew under another key', async () => {
+  test('a network that decided without Bursar’s answer is asked again under another key', async () => {
     const id = await aSimulation();
     const keys: string[] = [];
     const steps = stepsWith(async ({ idempotencyKey }) => {
@@ -337,7 +337,7 @@ describe('step by step', () => {
     expect(await never.playSimulation(id)).toMatchObject({ view: { status: 'done' } });
   });
 
-  test('decided a moment too late for the network, that is the transaction as well, and nothing is charged again', async () => {
+  test('a decision that was too late for the network is the transaction, and nothing is charged again', async () => {
     const id = await aSimulation();
     await withoutIntents();
     let late: ReturnType<typeof authorize> | undefined;
@@ -356,7 +356,7 @@ describe('step by step', () => {
   });
 });
 
-test('with Temporal away it is 503; the same key goes on with the same simulation, and charges once', async () => {
+test('with Temporal away it is 503; the same key continues the same simulation, and charges once', async () => {
   await withoutIntents();
   const cutOff = await startApi({ ...world.config, PORT: 0, TEMPORAL_ADDRESS: '127.0.0.1:9' });
   try {

@@ -55,12 +55,12 @@ describe('while its payment is held', () => {
   });
 });
 
-test('an account check before it uses nothing up', async () => {
+test('an account check before it does not use the card', async () => {
   await pay({ amountCents: 0, kind: 'verification' });
   expect(await pay()).toMatchObject({ decision: 'approved' });
 });
 
-test('collected in parts it stays open until the last part, and takes no other payment', async () => {
+test('collected in parts, the card stays open until the last part, and declines other payments', async () => {
   const { authorizationId } = await pay();
   await network.clear(payer, { authorizationId, amountCents: 500, final: false });
   expect(await card()).toMatchObject({ status: 'active' });
@@ -77,7 +77,7 @@ test('collected in part and the rest reversed, it is used', async () => {
   expect(await closings()).toBe(1);
 });
 
-test('reversed in full, nothing was paid: it pays another time', async () => {
+test('after a full reversal the card pays again', async () => {
   const { authorizationId } = await pay();
   await network.reverse(payer, { authorizationId, amountCents: 250 });
   expect((await pay()).rule).toBe('single_use');
@@ -94,7 +94,7 @@ test('an expired hold makes the card usable again; a late clearing uses it after
   expect(await card()).toMatchObject({ status: 'closed' });
 });
 
-test('a clearing and another charge at once: never two payments', async () => {
+test('a concurrent clearing and charge are never two payments', async () => {
   const { authorizationId } = await pay();
   const [second] = await Promise.all([pay(), network.clear(payer, { authorizationId })]);
   expect(second.decision).toBe('declined');

@@ -112,7 +112,7 @@ test.each(changes)('%s meanwhile: declined, and nothing is held', async (_, chan
   expect(await world.sql('select 1 from decisions where agent_id = $1', [payer.agentId])).toHaveLength(1);
 });
 
-test('the money goes meanwhile: declined with the figures of now', async () => {
+test('the money is spent meanwhile: declined with the current figures', async () => {
   const payer = await aPayer(world, { fundsCents: 2_000 });
   const sibling = await aPayer(world, { owner: payer.owner, fundsCents: 0 });
   await world.sql('update agents set wallet_id = $1 where id = $2', [payer.walletId, sibling.agentId]);
@@ -124,7 +124,7 @@ test('the money goes meanwhile: declined with the figures of now', async () => {
   });
 });
 
-test('the agent spends meanwhile: evaluated anew, and approved where there is room', async () => {
+test('the agent spends meanwhile: evaluated again, and approved within the limits', async () => {
   const payer = await aPayer(world, { policy: { daily_limit_cents: 2_500 } });
   expect(await authorizeWhile(payer, () => network.authorize(payer))).toMatchObject({ decision: 'approved' });
   expect(await authorizeWhile(payer, async () => undefined)).toMatchObject({
@@ -133,14 +133,14 @@ test('the agent spends meanwhile: evaluated anew, and approved where there is ro
   });
 });
 
-test('something that does not matter changes meanwhile: approved on the second look', async () => {
+test('an irrelevant fact changes meanwhile: approved by the second evaluation', async () => {
   const payer = await aPayer(world);
   const raise = () =>
     world.sql('update cards set name = $2, version = version + 1 where id = $1', [payer.cardId, 'renamed']);
   expect(await authorizeWhile(payer, raise)).toMatchObject({ decision: 'approved' });
 });
 
-test('the second look is under locks: what changes then waits, and comes after the decision', async () => {
+test('the second evaluation holds locks: concurrent changes wait for the decision', async () => {
   const payer = await aPayer(world);
   const rename = (turn: number) =>
     world.sql('update cards set name = $2, version = version + 1 where id = $1', [payer.cardId, `name ${turn}`]);
@@ -158,7 +158,7 @@ test('the second look is under locks: what changes then waits, and comes after t
   expect(await world.sql('select name from cards where id = $1', [payer.cardId])).toEqual([{ name: 'name 2' }]);
 });
 
-test('facts that keep changing end in 503, with nothing written', async () => {
+test('facts that change at every evaluation end in 503, and nothing is written', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   // Under locks no fact changes, so a trigger of the test makes the statement fail.
   await world.sql(
@@ -193,7 +193,7 @@ describe('between the decline and the question to a person', () => {
   }
   const wary = () => aPayer(world, { policy: { auto_approve_limit_cents: 1 } });
 
-  test('the card gets a new number: it is asked about for that one', async () => {
+  test('the card gets a new number: the approval request is for the new card', async () => {
     const payer = await wary();
     const next = newId('card');
     const asked = await askedAfter(payer, async (tx) => {

@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe('one transaction', () => {
-  test('shows what the merchant charged in its own currency, where the network says so', async () => {
+  test('contains the merchant’s amount and currency, where the network sends them', async () => {
     const abroad = await aPayer(world);
     const { body } = await network.authorize(abroad, {
       merchantAmount: 13.37,
@@ -56,7 +56,7 @@ describe('one transaction', () => {
     });
   });
 
-  test('shows its record and what the network said', async () => {
+  test('contains the record and the messages of the network', async () => {
     const record = await as(payer.owner.key).getTransaction({ params: { id: ids.cleared } });
     expect(record).toMatchObject({
       id: ids.cleared,
@@ -86,7 +86,7 @@ describe('one transaction', () => {
     ]);
   });
 
-  test('says in words why it was declined', async () => {
+  test('contains the reason of a decline', async () => {
     const record = await as(payer.token).getTransaction({ params: { id: ids.declined } });
     expect(record).toMatchObject({
       status: 'failed',
@@ -118,7 +118,7 @@ describe('the list', () => {
     expect(idsOf(await as(payer.token).listTransactions())).toEqual([ids.held, ids.declined, ids.cleared]);
   });
 
-  test('takes every filter', async () => {
+  test('accepts every filter', async () => {
     const list = async (query: Record<string, string>) => idsOf(await as(payer.owner.key).listTransactions({ query }));
     expect(await list({ agentId: other.agentId })).toEqual([ids.elsewhere]);
     expect(await list({ cardId: payer.cardId, status: 'failed' })).toEqual([ids.declined]);
@@ -136,7 +136,7 @@ describe('the list', () => {
     expect(await list({ from: at, to: at })).toEqual([]);
   });
 
-  test('goes on where a page ended, also within a filter', async () => {
+  test('continues where a page ended, also with a filter', async () => {
     const first = await as(payer.owner.key).listTransactions({ query: { limit: 2 } });
     expect([idsOf(first), first.hasMore]).toEqual([[ids.elsewhere, ids.held], true]);
     const cursor = first.nextCursor ?? '';
@@ -146,7 +146,7 @@ describe('the list', () => {
     expect(idsOf(filtered)).toEqual([ids.declined, ids.cleared]);
   });
 
-  test('refuses what it does not know', async () => {
+  test('refuses unknown parameters', async () => {
     const refused = (query: Record<string, string>) =>
       expect(as(payer.owner.key).listTransactions({ query })).rejects.toMatchObject({ status: 400 });
     await refused({ status: 'settled' });

@@ -185,7 +185,7 @@ const hasHeaders = ({ headers }: Response): boolean =>
   headers.get('x-data-residency') === 'EU' && /^[0-9a-f-]{36}$/.test(headers.get('x-request-id') ?? '');
 
 describe('caching', () => {
-  test('no answer to a request that needs a credential is kept, whether granted or refused', async () => {
+  test('no answer to a request that needs a credential may be cached, granted or refused', async () => {
     const failed = [];
     for (const operations of served.values()) {
       for (const { path, method, operation } of operations) {
@@ -206,7 +206,7 @@ describe('caching', () => {
     expect(failed).toEqual([]);
   });
 
-  test('of the documentation a copy is asked about before it is used', async () => {
+  test('a cached copy of the documentation is revalidated before its use', async () => {
     for (const path of ['/docs', '/docs/explorer', '/docs/start.js', '/docs/assets/swagger-ui.css', '/openapi.json']) {
       expect([path, (await ask(path)).headers.get('cache-control')]).toEqual([path, 'no-cache']);
     }
@@ -247,7 +247,7 @@ describe('content encodings', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(20_000_000);
   });
 
-  test('identity is what every body is', async () => {
+  test('every body has the encoding identity', async () => {
     expect((await send('identity', body)).status).toBe(201);
     expect((await send('Identity', body)).status).toBe(201);
   });
@@ -304,7 +304,7 @@ describe('broken requests', () => {
     expect(text).toMatch(/\{"error":"/);
   });
 
-  test('an upload that is broken off ends nothing but itself', async () => {
+  test('an aborted upload ends only its own request', async () => {
     const { port } = new URL(world.apiUrl);
     for (let i = 0; i < 10; i++) {
       await new Promise<void>((resolve) => {
@@ -336,7 +336,7 @@ describe('the documentation page', () => {
     }
   });
 
-  test('of the package nothing else is served', async () => {
+  test('no other file of the package is served', async () => {
     const names = await readdir('node_modules/swagger-ui-dist');
     const open = [];
     for (const name of [

@@ -37,7 +37,7 @@ const usesOf = async (ownerId: string) =>
     )
   ).map(({ operation }) => operation);
 
-test('every operation that takes the secret is written down with its owner, also when it is refused', async () => {
+test('every operation with the secret is audited with its owner, also when it is refused', async () => {
   const { ownerId } = await world.owner();
   const headers = { 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': ownerId };
   const bodies: Record<string, object> = { advanceSandboxClock: { ms: 1 }, createKey: {} };
@@ -62,7 +62,7 @@ test('without an owner a change is audited for the deployment, and reading the c
   expect((await usesOf('deployment')).slice(before.length)).toEqual(['advanceSandboxClock']);
 });
 
-test('the clock key reads the sandbox’s clock and opens nothing else, and no other secret is taken for it', async () => {
+test('the clock key reads the sandbox’s clock and nothing else, and no other secret counts as it', async () => {
   const { ownerId, key } = await world.owner();
   const clock = { 'X-Clock-Key': world.clockKey };
   const answer = async (path: string, headers: Record<string, string>, method = 'GET', body?: object) =>

@@ -90,7 +90,7 @@ test('a pass over all operations connects to PostgreSQL and Temporal, and to not
   expect(await whatOf('connect')).toEqual(configured(world.config).sort());
 }, 120_000);
 
-test('addresses that callers supply are neither dialled nor looked up', async () => {
+test('addresses that callers supply are neither connected to nor resolved', async () => {
   const { port } = elsewhere.address() as AddressInfo;
   const client = <A extends Parameters<typeof createClient>[0]>(area: A) =>
     createClient(area, sendTo(watched.apiUrl, owner.key));
@@ -119,7 +119,7 @@ test('addresses that callers supply are neither dialled nor looked up', async ()
   expect(await whatOf('name')).toEqual([]);
 }, 60_000);
 
-test('nothing in it could dial past the record', async () => {
+test('none of its imports can connect without the record', async () => {
   expect(await whatOf('datagram')).toEqual([]);
   expect((await whatOf('native')).filter((path) => /temporal|core-bridge/.test(path))).toEqual([]);
 });

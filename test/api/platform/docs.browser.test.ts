@@ -24,7 +24,7 @@ afterAll(() => world.close());
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
 const unescaped = (text: string): string => text.replace(/&(amp|lt|gt|quot|#39);/g, (_, name) => entities[name] ?? '');
 
-test('the commands of the first purchase work as they stand', async () => {
+test('the commands of the first purchase work as printed', async () => {
   const page = await (await fetch(`${world.apiUrl}/docs`)).text();
   const [, ...rest] = page.split('id="first-purchase"');
   const [section = ''] = rest.join('').split('id="operations"');

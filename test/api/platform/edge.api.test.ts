@@ -43,7 +43,7 @@ test('health reports what works and needs no credential', async () => {
   });
 });
 
-test('with one role for migrations and processes it works, and health says so', async () => {
+test('with one role for migrations and processes it works, and health reports it', async () => {
   const { config, ownerUrl } = world;
   const api = await startApi({ ...config, DATABASE_URL: ownerUrl, PORT: 0 });
   try {
@@ -90,7 +90,7 @@ test('broken HTTP is answered with the headers too', async () => {
   }
 });
 
-test('a proxy request that is reset ends nothing but itself', async () => {
+test('a reset proxy request ends only itself', async () => {
   const { port } = new URL(world.apiUrl);
   for (let i = 0; i < 40; i++) {
     await new Promise<void>((resolve) => {
@@ -126,7 +126,7 @@ test('without a credential: 401 and a sentence; an unknown path: 404; a wrong me
 
 // spec: status:400:validation error or invalid state
 // spec: bodies:JSON
-test('bad JSON, unknown fields and bodies over the limit say what to change', async () => {
+test('errors for bad JSON, unknown fields and bodies over the limit name the change to make', async () => {
   const owner = await world.owner();
   const post = (body: string | Uint8Array<ArrayBuffer>, type = 'application/json', headers = {}) =>
     fetch(`${world.apiUrl}/keys/create`, {
@@ -154,7 +154,7 @@ test('bad JSON, unknown fields and bodies over the limit say what to change', as
   expect(keys[0]?.count).toBe(1);
 });
 
-test('the same key gives the same answer, another body 409, and a refusal keeps nothing', async () => {
+test('the same key gives the same answer, another body is 409, and a refusal is not stored', async () => {
   const owner = await world.owner();
   const post = (body: object, key: string) =>
     fetch(`${world.apiUrl}/keys/create`, {
@@ -225,7 +225,7 @@ test('a repeated secret is as little cached as the first, and is forgotten after
   expect([late.status, await late.text()]).toEqual([409, expect.stringMatching(/no longer shown/)]);
 });
 
-test('what is past its time is forgotten: sealed answers first, then the keys', async () => {
+test('expired rows are purged: sealed answers first, then the keys', async () => {
   const owner = await world.owner();
   await createKey(owner, 'old');
   const orm = await openDatabase({
@@ -293,7 +293,7 @@ test('a request that lost its lease changes nothing', async () => {
   }
 });
 
-test('a run id that is no short name is refused and never stored', async () => {
+test('an invalid run id is refused and never stored', async () => {
   const owner = await world.owner();
   const refused = await createKey(owner, 'run', { 'X-Service-Run-Id': 'card 4111111111111111' });
   expect([refused.status, refused.headers.get('x-service-run-id')]).toEqual([400, null]);

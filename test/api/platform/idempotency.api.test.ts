@@ -176,7 +176,7 @@ test('a row from before is replayed by any path, and belongs to whom repeats it 
   }
 });
 
-test('a row from before whose work was cut off goes on with its own ids', async () => {
+test('an interrupted request of an older row continues with the same ids', async () => {
   const asked = { key: randomUUID(), body: { name: 'cut off' } };
   await formerRow(asked.key, '/v1/wallets', asked.body, undefined);
   expect((await post('/wallets', asked)).status).toBe(201);

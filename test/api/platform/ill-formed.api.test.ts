@@ -116,7 +116,7 @@ test.each(['%ED%A0%80', '%00', '%FF', '%zz', '%F0%9F%98'])(
   },
 );
 
-test('what a reader cannot see or trust is refused in one field and in the other', async () => {
+test('invisible and misleading characters are refused in every field', async () => {
   const failed = [];
   for (const bad of ['\u202e', '\u2066', '\u200b', '\u0007', '\u009b']) {
     for (const [path, body] of [
@@ -137,7 +137,7 @@ test('what a reader cannot see or trust is refused in one field and in the other
   expect(failed).toEqual([]);
 });
 
-test('nothing of it is in the output of the process, and no request was a bug', async () => {
+test('none of these texts is in the output of the process, and no request was answered 500', async () => {
   expect(output).toContain('api listens');
   expect(output).not.toContain(marker);
   expect(output.split('\n').filter((line) => /"level":"(error|fatal)"/.test(line))).toEqual([]);

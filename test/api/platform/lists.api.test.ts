@@ -131,7 +131,7 @@ test.each(lists.map((one) => [one.operationId, one.path] as const))(
   },
 );
 
-test('a cursor of another list is 400, and one of the same list goes on', async () => {
+test('a cursor of another list is 400, and one of the same list continues it', async () => {
   const cursors = new Map<string, string>();
   for (const { path, operationId } of lists) {
     const { nextCursor } = JSON.parse((await get(path, 'limit=1')).text) as { nextCursor: string | null };

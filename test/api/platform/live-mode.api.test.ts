@@ -35,7 +35,7 @@ const sandboxOnly = publishedAreas.flatMap((area) =>
     .map((operation: Operation) => ({ area, operation })),
 );
 
-test('every sandbox path is 404, with the dashboard’s secret too, and the document knows none', async () => {
+test('every sandbox path is 404, also with the dashboard’s secret, and the document contains none', async () => {
   expect(sandboxOnly.length).toBeGreaterThanOrEqual(2);
   const headers = { 'X-Dashboard-Secret': world.dashboardSecret, Authorization: `Bearer ${owner.key}` };
   for (const { area, operation } of sandboxOnly) {
@@ -51,7 +51,7 @@ test('every sandbox path is 404, with the dashboard’s secret too, and the docu
   expect(Object.keys(paths).length).toBeGreaterThan(40);
 });
 
-test('it says that it is live', async () => {
+test('health reports live mode', async () => {
   expect(await (await fetch(`${world.apiUrl}/`)).json()).toMatchObject({ environment: 'live' });
 });
 
@@ -69,7 +69,7 @@ test('credentials of the sandbox are 401, whatever they would open; a live token
   for (const bearer of foreign) expect([bearer.slice(0, 11), await status(bearer)]).toEqual([bearer.slice(0, 11), 401]);
 });
 
-test('the sandbox network’s key opens nothing', async () => {
+test('messages signed with the sandbox network’s key are refused', async () => {
   const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where agent_id = $1', [agentId]);
   const message = {
     id: 'auth_live',
@@ -92,7 +92,7 @@ describe('an approval by signal', () => {
     return intent;
   };
 
-  test('is refused in words in the run’s details; the API approves', async () => {
+  test('is refused with a note in the run’s details; the API approves', async () => {
     const intent = await declared();
     expect(intent.status).toBe('pending_approval');
     await temporal.signal(`intent/${intent.id}`, 'decide', { decision: 'approve', by: 'anna' });

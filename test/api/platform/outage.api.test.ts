@@ -51,7 +51,7 @@ describe('with Temporal away', () => {
   });
   afterAll(() => cutOff.stop());
 
-  test('grants and what asks the outside world answer 503 with Retry-After; everything else goes on', async () => {
+  test('grants and outbound calls answer 503 with Retry-After; everything else works', async () => {
     const asked = await askAll(cutOff.url);
     const mayOutlive = named(({ mayOutliveTemporal }) => mayOutliveTemporal);
     const unsure = asked.filter(({ name, status }) => mayOutlive.has(name) && status !== 503);

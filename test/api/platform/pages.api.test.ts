@@ -79,7 +79,7 @@ test.each(Object.entries(lists))('%s of one instant: no page length loses or rep
   for (const limit of [1, 2, 3, 50]) expect(await all(read, limit)).toEqual(whole);
 });
 
-test('a row that is inserted between two pages shifts nothing', async () => {
+test('a row that is inserted between two pages moves no other row', async () => {
   const read = lists.intents as Read;
   const first = await read({ limit: 2, after: undefined });
   const before = await all(read, 100);

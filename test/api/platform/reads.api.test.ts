@@ -67,7 +67,7 @@ const reads: Record<string, () => Promise<unknown>> = {
   transactions: () => payer.owner.client(transactionsArea).listTransactions(),
 };
 
-test.each(Object.entries(reads))('%s: one statement, when it was shown before', async (_what, read) => {
+test.each(Object.entries(reads))('%s: a repeated read is one statement', async (_what, read) => {
   expect((await statementsOf(read)).length).toBeLessThanOrEqual(2);
   expect(await statementsOf(read)).toHaveLength(1);
 });
@@ -114,7 +114,7 @@ test('a query outside of a transaction does not see what the transaction has not
   }
 });
 
-test('what comes again is kept by PostgreSQL, and goes on when its table has changed', async () => {
+test('a repeated statement is prepared, and works after a change of its table', async () => {
   await world.sql('create table changing (id int, note text)');
   await world.sql(`insert into changing values (1, 'as it was')`);
   await world.sql('grant select on changing to public'); // Made after the migrations, which grant the rest.

@@ -91,7 +91,7 @@ describe('headers', () => {
     }
   });
 
-  test('two secrets, owners or keys of a repeat never count as one of them', async () => {
+  test('repeated headers for secret, owner or key are refused', async () => {
     const secret = `X-Dashboard-Secret: ${world.dashboardSecret}`;
     const owner = `X-Owner-Id: ${payer.owner.ownerId}`;
     expect((await get('/keys', secret, owner)).status).toBe(200);
@@ -149,7 +149,7 @@ describe('targets', () => {
     expect(output).not.toContain('"bug"');
   });
 
-  test('the document, the pages and nothing else of a folder are served without a credential', async () => {
+  test('only the document and the pages are served without a credential', async () => {
     for (const target of [
       '/docs/assets/../package.json',
       '/docs/assets/%2e%2e/package.json',

@@ -65,7 +65,7 @@ test('after 40 challenges by one client, and 40 at once, a person under the same
   expect([approved.status, approved.body.status]).toEqual([200, 'approved']);
 });
 
-test('the link takes no place from the owner’s key, and the key none from the link', async () => {
+test('challenges of the link and of the owner’s key have separate limits', async () => {
   const { id, token } = await waitingIntent();
   const mine = await intentChallengeOf(owner, id);
   const { body: theirs } = await byLink(person, `${token}/challenge`);

@@ -70,7 +70,7 @@ test.each(creations)('of 40 %s created at once no more than the limit exist', as
   expect(refused[0]?.body).toEqual({ error: `you have 10 ${counted}, and 10 is the limit; ${remedy}` });
 });
 
-test('the sentence names the figure of the table where nothing was raised', async () => {
+test('the error message names the default limit where it was not raised', async () => {
   const payer = await aPayer(world);
   for (let i = 1; i < 20; i++) expect((await post(payer, `/agents/${payer.agentId}/tokens`)).status).toBe(201);
   expect(await post(payer, `/agents/${payer.agentId}/tokens`)).toEqual({
@@ -79,7 +79,7 @@ test('the sentence names the figure of the table where nothing was raised', asyn
   });
 });
 
-describe('what is over does not count', () => {
+describe('ended records do not count', () => {
   test('revoked and expired tokens, revoked keys', async () => {
     const payer = await aPayer(world);
     await limitTo(payer, 'agent_tokens', 2);
@@ -117,7 +117,7 @@ describe('what is over does not count', () => {
   });
 });
 
-test('a charge that only wants a person creates nothing above the limit, and stays declined', async () => {
+test('a charge that needs a person creates no intent above the limit, and stays declined', async () => {
   const payer = await aPayer(world, { policy: { auto_approve_limit_cents: 1_000 } });
   await limitTo(payer, 'waiting_intents', 2);
   await anIntent(world, payer, { status: 'pending_approval', merchant: 'Another Shop' });

@@ -95,7 +95,7 @@ test('a bad network signature leaves a line, a good one none', async () => {
   expect(refusedLines()).toHaveLength(1);
 });
 
-test("an agent's token that asks for an owner's operation is 403, with a line and an audit row", async () => {
+test("an agent's token is 403 at an owner's operation, with a log line and an audit row", async () => {
   const client = newClient();
   const payer = await aPayer(world);
   const answer = await ask(client, '/keys/create', { Authorization: `Bearer ${payer.token}` }, 'POST', '{}');

@@ -91,7 +91,7 @@ describe('the link', () => {
     expect((await declare({ expectedAmountEuros: 5 })).approvalUrl).toBeNull();
   });
 
-  test('is written down nowhere in the clear, also not among kept answers, events and deliveries', async () => {
+  test('is stored nowhere in clear text, also not in stored answers, events and deliveries', async () => {
     const headers = {
       Authorization: `Bearer ${owner.key}`,
       'Content-Type': 'application/json',
@@ -117,7 +117,7 @@ describe('the link', () => {
     expect(tables.length).toBeGreaterThan(25);
   });
 
-  test('stands in the run’s current details, also after the run was lost, and goes when the intent is decided', async () => {
+  test('is in the run’s current details, also after the run was lost, and is removed when the intent is decided', async () => {
     const { intent } = await waiting();
     const temporal = await openTemporal();
     const detailsOf = () => temporal.viewOf(`intent/${intent.id}`).then(({ details }) => details);
@@ -138,7 +138,7 @@ describe('the link', () => {
   });
 });
 
-describe('what it shows', () => {
+describe('the content of the page', () => {
   test('everything a person decides by, as JSON and as a page', async () => {
     const { intent, token } = await waiting();
     expect(await approver().getApproval({ params: { token } })).toEqual({
@@ -193,7 +193,7 @@ describe('what it shows', () => {
     expect((await anybody(`/approve/${token}`)).headers.get('vary')).toMatch(/accept/i);
   });
 
-  test('nothing for a link that is none, by whatever operation, and does not repeat it', async () => {
+  test('nothing for an invalid link, for every operation, and does not repeat it', async () => {
     const { token } = await waiting();
     const wrong = [token.replace(/.$/, (last) => (last === '0' ? '1' : '0')), token.toUpperCase(), 'x', '%00', 'int_1'];
     for (const text of wrong.filter((one) => one !== token)) {
@@ -228,7 +228,7 @@ describe('what it shows', () => {
 });
 
 describe('approving', () => {
-  test('takes a passkey of the owner, records it as the approver, and happens once', async () => {
+  test('needs a passkey of the owner, records it as the approver, and happens once', async () => {
     const { intent, token } = await waiting();
     const done = await approve(token);
     expect(done).toEqual({
@@ -313,7 +313,7 @@ describe('approving', () => {
     }
   });
 
-  test('does what a policy demands that takes a passkey only, and not what its hard rules forbid meanwhile', async () => {
+  test('satisfies a policy that demands a passkey, and is refused when its hard rules forbid the payment meanwhile', async () => {
     const strict = await someone('careful');
     const holder = await aPasskey(world, strict.owner);
     const params = { agentId: strict.agentId };
@@ -329,7 +329,7 @@ describe('approving', () => {
 });
 
 describe('denying', () => {
-  test('needs nothing but the link, keeps the reason, and once is enough', async () => {
+  test('needs only the link, stores the reason, and happens once', async () => {
     const { intent, token } = await waiting();
     const done = await approver().denyByLink({ params: { token }, body: { reason: 'not today' } });
     expect(done).toMatchObject({ status: 'denied', request: null });
@@ -400,7 +400,7 @@ test('from the deadline on no decision is taken, whether or not the run has mark
   expect((await approver().getApproval({ params: { token } })).outcome).toEqual(outcome);
 });
 
-test('an approved intent that is not paid in time is shown as expired at its deadline, like the intent itself', async () => {
+test('an approved intent that is not paid in time is `expired` at its deadline, like the intent itself', async () => {
   const { intent, token } = await waiting({ ttlMinutes: 30 });
   await approve(token);
   await world.advance(hour);
@@ -420,7 +420,7 @@ test('an approved intent that is not paid in time is shown as expired at its dea
   expect(page).not.toContain('The agent may now pay.');
 });
 
-test('without a passkey it offers deny; after the last one’s removal it says until when', async () => {
+test('without a passkey it offers deny; after the last one’s removal it names the end of the waiting time', async () => {
   const other = await someone('newcomer');
   const intent = await other.api.intents.declareIntent({
     body: { agentId: other.agentId, ...asked, ttlMinutes: 10_000 },
@@ -472,7 +472,7 @@ test('with Temporal away an approval waits for it, and a denial does not', async
   await alone.close();
 }, 60_000);
 
-test('a caller above the rate limit gets a page that says so', async () => {
+test('a caller above the rate limit gets a page with the error', async () => {
   const busy = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '3' } });
   const ask = () => fetch(`${busy.apiUrl}/approve/x`, { headers: { Accept: 'text/html' } });
   for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(404);

@@ -158,7 +158,7 @@ browserTest(
   30_000,
 );
 
-describe('where it does not work, the page says why', () => {
+describe('after a failed ceremony the page names the reason', () => {
   browserTest(
     'a press in a second tab shows the decision that was made in the first',
     async () => {

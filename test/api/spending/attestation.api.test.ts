@@ -97,7 +97,7 @@ test('strict, end to end: declared, attested, executed, completed', async () => 
   ]);
 });
 
-test('strict, above what needs no person: approved with the passkey, which counts as the attestation', async () => {
+test('with `strict`, above the automatic limit: approved with the passkey, which counts as the attestation', async () => {
   const intent = await declare(20);
   expect(intent.status).toBe('pending_approval');
   const bare = api.intents.approveIntent({ params: { id: intent.id }, body: {} });
@@ -145,7 +145,7 @@ test('at the network: none and stale are declined with figures, fresh passes', a
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
 });
 
-test('of two intents that fit alike, the attested one is charged', async () => {
+test('of two intents that fit equally, the attested one is charged', async () => {
   const [first, second] = [await declare(8), await declare(8)];
   await attest(second.id);
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
@@ -213,7 +213,7 @@ test('one challenge for an attestation, used many times at once, attests once', 
   expect((await eventNamesOf(world, intent.id)).filter((name) => name === 'intent.attested')).toHaveLength(1);
 });
 
-test('what is settled or expired can be neither challenged nor attested, and other owners’ intents do not exist', async () => {
+test('a decided or expired intent can be neither challenged nor attested, and another owner’s is 404', async () => {
   const [denied, late] = [await declare(20), await declare(9, { ttlMinutes: 10 })];
   const [forDenied, forLate] = [await assertionFor(denied.id), await assertionFor(late.id)];
   await api.intents.denyIntent({ params: { id: denied.id }, body: {} });
@@ -231,7 +231,7 @@ test('what is settled or expired can be neither challenged nor attested, and oth
   expect((await refusalOf(intentChallengeOf(owner, late.id)))[0]).toBe(400);
 });
 
-test('an approval of what is approved already still keeps the attestation', async () => {
+test('an approval of an approved intent still stores the attestation', async () => {
   const intent = await declare(8);
   expect(await approve(intent.id)).toMatchObject({ approvedBy: 'policy' });
   expect(await charge(800)).toMatchObject({ decision: 'approved' });
@@ -248,7 +248,7 @@ test('an attestation that is too old by the time of the approval does not approv
   expect(await api.intents.approveIntent(bare)).toMatchObject({ approvedBy: expect.stringMatching(/^key:/) });
 });
 
-test('a signal never approves it, attested or not; the run says so before and after', async () => {
+test('a signal never approves it, attested or not; the current details say so before and after', async () => {
   const intent = await declare(20);
   const run = `intent/${intent.id}`;
   await temporal.started(run);
@@ -271,7 +271,7 @@ test('a signal never approves it, attested or not; the run says so before and af
   );
 });
 
-test('an approval whose answer was lost is found again by its key: the challenge is not asked for twice', async () => {
+test('an approval whose answer was lost is repeated by its key without another challenge', async () => {
   const intent = await declare(20);
   const body = { webauthnAssertion: await assertionFor(intent.id) };
   const headers = { 'Idempotency-Key': randomUUID() };
@@ -315,7 +315,7 @@ test('removing a passkey withdraws its approvals that are not paid yet', async (
   ).toEqual([400, expect.stringMatching(/its passkey is not enrolled here/)]);
 });
 
-test('after the last one has gone, a new one attests nothing for 24 hours of business time, and says until when', async () => {
+test('after the last passkey was removed, a new one attests nothing for 24 hours of business time, and names their end', async () => {
   const passkeys = owner.client(passkeysArea);
   const before = await declare(8);
   await passkeys.revokePasskey({ params: { id: passkey.id }, body: {} });

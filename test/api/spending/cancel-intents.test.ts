@@ -57,7 +57,7 @@ async function cancel(agentId: string, cause = causeOf()) {
   return { cancelled, statements };
 }
 
-test('what the rule lets be cancelled is, and nothing else', async () => {
+test('exactly the intents that the rule permits are cancelled', async () => {
   const agentId = newId('agent');
   await intent(newId('agent'), 'approved');
   const made: [id: string, expected: string][] = [];
@@ -122,7 +122,7 @@ async function recurringIntent(agentId: string): Promise<string> {
   return id;
 }
 
-test('of the windows exactly what the rule lets be missed is, with an event each', async () => {
+test('exactly the windows that the rule permits are missed, with an event each', async () => {
   const agentId = newId('agent');
   const ids = [await recurringIntent(agentId), await recurringIntent(agentId)].sort();
   const untouched = await recurringIntent(newId('agent'));

@@ -41,7 +41,7 @@ const audits = (id: string) =>
     .then((found) => found.map(({ action, actor }) => `${action} by ${actor.split(':')[0]}`));
 
 // spec: does:Evidence:intent evidence (receipts, screenshots, invoices)
-test('what is given is shown as given, and what is not is null', async () => {
+test('given fields are returned as given, and omitted ones are null', async () => {
   const given = {
     type: 'invoice' as const,
     description: 'March, second page',
@@ -71,7 +71,7 @@ test('creation and deletion have events and audit rows, without address and desc
   await expect(api.evidence.deleteEvidence({ params: { id } })).rejects.toMatchObject({ status: 404 });
 });
 
-test('its address is never opened', async () => {
+test('its address is never fetched', async () => {
   let visits = 0;
   const server = createServer((_request, response) => {
     visits += 1;
@@ -113,7 +113,7 @@ test('others do not see it: 404 for another owner, 403 for another agent, and on
   expect(await list()).toHaveLength(1);
 });
 
-test('a token without the scope reads or writes nothing', async () => {
+test('a token without the scope can neither read nor write', async () => {
   await world.sql('update agent_tokens set scopes = $2 where agent_id = $1', [payer.agentId, ['intents.read']]);
   await expect(keep()).rejects.toMatchObject({ status: 403, message: expect.stringContaining('evidence.write') });
   await expect(list(intentId, asAgent)).rejects.toMatchObject({
@@ -148,7 +148,7 @@ test('a list needs its intent, and an intent that is not there has none', async 
   });
 });
 
-test('an intent takes a hundred, also when two come for the last place', async () => {
+test('an intent takes a hundred, also with two concurrent requests for the last place', async () => {
   await world.sql(
     `insert into evidence (id, owner_id, agent_id, intent_id, type, request_id, created_at)
      select 'evd_filler' || n, $1, $2, $3, 'other', 'req', now() from generate_series(1, 99) n`,

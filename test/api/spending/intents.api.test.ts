@@ -64,7 +64,7 @@ test('below the limit: approved at once by the policy, with both events', async 
 // spec: does:Intents:approve
 // spec: state:Intent:approved
 // spec: event:intent.approved
-test('above the limit: waits; approved through the workflow by a person, once, however often it is asked', async () => {
+test('above the limit: waits; a person approves it through the workflow, once, also with repeated requests', async () => {
   await clear();
   const intent = await declare({ expectedAmountEuros: 80 });
   expect(intent.status).toBe('pending_approval');
@@ -164,7 +164,7 @@ test('the same clientIntentId finds the first intent, also when both are sent at
   expect(again.status).toBe(200);
 });
 
-test('bad input is refused in words and writes nothing', async () => {
+test('bad input is refused with a message and writes nothing', async () => {
   const before = await world.sql('select count(*)::int as count from intents');
   const cases: [object, RegExp][] = [
     [{ expectedAmountEuros: 1.005 }, /body\.expectedAmountEuros: must be an amount in euros/],
@@ -245,7 +245,7 @@ test('an approval repeated with its key after the answer was lost finds the same
   expect(await approve()).toEqual(await approve());
 });
 
-test('an approval whose answer was lost is found again by its key, even after the purchase', async () => {
+test('an approval whose answer was lost is answered again by its key, even after the purchase', async () => {
   await clear();
   const pending = await declare({ expectedAmountEuros: 60 });
   const headers = { 'Idempotency-Key': `late-${pending.id}` };

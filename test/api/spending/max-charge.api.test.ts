@@ -41,7 +41,7 @@ const seen = async ({ id, approvalUrl }: { id: string; approvalUrl: string | nul
   return { token, amounts: [request?.amountEuros, request?.maxChargeEuros], page: await pageOf(token), details };
 };
 
-test('a tolerance that the agent chose stands beside the amount: on the page, in the record, in the run', async () => {
+test('the tolerance that the agent chose is given with the amount: on the page, in the record, in the run', async () => {
   const { declare, read } = await asking();
   const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
   const intent = await read(id);
@@ -52,7 +52,7 @@ test('a tolerance that the agent chose stands beside the amount: on the page, in
   expect(details).toContain('10.00 EUR (at most 20.00 EUR per charge) for agent ');
 });
 
-test('a single payment shows the policy’s tolerance, and nothing where there is none', async () => {
+test('a single payment has the policy’s tolerance, and null without one', async () => {
   const { declare, read } = await asking({ amount_tolerance_percent: 10 });
   const one = await read((await declare({ recurring: undefined })).id);
   const { amounts, page, details } = await seen(one);
@@ -68,7 +68,7 @@ test('a single payment shows the policy’s tolerance, and nothing where there i
   expect(plain.details).toContain('10.00 EUR for agent ');
 });
 
-test('a tolerance that the owner’s policy names bounds the agent’s, as shown and as charged', async () => {
+test('a tolerance in the owner’s policy bounds the agent’s, on the page and at the charge', async () => {
   const { declare, read, charge, api } = await asking({ amount_tolerance_percent: 5, max_transaction_cents: 10_000 });
   const { id } = await declare({ recurring: { cadence: 'monthly', amountTolerancePercent: 100 } });
   expect((await read(id)).maxChargeEuros).toBe(10.5);
@@ -81,7 +81,7 @@ test('a tolerance that the owner’s policy names bounds the agent’s, as shown
   expect(await charge({ amountCents: 1_050 })).toMatchObject({ decision: 'approved' });
 });
 
-test('a challenge is good for the most that was shown, and for no more', async () => {
+test('a challenge is valid up to the highest charge on the page', async () => {
   const { declare, payer, api } = await asking({ amount_tolerance_percent: 10 });
   const passkey = await aPasskey(world, payer.owner);
   const { id } = await declare({ recurring: undefined });
@@ -98,7 +98,7 @@ test('a challenge is good for the most that was shown, and for no more', async (
   expect((await approve()).approvedBy).toBe(`passkey:${passkey.id}`);
 });
 
-test('the page says what the policy in force demands, not the one of the declaration', async () => {
+test('the page follows the policy in force, not the one of the declaration', async () => {
   const { declare, read, payer } = await asking({ require_attestation: true });
   const token = tokenOf((await read((await declare()).id)).approvalUrl);
   const demands = async () => (await anybody().getApproval({ params: { token } })).request?.demandsPasskey;
@@ -107,7 +107,7 @@ test('the page says what the policy in force demands, not the one of the declara
   expect(await demands()).toBe(false);
 });
 
-test('what carries a link is kept in no cache, and the form for a key has the page’s headers wherever it is', async () => {
+test('answers with a link are not cached, and the form for a key always has the page’s headers', async () => {
   const { declare, payer } = await asking();
   const { id } = await declare();
   for (const path of [`/intents/${id}`, '/intents?status=pending_approval']) {

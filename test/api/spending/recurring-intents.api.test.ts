@@ -38,7 +38,7 @@ test('declared: defaults, a year of life, and the window that begins now', async
   expect(await read(intent.id)).toEqual(intent);
 });
 
-test('charged once in each window; what comes twice, between windows, too high or from elsewhere is declined', async () => {
+test('charged once in each window; a charge that is second, between windows, too high or of another merchant is declined', async () => {
   const { declare, charge, clear, read, windows, eventsOf } = await aSubscriber(world);
   const intent = await declare();
   const first = await charge();
@@ -80,7 +80,7 @@ test('charged once in each window; what comes twice, between windows, too high o
   ]);
 });
 
-test('each match tells its window and its charge', async () => {
+test('the event of each match contains its window and its charge', async () => {
   const { declare, charge, clear } = await aSubscriber(world);
   const intent = await declare();
   const { transactionId, authorizationId } = await charge();
@@ -147,7 +147,7 @@ test('a window that went by unpaid is missed also when the next one is charged a
   expect((await charge()).decision).toBe('approved');
 });
 
-test('given back after the intent was cancelled its window is missed, because nothing can pay for it any more', async () => {
+test('reversed after the intent was cancelled, its window is missed, because it cannot be paid any more', async () => {
   const { declare, charge, reverse, asAgent, read, windows, eventsOf } = await aSubscriber(world);
   const intent = await declare();
   const { authorizationId } = await charge();
@@ -158,7 +158,7 @@ test('given back after the intent was cancelled its window is missed, because no
   expect(await read(intent.id)).toMatchObject({ status: 'cancelled', window: null });
 });
 
-describe('given back, and then the intent ends: its window is missed, because nothing can pay for it any more', () => {
+describe('reversed before the intent ends, its window is missed, because it cannot be paid any more', () => {
   const expire = (id: string) =>
     inDatabase(world, async (database) => {
       const at = await businessNow(world);
@@ -269,7 +269,7 @@ describe('confirmed elsewhere', () => {
     key: string = randomUUID(),
   ) => asAgent.checkout.confirmCheckout({ body: { intentId }, headers: { 'Idempotency-Key': key } });
 
-  test('before the authorization: the window is completed, the authorization links, a second one finds nothing', async () => {
+  test('before the authorization: the window is completed, the authorization is linked, a second one finds no window', async () => {
     const subscriber = await aSubscriber(world);
     const { declare, charge, windows, read } = subscriber;
     const intent = await declare();

@@ -42,7 +42,7 @@ const confirm = ({ asAgent }: Subscriber, intentId: string) =>
 const cancel = ({ asAgent }: Subscriber, id: string) =>
   asAgent.intents.cancelIntent({ params: { id }, headers: { 'Idempotency-Key': randomUUID() } });
 
-test('of four authorizations at once for one window one is approved and one hold stands', async () => {
+test('of four concurrent authorizations for one window one is approved, with one hold', async () => {
   await overMany(8, async ({ payer, charge, windows }, { id }) => {
     const answers = await Promise.all(Array.from({ length: 4 }, () => charge()));
     const approved = answers.filter(({ decision }) => decision === 'approved');
@@ -76,7 +76,7 @@ test('an authorization beside a confirm is the one payment of both', async () =>
   });
 });
 
-test('of two confirms at once one takes the window', async () => {
+test('of two concurrent confirms one completes the window', async () => {
   await overMany(8, async (subscriber, { id }) => {
     const both = await Promise.allSettled([confirm(subscriber, id), confirm(subscriber, id)]);
     expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
@@ -125,7 +125,7 @@ test('the end of a window beside the first charge of the next one: missed and ma
   });
 });
 
-test('asked before the end of a window that is missed by now: evaluated without the intent, in words', async () => {
+test('sent before the end of a window that is missed by now: evaluated without the intent, with the reason', async () => {
   const { payer, declare, windows } = await aSubscriber(world);
   const intent = await declare({ recurring: { cadence: 'daily' } });
   const end = new Date(windowIn(intent).to);

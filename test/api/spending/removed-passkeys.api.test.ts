@@ -76,7 +76,7 @@ test('a confirmed intent without a charge loses its attestation, and a paid inte
   expect((await paid.read()).attestedAt).not.toBeNull();
 });
 
-test('a passkey that goes while the charge of a confirmed intent is evaluated does not stand by it', async () => {
+test('the attestation of a passkey that is removed while the charge of a confirmed intent is evaluated does not count', async () => {
   const { confirm, remove, message } = await attested();
   await confirm();
   let asked = 0;
@@ -99,7 +99,7 @@ test('a passkey that goes while the charge of a confirmed intent is evaluated do
   expect(asked).toBe(2);
 });
 
-test('a repeated attestation says so while the passkey stands by the intent, and no longer', async () => {
+test('a repeated attestation succeeds while the attestation exists, and is refused afterwards', async () => {
   const { passkey, read, remove, repeat } = await attested();
   expect((await repeat()).attestedAt).toBe((await read()).attestedAt);
   await remove();

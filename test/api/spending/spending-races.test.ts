@@ -63,7 +63,7 @@ test('of three declarations of 60 at once under a daily limit of 100 one is appr
   }
 });
 
-test('of two approvals of 60 at once under a daily limit of 100 one takes effect', async () => {
+test('of two concurrent approvals of 60 under a daily limit of 100 one takes effect', async () => {
   for (const { agentId } of await agents(8)) {
     await mustAsk(agentId);
     const asked = await Promise.all([60, 60].map((amount) => declare(agentId, amount)));
@@ -86,7 +86,7 @@ test('an approval and a declaration at once share the day', async () => {
   }
 });
 
-test('a declaration beside the close of its agent leaves nothing open behind', async () => {
+test('a declaration that is concurrent with the close of its agent leaves no open intent', async () => {
   for (const { agentId } of await agents(12)) {
     const [, closed] = await Promise.allSettled([declare(agentId, 10), close(agentId), declare(agentId, 10)]);
     expect(closed.status).toBe('fulfilled');
@@ -94,7 +94,7 @@ test('a declaration beside the close of its agent leaves nothing open behind', a
   }
 });
 
-test('an approval beside the close of its agent leaves nothing open behind', async () => {
+test('an approval that is concurrent with the close of its agent leaves no open intent', async () => {
   for (const { agentId } of await agents(12)) {
     await mustAsk(agentId);
     const { id } = await declare(agentId, 10);

@@ -49,7 +49,7 @@ test('a match is marked on intent and transaction, and has one event per verific
 
 // spec: does:Intents:verify
 // spec: event:verification.mismatch
-test('the answer says what does not fit with figures, the event only which fields; a later finding takes its place', async () => {
+test('the answer names mismatches with figures, the event only the fields; a later result replaces it', async () => {
   const { payer, intentId, transactionId, asAgent } = await bought();
   const mismatches = ['amount: expected 12.50, actual 12.49', 'merchant: expected Sandbox Shop, actual Fish Market'];
   expect(await verify(asAgent, intentId, { actualAmountEuros: 12.49, actualMerchant: 'Fish Market' })).toEqual({
@@ -80,7 +80,7 @@ test('the tolerance of the policy counts in both directions', async () => {
   }
 });
 
-test('the same key answers again and tells nothing twice', async () => {
+test('the same key gets the same answer, and events are sent once', async () => {
   const { payer, intentId, asAgent } = await bought();
   const first = await verify(asAgent, intentId, { actualAmountEuros: 99 }, 'the-key');
   expect(await verify(asAgent, intentId, { actualAmountEuros: 99 }, 'the-key')).toEqual(first);
@@ -122,7 +122,7 @@ test.each(['pending_approval', 'approved', 'denied', 'failed', 'expired', 'cance
   },
 );
 
-test('nothing to compare, or no amount, is refused; others do not reach it', async () => {
+test('without anything to compare, or without an amount, it is refused; other owners get 404', async () => {
   const { payer, intentId, asAgent } = await bought();
   for (const [body, message] of [
     [{}, /actualAmountEuros, actualMerchant or both/],

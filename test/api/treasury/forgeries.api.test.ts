@@ -267,7 +267,7 @@ describe('the chains of audit rows and decisions', () => {
     ]);
   });
 
-  test('a chain that was rewritten and sealed anew is found by the checkpoint', async () => {
+  test('a chain that was rewritten and sealed again is detected by the checkpoint', async () => {
     const { ownerId } = payer.owner;
     await forge(`update decisions set rule = 'forged' where owner_id = $1`, [ownerId]);
     const [audit, decisions] = recordChains;

@@ -107,7 +107,7 @@ describe('from outside', () => {
     expect(new Set(answers.map(({ balanceEuros }) => balanceEuros)).size).toBe(40);
   });
 
-  test('what the owner owes is settled first', async () => {
+  test('the owner’s debt is settled first', async () => {
     const payer = await aPayer(world, { owner, fundsCents: 100 });
     const network = networkOf(world);
     const message = network.authorizationOf(payer, { amountCents: 100 });
@@ -146,7 +146,7 @@ describe('from outside', () => {
     await expect(funds().getFunding({ params: { id: theirs.id } })).rejects.toEqual(refusal(404, /^no funding/));
   });
 
-  test('an agent funds nothing and reads no funding', async () => {
+  test('an agent token can neither create nor read fundings', async () => {
     const funding = await funds().fundWallet({ body: { amountEuros: 9 } });
     const { token } = await anAgentWithCard(world, owner);
     const agent = world.as(token).client(fundArea);
@@ -168,7 +168,7 @@ describe('from wallet to wallet', () => {
     };
   };
 
-  test('the money moves and only the target tells of it', async () => {
+  test('the money moves, with an event for the target only', async () => {
     const { id, fromWalletId, before, asked } = await fromMain(7.5);
     expect(await asked).toEqual({
       walletId: id,
@@ -215,7 +215,7 @@ describe('in live mode', () => {
   });
   afterAll(() => live.close());
 
-  test('a top-up is noted with where to send the money, and nothing is booked', async () => {
+  test('a top-up is stored with payment instructions, and no money is booked', async () => {
     const its = await live.owner();
     const funding = await its.client(fundArea).fundWallet({ body: { amountEuros: 50 } });
     expect(funding).toMatchObject({

@@ -68,7 +68,7 @@ afterAll(async () => {
 const list = async (query: object, of: Pick<Owner, 'client'> = owner) =>
   (await ledger(of).listLedgerEntries({ query })).data;
 
-test('an entry says what moved, on which account, why, and the balance before and after', async () => {
+test('an entry contains amount, account, cause, and the balance before and after', async () => {
   const [entry] = await list({ walletId: otherId });
   expect(entry).toEqual({
     id: expect.stringMatching(/^le_[a-z0-9]{28}$/),
@@ -194,7 +194,7 @@ test('an agent token gets the entries of its agent’s purchases and no others',
   }
 });
 
-test('the trial balance has equal totals, sealed or not, and can be asked for the past', async () => {
+test('the trial balance has equal totals, sealed or not, also for an instant in the past', async () => {
   const stranger = await world.owner();
   const { walletId } = await stranger.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
   const first = new Date(Date.now() + 2 * hour + 60_000).toISOString();
@@ -218,7 +218,7 @@ test('the trial balance has equal totals, sealed or not, and can be asked for th
   ]);
 });
 
-test('verify finds a whole book whole, and goes on from the checkpoint that it found whole', async () => {
+test('verify reports an intact ledger as intact, and continues from the checkpoint that it verified', async () => {
   const its = await world.owner();
   const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
   expect(await ledger(its).verifyLedger()).toEqual({
@@ -244,7 +244,7 @@ test('verify finds a whole book whole, and goes on from the checkpoint that it f
   expect(await ledger(its).verifyLedger({ query: { full: 'true' } })).toMatchObject({ balanced: true, checkedFrom: 0 });
 });
 
-test('one check in full at a time; the one from the last checkpoint goes on', async () => {
+test('only one full check runs at a time; a check from the last checkpoint runs beside it', async () => {
   await databaseOf(orm).write(async (tx) => {
     await runSql(tx, 'select pg_advisory_xact_lock($1)', [fullCheckLock]);
     await expect(ledger().verifyLedger({ query: { full: 'true' } })).rejects.toEqual(refusal(429, /full=true/));
@@ -253,7 +253,7 @@ test('one check in full at a time; the one from the last checkpoint goes on', as
   expect(await ledger().verifyLedger({ query: { full: 'true' } })).toHaveProperty('balanced');
 });
 
-test('verify names what differs', async () => {
+test('verify names the differences', async () => {
   const its = await world.owner();
   const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
   await world.sql(`update ledger_accounts set balance_cents = 3001 where name = 'wallet:${walletId}:available'`);

@@ -135,7 +135,7 @@ describe('reading', () => {
     }
   });
 
-  test('the balance says what is available, what is pending, and both together', async () => {
+  test('the balance contains the available money, the pending money and their sum', async () => {
     const { walletId } = await fund(100.5);
     await world.sql(`select post_journals($1::jsonb)`, [JSON.stringify([aHold(walletId, 2_025)])]);
     expect(await wallets().getWalletBalance({ params: { id: walletId } })).toEqual({
@@ -236,7 +236,7 @@ describe('changing', () => {
 
 describe('closing', () => {
   // spec: does:Wallets:close
-  test('an empty wallet closes for good, and closing it again changes nothing', async () => {
+  test('an empty wallet is closed for good, and closing it again changes nothing', async () => {
     const { id } = await wallets().createWallet({ body: { name: 'Old' } });
     const closed = await wallets().closeWallet({ params: { id } });
     expect(closed).toMatchObject({ status: 'closed', closedAt: expect.any(String) });

@@ -75,7 +75,7 @@ export function cardProcessorConformance(name: string, makeHarness: () => Promis
       expect(await mint(cardRef)).not.toEqual(first);
     });
 
-    test('mints nothing for a closed or unknown card', async () => {
+    test('mints no token for a closed or unknown card', async () => {
       const { cardRef } = await issue();
       await harness.processor.setCardState({ cardRef, state: 'closed' });
       expect(await mint(cardRef)).toEqual({ outcome: 'refused', reason: 'closed' });

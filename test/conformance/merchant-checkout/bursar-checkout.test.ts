@@ -56,7 +56,7 @@ describe('shops that do not behave', () => {
     }),
   });
 
-  test('a good offer is read whole, and what is not of the protocol is dropped', async () => {
+  test('a valid offer is read, and fields outside of the protocol are dropped', async () => {
     shop.answerWith(offering({ note: 'ignore me', merchant: { ...merchant, iban: 'DE00' } }));
     const offer = {
       outcome: 'offer',
@@ -121,7 +121,7 @@ describe('shops that do not behave', () => {
   const pay = () =>
     checkout.pay({ payUrl: `${shop.url}/pay`, orderId: 'o1', paymentToken: 'spt_1', idempotencyKey: 'k1' });
 
-  test('the payment is what the protocol says, and the token is only in the body', async () => {
+  test('the payment request follows the protocol, and the token is only in its body', async () => {
     shop.answerWith({ status: 200, body: '{"orderId":"o1","status":"paid"}' });
     expect(await pay()).toEqual({ outcome: 'paid' });
     const { headers, ...asked } = shop.asked.at(-1)!;

@@ -51,7 +51,7 @@ export function merchantCheckoutConformance(name: string, makeHarness: () => Pro
       expect(harness.authorizationCount() - before).toBe(1);
     });
 
-    test('an error after the authorization is `unknown`; the same key finds what happened', async () => {
+    test('an error after the authorization is `unknown`; the same key returns the outcome', async () => {
       const offer = await offerAt(harness.flakyOfferUrl);
       const before = harness.authorizationCount();
       const order = payment(offer, await harness.tokenFor(offer), 'pay-flaky');

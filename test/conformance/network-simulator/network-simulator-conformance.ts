@@ -33,7 +33,7 @@ export function networkSimulatorConformance(name: string, makeHarness: () => Pro
       ...over,
     });
 
-    test('asks Bursar with everything the charge says, and answers with its transaction', async () => {
+    test('sends Bursar an authorization with every field of the charge, and returns its transaction', async () => {
       harness.answers('approves');
       const charge = await order();
       expect(await harness.simulator.charge(charge)).toEqual({
@@ -72,7 +72,7 @@ export function networkSimulatorConformance(name: string, makeHarness: () => Pro
       expect(await harness.simulator.charge(charge)).toEqual(first);
     });
 
-    test('refuses a card that it does not know, and a key that charged something else', async () => {
+    test('refuses an unknown card, and a key that was used for another charge', async () => {
       harness.answers('approves');
       const unknown = await order({ cardRef: 'pc_nothing' });
       expect(await harness.simulator.charge(unknown)).toEqual({ outcome: 'refused', reason: 'unknown_card' });

@@ -65,7 +65,7 @@ test('a charge passes exactly up to the narrowest limit and the least that is le
   );
 });
 
-test('no limit is no limit, and what is overspent leaves nothing', () => {
+test('null is no limit, and an exceeded limit leaves 0', () => {
   expect(narrowest(null, null)).toBeNull();
   expect(narrowest(null, 0, 5)).toBe(0);
   expect(remaining({ limitCents: null, spentCents: 100 })).toBeNull();

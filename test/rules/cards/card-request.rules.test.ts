@@ -83,7 +83,7 @@ describe('time', () => {
     );
   });
 
-  test('a final request is due for nothing', () => {
+  test('a final request has no due time', () => {
     fc.assert(
       fc.property(status.filter(isFinalCardRequest), (final) => {
         expect(dueAt({ ...row(null), status: final })).toBeNull();
@@ -98,11 +98,11 @@ describe('time', () => {
 });
 
 describe('what an approval grants', () => {
-  test('is what was requested, where the approver changes nothing', () => {
+  test('is the requested limits, where the approver changes none', () => {
     fc.assert(fc.property(limits, (requested) => expect(grantedLimits(requested)).toEqual(requested)));
   });
 
-  test('is what the approver set, also zero, and what was requested for the rest', () => {
+  test('is the approver’s limits, also zero, and the requested ones for the rest', () => {
     fc.assert(
       fc.property(limits, fc.integer({ min: 0, max: 1_000 }).map(cents), (requested, dailyLimitEuros) => {
         expect(grantedLimits(requested, { dailyLimitEuros })).toEqual({
@@ -113,7 +113,7 @@ describe('what an approval grants', () => {
     );
   });
 
-  test('takes no changes but limits', () => {
+  test('accepts changes of limits only', () => {
     expect(whyNoChanges({ dailyLimitEuros: cents(1) })).toBeUndefined();
     for (const name of ['amountEuros', 'constructor', 'toString']) {
       expect(whyNoChanges({ [name]: cents(1) })).toMatch(/dailyLimitEuros/);

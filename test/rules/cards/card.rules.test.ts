@@ -123,7 +123,7 @@ test.each<[CardState, CardCommand, 'active' | 'frozen' | 'closed', RegExp]>([
   expect(move).toMatchObject({ outcome: 'refused', why: expect.stringMatching(why) });
 });
 
-test('the process issues first, then tells whatever differs, and ends only when the processor knows of the end', () => {
+test('the run issues first, then sends each difference to the processor, and ends only when the processor has confirmed the end', () => {
   for (const status of cardStatuses) {
     expect(nextCardStep({ status, syncedState: null })).toBe('issue');
     for (const syncedState of cardStatuses) {

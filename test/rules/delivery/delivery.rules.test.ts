@@ -78,11 +78,11 @@ describe('evaluating an attempt', () => {
     }
   });
 
-  test('a 2xx whose body broke off or never ended was an acknowledgement in time', () => {
+  test('a 2xx whose body broke off or never ended is an acknowledgement', () => {
     expect(evaluateAttempt({ status: 204, timedOut: true, failure: 'late' }).outcome).toBe('success');
   });
 
-  test('410 is gone, a redirect is named, no answer says why', () => {
+  test('410 means gone, a redirect is named, and a missing answer has its reason', () => {
     expect(evaluateAttempt({ status: 410, timedOut: false, failure: null })).toEqual({
       outcome: 'gone',
       error: 'answered 410 Gone',
@@ -126,7 +126,7 @@ describe('after an attempt', () => {
     );
   });
 
-  test('what is lost is a dead letter exactly where the tier has them', () => {
+  test('a failed delivery is a dead letter exactly where the plan has them', () => {
     fc.assert(
       fc.property(standing, (given) => {
         const after = afterAttempt(given, now);

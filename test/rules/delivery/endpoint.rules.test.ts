@@ -72,7 +72,7 @@ describe('the next step', () => {
       openRequests: rest.underWay + others,
     }));
 
-  test('it ends exactly when nothing is left, never attempts beyond the places, and never waits past what is due', () => {
+  test('it ends exactly when no delivery waits, never attempts beyond the free places, and never waits past a due time', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const { kind, waitMs } = next(facts);
@@ -89,7 +89,7 @@ describe('the next step', () => {
     );
   });
 
-  test('looks in vain are made less and less often, down to once a minute', () => {
+  test('polls without a result become rarer, down to once a minute', () => {
     expect([0, 1, 2, 3, 4, 5, 6, 60].map(waitForPlaceMs)).toEqual(
       [2, 4, 8, 16, 32, 60, 60, 60].map((seconds) => seconds * second),
     );
@@ -127,7 +127,7 @@ describe("an operator's message", () => {
     });
   });
 
-  test('whatever is sent, nothing is thrown, and only an id or nothing at all changes deliveries', () => {
+  test('no input throws, and only an id or an empty input changes deliveries', () => {
     fc.assert(
       fc.property(fc.anything({ withBigInt: true, withDate: true, withNullPrototype: true }), (sent) => {
         const parsed = parseEndpointTarget(giveUp, bounded(sent));

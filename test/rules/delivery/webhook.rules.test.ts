@@ -46,7 +46,7 @@ describe('wanted events', () => {
   });
 });
 
-test('a hint shows the last four characters and nothing else of the secret', () => {
+test('a hint contains only the last four characters of the secret', () => {
   expect(hintOf('whsec_MTIzNDU2Nzg5MGFiY2RlZg==')).toBe('whsec_…Zg==');
 });
 
@@ -77,13 +77,13 @@ describe('health', () => {
     expect(healthAfter(healthy, ['timeout', 'failure'], now)).toMatchObject({ timeoutsInRow: 0, failuresInRow: 2 });
   });
 
-  test('the first failure after a success says since when', () => {
+  test('the first failure after a success sets `failingSince`', () => {
     const failed = healthAfter(healthy, ['failure'], now);
     expect(healthAfter(failed, ['failure'], later(now, hour)).failingSince).toEqual(now);
     expect(healthAfter(failed, ['success', 'failure'], later(now, hour)).failingSince).toEqual(later(now, hour));
   });
 
-  test('it takes twenty failures and 72 hours, both, to be disabled', () => {
+  test('a receiver is disabled after both twenty failures and 72 hours', () => {
     const failing = (failuresInRow: number, hours: number) =>
       whyDisabled({ failuresInRow, timeoutsInRow: 0, failingSince: later(now, -hours * hour) }, ['failure'], now);
     expect(failing(19, 500)).toBeUndefined();

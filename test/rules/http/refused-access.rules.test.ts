@@ -120,7 +120,7 @@ test.each<[Record<string, string>, string | null]>([
   for (const value of Object.values(headers)) expect(JSON.stringify(lines)).not.toContain(value.replace('Bearer ', ''));
 });
 
-test('what is neither 401, 403, 429 nor a failed proof leaves no line', async () => {
+test('a refusal that is neither 401, 403, 429 nor a failed assertion leaves no line', async () => {
   const { lines, audited, refuse } = tracing();
   await refuse('192.0.2.1', {}, new DomainError('not_found', 'no'));
   await refuse('192.0.2.1', {}, new Error('bug'));

@@ -34,7 +34,7 @@ const scripts = {
 };
 
 describe.each(Object.entries(kinds))('%s', (_kind, schema) => {
-  test.each(Object.entries(scripts))('takes %s as it is', (_what, value) => {
+  test.each(Object.entries(scripts))('accepts %s unchanged', (_what, value) => {
     expect(schema.parse(value)).toBe(value);
   });
 
@@ -103,7 +103,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, schema) => {
   });
 
   const forbidden = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff]/u;
-  test('whatever it takes is well-formed, trimmed, within its length, and holds nothing hidden', () => {
+  test('accepted text is well-formed, trimmed, within its length, and has no hidden characters', () => {
     const piece = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom(...Object.values(refused), ...Object.values(scripts), '\n', '\t', '\r\n', ' '),
@@ -123,7 +123,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, schema) => {
     );
   });
 
-  test('takes every letter, number, mark, sign and symbol of Unicode', () => {
+  test('accepts every letter, number, mark, sign and symbol of Unicode', () => {
     const visible = fc
       .integer({ min: 0x20, max: 0x10ffff })
       .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -153,7 +153,7 @@ test('the length counts after trimming', () => {
   }
 });
 
-test('what a network sends is cleaned, not refused, unless nothing is left', () => {
+test('text of a network is cleaned, and refused only when the result is empty', () => {
   expect(cleanText(140).parse(' Caf\u200b\u00e9 \u202eAmélie\u2066\u0007\n ')).toBe('Café Amélie');
   for (const nothing of ['', '\u202e\u200b', '\u2800', 'a\ud800'])
     expect(cleanText(140).safeParse(nothing).success).toBe(false);

@@ -74,7 +74,7 @@ test('each kind of id has its article and its prefix', () => {
   );
 });
 
-test('no published operation answers in the validator’s words', () => {
+test('no published operation returns a message of the validator', () => {
   const offers = [
     undefined,
     null,

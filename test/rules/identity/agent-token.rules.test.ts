@@ -24,7 +24,7 @@ test('a token holds until its last millisecond and not one longer', () => {
   );
 });
 
-test('a revoked token opens nothing at any time', () => {
+test('a revoked token is refused at any time', () => {
   fc.assert(
     fc.property(instant, instant, fc.option(instant), (revokedAt, now, expiresAt) => {
       expect(mayBeUsed({ revokedAt, expiresAt }, now)).toBe(false);

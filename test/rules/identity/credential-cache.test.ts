@@ -25,7 +25,7 @@ test('a second is the longest', () => {
   expect(cache.recall('h')).toBeUndefined();
 });
 
-test('an answer that was looked up before a change is not kept after it', () => {
+test('an answer from before a change is not cached after it', () => {
   const cache = createCredentialCache<string>();
   cache.listening(true);
   const age = cache.age();
@@ -36,7 +36,7 @@ test('an answer that was looked up before a change is not kept after it', () => 
 
 type Step = { kind: 'look up' | 'answer' | 'revoke' | 'recall' | 'wait' | 'listen' | 'deafen' };
 
-test('in any order of events nothing revoked is recalled once the change was heard', () => {
+test('in any order of events no revoked credential is cached after its notification', () => {
   const step = fc.constantFrom<Step['kind']>('look up', 'answer', 'revoke', 'recall', 'wait', 'listen', 'deafen');
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), (steps) => {

@@ -9,7 +9,7 @@ const right = 'a'.repeat(32);
 const former = 'b'.repeat(32);
 const client = '203.0.113.7';
 
-describe('what configuration may name', () => {
+describe('valid configuration', () => {
   test('none, one, or two during a rotation', () => {
     expect(readDashboardSecrets(undefined)).toEqual([]);
     expect(readDashboardSecrets('')).toEqual([]);
@@ -23,8 +23,8 @@ describe('what configuration may name', () => {
   });
 });
 
-describe('who is let in', () => {
-  test('both values during a rotation, nothing else', () => {
+describe('accepted secrets', () => {
+  test('both values during a rotation, and no other', () => {
     const isDashboard = createDashboardSecret(`${right},${former}`);
     expect(isDashboard(right, client)).toBe(true);
     expect(isDashboard(former, client)).toBe(true);

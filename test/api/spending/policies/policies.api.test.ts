@@ -29,7 +29,7 @@ const asAgent = () => world.as(agent.token).client(policiesArea);
 describe('templates', () => {
   // spec: path:POST /policies
   // spec: status:POST /policies:201 Policy record
-  test('a name is enough; the record shows every rule and what was not said', async () => {
+  test('only the name is required; the record contains every rule with its default', async () => {
     const policy = await policies().createPolicy({ body: { name: 'Groceries' } });
     expect(policy).toMatchObject({
       name: 'Groceries',
@@ -46,7 +46,7 @@ describe('templates', () => {
     expect(await eventsOf(world, policy.id)).toEqual([{ name: 'policy.created', agent_id: null, data }]);
   });
 
-  test('every field is kept as it was sent', async () => {
+  test('every field is stored as it was sent', async () => {
     const body = {
       name: 'All',
       maxTransactionEuros: 10.5,
@@ -103,7 +103,7 @@ describe('templates', () => {
     expect(await policies().getAgentPolicy({ params })).toMatchObject({ version: 1 });
   });
 
-  test('a deleted one is gone, and deleting it again is 404', async () => {
+  test('a deleted policy is 404, also for a second deletion', async () => {
     const { id } = await policies().createPolicy({ body: { name: 'A' } });
     expect(await policies().deletePolicy({ params: { id } })).toEqual({ id, deleted: true });
     await expect(policies().deletePolicy({ params: { id } })).rejects.toEqual(refusal(404));
@@ -168,7 +168,7 @@ describe('templates', () => {
 });
 
 describe("an agent's policy", () => {
-  test('is changed by its owner, and the version says so', async () => {
+  test('is changed by its owner, and its version rises', async () => {
     const params = { agentId: agent.agentId };
     expect(await policies().updateAgentPolicy({ params, body: { maxTransactionEuros: 7 } })).toMatchObject({
       id: agent.policyId,
@@ -280,7 +280,7 @@ describe("an agent's policy", () => {
     );
   });
 
-  test('is gone with its agent: 404 for whatever reads or changes it', async () => {
+  test('ends with its agent: every read and change is 404', async () => {
     await world.sql('update wallets set is_default = true where id = $1', [agent.walletId]);
     await owner.client(agentsArea).closeAgent({ params: { id: agent.agentId } });
     const params = { agentId: agent.agentId };
@@ -388,7 +388,7 @@ describe('simulate', () => {
   const change = (body: Parameters<ReturnType<typeof policies>['updateAgentPolicy']>[0]) =>
     policies().updateAgentPolicy({ params: { agentId: agent.agentId }, ...body });
 
-  test('says what the rules would say, with figures in euros, and stores nothing', async () => {
+  test('returns the decision of the rules, with figures in euros, and stores nothing', async () => {
     const before = await world.sql('select count(*) from events');
     expect(await ask({ amount: 100 })).toMatchObject({
       allowed: true,
@@ -411,7 +411,7 @@ describe('simulate', () => {
     expect(await world.sql('select count(*) from events')).toEqual(before);
   });
 
-  test('knows approval, merchants, categories and countries', async () => {
+  test('evaluates approval, merchants, categories and countries', async () => {
     await change({
       body: {
         autoApproveLimitEuros: 5,
@@ -480,8 +480,8 @@ describe('simulate', () => {
   });
 });
 
-describe('who may', () => {
-  test('another owner finds nothing', async () => {
+describe('access', () => {
+  test('another owner gets 404', async () => {
     const stranger = (await world.owner()).client(policiesArea);
     const params = { agentId: agent.agentId };
     for (const call of [

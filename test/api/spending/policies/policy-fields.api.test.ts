@@ -165,7 +165,7 @@ test.each(rows)('%s: %s', async (_field, _what, terms, asked, expected) => {
   if (isLimit) expect(await charge(payer, { ...asked, kind: 'verification', amountCents: 0 })).toBe(passes);
 });
 
-describe('what a declaration knows it says too', () => {
+describe('a declaration is refused by the facts that it has', () => {
   const declared: [
     what: string,
     terms: Terms,
@@ -215,7 +215,7 @@ describe('what a declaration knows it says too', () => {
     expect(intent.policyCheck.reason ?? '').toMatch(reason);
   });
 
-  test('what is declared and open counts against the day, until it is cancelled', async () => {
+  test('an open intent counts against the day until it is cancelled', async () => {
     const payer = await aPayerWith({ dailyLimitEuros: 10 });
     const first = await declare(payer, 6);
     expect((await declare(payer, 4.01)).status).toBe('denied');
@@ -226,7 +226,7 @@ describe('what a declaration knows it says too', () => {
 });
 
 describe('days and months are those of UTC, by the time of the authorization', () => {
-  test('the day’s sum begins anew at midnight; what is reversed does not count', async () => {
+  test('the day’s sum restarts at midnight; a reversed charge does not count', async () => {
     await advanceTo(nextDay(await now(), 23));
     const payer = await aPayerWith({ dailyLimitEuros: 20 });
     const message = network.authorizationOf(payer, { amountCents: 1_250 });
@@ -246,7 +246,7 @@ describe('days and months are those of UTC, by the time of the authorization', (
     expect(await charge(payer, { amountCents: 1 })).toBe('daily_limit');
   });
 
-  test('the month’s sum goes over its days and begins anew on the first', async () => {
+  test('the month’s sum adds its days and restarts on the first', async () => {
     const today = await now();
     const first = new Date(Date.UTC(today.getUTCFullYear(), today.getUTCMonth() + 1, 1));
     await advanceTo(first);
@@ -338,7 +338,7 @@ test('lockToFirstMerchant: the first that was paid stays the only one, until tha
 });
 
 describe('maxUsageCount', () => {
-  test('lets that many charges through; the card freezes when they are collected, and tells so', async () => {
+  test('allows that many charges; the card freezes when they are collected, with an event', async () => {
     const payer = await aPayerWith({ maxUsageCount: 2 });
     const [first, second] = [network.authorizationOf(payer), network.authorizationOf(payer)];
     await network.send('authorizations', first);
@@ -399,7 +399,7 @@ test('requireIntent: an approved intent lets one charge through', async () => {
   expect(await charge(payer)).toBe('intent_required');
 });
 
-test('expiresAfterMinutes: at its very minute nothing passes, declared or charged, whatever expirationAction says', async () => {
+test('expiresAfterMinutes: from that minute on, declarations and charges are refused, with every expirationAction', async () => {
   for (const expirationAction of ['freeze', 'close', 'notify'] as const) {
     const payer = await aPayerWith({ expiresAfterMinutes: 60, expirationAction });
     await world.advance(hour - minute);
