@@ -16,7 +16,6 @@ const installations = ['test/crash/', 'test/journeys/'];
 const counts = z.object({ passed: z.number(), failed: z.number(), skipped: z.number() });
 
 const jest = [
-  '--experimental-vm-modules',
   '--disable-warning=ExperimentalWarning',
   fileURLToPath(new URL('../../node_modules/jest/bin/jest.js', import.meta.url)),
 ];

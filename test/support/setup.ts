@@ -1,7 +1,6 @@
 /**
  * Runs before every test file: a developer's own settings must not reach the tests, and what the API refuses is
- * remembered. Imports next to nothing, because test/rules has to stay quick (who runs a worker imports
- * quiet-temporal.ts).
+ * remembered. Imports next to nothing, because test/rules has to stay quick.
  * @module
  */
 import { recordAnswers } from './answers.ts';

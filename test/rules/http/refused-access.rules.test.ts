@@ -1,8 +1,9 @@
 /** How many security lines refused accesses leave, and that neither lines nor memory grow with the flood. @module */
 import type { IncomingMessage } from 'node:http';
+import { mock } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, expect, test } from '@jest/globals';
 import { type AuditedRefusal, createRefusedAccess, type RefusedAccess } from '../../../src/http/refused-access.ts';
 import type { Operation } from '../../../src/http/route.ts';
 import { DomainError } from '../../../src/kernel/errors.ts';
@@ -12,7 +13,7 @@ type Line = { event: string; client?: string; omitted?: number; credential?: str
 
 let opened: RefusedAccess[] = [];
 afterEach(async () => {
-  jest.useRealTimers();
+  mock.timers.reset();
   await Promise.all(opened.map((one) => one.close()));
   opened = [];
 });
@@ -66,10 +67,10 @@ test('300 refusals of one address are 20 lines, and one with the count of the 28
 });
 
 test('the count is written when the minute ends, also when nothing follows', async () => {
-  jest.useFakeTimers();
+  mock.timers.enable();
   const { lines, refuse } = tracing();
   for (let i = 0; i < 25; i++) await refuse('192.0.2.1');
-  jest.advanceTimersByTime(60_000);
+  mock.timers.tick(60_000);
   expect(summaries(lines)).toMatchObject([{ client: '192.0.2.1', omitted: 5 }]);
 });
 
