@@ -1,4 +1,4 @@
-/** What the approver's page does when a button is pressed; the page itself comes from the server, before and after. */
+/** Carries out the buttons of the approver's page. The server renders the page before and after. */
 
 import { inOwnTime, send } from './page.js';
 import { askForPasskey, whyNoPasskeys, whyNotMade } from './passkey.js';

@@ -1,4 +1,4 @@
-/** Enrols a passkey with the owner's API key, which is sent with each call and kept nowhere. */
+/** Enrols a passkey with the owner's API key, which is sent with each call and not stored. */
 import { ownTime, Refused, send } from './page.js';
 import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
 

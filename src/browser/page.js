@@ -1,4 +1,4 @@
-/** What pages share: calls to the API, and times as the reader's clock shows them. */
+/** Functions that the pages share: calls to the API, and times in the reader's time zone. */
 
 export class Refused extends Error {
   constructor(status, message, retryAfter) {

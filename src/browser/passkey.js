@@ -1,4 +1,4 @@
-/** Passkey ceremonies in the browser: from the options that the API gives to the JSON that it takes. Keeps nothing. */
+/** Passkey ceremonies in the browser: converts the API's options, runs the ceremony and returns the JSON for the API. Stores nothing. */
 
 /** Why no ceremony can run here; undefined where one can. */
 export function whyNoPasskeys(origin) {

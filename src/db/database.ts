@@ -1,6 +1,6 @@
 /**
- * What services get of the database: a fresh fork for reads, one transaction for writes (repeated on deadlock,
- * serialization failure, or when a row was changed by another), and the failures that mean "the database is away".
+ * The database as services use it: a new fork for reads, one transaction for writes (repeated after a deadlock, a
+ * serialization failure or a concurrent change of a row), and the errors that mean "the database is away".
  * @module
  */
 import { OptimisticLockError } from '@mikro-orm/core';

@@ -1,6 +1,6 @@
 /**
- * Returns a client whose connection ended to its pool: a transaction on a dead connection cannot
- * roll back, and its holder then never returns the client. Without this each one is a place of the pool lost for ever.
+ * Returns a client to the pool when its connection ended. A transaction on a dead connection cannot roll back, so its
+ * holder never returns the client; without this module each one is lost to the pool.
  * @module
  */
 import type { Pool, PoolClient } from 'pg';

@@ -1,7 +1,7 @@
 /**
- * Gives a database the SQL functions of `functions/*.sql`: each file whose text it does not have yet, in one
- * transaction, after the migrations. A function has one place where it is read and changed; a file says only
- * `create or replace function`.
+ * Applies the SQL functions of `functions/*.sql`: each file whose text the database does not have yet, in one
+ * transaction, after the migrations. A file contains only `create or replace function`, so each function is read and
+ * changed in one place.
  * @module
  */
 import { createHash } from 'node:crypto';

@@ -1,7 +1,7 @@
 /**
- * LISTEN on a separate connection, which is opened again without end, and probed, because a connection can die without
- * a
- * word. Says when it hears and when it does not; what was said meanwhile was missed, and is the caller's to look for.
+ * LISTEN on a separate connection. It is probed, because a connection can die without an error, and opened again after
+ * each failure. Reports when it starts and stops receiving; notifications in between are lost, and the caller has to
+ * read the tables instead.
  * @module
  */
 import { setTimeout as wait } from 'node:timers/promises';

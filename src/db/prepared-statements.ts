@@ -1,6 +1,6 @@
 /**
- * A client that has PostgreSQL keep what it was asked before: a statement that comes again and again is parsed once
- * per connection, and planned as often as PostgreSQL finds it worth while. Changes no statement and no answer.
+ * A client that prepares repeated statements: PostgreSQL parses such a statement once per connection, and plans it as
+ * often as it finds useful. Statements and results do not change.
  * @module
  */
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
- * A person with a browser and a passkey: headless Chromium with a virtual authenticator instead of a phone or a security
- * key. The person uses the two pages only, and calls no API.
+ * A person with a browser and a passkey: headless Chromium with a virtual authenticator. The person uses the two pages
+ * and does not call the API directly.
  * @module
  */
 import { access } from 'node:fs/promises';

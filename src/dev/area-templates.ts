@@ -1,6 +1,6 @@
 /**
- * The files of a new area, as text. The area keeps notes that expire or are cancelled: a whole small process to replace
- * piece by piece. Its tests fail with a sentence that says what to fill in.
+ * The files of a new area, as text. The generated area stores notes that expire or are cancelled, a complete small
+ * example to replace step by step. Its tests fail with a message that names the next step.
  * @module
  */
 import type { AreaNames } from './area-names.ts';

@@ -1,7 +1,7 @@
 /**
- * `npm run audit`: known vulnerabilities, licences and the bill of materials of the production dependencies.
- * Exit code 0: nothing found, also where the registry gave no advisories, which is said; 1: something found; 2: a check
- * could not be run; 3: with `--strict`, the registry gave no advisories. `--offline` asks no registry.
+ * `npm run audit`: known vulnerabilities, licences and the bill of materials of the production dependencies. Exit code
+ * 0: nothing found, also (with a message) where the registry gave no advisories; 1: something found; 2: a check could
+ * not be run; 3: with `--strict`, the registry gave no advisories. `--offline` asks no registry.
  * @module
  */
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** The published interface as documents, made from the declarations without starting anything. @module */
+/** Builds openapi.json and events.json from the declarations, without starting anything. @module */
 import * as z from 'zod';
 import { categoryOf, eventCatalog, eventNames, isReserved } from '../events/catalog.ts';
 import { openApiOf } from '../http/openapi.ts';

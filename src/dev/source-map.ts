@@ -1,6 +1,6 @@
 /**
- * src/README.md: for each registered area its files, tables, operations, events and workflow; made from the modules and
- * the sources themselves.
+ * Builds src/README.md from the modules and the source files: files, tables, operations, events and workflow of each
+ * registered area.
  * @module
  */
 import { readdir, readFile } from 'node:fs/promises';

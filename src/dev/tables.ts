@@ -1,4 +1,7 @@
-/** The tables of areas (README.md) and of limits (docs/limits.md); everything around them is written by hand. @module */
+/**
+ * Builds the generated tables: areas (README.md) and limits (docs/limits.md). The text around them is written by hand.
+ * @module
+ */
 import { readFile } from 'node:fs/promises';
 import { publishedAreas } from '../main/modules/index.ts';
 import { boundedOtherwise, limits } from '../platform/limits.ts';

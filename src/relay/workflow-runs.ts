@@ -1,8 +1,8 @@
 /**
- * Makes Temporal agree with the table of workflow runs: wakes what changed, starts what is missing (also after Temporal
- * lost its database) and wakes what is overdue. A pass takes one bounded batch of each, in this order, and lets their
- * calls run beside each other, so that no owner, workflow type or slow run holds up the others. Runs in the worker
- * run, and wakes only in the API while the clock is moved.
+ * Makes Temporal agree with the table of workflow runs: sends wakes, starts missing runs (also after Temporal lost its
+ * database) and wakes overdue ones. A pass takes one bounded batch of each, in this order, and their calls run
+ * concurrently, so that no owner, workflow type or slow run delays the others. Runs in the worker process; the API only
+ * sends wakes after a move of the clock.
  * @module
  */
 import type { Database } from '../db/database.ts';

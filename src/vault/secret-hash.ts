@@ -1,6 +1,6 @@
 /**
- * How keys and tokens are stored, compared and recognised. Plain SHA-256 is right for secrets of 128 random bits and more only;
- * nothing a person chose may be hashed here.
+ * Hashes, compares and recognises keys and tokens. Plain SHA-256 is right only for secrets of at least 128 random bits;
+ * never hash a secret that a person chose here.
  * @module
  */
 import { createHash, timingSafeEqual } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Reads BURSAR_VAULT_KEY, and proves at start that it is the key this database was sealed with, so that a wrong one
- * stops the process with one sentence instead of failing secret by secret.
+ * Reads BURSAR_VAULT_KEY, and verifies at start that the database was sealed with it. A wrong key stops the process
+ * with one error message; without this check each secret would fail separately.
  * @module
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Seals secrets that must be read again: compact JWE, A256GCM, the key named by `kid`, the place a secret belongs to
- * bound as context. A sealed text moved to another row does not open. Keys never leave this module.
+ * Seals secrets that must be read again: compact JWE, A256GCM, with the key named by `kid` and the secret's place as
+ * bound context. A sealed text does not open in another row. Keys never leave this module.
  * @module
  */
 import { CompactEncrypt, compactDecrypt, decodeProtectedHeader, errors } from 'jose';

@@ -141,7 +141,7 @@ describe('clearings and reversals by hand', () => {
     expect(world.bursar.of('clearings').map(({ body: sent }) => sent.amountCents)).toEqual([1]);
   });
 
-  test('only for what was approved', async () => {
+  test('only for approved authorizations', async () => {
     world.bursar.answering = only('authorizations', { status: 200, body: { decision: 'declined', approvedCents: 0 } });
     const authorizationId = await held();
     expect((await clear({ authorizationId })).status).toBe(409);
@@ -243,7 +243,7 @@ describe('messages until they are acknowledged', () => {
     expect(sent[0]?.body.id).toBe(body.clearingId);
   });
 
-  test.each([400, 404, 409, 422])('%i is a refusal for good, and shown', async (status) => {
+  test.each([400, 404, 409, 422])('%i is a final refusal, and listed', async (status) => {
     world.bursar.answering = only('clearings', { status, body: { error: 'no such card' } });
     const { body } = await purchase();
     expect(await messages('refused')).toEqual([

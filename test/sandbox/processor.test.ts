@@ -78,7 +78,7 @@ test('a token is opaque, and a repeat with a later expiry gives the first one', 
   expect((await mint({ merchantId: 'm_2' })).status).toBe(422);
 });
 
-test('what a token may not be minted for', async () => {
+test('refused tokens', async () => {
   const cardRef = await world.issue();
   const mint = (fields: object) =>
     world.send(

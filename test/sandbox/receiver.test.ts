@@ -15,7 +15,7 @@ const deliver = async (box: string, body: string, event?: string): Promise<numbe
 };
 const kept = async (box: string) => (await world.send('GET', `/receiver/${box}`)).body.deliveries as Kept[];
 
-test('a delivery is kept byte for byte with its headers', async () => {
+test('a delivery is stored byte for byte with its headers', async () => {
   const raw = '{ "b":1,\n  "a": "é €" , "a":2 }';
   expect(await deliver('raw', raw, 'intent.approved')).toBe(200);
   expect(await deliver('raw', 'not json')).toBe(200);
@@ -26,7 +26,7 @@ test('a delivery is kept byte for byte with its headers', async () => {
   expect(await kept('empty')).toEqual([]);
 });
 
-test('failures are answered as often as programmed, and kept with what was answered', async () => {
+test('programmed failures are answered that often, and stored with their answers', async () => {
   await world.send('PUT', '/receiver/fails/failures', { count: 2, status: 503 });
   expect([await deliver('fails', 'a'), await deliver('fails', 'b'), await deliver('fails', 'c')]).toEqual([
     503, 503, 200,

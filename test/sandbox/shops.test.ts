@@ -142,7 +142,7 @@ describe('paying', () => {
     expect(world.bursar.of('authorizations')).toHaveLength(1);
   });
 
-  test('an order that is paid takes no second token; one that was declined does', async () => {
+  test('a paid order refuses a second token; a declined one accepts it', async () => {
     const { order, cardRef, token } = await world.ready();
     world.bursar.answering = ({ kind }) => (kind === 'authorizations' ? declines : undefined);
     expect((await world.pay(order, token)).body.status).toBe('declined');
@@ -172,7 +172,7 @@ describe('paying', () => {
     expect((await world.pay(order, await world.mint(cardRef, { ceilingCents: 1_250 }))).body.status).toBe('paid');
   });
 
-  test('what is not a payment is refused, and nothing is asked', async () => {
+  test('an invalid payment is refused without a call to Bursar', async () => {
     const { order, token } = await world.ready();
     const other = await world.offer('sandbox-shop', 1_250);
     const body = { orderId: order.orderId, paymentToken: token };
@@ -192,7 +192,7 @@ describe('paying', () => {
 });
 
 describe('shops with a character', () => {
-  test('sandbox-flaky answers 500 once per order after the authorization; the same key finds what happened', async () => {
+  test('sandbox-flaky answers 500 once per order after the authorization; the same key returns the outcome', async () => {
     const { order, token } = await world.ready('sandbox-flaky');
     expect((await world.pay(order, token, 'k')).status).toBe(500);
     expect(world.bursar.of('authorizations')).toHaveLength(1);
@@ -227,7 +227,7 @@ describe('shops with a character', () => {
     expect(world.bursar.of('clearings')).toHaveLength(1);
   });
 
-  test('while Bursar does not tell its time the hotel waits; nothing else does', async () => {
+  test('while Bursar’s clock cannot be read only the hotel’s clearing waits', async () => {
     world.bursar.clockStatus = 503;
     const hotel = await world.ready('sandbox-hotel');
     await world.pay(hotel.order, hotel.token);

@@ -152,7 +152,7 @@ const hitsIn = (text: string): string[] => secretsIn(secrets, text);
 
 const placesLike = (kind: string): [string, string][] => [...places].filter(([name]) => name.startsWith(kind));
 
-test('there were secrets of every kind, and answers that hold them were kept, sealed', async () => {
+test('the test used secrets of every kind, and answers with secrets were stored sealed', async () => {
   expect(secrets.size).toBeGreaterThan(20);
   expect([...secrets].filter(([, secret]) => secret.length < 12).map(([what]) => what)).toEqual([]);
   expect(mintedTokens(bursar).length).toBeGreaterThanOrEqual(5);
@@ -176,7 +176,7 @@ describe.each([
   });
 });
 
-test('an approver’s link stands in its own run and nowhere else', () => {
+test('an approver’s link is in the history of its run and nowhere else', () => {
   const { intentId, token } = approversLink;
   expect(token).toHaveLength(32);
   const standsIn = [...places].filter(([, text]) => text.includes(token)).map(([name]) => name);
@@ -200,7 +200,7 @@ test('the search does find: the owner in every kind of place, a planted secret i
   }
 });
 
-test('logs were written at their finest, and tell of the outages', () => {
+test('logs were written at the level trace, and record the outages', () => {
   const api = places.get('log api.log') ?? '';
   expect(api).toMatch(/"level":"(debug|trace|warn)"/);
   expect(placesLike('log').some(([, text]) => /ECONNREFUSED|terminat|Temporal is away/.test(text))).toBe(true);

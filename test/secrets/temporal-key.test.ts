@@ -156,7 +156,7 @@ const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', tempor
       expect([name, hitsIn(await readFile(join(bursar.dir, name), 'latin1'))]).toEqual([name, []]);
   });
 
-  test('and the search would have found it, and the logs tell of the outage and of the refusal', () => {
+  test('the search would have found the key, and the logs record the outage and the refusal', () => {
     expect(hitsIn(`Bearer ${Buffer.from(temporalKey).toString('base64')}`)).toEqual(['the key']);
     const logs = [...places].filter(([name]) => name.startsWith('log')).map(([, text]) => text);
     expect(logs.some((text) => /DEADLINE_EXCEEDED|UNAVAILABLE/.test(text))).toBe(true);

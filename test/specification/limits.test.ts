@@ -56,7 +56,7 @@ test('each address has its own requests per minute', async () => {
 // spec: limit:Webhook acknowledgement:2xx within 30 seconds
 // spec: limit:Webhook retry poll interval:30 seconds
 // spec: poller:every 30 seconds
-test('receivers have their time, and the poller looks at its interval', () => {
+test('deliveries have their timeout, and the relay polls at its interval', () => {
   const [withinSeconds] = stated(/^limit:Webhook acknowledgement:2xx within (\d+) seconds$/);
   expect(attemptTimeoutMs).toBe(Number(withinSeconds) * 1_000);
   const [everySeconds] = stated(/^limit:Webhook retry poll interval:(\d+) seconds$/);

@@ -34,13 +34,13 @@ test('each unbuilt item is an area that serves nothing, or a fact without a test
 
 // spec: area:*
 // spec: refusals:*
-test('what the built areas state is in the published interface', () => {
+test('every fact of the built areas is in the published interface', () => {
   const problems = built.map((fact) => [fact, problemOf(fact.claim, fact.area)] as const);
   const wrong = problems.filter(([, problem]) => problem !== undefined);
   expect(wrong.map(([fact, problem]) => `${inWords(fact)}: ${problem}`)).toEqual([]);
 });
 
-test('what the built areas state is proven by a test that says so', () => {
+test('every fact of the built areas is tagged at a test', () => {
   expect(named.misplaced).toEqual([]);
   const unknown = named.tags.filter((tag) => !facts.some(({ id }) => proves(tag, id)));
   expect(unknown.map(({ id, place }) => `${place}: the specification states no ${id}`)).toEqual([]);

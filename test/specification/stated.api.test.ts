@@ -111,7 +111,7 @@ function fits(value: unknown, { type = '', nullable, schema }: Shape): boolean {
 const policyFields = shapes.filter(([, { schema }]) => schema === 'PolicyCreateRequest');
 
 // spec: field:PolicyCreateRequest.*
-test.each(policyFields)('%s is kept', async (_, shape) => {
+test.each(policyFields)('the service meets: %s', async (_, shape) => {
   const create = (value: unknown) => ask('POST /policies', () => ({ name: 'a name', [shape.name]: value }));
   for (const value of valuesOf(shape)) {
     const { status, body } = await create(value);

@@ -30,7 +30,7 @@ test('Spectral finds nothing in the document', async () => {
   expect(found.map(({ code, path, message }) => `${code} at ${path.join('.')}: ${message}`)).toEqual([]);
 });
 
-test('Spectral does find what is wrong', async () => {
+test('Spectral detects a planted error', async () => {
   const linter = new Spectral();
   linter.setRuleset({ extends: [[openApiRules, 'all']] });
   const found = await linter.run({ openapi: '3.1.1', info: {}, paths: { '/a': { get: { responses: {} } } } });

@@ -9,7 +9,7 @@ import { readVaultKeys, vaultCheck } from '../../src/vault/vault-keys.ts';
 const keyOf = (kid: string, fill: number): VaultKey => ({ kid, key: new Uint8Array(32).fill(fill) });
 const vault = createVault({ keys: [keyOf('new', 2), keyOf('old', 1)] });
 
-test('what is sealed opens again, whatever it is', async () => {
+test('every sealed text can be opened', async () => {
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), async (text, context) => {
       expect(await vault.open(await vault.seal(text, context), context)).toBe(text);
@@ -18,7 +18,7 @@ test('what is sealed opens again, whatever it is', async () => {
   );
 });
 
-test('the sealed text is a compact JWE, A256GCM, with the first key, and never the same twice', async () => {
+test('a sealed text is a compact JWE, A256GCM, with the first key, and differs each time', async () => {
   const sealed = await vault.seal('whsec_abc', 'webhook/wh_1');
   expect(sealed.split('.')).toHaveLength(5);
   expect(decodeProtectedHeader(sealed)).toEqual({ alg: 'dir', enc: 'A256GCM', kid: 'new', ctx: 'webhook/wh_1' });
@@ -37,7 +37,7 @@ test('a context written over in the header is found out', async () => {
   await expect(vault.open(forged, 'webhook/wh_2')).rejects.toThrow(/changed or the key is wrong/);
 });
 
-test('no single changed character goes unnoticed', async () => {
+test('every changed character is detected', async () => {
   const sealed = await vault.seal('a secret of some length', 'x');
   await fc.assert(
     fc.asyncProperty(fc.nat(sealed.length - 1), fc.constantFrom(...'AZaz09_-.'), async (at, character) => {
@@ -51,7 +51,7 @@ test('no single changed character goes unnoticed', async () => {
   );
 });
 
-test('what an older key sealed opens after a rotation, and not without that key', async () => {
+test('a text sealed with an older key opens after a rotation, and only with that key', async () => {
   const sealed = await createVault({ keys: [keyOf('old', 1)] }).seal('secret', 'x');
   expect(await vault.open(sealed, 'x')).toBe('secret');
   await expect(createVault({ keys: [keyOf('new', 2)] }).open(sealed, 'x')).rejects.toThrow(/key that this vault/);

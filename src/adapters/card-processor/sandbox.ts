@@ -1,6 +1,6 @@
 /**
- * The card processor that the sandbox process simulates, as an ordinary HTTP client. Believes no answer that does not
- * have the documented shape, and keeps nothing.
+ * The adapter for the card processor that the sandbox process simulates: an HTTP client. Refuses every answer without
+ * the documented shape, and stores nothing.
  * @module
  */
 import * as z from 'zod';

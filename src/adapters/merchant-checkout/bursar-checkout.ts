@@ -1,6 +1,7 @@
 /**
- * Any shop that speaks the Bursar checkout protocol (docs/checkout.md). The shop is a stranger: every answer is bounded
- * and checked, and nothing it says can send the payment to another origin. The token goes to the shop and nowhere else.
+ * The adapter for every shop that implements the Bursar checkout protocol (docs/checkout.md). A shop is not trusted:
+ * each answer is limited in size and checked, and cannot redirect the payment to another origin. The token is sent only
+ * to the shop.
  * @module
  */
 import * as z from 'zod';

@@ -1,6 +1,6 @@
 /**
- * The card network that the sandbox process simulates, asked to charge a card, as an ordinary HTTP client. Believes no
- * answer that does not have the documented shape, and keeps nothing.
+ * The adapter for the card network that the sandbox process simulates: an HTTP client that requests a charge of a card.
+ * Refuses every answer without the documented shape, and stores nothing.
  * @module
  */
 import * as z from 'zod';

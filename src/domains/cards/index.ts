@@ -1,4 +1,4 @@
-/** The public face of cards: instruments that agents pay with, and the states they may be in. @module */
+/** The public interface of cards and card requests. @module */
 
 export { CardRequestRow } from './card-requests/card-request.entity.ts';
 export {

@@ -1,4 +1,4 @@
-/** The public face of identity: who is calling, and how keys and agent tokens come and go. @module */
+/** The public interface of identity: callers, keys, agent tokens, passkeys and approvals. @module */
 
 export { agentTokensArea } from './agent-tokens/agent-token.contract.ts';
 export { revokeTokensOf } from './agent-tokens/agent-token.service.ts';

@@ -1,4 +1,4 @@
-/** The public face of parties: customers and agents, for whom everything is done. @module */
+/** The public interface of parties: customers, limits and agents. @module */
 import { AgentRow } from './agents/agent.entity.ts';
 
 export { type AgentRecord, type AgentWalletRecord, agentsArea } from './agents/agent.contract.ts';

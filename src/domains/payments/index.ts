@@ -1,4 +1,4 @@
-/** The public face of payments: what the card network says, the transactions it makes, and checkouts. @module */
+/** The public interface of payments: network messages, transactions and checkouts. @module */
 export { checkoutArea } from './checkout/checkout.contract.ts';
 export { CheckoutRow } from './checkout/checkout.entity.ts';
 export { checkoutWorkflowId, payCheckout } from './checkout/checkout.messages.ts';

@@ -1,4 +1,4 @@
-/** The card that a planned payment is for, as the spending rule looks at it. @module */
+/** The facts of a payment's card for the spending rules. @module */
 import { rows, type Tx } from '../../db/tx.ts';
 import type { CardFacts } from '../../domains/spending/policies/index.ts';
 

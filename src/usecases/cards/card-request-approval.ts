@@ -1,4 +1,7 @@
-/** The card request as an approval subject: what the approver's page shows of it, and what a decision does. @module */
+/**
+ * The card request as an approval subject: the content of its approver's page, and the effect of a decision.
+ * @module
+ */
 
 import type { Tx } from '../../db/tx.ts';
 import {

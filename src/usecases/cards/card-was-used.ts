@@ -1,6 +1,7 @@
 /**
- * What a completed payment does to its card: one for a single payment closes itself, and one that reached its policy's
- * count of charges is frozen. Part of the clearing's transaction; a card that stopped meanwhile stays as it is.
+ * The effect of a completed payment on its card: a single-use card is closed, and a card that reached its policy's
+ * count of charges is frozen. Runs in the clearing's transaction; a card that is frozen or closed already does not
+ * change.
  * @module
  */
 import { rows, type Tx } from '../../db/tx.ts';

@@ -1,4 +1,4 @@
-/** What a card may still spend: its own limits beside its agent's policy, and what both have seen spent. A read. @module */
+/** The limits of a card beside its agent's policy, with the spent and the remaining amounts. A read. @module */
 import type { Database } from '../../db/database.ts';
 import {
   type CardPolicyWire,

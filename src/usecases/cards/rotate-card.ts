@@ -1,7 +1,6 @@
 /**
- * What follows from a card's new number for what was to be paid with it, in the transaction in which the new card
- * appears: open intents and confirmed payments that are not charged yet move to the new card. Holds stay where they
- * are.
+ * Moves open intents and confirmed, uncharged payments to the new card, in the transaction in which that card appears.
+ * Holds stay with the old card.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

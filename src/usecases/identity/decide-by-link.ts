@@ -1,6 +1,6 @@
 /**
- * What a person does under an approver's link: read what is asked, approve it with a passkey, deny it. The link serves
- * one record, as long as that waits, and shows the outcome afterwards. The record's subject carries the decision out.
+ * A person's calls with an approver's link: read the request, approve it with a passkey, deny it. The link is for one
+ * record; after the decision it returns only the outcome. The record's subject carries the decision out.
  * @module
  */
 import type { Database } from '../../db/database.ts';

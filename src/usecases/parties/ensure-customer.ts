@@ -1,6 +1,6 @@
 /**
- * The owner's customer and default wallet, made in the caller's transaction where there are none: whichever call
- * needs them first brings them, and of several at once exactly one does.
+ * Creates the owner's customer and default wallet in the caller's transaction, unless they exist. Of several concurrent
+ * calls exactly one creates them.
  * @module
  */
 import { rows, type Tx } from '../../db/tx.ts';

@@ -1,4 +1,4 @@
-/** Freezes an agent with its cards in one transaction: a revoking command, so nothing but PostgreSQL is asked. @module */
+/** Freezes an agent with its cards in one transaction. A revoking command, so it needs only PostgreSQL. @module */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
 import { freezeCardsOf } from '../../domains/cards/index.ts';

@@ -1,6 +1,6 @@
 /**
- * Gives an agent a budget out of its wallet, in one transaction with the journal. From the first time on the agent's
- * cards draw on the budget alone. The same cause moves the money once.
+ * Gives an agent a budget from its wallet, in one transaction with the journal. From the first budget on the agent's
+ * cards use only the budget. A repeat of the same cause moves no money.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Unfreezes an agent, and of its cards those that were frozen with it, in one transaction; a card that was frozen by
- * itself stays so.
+ * Unfreezes an agent and the cards that were frozen with it, in one transaction. A card that was frozen separately
+ * stays frozen.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Changes what describes an agent and, in the same transaction, moves it as freeze, unfreeze or close would and gives
- * it another policy's rules.
+ * Changes descriptive fields of an agent and, in the same transaction, its status (as freeze, unfreeze or close do) and
+ * the rules of its policy.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,7 +1,7 @@
 /**
- * May this card pay? Loads the facts without locks, decides by the pure rule, and writes everything in one statement
- * that refuses when a fact has changed. Then, and only then, it is asked again under locks: contention costs time,
- * never a decline.
+ * Decides whether a card may pay. Loads the facts without locks, decides by the pure rule, and writes everything in one
+ * statement that refuses when a fact has changed. Only then it decides again under locks, so that contention costs time
+ * and never causes a decline.
  * @module
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,6 @@
 /**
- * Clearings and reversals that came before their authorization are booked the moment it is there, in the order in
- * which they came, in its transaction. Those of another card are not booked, and kept for an operator.
+ * Books clearings and reversals that came before their authorization, in their order, in the authorization's
+ * transaction. Those of another card are not booked, and stored for an operator.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

@@ -1,7 +1,6 @@
 /**
- * Clearings whose authorization has not come within a day: the network has collected, so they are booked without one;
- * where all of them are of 0 it has not, and they go on waiting.
- * Should the authorization come after all, what was collected stays booked, and the rules decide on the rest.
+ * Books clearings whose authorization has not come within a day. Clearings of 0 alone have collected nothing and wait
+ * further. If the authorization comes later, the collected amount stays booked and the rules decide on the rest.
  * @module
  */
 import type { Database } from '../../db/database.ts';

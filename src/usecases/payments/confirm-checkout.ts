@@ -1,6 +1,6 @@
 /**
- * The payment form was filled elsewhere: completes the intent and links it to its transaction. Posts nothing; where no
- * authorization came yet, a pending transaction waits to be linked by one.
+ * Records that a payment form was filled outside of Bursar: completes the intent and links it to its transaction. Posts
+ * nothing. Without an authorization it creates a pending transaction, which an authorization may be linked to.
  * @module
  */
 import type { Database } from '../../db/database.ts';

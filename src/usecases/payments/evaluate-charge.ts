@@ -1,6 +1,6 @@
 /**
- * What the charge rules say to a payment for an approved intent, before the network is asked: the facts and the pure
- * decision are those of the network's authorization. Reads only; takes no locks, holds no money and changes no row.
+ * Evaluates a payment for an approved intent before the network is called, with the same facts and the same pure
+ * decision as the network's authorization. Reads only: it takes no locks and holds no money.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

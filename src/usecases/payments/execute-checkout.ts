@@ -1,6 +1,6 @@
 /**
- * Pays for an approved intent at a shop: the checkout and its process begin in one transaction, the process does what
- * dials out, and the answer is what the row says when the time to answer is up.
+ * Pays for an approved intent at a shop. One transaction writes the checkout and its workflow run, the workflow makes
+ * the outbound calls, and the answer is the state of the row when the time limit ends.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,7 +1,6 @@
 /**
- * Records that expire in bulk: holds that were not collected are released, confirms that no authorization came for end
- * failed, and clearings whose authorization never came are booked without one. Repeatable at any time, by several at
- * once.
+ * Ends expired records in bulk: releases holds that were not collected, fails confirms without an authorization, and
+ * books clearings without one. Can run at any time, also concurrently.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,4 +1,4 @@
-/** Works through a list so that one failure stops no other; what failed is thrown at the end, all of it. @module */
+/** Processes each item of a list although others fail, and throws all errors at the end. @module */
 export async function forEachCollectingErrors<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

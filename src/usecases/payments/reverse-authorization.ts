@@ -1,6 +1,6 @@
 /**
- * The network gives back a part of a hold, or all of it. Never refused; what is no longer held gives nothing back. A
- * reversal that comes before its authorization waits for it; one that does not fit it is kept and not booked.
+ * Gives back a part of a hold, or all of it, for the network. Never refused; money that is no longer held is not given
+ * back again. A reversal before its authorization waits for it; one that contradicts it is stored and not booked.
  * @module
  */
 import type { Database } from '../../db/database.ts';

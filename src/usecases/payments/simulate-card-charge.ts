@@ -1,6 +1,6 @@
 /**
- * A charge on request, in sandbox deployments: the wish and its process begin in one transaction, the process has the
- * simulated network charge the card, and the network's own messages do the rest. Answers with the transaction.
+ * Charges a card on request, in sandbox deployments. One transaction writes the simulation and its workflow run, the
+ * workflow has the simulated network charge the card, and the network's messages do the rest. Returns the transaction.
  * @module
  */
 import type { Database } from '../../db/database.ts';

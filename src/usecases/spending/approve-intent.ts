@@ -1,7 +1,7 @@
 /**
- * A person's approval of an intent, with a passkey's assertion where the policy demands one: the attestation is kept
- * first, in a separate transaction, and then the workflow is asked. A repeat of the request finds the attestation and
- * asks again.
+ * Approves an intent for a person, with a passkey's assertion where the policy demands one. The attestation is stored
+ * first, in a separate transaction, then the workflow gets the decision. A repeat of the request finds the attestation
+ * and sends the decision again.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,4 +1,7 @@
-/** Whether agent and card of an intent may pay at all: a revoking command stops a checkout however it is made. @module */
+/**
+ * Asserts that the agent and the card of an intent may pay. So a revoking command stops every kind of checkout.
+ * @module
+ */
 import { rows, type Tx } from '../../db/tx.ts';
 import type { IntentRow } from '../../domains/spending/intents/index.ts';
 import { DomainError } from '../../kernel/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * Carries out a person's decision on an intent. An approval is a grant, so the hard rules are evaluated once more under
- * lock; what only a person was needed for passes, what any rule forbids does not.
+ * Carries out a person's decision on an intent. An approval is a grant, so the rules are evaluated again under lock: a
+ * rule that requires a person is satisfied, a rule that forbids the payment refuses the approval.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

@@ -1,7 +1,6 @@
 /**
- * Declares an intent: finds the agent and the card, evaluates by the one spending rule, and inserts the decision with
- * its
- * events and process in one transaction. Repeats find the first intent.
+ * Declares an intent: finds the agent and the card, evaluates the spending rules, and inserts the decision with its
+ * events and workflow run in one transaction. A repeat returns the first intent.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -1,6 +1,6 @@
 /**
- * The decision of the rules on a planned payment: the same for a declaration, a person's approval and
- * `simulate`, so that they can never disagree. A grant holds still what it is evaluated by until it is written.
+ * Evaluates the rules for a planned payment, in the same way for a declaration, a person's approval and `simulate`. A
+ * grant locks the facts of its decision until it is written.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';

@@ -1,6 +1,6 @@
 /**
- * What the expiry of an agent's policy does, in one transaction and once: freezes or closes its cards, or neither, and
- * tells the owner. Nothing happens when the policy was changed meanwhile; the rule refuses charges with or without
+ * Carries out the expiry of an agent's policy, once, in one transaction: freezes or closes its cards, or neither, and
+ * notifies the owner. Does nothing when the policy was changed meanwhile. The rules refuse charges with or without
  * this.
  * @module
  */

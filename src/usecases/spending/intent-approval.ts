@@ -1,4 +1,4 @@
-/** The intent as an approval subject: what the approver's page shows of it, and what a decision does. @module */
+/** The intent as an approval subject: the content of its approver's page, and the effect of a decision. @module */
 import type { ApprovalCase, ApprovalSubject, ApproverChanges, Ending } from '../../domains/identity/approvals/index.ts';
 import {
   applyToIntent,

@@ -1,6 +1,6 @@
 /**
- * Where the agent's policy demands attestation, a passkey has to stand by an intent before it may be approved or paid
- * for. The policy in force decides, not the one that the intent was declared under. Pure: policy and intent come in.
+ * Refuses to approve or pay an intent without an attestation where the agent's policy demands one. The policy in force
+ * decides, not the policy of the declaration. Pure: policy and intent are arguments.
  * @module
  */
 import type { IntentRow } from '../../domains/spending/intents/index.ts';

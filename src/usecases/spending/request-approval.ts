@@ -1,7 +1,7 @@
 /**
- * A charge that only wanted a person: one pending intent for the card, or the one in its place, filled in from the
- * charge, and the owner hears of it. A person has a day to decide; from the approval on the merchant's next try passes
- * for 15 minutes.
+ * Requests a person's approval for a charge that was declined only for the lack of one: creates one pending intent for
+ * the card and charge, with an event for the owner. The person has a day to decide; after the approval the merchant's
+ * next attempt passes for 15 minutes.
  * @module
  */
 import { runSql } from '../../db/statement.ts';

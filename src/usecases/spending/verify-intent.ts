@@ -1,6 +1,6 @@
 /**
- * Compares what was really paid with what an intent declared, once it is paid for, and marks intent and transactions.
- * Changes no record: a mismatch fires an event, and the owner decides what to do.
+ * Compares the actual payment with the declared one, once the intent is paid, and marks intent and transactions. A
+ * mismatch changes nothing else; it sends an event, and the owner decides what to do.
  * @module
  */
 import type { Database } from '../../db/database.ts';

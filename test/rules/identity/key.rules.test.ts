@@ -8,7 +8,7 @@ const owner = fc.constantFrom<Id<'owner'>>('own_aaaaaaaa', 'own_bbbbbbbb', 'own_
 const maybeOwner = fc.option(owner, { nil: undefined });
 
 describe('the owner of a new key', () => {
-  test('a key never makes one for another owner', () => {
+  test('a key never creates one for another owner', () => {
     fc.assert(
       fc.property(owner, maybeOwner, (acting, wanted) => {
         const choice = ownerOfNewKey({ acting, isDashboard: false, wanted });
@@ -45,7 +45,7 @@ describe('revoking a key', () => {
     );
   });
 
-  test('a revoked key is never moved again', () => {
+  test('a revoked key never changes again', () => {
     fc.assert(
       fc.property(fc.nat(5), (liveKeys) => {
         expect(revokeKey('revoked', liveKeys)).toEqual({ outcome: 'already', next: 'revoked' });
@@ -53,7 +53,7 @@ describe('revoking a key', () => {
     );
   });
 
-  test('the last live key is kept, and the sentence says what to do', () => {
+  test('the last active key cannot be revoked, and the error names the remedy', () => {
     expect(revokeKey('live', 1)).toMatchObject({ outcome: 'refused', why: expect.stringContaining('create another') });
   });
 });

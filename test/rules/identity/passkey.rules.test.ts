@@ -19,7 +19,7 @@ test('exactly one left needs no assertion, two or more need one by another', () 
   expect(whySelfRevoke('psk_a', 'psk_a')).toMatch(/psk_a made the assertion/);
 });
 
-test('a new passkey waits for 24 hours after the last one went, and never longer', () => {
+test('a new passkey waits until 24 hours after the last one was removed, and never longer', () => {
   expect(approvesFrom(at, null)).toEqual(at);
   fc.assert(
     fc.property(fc.integer({ min: 0, max: 3 * silenceMs }), (agoMs) => {
@@ -29,7 +29,7 @@ test('a new passkey waits for 24 hours after the last one went, and never longer
   );
 });
 
-test('whatever was objected to, the sentence repeats nothing of it', () => {
+test('the reason of a failed ceremony repeats no input', () => {
   fc.assert(
     fc.property(fc.string({ minLength: 12 }), (word) => {
       expect(whyNot(`Unexpected thing "${word}", expected it`, expected)).not.toContain(word);

@@ -5,7 +5,7 @@ import { newId } from '../../../src/kernel/ids.ts';
 import { isoOf, isoOrNull } from '../../../src/kernel/instant.ts';
 import { cents, eurosFromCents } from '../../../src/kernel/money.ts';
 
-test('isoOf says what toISOString says, in every year', () => {
+test('isoOf equals toISOString in every year', () => {
   fc.assert(
     fc.property(fc.date({ noInvalidDate: true }), (at) => {
       expect(isoOf(at)).toBe(at.toISOString());

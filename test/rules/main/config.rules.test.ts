@@ -32,7 +32,7 @@ test('one error names everything that is wrong, and no value of it', () => {
   expect(message).not.toMatch(/secret-password|too-short-secret|a\.example/);
 });
 
-test('what is missing is called missing', () => {
+test('a missing setting is reported as missing', () => {
   expect(() => readConfig({})).toThrow(/DATABASE_URL: is missing[\s\S]*BURSAR_VAULT_KEY: is missing/);
 });
 
@@ -56,7 +56,7 @@ test('live refuses simulators and approvals by signal unless they are switched o
   expect(readConfig(right).signalsMayApprove).toBe(true);
 });
 
-test('live takes approvals by signal only with BURSAR_SIGNAL_APPROVALS=on, whatever Temporal asks of Bursar', () => {
+test('live accepts approvals by signal only with BURSAR_SIGNAL_APPROVALS=on, with every kind of authentication at Temporal', () => {
   const live = { ...right, BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' };
   const file = fileURLToPath(import.meta.url);
   const certificate = { TEMPORAL_TLS_CLIENT_CERT_PATH: file, TEMPORAL_TLS_CLIENT_KEY_PATH: file };

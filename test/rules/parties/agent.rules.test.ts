@@ -31,7 +31,7 @@ describe('the moves', () => {
     expect(move.outcome === 'moved' ? move.next : move.outcome).toBe(expected);
   });
 
-  test('a closed agent is never moved', () => {
+  test('a closed agent never changes its state', () => {
     fc.assert(
       fc.property(command, fc.boolean(), (what, seen) => {
         expect(moveAgent('closed', what, seen).outcome).not.toBe('moved');
@@ -94,7 +94,7 @@ describe('the money', () => {
       ),
     );
   });
-  test('only a closed agent takes no money', () => {
+  test('every agent but a closed one can be funded', () => {
     expect(agentStatuses.filter((at) => whyNoFunds(at) !== undefined)).toEqual(['closed']);
   });
 });

@@ -28,7 +28,7 @@ test('enterprise has no ceiling', () => {
   fc.assert(fc.property(noun, fc.nat(), (what, used) => expect(whyFull('enterprise', what, used)).toBeUndefined()));
 });
 
-test('an owner above a lowered ceiling gets nothing more', () => {
+test('an owner above a lowered ceiling creates no further record', () => {
   expect(whyFull('free', 'agents', 7)).toMatch(/the free plan allows 1 agent and 7 exist/);
 });
 

@@ -98,7 +98,7 @@ const anyFacts = fc
   });
 
 describe('whatever the facts', () => {
-  test('what is approved is allowed by the spending rule, and there is money for it', () => {
+  test('an approved amount is allowed by the spending rules and available', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const { outcome, approvedCents, holdCents, candidate: chosen } = decideAuthorization(facts);
@@ -113,7 +113,7 @@ describe('whatever the facts', () => {
     );
   });
 
-  test('a part is less than asked, only where parts are taken, and never less than could be', () => {
+  test('a partial approval is below the request, only where supported, and the highest possible amount', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const asked = facts.spending.request.amountCents;
@@ -200,7 +200,7 @@ describe('intents', () => {
     expect(decideAuthorization(byPolicy)).toMatchObject({ outcome: 'declined', rule: 'auto_approve_limit' });
   });
 
-  test('an account check takes none', () => {
+  test('an account check uses no intent', () => {
     const decision = decideAuthorization(
       factsOf({ candidates: [candidate({ expectedAmountCents: 0 })], availableCents: 0 }, { requireIntent: true }, 0),
     );
@@ -208,7 +208,7 @@ describe('intents', () => {
   });
 });
 
-describe('what the network said before it asked', () => {
+describe('messages before the authorization', () => {
   const collected = (amountCents: number, over: Partial<PriorMessages> = {}): { before: PriorMessages } => ({
     before: { ...noPriorMessages, collectedCents: toCents(amountCents), ...over },
   });
@@ -264,7 +264,7 @@ describe('what the network said before it asked', () => {
     .record({ collectedCents: fc.integer({ min: 0, max: 5_000 }), isFinal: fc.boolean(), isBooked: fc.boolean() })
     .map(({ collectedCents, ...said }) => ({ ...noPriorMessages, ...said, collectedCents: toCents(collectedCents) }));
 
-  test('a charge gets no more than it would have got at once, and what was collected', () => {
+  test('a charge gets at most the amount without earlier clearings, or the collected amount', () => {
     fc.assert(
       fc.property(anyFacts, anySaid, (facts, before) => {
         const { collectedCents, isBooked, isFinal } = before;

@@ -29,7 +29,7 @@ describe('moves', () => {
     );
   });
 
-  test('nothing is paid without an evaluated offer, and only paying can fail', () => {
+  test('a checkout is paid only with an evaluated offer, and only `paying` can fail', () => {
     expect(moveCheckout('open', 'pay')).toEqual({ outcome: 'refused', why: 'cannot pay a checkout that is open' });
     expect(moveCheckout('open', 'fail').outcome).toBe('refused');
     expect(moveCheckout('offered', 'fail').outcome).toBe('refused');
@@ -51,7 +51,7 @@ describe('offers', () => {
     decision: { outcome: 'declined', rule, reason } as const,
   });
 
-  test('what is accepted is within the tolerance, and approved by the rules', () => {
+  test('an accepted offer is within the tolerance, and approved by the rules', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 3_000 }),
@@ -102,7 +102,7 @@ describe('steps', () => {
   const now = new Date('2026-03-01T12:00:00.000Z');
   const inMs = (ms: number) => new Date(now.getTime() + ms);
 
-  test('facts are reached in their order, a final checkout has all of them, and only a payment is asked for again', () => {
+  test('facts are reached in their order, a final checkout has all of them, and only the outcome of a payment is queried again', () => {
     const factsOf = (status: CheckoutStatus, payAttempts: number) =>
       checkoutFacts({ status, payAttempts, nextAttemptAt: inMs(5_000) }, now);
     expect(factsOf('open', 0)).toEqual({ final: false, reached: [], dueInMs: {} });

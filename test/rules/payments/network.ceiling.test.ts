@@ -5,7 +5,7 @@ import { createFailureLimit } from '../../../src/http/failure-limit.ts';
 
 const tooMany = expect.objectContaining({ code: 'rate_limited', retryAfterSeconds: 1 });
 
-test('3,000 messages a second for each key, and each second anew', () => {
+test('3,000 messages for each key and second', () => {
   let now = 5_000;
   const count = createMessageCeiling(messagesPerSecond, () => now);
   for (let i = 0; i < 3_000; i++) count('sandbox');
@@ -17,7 +17,7 @@ test('3,000 messages a second for each key, and each second anew', () => {
   count('sandbox');
 });
 
-test('ten failures a minute from one address; 100,000 addresses are not kept', () => {
+test('ten failures a minute from one address; 100,000 addresses are not stored', () => {
   const count = createFailureLimit('bad network signatures', () => 5_000);
   for (let i = 0; i < 10; i++) count('192.0.2.1');
   expect(() => count('192.0.2.1')).toThrow(/^more than 10 bad network signatures in a minute; wait 60 s$/);

@@ -59,7 +59,7 @@ test('a signature is valid for its method, target and body alone', () => {
   );
 });
 
-test('each adapter is known by its key; an unset key signs nothing', () => {
+test('each adapter is identified by its key; an unset key verifies no message', () => {
   expect(signer(sign(keys.other, 'x'), 'x')).toBe('other');
   expect(signer(sign('', 'x'), 'x')).toBeUndefined();
 });

@@ -50,7 +50,7 @@ test('without a wish it is decided as any charge', () => {
   );
 });
 
-test('a wanted decline changes nothing that a rule had declined, and holds nothing', () => {
+test('a requested decline does not change a decline by a rule, and holds nothing', () => {
   fc.assert(
     fc.property(charges, (facts) => {
       const plain = decideAuthorization(facts);

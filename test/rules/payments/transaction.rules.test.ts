@@ -82,7 +82,7 @@ describe('any sequence of messages', () => {
     fc.array(said, { maxLength: 12 }),
   );
 
-  test('never holds less than nothing or more than was approved, and the book holds the same', () => {
+  test('the hold is between 0 and the approved amount, and equals the hold in the ledger', () => {
     fc.assert(
       fc.property(sequences, ([first, messages]) => {
         const balances = new Map([[`wallet:${from.id}:available`, 300_000]]);
@@ -151,7 +151,7 @@ describe('any sequence of messages', () => {
     );
   });
 
-  test('what has grown old has ended, and holds nothing', () => {
+  test('an aged transaction has ended, and holds nothing', () => {
     fc.assert(
       fc.property(sequences, ([first, messages]) => {
         let state = first;
@@ -165,7 +165,7 @@ describe('any sequence of messages', () => {
 });
 
 describe('single messages', () => {
-  test('a final clearing of nothing gives everything back', () => {
+  test('a final clearing of 0 gives the whole hold back', () => {
     expect(clear(authorized(1_000), { amountCents: 0, isFinal: true })).toMatchObject({
       next: { status: 'reversed', heldCents: 0, reversedCents: 1_000 },
       releasedCents: 1_000,
@@ -193,7 +193,7 @@ describe('how long a hold lives', () => {
   test.each(['3350', '4000', '4410', '7010', '7012', '7511', '7514', '5734', '0000'])('%s: 7 days', (mcc) =>
     expect(days(mcc)).toBe(7),
   );
-  test('what the network says wins, within reason', () => {
+  test('an expiry of the network is used within its bounds', () => {
     const networkExpiresAt = new Date('2026-03-02T00:00:00.000Z');
     expect(holdExpiry({ mcc: '7011', at, networkExpiresAt })).toEqual(networkExpiresAt);
     fc.assert(

@@ -6,7 +6,7 @@ import { html } from '../../../src/http/html.ts';
 
 const instants = fc.date({ min: new Date(0), max: new Date('2100-01-01'), noInvalidDate: true });
 
-test('a passkey may approve as soon as one of them may; otherwise it says from when', () => {
+test('an owner may approve as soon as one passkey may; otherwise the earliest time is given', () => {
   fc.assert(
     fc.property(fc.array(instants, { maxLength: 4 }), instants, instants, (from, next, now) => {
       const { state, blockedUntil } = passkeyState(

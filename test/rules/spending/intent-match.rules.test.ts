@@ -56,7 +56,7 @@ test('a near miss names the intent and what does not fit', () => {
   expect(matchIntent([], { amountCents: 1 }, 0).outcome).toBe('none');
 });
 
-test('what matches has no misfit, and what has none among the open ones is matched', () => {
+test('a matched intent has no misfit, and an open intent without a misfit is matched', () => {
   fc.assert(
     fc.property(
       fc.array(anyIntent, { maxLength: 4 }),

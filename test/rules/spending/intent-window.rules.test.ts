@@ -22,7 +22,7 @@ function after(from: WindowState, command: WindowCommand, how: { by: string; at:
   return { ...from, status: moved.next, transactionId: isPaid ? how.by : null };
 }
 
-test('what is completed or missed never moves again', () => {
+test('a completed or missed window never changes again', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), step, (steps, { command, ...how }) => {
       const row = steps.reduce((from, one) => after(from, one.command, one), fresh);
@@ -33,7 +33,7 @@ test('what is completed or missed never moves again', () => {
   );
 });
 
-test('two transactions never both pay for one window, and only the one that does completes or reopens it', () => {
+test('only one transaction pays for a window, and only that one completes or reopens it', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 20 }), (steps) => {
       let row = fresh;
@@ -60,7 +60,7 @@ test('it is missed only once it is over, and a charge comes only while it is not
   );
 });
 
-test('whatever is free once its intent is over is missed, and nothing else', () => {
+test('exactly the unpaid windows are missed when the intent ends', () => {
   const states: WindowState[] = [
     fresh,
     { ...fresh, status: 'matched', transactionId: 'tx_1' },

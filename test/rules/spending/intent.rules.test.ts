@@ -41,7 +41,7 @@ test('a final intent is never moved', () => {
   );
 });
 
-test('a cause that moved an intent never moves it again, whatever happened since', () => {
+test('a cause changes an intent at most once', () => {
   fc.assert(
     fc.property(state, kind, (from, command) => {
       expect(moveIntent(from, command, true)).toEqual({ outcome: 'already', next: from.status });
@@ -49,7 +49,7 @@ test('a cause that moved an intent never moves it again, whatever happened since
   );
 });
 
-test('two causes never both match or complete one intent', () => {
+test('only one of two causes matches or completes an intent', () => {
   fc.assert(
     fc.property(state, fc.constantFrom('match' as const, 'complete' as const), (from, command) => {
       if (moveIntent(from, command, false).outcome !== 'moved') return;
@@ -136,7 +136,7 @@ test('a recurring intent waits for the end of its window, and then for the next 
   expect(intentFacts(waiting, now)).toEqual({ final: false, reached: [], dueInMs: { deadline: 60 * day } });
 });
 
-test('past its deadline an open intent reads expired, and nothing else reads otherwise than it is', () => {
+test('past its deadline an open intent is returned as expired, and every other status unchanged', () => {
   fc.assert(
     fc.property(state, fc.boolean(), (from, isPast) => {
       const read = statusAsOf({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
@@ -158,7 +158,7 @@ test('an intent may be paid for exactly while it is approved, unpaid and before 
   expect(whyUnpayable(late, now)).toBe(`the intent expired at ${now.toISOString()}`);
 });
 
-test('whatever is typed into a signal is a decision or is named, and never throws', () => {
+test('every input of a signal is a decision or a named refusal, and never throws', () => {
   fc.assert(
     fc.property(fc.anything(), (typed) => {
       const parsed = parseDecision(typed);

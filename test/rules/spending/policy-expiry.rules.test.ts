@@ -24,7 +24,7 @@ test('it expires exactly its minutes after the last change', () => {
   expect(isPolicyExpired({ updatedAt, expiresAfterMinutes: null }, new Date('2126-05-04'))).toBe(false);
 });
 
-test('an expired policy lets nothing through, whatever else is so and whether it was acted upon or not', () => {
+test('an expired policy allows no payment, before and after its expiry was carried out', () => {
   fc.assert(
     fc.property(facts, (given) => {
       if (given.policy !== null && isPolicyExpired(given.policy, given.at))
@@ -35,7 +35,7 @@ test('an expired policy lets nothing through, whatever else is so and whether it
 });
 
 describe('its process', () => {
-  test('acts only on what has expired, never twice, and waits no longer than is left or allowed', () => {
+  test('acts only after the expiry, never twice, and waits no longer than the remaining time', () => {
     fc.assert(
       fc.property(policy, fc.option(instant), instant, fc.boolean(), (of, expiredAt, at, isThere) => {
         const step = stepAt({ ...of, expiredAt }, at, isThere);

@@ -51,7 +51,7 @@ describe('whatever the facts are', () => {
     );
   });
 
-  test('asking for less is never evaluated harder', () => {
+  test('a lower amount never has a stricter decision', () => {
     fc.assert(
       fc.property(anyFacts, fc.nat(500), (facts, less) => {
         const smaller = {
@@ -64,7 +64,7 @@ describe('whatever the facts are', () => {
     );
   });
 
-  test('nothing is spent by a frozen or closed agent or card, or without a policy', () => {
+  test('a frozen or closed agent or card, or an agent without a policy, spends nothing', () => {
     fc.assert(
       fc.property(anyFacts, (facts) => {
         const isAble = facts.agent.status === 'active' && facts.policy !== null;
@@ -98,7 +98,7 @@ describe('whatever the facts are', () => {
     );
   });
 
-  test('rules are asked in their published order', () => {
+  test('rules are evaluated in their published order', () => {
     const order = [
       ...['agent_status', 'card_status', 'no_policy', 'policy_expiry', 'merchant_blocklist', 'merchant_allowlist'],
       ...['first_merchant', 'mcc_blocklist', 'mcc_allowlist', 'country', 'active_hours', 'cooldown', 'single_use'],
@@ -246,7 +246,7 @@ describe('edges', () => {
     expect(outcome(with_({ expiresAfterMinutes: 61, updatedAt }))).toBe('allow');
   });
 
-  test('auto-approve: none never asks, zero always asks, above asks', () => {
+  test('auto-approve: null needs no approval, zero always needs one, and an amount above the limit needs one', () => {
     expect(outcome(with_({ autoApproveLimitCents: null }))).toBe('allow');
     expect(outcome(with_({ autoApproveLimitCents: 0 }, asking({ amountCents: 0 })))).toBe('needs_approval');
     expect(outcome(with_({ autoApproveLimitCents: 1199 }))).toBe('needs_approval');
@@ -286,7 +286,7 @@ describe('edges', () => {
     expect(outcome(facts)).toBe('allow');
   });
 
-  test('a declaration may leave open what the charge must know', () => {
+  test('a declaration may omit facts that a charge needs', () => {
     const open = { ...asking({ merchant: undefined, mcc: null, country: null }), phase: 'declare' as const };
     const restricted = {
       merchantAllowlist: ['a'],

@@ -68,7 +68,7 @@ test('windows follow each other without overlapping, hold their due day, and kee
   );
 });
 
-test('an instant lies in the window that says so and in no other, and between two windows in none', () => {
+test('an instant lies in at most one window, and between two windows in none', () => {
   fc.assert(
     fc.property(schedule, fc.double({ min: -0.1, max: 1.1, noNaN: true }), (of, where) => {
       const at = later(of.anchorAt, Math.floor((+of.endsAt - +of.anchorAt) * where));
@@ -80,7 +80,7 @@ test('an instant lies in the window that says so and in no other, and between tw
   );
 });
 
-test('every day that a window wants and that no other is nearer to belongs to it', () => {
+test('a day in reach of several windows belongs to the nearest one', () => {
   fc.assert(
     fc.property(schedule, fc.nat(), (of, pick) => {
       const windows = allOf(of);
@@ -97,7 +97,7 @@ test('every day that a window wants and that no other is nearer to belongs to it
   );
 });
 
-test('the first window begins with the anchor: what is approved now may be charged now', () => {
+test('the first window begins at the approval, so an approved intent may be charged at once', () => {
   fc.assert(
     fc.property(schedule, (of) => {
       expect(windowAt(of, of.anchorAt)).toMatchObject({ number: 1, fromAt: of.anchorAt });

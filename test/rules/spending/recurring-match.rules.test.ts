@@ -53,7 +53,7 @@ test('its own tolerance counts where the policy names none: 11.00 of 10.00 fits,
   });
 });
 
-test('one that the policy names bounds its own, and a wider one adds nothing', () => {
+test('the policy’s tolerance bounds the intent’s, and a wider one does not extend it', () => {
   expect(asked({ amountCents: 1_050 }, {}, [], 5)).toMatchObject({ outcome: 'matched' });
   expect(asked({ amountCents: 1_051 }, {}, [], 5)).toMatchObject({
     outcome: 'mismatched',
@@ -72,7 +72,7 @@ test('another merchant fits only where the merchant does not matter', () => {
   expect(asked({ merchant: 'Fish Market' }, anywhere)).toMatchObject({ outcome: 'matched' });
 });
 
-test('outside its windows, and twice in one, it does not fit, and says when', () => {
+test('outside of its windows, and twice in one, it does not fit, with the time of the next window', () => {
   expect(asked({ at: new Date('2026-12-01T00:00:00Z') })).toMatchObject({
     outcome: 'mismatched',
     misfits: [{ field: 'window', reason: expect.stringContaining('may be charged next from 2026-12-17') }],
@@ -83,7 +83,7 @@ test('outside its windows, and twice in one, it does not fit, and says when', ()
   });
 });
 
-test('a charge under a standing agreement goes to the recurring intent, another one to the single one', () => {
+test('a charge under a standing agreement matches the recurring intent, any other the single one', () => {
   expect(asked({ recurring: true }, {}, [once])).toMatchObject({ intent: { id: 'int_music' } });
   expect(asked({ recurring: false }, {}, [once])).toMatchObject({ intent: { id: 'int_once' } });
   expect(asked({ recurring: true }, { expectedAmountCents: 5_000 }, [once])).toMatchObject({
@@ -93,7 +93,7 @@ test('a charge under a standing agreement goes to the recurring intent, another 
   expect(asked({}, {}, [{ ...once, expectedAmountCents: 5_000 }])).toMatchObject({ intent: { id: 'int_music' } });
 });
 
-test('without a standing agreement named both kinds are asked, so that the first charge of one passes', () => {
+test('without a standing agreement both kinds are candidates, so that the first charge of a subscription matches', () => {
   expect(asked({ recurring: false })).toMatchObject({ outcome: 'matched', intent: { id: 'int_music' } });
   const closed = { taken: [{ number: 2, status: 'matched', transactionId: 'tx_1' }] } as const;
   expect(asked({ recurring: true }, closed, [once])).toMatchObject({ outcome: 'matched', intent: { id: 'int_once' } });

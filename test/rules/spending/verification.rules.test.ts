@@ -15,7 +15,7 @@ test('an amount fits exactly within the tolerance, upwards and downwards', () =>
   );
 });
 
-test('the words name both figures', () => {
+test('the reason contains both figures', () => {
   const expected = { amountCents: 1_250, merchant: 'Sandbox Shop', tolerancePercent: 10 };
   expect(mismatchesOf(expected, { amountCents: 1_376, merchant: 'Other' })).toEqual([
     'amount: expected 12.50 (within 1.25 of it), actual 13.76',

@@ -48,7 +48,7 @@ describe('the sentence of a 503', () => {
   });
 });
 
-test('only what a repeat resolves is a collision', () => {
+test('only errors that a repeat resolves are collisions', () => {
   const collided = 'Unable to perform workflow execution update due to unexpected workflow task failure.';
   expect(isCollision(wrapped(9, collided))).toBe(true);
   expect(isCollision(wrapped(5, 'workflow update was aborted by closing workflow'))).toBe(true);

@@ -72,7 +72,7 @@ test('every pattern is balanced, names each account once and has no line of zero
   );
 });
 
-test('a clearing pays the network in full, whatever hold, money and debt there are, and takes no more than is there', () => {
+test('a clearing pays the network in full for every hold, balance and debt, and takes no more than is available', () => {
   fc.assert(
     fc.property(
       amount,
@@ -105,7 +105,7 @@ test('an owner owes only what neither hold nor wallet could pay', () => {
   );
 });
 
-test('any credit settles what is owed first', () => {
+test('any credit settles the debt first', () => {
   fc.assert(
     fc.property(amount, some, (amountCents, receivableCents) => {
       for (const asked of [

@@ -47,7 +47,7 @@ const journal: JournalOnRecord = {
   ],
 };
 
-test('a seal changes with any fact of the journal, its place and what came before', () => {
+test('a seal changes with any fact of the journal, its position and the seal before it', () => {
   const seals = new Set([sealOf(genesis, 1, journal), sealOf(genesis, 2, journal), sealOf('f'.repeat(64), 1, journal)]);
   const fields = Object.keys(journal).filter((name) => name !== 'entries') as (keyof JournalOnRecord)[];
   for (const field of fields) seals.add(sealOf(genesis, 1, { ...journal, [field]: 'another' }));

@@ -19,13 +19,13 @@ const facts = fc.record({
 });
 const free = { isDefault: false, availableCents: 0, heldCents: 0, openChildren: 0, drawingAgents: 0 };
 
-test('a closed wallet stays closed, whatever is asked', () => {
+test('a closed wallet stays closed after every command', () => {
   fc.assert(
     fc.property(facts, (any) => expect(closeWallet('closed', any)).toEqual({ outcome: 'already', next: 'closed' })),
   );
 });
 
-test('a wallet closes exactly when nothing is in it, above it or below it', () => {
+test('a wallet can be closed exactly when it is not the default and has no money, no child wallet and no agent', () => {
   fc.assert(
     fc.property(fc.constantFrom('active' as const, 'frozen' as const), facts, (from, any) => {
       const isFree = !any.isDefault && any.availableCents + any.heldCents + any.openChildren + any.drawingAgents === 0;
@@ -34,7 +34,7 @@ test('a wallet closes exactly when nothing is in it, above it or below it', () =
   );
 });
 
-test('a refused close says what to do first', () => {
+test('a refused close names the required step', () => {
   const refusals = [
     [{ isDefault: true }, /default/],
     [{ availableCents: 1_250 }, /holds 12\.50 euros/],

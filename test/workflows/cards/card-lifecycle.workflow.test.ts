@@ -71,7 +71,7 @@ test('it issues the card at its start, and a later update finds it issued', asyn
   await end(handle);
 });
 
-test('it tells the processor each state and ends when the processor knows that the card is closed', async () => {
+test('it sends each state to the processor and ends when the processor has confirmed the close', async () => {
   const handle = await started();
   await becomes('active');
   for (const status of ['frozen', 'active', 'frozen'] as const) {
@@ -83,7 +83,7 @@ test('it tells the processor each state and ends when the processor knows that t
   expect(rowOf(id).told).toEqual(['frozen', 'active', 'frozen', 'closed']);
 });
 
-test('with the processor away it keeps trying, and tells only the last state', async () => {
+test('with the processor away it tries again, and sends only the last state', async () => {
   const handle = await started();
   await becomes('active');
   Object.assign(rowOf(id), { isAway: true, status: 'frozen' });
@@ -146,7 +146,7 @@ test('200 arbitrary wakes and unknown signals leave it running', async () => {
   expect(await end(handle)).toMatchObject({ status: 'closed' });
 });
 
-test('a run that is lost goes on from the row when it is started again', async () => {
+test('a lost run continues from the row when it is started again', async () => {
   const first = await started();
   await becomes('active');
   await first.terminate('lost');

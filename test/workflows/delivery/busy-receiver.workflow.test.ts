@@ -55,7 +55,7 @@ const longSeconds = 8;
 /** For a machine that is busy with other things; what is asserted does not depend on it. */
 const patienceMs = 60_000;
 
-test('each vain look doubles the wait, up to a minute', async () => {
+test('each poll without a free place doubles the wait, up to a minute', async () => {
   outcomes = [];
   const handle = await begin();
   for (let count = 1; count <= 7; count++) {
@@ -66,7 +66,7 @@ test('each vain look doubles the wait, up to a minute', async () => {
   await handle.terminate('test');
 }, 120_000);
 
-test('a batch that attempted something begins the waits anew', async () => {
+test('a batch with an attempt resets the wait', async () => {
   outcomes = [0, 0, 5, 0];
   const handle = await begin();
   expect((await wait(handle, 3)).slice(0, 3)).toEqual([2, 4, 2]);

@@ -47,7 +47,7 @@ const open = async (webhookId: string) => {
   return row;
 };
 
-test('the end of a run and a failure at the same moment: what waits always has an open process', async () => {
+test('the end of a run and a concurrent failure: a waiting delivery always has an open workflow run', async () => {
   const { ownerId, webhookId } = await subscribed('raced-end');
   const { database } = bursar.infrastructure;
   const answered = (claimed: Result['claimed'], code: number): Result => ({

@@ -69,7 +69,7 @@ const idsAt = (box: string): string[] =>
   bursar.receiver.received(box).map(({ headers }) => String(headers['webhook-id']));
 
 describe('probing', () => {
-  test('after five timeouts in a row one request goes at a time, the others keep their attempts, and a success releases them, oldest first', async () => {
+  test('after five timeouts in a row one request is sent at a time, the others keep their attempts, and a success releases them, oldest first', async () => {
     const [count, probes] = [30, 4];
     const then = inTurn(...Array.from({ length: 5 + probes }, () => hanging), answerAfter(20));
     const { webhookId } = await failedOnce('probed', count, then);
@@ -119,7 +119,7 @@ describe('probing', () => {
 });
 
 describe('several workers', () => {
-  test('two never send one delivery at once, and each delivery arrives once', async () => {
+  test('two processes never send one delivery concurrently, and each delivery arrives once', async () => {
     const count = 150;
     const { webhookId } = await failedOnce('shared', count, answerAfter(20));
     const sending = new Set<string>();

@@ -139,7 +139,7 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
   );
 }, 300_000);
 
-test('a look at 100,000 that wait is quick, and deleting the subscription ends them in one statement', async () => {
+test('reading 100,000 waiting deliveries is fast, and deleting the subscription ends them in one statement', async () => {
   const { webhookId, webhooks } = await withWaiting('deleted', 100_000);
   const now = await businessNow(bursar.world);
   const [next, lookMs] = await timed(() =>

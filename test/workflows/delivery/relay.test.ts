@@ -42,7 +42,7 @@ describe('one relay', () => {
   // spec: delivery-body:createdAt with milliseconds in UTC
   // spec: delivery-body:data
   // spec: signature:key
-  test('an event arrives signed, with the headers of the specification, and is shown as delivered', async () => {
+  test('an event arrives signed, with the headers of the specification, and its delivery is listed as succeeded', async () => {
     await bursar.relay();
     const owner = await subscribed('plain');
     await bursar.emit(owner.ownerId);
@@ -90,7 +90,7 @@ describe('one relay', () => {
 
   // spec: delivery:to subscribed URLs
   // spec: subscription:all events
-  test('only who subscribed hears, each event once per subscription', async () => {
+  test('only subscribers get an event, once per subscription', async () => {
     await bursar.relay();
     const names = await subscribed('names', ['policy.deleted', 'policy.updated']);
     await subscribed('all', ['*'], names);
@@ -114,7 +114,7 @@ describe('one relay', () => {
     expect(bodies('other-owner').map((body) => JSON.parse(body).event)).toEqual(['webhook.created']);
   });
 
-  test('without any notification the poll finds what waits', async () => {
+  test('without any notification polling finds waiting deliveries', async () => {
     const owner = await subscribed('polled');
     const relay = await bursar.relay({ isDeaf: true, pollMs: 400 });
     await eventually(
@@ -288,7 +288,7 @@ describe('several relays', () => {
     expect(new Set(ids).size).toBe(400);
   });
 
-  test('together they never exceed the places of a receiver', async () => {
+  test('several relays never exceed the places of a receiver', async () => {
     bursar.receiver.answers('narrow', after(30));
     const owner = await subscribed('narrow');
     await bursar.emit(owner.ownerId, 60);
@@ -301,7 +301,7 @@ describe('several relays', () => {
     expect(bursar.receiver.mostAtOnce('narrow')).toBeGreaterThan(1);
   });
 
-  test('what a dead relay had claimed is delivered after its lease, with a new attempt id, and its late result is refused', async () => {
+  test('a delivery that a dead relay had claimed is sent after its lease, with a new attempt id, and the late result is refused', async () => {
     const owner = await subscribed('orphaned');
     await bursar.emit(owner.ownerId, 3);
     const { database, clock, vault } = bursar.infrastructure;
@@ -421,7 +421,7 @@ describe('subscriptions that end', () => {
     expect(bodies('raced')).toEqual([]);
   });
 
-  test('a paused one keeps what waits and gets it when active again', async () => {
+  test('a paused one keeps its waiting deliveries and gets them when active again', async () => {
     const owner = await subscribed('paused');
     await bursar.emit(owner.ownerId, 2);
     await bursar.world.sql(`update webhooks set status = 'paused' where id = $1`, [owner.webhook.id]);
@@ -436,7 +436,7 @@ describe('subscriptions that end', () => {
   });
 });
 
-test('while the database is away nothing is lost, and stopping finishes what is under way', async () => {
+test('while the database is away no delivery is lost, and stopping finishes attempts in progress', async () => {
   bursar.receiver.answers('outage', after(300));
   const owner = await subscribed('outage');
   const relay = await bursar.relay({ pollMs: 500 });

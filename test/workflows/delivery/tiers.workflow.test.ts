@@ -134,7 +134,7 @@ describe.each([
 });
 
 describe('a change of plan', () => {
-  test('counts for the events after it; what is under way keeps the tier of its event', async () => {
+  test('counts for later events; a delivery in progress keeps the tier of its event', async () => {
     bursar.receiver.answers('upgraded', inTurn(status(500)));
     const owner = await subscribed('free', 'upgraded');
     await bursar.emit(owner.ownerId);

@@ -137,7 +137,7 @@ describe('retries', () => {
     );
   });
 
-  test('an operator reads what a run waits for, and no address and no secret', async () => {
+  test('the current details say what a run waits for, without an address or a secret', async () => {
     bursar.receiver.answers('read', status(500));
     const { webhookId, ownerId, webhook } = await failedOnce('read');
     const handle = await handleOf(webhookId);
@@ -232,7 +232,7 @@ describe("an operator's messages", () => {
     expect(await detailsOf(webhookId)).toContain('- retry-now: 2 deliveries');
   });
 
-  test('give-up ends one delivery, then all, with who gave up', async () => {
+  test('give-up ends one delivery, then all, and records the operator', async () => {
     const { all, handle, webhookId, webhooks } = await threeFailed('given-up', status(500));
     const [newest] = await all();
     await handle.signal('give-up', { delivery: newest?.id });
@@ -257,7 +257,7 @@ describe("an operator's messages", () => {
     expect(attempted('given-up')).toBe(3);
   });
 
-  test('what names no waiting delivery changes nothing, is refused as an update and named as a signal', async () => {
+  test('input that names no waiting delivery changes nothing, is refused as an update and noted as a signal', async () => {
     const { all, handle, webhookId } = await threeFailed('nonsense', status(500));
     const other = 'whd_01kaftm3w0e6r8t9y0b1c2d3e4';
     const ignored = /^give-up was ignored: send \{"delivery":"whd_…"\} for one delivery, or "all" or nothing for all$/;
@@ -311,7 +311,7 @@ describe('the one claim', () => {
     await giveBack(id);
   });
 
-  test('a retry whose holder died is taken over once its lease has run out', async () => {
+  test('a retry of a dead process is taken over after its lease has expired', async () => {
     bursar.receiver.answers('taken-over', status(500));
     const { id, webhookId } = await failedOnce('taken-over');
     await dueNow(id);
@@ -326,7 +326,7 @@ describe('the one claim', () => {
     await giveBack(id);
   });
 
-  test('a run goes on with a retry whose holder died', async () => {
+  test('a run continues a retry of a dead process', async () => {
     bursar.receiver.answers('died', inTurn(status(500), status(200)));
     const { id, webhookId, delivery } = await failedOnce('died');
     await dueNow(id);
@@ -341,7 +341,7 @@ describe('the one claim', () => {
     );
   });
 
-  test('a run ends a retry whose holder died when its subscription was deleted meanwhile', async () => {
+  test('a run ends a retry of a dead process when its subscription was deleted meanwhile', async () => {
     bursar.receiver.answers('died-deleted', status(500));
     const { id, webhookId, webhooks, webhook } = await failedOnce('died-deleted');
     await dueNow(id);

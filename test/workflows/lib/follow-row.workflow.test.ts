@@ -199,7 +199,7 @@ test('`once`: a history that becomes long between `mark` and `send` does not lea
   expect(sent).toHaveLength(1);
 }, 60_000);
 
-test('`once`: a call without an answer is not repeated; its outcome is asked for', async () => {
+test('`once`: a call without an answer is not repeated; its outcome is queried', async () => {
   send = async () => {
     change({ dueInMs: 0 });
     throw new Error('the connection was closed');

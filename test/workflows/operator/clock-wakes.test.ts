@@ -41,7 +41,7 @@ const worksOff = async (relay: ReturnType<RelayWorld['relay']>): Promise<void> =
   while ((await relay.pass()).woken > 0);
 };
 
-test('wakes what is due, once, and nothing else', async () => {
+test('wakes exactly the due rows, once', async () => {
   await world.rows('intentLifecycle', 'own_a', 40, due);
   await world.rows('cardLifecycle', 'own_a', 5, { ...started, due_at: `now() + interval '1 hour'` });
   await world.rows('checkout', 'own_a', 5, { ...started, due_at: 'null' });
@@ -113,7 +113,7 @@ test('a row that a transaction holds when its turn comes is marked when it is fr
   expect(await countClockWakes(world.database)).toEqual({ woken: 3, left: 0 });
 });
 
-test('with Temporal away nothing is woken and everything is left, until it is back', async () => {
+test('with Temporal away no row is woken and all remain, until it is back', async () => {
   await world.rows('intentLifecycle', 'own_a', 20, due);
   world.goAway(true);
   await request(61_000);

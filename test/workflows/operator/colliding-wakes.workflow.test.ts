@@ -23,7 +23,7 @@ afterAll(async () => {
 const rounds = 6;
 const atOnce = 30;
 
-test('a workflow run with ten updates in flight: the next one answers 503 at once and says so', async () => {
+test('a workflow run with ten updates in flight: the next one answers 503 at once with the reason', async () => {
   const { agents, intents } = clientsOf(await world.owner());
   const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
   const { id } = await intents.declareIntent({ body: { agentId, purpose: 'dear', expectedAmountEuros: 80 } });
@@ -52,7 +52,7 @@ test('a workflow run with ten updates in flight: the next one answers 503 at onc
   }
 }, 60_000);
 
-test('approving, cancelling and waking 180 intents at once never answers 503', async () => {
+test('concurrent approvals, cancellations and wakes of 180 intents never answer 503', async () => {
   const owner = await world.owner();
   const { agents, intents } = clientsOf(owner);
   const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });

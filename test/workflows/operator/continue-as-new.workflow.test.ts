@@ -160,7 +160,7 @@ test('ignored signals make it continue as new; the new run handles later ones', 
   expect(await latest(workflowId).result()).toMatchObject({ status: 'cancelled' });
 }, 60_000);
 
-test('an update in flight is answered before it goes on', async () => {
+test('an update in flight is answered before the run continues as new', async () => {
   const workflowId = await started();
   const first = await runIdOf(workflowId);
   let release: () => void = () => undefined;

@@ -137,7 +137,7 @@ describe('the pace', () => {
   });
   afterAll(() => world.sql(`delete from workflow_runs where workflow = 'checked'`));
 
-  test('a row is asked about once an hour; three workers together ask at most ten times a second', async () => {
+  test('a row is checked once an hour; three workers together check at most ten rows a second', async () => {
     const loops = [1, 2, 3].map(() => startEndedRunsLoop(options()));
     try {
       await eventually(
@@ -156,7 +156,7 @@ describe('the pace', () => {
       expect((times[i + 10] ?? Number.POSITIVE_INFINITY) - at).toBeGreaterThan(700);
   }, 30_000);
 
-  test('with Temporal away nothing is taken, and what was not answered is asked again in a minute', async () => {
+  test('with Temporal away no run counts as ended, and unanswered checks are repeated in a minute', async () => {
     await world.sql(`update workflow_runs set checked_at = now() - interval '61 minutes' where id = 'checked/13'`);
     isAway = true;
     await expect(checkSome(options())).rejects.toThrow('Temporal is away');

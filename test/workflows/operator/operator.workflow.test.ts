@@ -169,8 +169,8 @@ test('open business is found by stage, as an operator searches', async () => {
 /** The link shows and denies one intent, which a reader of the run may do anyway; it approves nothing. */
 const approversLink = /http:\/\/localhost:\d+\/approve\/[0-9a-f]{32}/g;
 
-describe('what histories hold', () => {
-  test('ids, amounts, states and codes only, beside what approvers typed', () => {
+describe('the content of histories', () => {
+  test('ids, amounts, states and codes only, and the input of approvers', () => {
     const fit = [
       /^[a-z]+_[a-z0-9]{8,64}$/, // an id
       /^(signal|call|key|checkout|deadline|agent):[\w:./-]+$/, // a cause, an actor

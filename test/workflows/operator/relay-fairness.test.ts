@@ -82,7 +82,7 @@ describe('shares', () => {
     );
   });
 
-  test('a batch out of 100,000 rows of one owner reads a few hundred, also when it was asked for before they came', async () => {
+  test('a batch out of 100,000 rows of one owner reads a few hundred, also with a plan from before they existed', async () => {
     const client = new pg.Client({ connectionString: world.config.DATABASE_URL });
     await client.connect();
     try {
@@ -132,7 +132,7 @@ describe('pace', () => {
     expect(world.called[5]).toEqual({ kind: 'wake', id: 'intentLifecycle/own_a-2', ownerId: 'own_a' });
   });
 
-  test('a run whose deadline has moved is not rescued, and is again when the new one is overdue', async () => {
+  test('a run whose deadline was moved is not rescued until the new one is overdue', async () => {
     await world.rows('intentLifecycle', 'own_a', 1, overdue);
     await world.relay().pass();
     await world.sql(
@@ -223,7 +223,7 @@ describe('runs that cannot be reached', () => {
     expect(await world.sql('select 1 from workflow_runs where wanted_wake or waking_until is not null')).toEqual([]);
   });
 
-  test('a Temporal that is slow is not away: the pass succeeds, and asks for no more than it has under way', async () => {
+  test('a slow Temporal does not count as away: the pass succeeds, and starts no further calls', async () => {
     await world.rows('intentLifecycle', 'own_a', 100, wanted);
     let most = 0;
     let now = 0;
@@ -249,7 +249,7 @@ describe('runs that cannot be reached', () => {
     await expect(world.relay().pass()).rejects.toThrow('none of 20 workflow runs could be reached');
   });
 
-  test('Temporal away makes the pass fail, and nothing is lost by it', async () => {
+  test('a pass fails while Temporal is away, and no row is lost', async () => {
     await world.rows('intentLifecycle', 'own_a', 3, wanted);
     world.goAway(true);
     const relay = world.relay();

@@ -42,7 +42,7 @@ beforeAll(() => {
 const pass = () => relay.pass();
 let during = async (): Promise<unknown> => undefined;
 
-test('a wake that failed, or whose sender died, is sent again; one that arrived is not', async () => {
+test('a wake that failed, or whose sender died, is sent again; a delivered one is not', async () => {
   await world.sql(
     `insert into workflow_runs (id, workflow, subject_id, owner_id, stage, is_open, started_epoch, wanted_wake, created_at)
      values ('intent/int_a', 'intentLifecycle', 'int_a', 'own_a', 'denied', false, 'epoch', true, '2026-01-01')`,
@@ -87,7 +87,7 @@ test('a change while the run is started, or while its wake is under way, is foll
   expect(woken).toEqual(['intent/int_b', 'intent/int_b', 'intent/int_b']);
 });
 
-test('a late confirmation does not end a claim that was made anew for a later change', async () => {
+test('a late confirmation does not end the claim of a later change', async () => {
   woken.length = 0;
   let sent = (): void => undefined;
   const hanging = new Promise<void>((resolve) => {

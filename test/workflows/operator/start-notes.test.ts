@@ -94,7 +94,7 @@ test('a locked row is skipped without waiting', async () => {
   );
 });
 
-test('what is asked for soon is started once, and not when the relay has taken it up', async () => {
+test('concurrent requests start a run once, and not when the relay has started it', async () => {
   const ids = runs.map(({ id }) => id);
   await world.sql('update workflow_runs set retry_at = now() where id = any($1)', [ids.slice(0, 5)]);
   for (const id of [...ids, ...ids]) gateway.startSoon(id);

@@ -51,7 +51,7 @@ const declared = async (where: World, rules: { requireAttestation?: boolean } = 
   };
 };
 
-describe('what a person types', () => {
+describe('updates of a person', () => {
   test.each([
     [{ decision: 'approve', by: 'anna' }, 'signal:anna'],
     ['approve', 'signal:unnamed'],
@@ -67,7 +67,7 @@ describe('what a person types', () => {
     expect(await read()).toMatchObject({ status: 'denied' });
   });
 
-  test('what comes too late is refused in words', async () => {
+  test('an update that comes too late is refused with a message', async () => {
     const { update, read, approve } = await declared(world);
     await approve();
     expect(await update({ decision: 'deny', by: 'anna' })).toBe('cannot deny an intent that is approved');
@@ -106,7 +106,7 @@ describe('what a person types', () => {
   });
 });
 
-describe('who would pass for the API', () => {
+describe('updates that imitate the API', () => {
   const forged = {
     decision: 'approve',
     actor: 'key',
@@ -153,7 +153,7 @@ describe('who would pass for the API', () => {
     expect(await approve()).toMatchObject({ approvedBy: 'key:key_0123456789' });
   });
 
-  test('the API itself approves in live, by a seal that tells nothing and is short', async () => {
+  test('the API approves in live, by a short signature without personal data', async () => {
     const { id, approve, read } = await declared(live);
     expect(await approve()).toMatchObject({ status: 'approved' });
     expect((await read()).approvedBy).toMatch(/^key:key_/);

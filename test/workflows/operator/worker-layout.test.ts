@@ -91,7 +91,7 @@ test('a run whose workflow task fails: the log names it, the metric counts it, a
   await temporal.close();
 }, 90_000);
 
-test('a run that is reset goes on from its row', async () => {
+test('a reset run continues from its row', async () => {
   const { agents, intents } = clientsOf(await bursar.owner());
   const { id: agentId } = await agents.createAgent({ body: { name: 'buyer' } });
   const { id } = await intents.declareIntent({
@@ -121,7 +121,7 @@ test('a run that is reset goes on from its row', async () => {
 const operator = (...command: string[]): Promise<unknown> =>
   promisify(execFile)(bursar.ready.temporalCli ?? '', [...command, '--address', bursar.ready.temporalAddress]);
 
-test('with a receiver that never answers, worker and API end by themselves before they are killed', async () => {
+test('with a receiver that never answers, worker and API end before they would be killed', async () => {
   const { agents, webhooks } = clientsOf(await bursar.owner());
   await webhooks.createWebhook({ body: { url: `${originOf(silent)}/`, events: ['*'] } });
   await agents.createAgent({ body: { name: 'buyer' } });

@@ -126,7 +126,7 @@ describe('nothing is held', () => {
     expect(await w.world.sql('select 1 from transactions where intent_id = $1', [intentId])).toEqual([]);
   };
 
-  test('when the shop is dearer than the intent; the intent can be tried anew', async () => {
+  test('when the shop’s price is above the intent; the intent can be paid again', async () => {
     const payer = await buyer();
     const intentId = await anIntent(w.world, payer);
     await refused(payer, intentId, w.shop('sandbox-shop', 1_251), /expects 12\.50, asked 12\.51: nothing was held/);

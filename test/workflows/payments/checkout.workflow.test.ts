@@ -115,7 +115,7 @@ test('an unknown outcome is answered as such, and resolved by the network', asyn
   expect(row.done).toEqual(['offer', 'pay']);
 }, 30_000);
 
-test('the shop is asked again when its time has come', async () => {
+test('the shop is asked again at the due time', async () => {
   const { id, row } = aCheckout({ pays: ['paying', 'failed'], waitMs: 300 });
   const handle = await start(id);
   await eventually(

@@ -173,7 +173,7 @@ test('confirm before the authorization: the transaction that it made is linked u
   expect((await callsOf(declared.body.id))['intent.completed']).toEqual([confirmed.call]);
 });
 
-test('a declaration alone: the charge that the network brings, what is given back of it, and its expiry', async () => {
+test('a declaration alone: the charge by the network, its reversal, and its expiry', async () => {
   const declared = await declare(33, 'run-declare');
   const { body } = await network.authorize(payer, { amountCents: 3_300, id: 'auth_declared' });
   expect(body.decision).toBe('approved');

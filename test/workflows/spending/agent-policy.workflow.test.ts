@@ -124,7 +124,7 @@ test('a change restarts it, also after it has acted', async () => {
   await ends(handle);
 });
 
-test('it ends with the expiry, or with the agent, and says which', async () => {
+test('it ends with the expiry, or with the agent, and records which', async () => {
   const first = await started();
   await ends(first);
   await says(first, 'Done: the policy never expires.');
@@ -157,7 +157,7 @@ test('200 arbitrary wakes and unknown signals leave it running, and make it act 
   expect(await ends(handle)).toMatchObject({ agentId: id });
 });
 
-test('a run that is lost goes on from the row when it is started again', async () => {
+test('a lost run continues from the row when it is started again', async () => {
   const first = await started();
   await says(first, 'Waiting until');
   await first.terminate('lost');

@@ -82,7 +82,7 @@ const approve = (causeId: string): Decision => ({
   requestId: causeId,
 });
 
-test('an approval by update answers with the new state, and a later denial is refused in words', async () => {
+test('an approval by update answers with the new state, and a later denial is refused with a message', async () => {
   const handle = await started();
   const view = await handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('a')] });
   expect(view.status).toBe('approved');
@@ -111,7 +111,7 @@ test('a step needs no server task until the database is away: then operators see
   expect(scheduled).toEqual(['readIntent']);
 });
 
-test('a signal as a person sends it approves; a wake lets the run see what others did', async () => {
+test('a person’s signal approves; a wake makes the run read changes of others', async () => {
   const handle = await started();
   await handle.signal('decide', { decision: 'approve', by: 'anna' });
   await eventually(
@@ -129,7 +129,7 @@ test('a deadline that has passed expires the intent', async () => {
   expect(await (await started()).result()).toMatchObject({ status: 'expired' });
 });
 
-test('a decision that overtakes the first look at the row waits for it', async () => {
+test('a decision that arrives before the first read of the row waits for it', async () => {
   rowOf(id).loadable = false;
   const handle = await started();
   const answer = handle.executeUpdate<IntentView, [Decision]>('decide', { args: [approve('early')] });
@@ -145,7 +145,7 @@ test('many concurrent decisions are handled one at a time', async () => {
   await handle.terminate();
 });
 
-test('200 arbitrary signals leave the run alive, and what was ignored is named', async () => {
+test('200 arbitrary signals do not end the run, and ignored ones are named', async () => {
   const handle = await started();
   const harmless = fc.jsonValue().filter((value) => !/approve|deny|cancel/i.test(JSON.stringify(value)));
   const typed = [

@@ -123,7 +123,7 @@ describe('the action', () => {
     expect(await workflowRunOf(agent)).toMatchObject({ is_open: true, due_at: null });
   });
 
-  test('close: all cards for good; what the owner does next is to issue a new one', async () => {
+  test('close: all cards close for good; the owner then issues a new one', async () => {
     const agent = await anAgent({ expirationAction: 'close' });
     await anotherCard(agent, 'second');
     await api().cards.freezeCard({ params: { cardId: agent.cardId }, body: {} });
@@ -185,7 +185,7 @@ describe('the action', () => {
   });
 });
 
-describe('what the owner does', () => {
+describe('actions of the owner', () => {
   test('a card is unfrozen under a policy that expired, and its next charge declined by the rule', async () => {
     const agent = await anAgent();
     await world.advance(hour);
@@ -306,7 +306,7 @@ describe('what the owner does', () => {
     expect(await statesOf(agent)).toMatchObject([{ status: 'closed' }]);
   });
 
-  test('a template never expires, and ten years are waited for', async () => {
+  test('a template never expires, and an expiry of ten years is waited for', async () => {
     const template = await api().policies.createPolicy({ body: { name: 'T', expiresAfterMinutes: 1 } });
     expect(template.expiresAt).toBeNull();
     const agent = await anAgent({ expiresAfterMinutes: 5_256_000 });

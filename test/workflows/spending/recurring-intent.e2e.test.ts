@@ -102,7 +102,7 @@ test('a person’s approval begins the schedule', async () => {
   expect(await execute(intent.id, 6_600)).toMatchObject({ success: true });
 });
 
-test('executed once in each window; a second time, between two and above the tolerance it is refused and nothing is held', async () => {
+test('executed once in each window; a second execution, one between windows or above the tolerance is refused and nothing is held', async () => {
   const intent = await declare({ recurring: { cadence: 'weekly', windowStartDaysBefore: 1, windowEndDaysAfter: 1 } });
   await expect(execute(intent.id, 1_101)).rejects.toMatchObject({
     status: 400,

@@ -1,6 +1,6 @@
 /**
  * Card request writes: lock the row, decide by the rules, save, record transition, event and workflow run, all in the
- * caller's transaction. The only way a card request changes; who may ask is checked before.
+ * caller's transaction. The only way a card request changes. The caller has checked the permission.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

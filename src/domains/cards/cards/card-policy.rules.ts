@@ -1,6 +1,6 @@
 /**
- * What the card's own limits and its agent's policy leave together: the narrower of two limits, and how much of them is
- * left. Pure, and in step with the checks of a charge.
+ * Combines the limits of a card with its agent's policy: the narrower limit applies, and how much of it remains. Pure;
+ * agrees with the checks of a charge.
  * @module
  */
 import { minute } from '../../../kernel/instant.ts';

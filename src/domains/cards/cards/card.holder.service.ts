@@ -1,4 +1,4 @@
-/** What the cards of one agent share: who holds them, one name each, and one of them the primary. @module */
+/** Rules over all cards of one agent: the cardholder, unique names, and exactly one primary card. @module */
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';

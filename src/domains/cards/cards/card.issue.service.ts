@@ -1,7 +1,6 @@
 /**
- * What the processor answered about a card: the issued card, and the states that the processor has confirmed since.
- * Nothing here dials out: the worker
- * asks the processor between these transactions.
+ * Stores the answers of the card processor: the issued card, and the states that it has confirmed since. Makes no
+ * outbound call: the worker calls the processor between these transactions.
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';

@@ -1,4 +1,4 @@
-/** What travels between the API, the worker and the card workflow: names, ids and JSON-safe shapes. @module */
+/** The messages between the API, the worker and the card workflow: names, ids and JSON-safe shapes. @module */
 import { type Message, message } from '../../../kernel/message.ts';
 import type { CardStatus, FrozenBy } from './card.rules.ts';
 

@@ -1,6 +1,6 @@
 /**
- * The card processor as Bursar needs it, in Bursar's terms. Expected answers are typed outcomes; a processor
- * that is away, or that answers what it never should, is a DomainError `unavailable`. Never a number, never a CVC.
+ * The card processor as Bursar uses it. Expected answers are typed outcomes; an unreachable processor, or an
+ * undocumented answer, is a DomainError `unavailable`. A card number or CVC never passes this port.
  * @module
  */
 import type { Id } from '../../../kernel/ids.ts';

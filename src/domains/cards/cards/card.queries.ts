@@ -1,4 +1,8 @@
-/** Card reads, as many statements for one card as for a hundred: with the agent's name and its wallet's balance. @module */
+/**
+ * Card reads with the agent's name and its wallet's balance. The number of statements does not depend on the number of
+ * cards.
+ * @module
+ */
 import { type NotNull, sql } from 'kysely';
 import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';

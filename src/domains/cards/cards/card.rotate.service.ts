@@ -1,7 +1,6 @@
 /**
- * A card gets a new number: another card is reserved to take its place, and does so when the processor has issued it,
- * in
- * one transaction. Until then the old card goes on, and whatever happens to it happens to what comes after it.
+ * Rotates a card: reserves a new card that replaces the old one in one transaction when the processor has issued it.
+ * Until then the old card pays, and each change of its state also applies to the new one.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

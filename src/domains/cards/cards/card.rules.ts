@@ -1,6 +1,6 @@
 /**
- * What a card may become, and what its process has to do next. Pure: the row, its agent's state and whether the
- * cause was seen come in as arguments.
+ * The state transitions of a card, and the next call to the processor that its workflow has to make. Pure: the row, its
+ * agent's state and whether the cause was seen are arguments.
  * @module
  */
 import type { Move } from '../../../kernel/move.ts';

@@ -1,6 +1,7 @@
 /**
- * Moves of issued cards: lock, decide by the rules, save, record transition, event and wake, all in the caller's
- * transaction, so that every revoking command works with Temporal down. Locks an agent before its cards, never after.
+ * State changes of issued cards: lock, decide by the rules, save, record transition, event and wake, all in the
+ * caller's transaction, so that every revoking command works while Temporal is down. Always locks an agent before its
+ * cards.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

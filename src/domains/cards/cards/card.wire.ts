@@ -1,4 +1,4 @@
-/** Cards as callers, events and workflows show them. Shapes only. @module */
+/** The shapes of a card for callers, events and workflows. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import { eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import type { CardRow } from './card.entity.ts';

@@ -1,6 +1,6 @@
 /**
- * Records what came of attempts, many in one transaction: the delivery's next state, the receiver's health, and the
- * process of the subscription's retries. A result whose claim was lost meanwhile changes nothing.
+ * Records the results of attempts, many in one transaction: the delivery's next state, the receiver's health, and the
+ * workflow run of the subscription's retries. A result whose claim has expired changes nothing.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * How a delivery goes on: which answer counts, how many attempts its plan gives, when the next one is due, and how it
- * ends. Pure; `now` is business time.
+ * The state transitions of a delivery: which answer counts as success, how many attempts its plan has, when the next
+ * one is due, and how it ends. Pure; `now` is business time.
  * @module
  */
 import { day, hour, later, minute } from '../../../kernel/instant.ts';

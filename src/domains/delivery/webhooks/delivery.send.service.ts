@@ -1,6 +1,6 @@
 /**
- * One attempt: signs a claimed delivery and sends it, and says what came of it. Writes nothing; a receiver's failure
- * is a result, only a fault of ours throws.
+ * One attempt: signs a claimed delivery, sends it and returns the result. Writes nothing. A failure of the receiver is
+ * a result; only internal errors throw.
  * @module
  */
 import { second } from '../../../kernel/instant.ts';

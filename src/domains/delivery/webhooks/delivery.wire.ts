@@ -1,4 +1,4 @@
-/** A delivery as its owner sees it. Shapes only. @module */
+/** The shape of a delivery for its owner. Shapes only. @module */
 import type { DeliveryRecord, WholeDelivery } from './delivery.queries.ts';
 import { tierOf } from './delivery.rules.ts';
 import type { DeliveryWire, WholeDeliveryWire } from './webhook.contract.ts';

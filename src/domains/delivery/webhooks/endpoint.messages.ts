@@ -1,6 +1,6 @@
 /**
- * What travels between the worker and the workflow run of one subscription's retries: names, ids, counts and states;
- * and the parsing of what an operator sends to the run.
+ * The messages between the worker and the workflow run of one subscription's retries: names, ids, counts and states,
+ * and the parser for the messages of an operator.
  * @module
  */
 import { textsOf } from '../../../kernel/bounded.ts';

@@ -1,6 +1,6 @@
 /**
- * What the retries of one subscription do next: attempt, wait or end. Pure; `now` is business time, leases run in real
- * time.
+ * Decides the next step of one subscription's retries: attempt, wait or end. Pure; `now` is business time, leases are
+ * in real time.
  * @module
  */
 import { longestWaitMs, minute, second } from '../../../kernel/instant.ts';

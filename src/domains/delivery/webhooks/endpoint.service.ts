@@ -1,7 +1,7 @@
 /**
- * The retries of one subscription as its workflow run sees them: what waits and what to do next; and what an operator
- * asks of them. The row in `workflow_runs` is locked while the end is decided, so that a delivery that fails meanwhile
- * either is seen or opens it again.
+ * The retries of one subscription for its workflow run: the waiting deliveries, the next step, and the commands of an
+ * operator. The row in `workflow_runs` is locked while the end is decided, so that a concurrent failure either is seen
+ * or opens it again.
  * @module
  */
 import { oneRow, rows, type Tx } from '../../../db/tx.ts';

@@ -1,4 +1,4 @@
-/** Subscription reads: one, and pages by owner. Deleted ones are gone. @module */
+/** Subscription reads: one, and pages by owner. Deleted ones are not returned. @module */
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';

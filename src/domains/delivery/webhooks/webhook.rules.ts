@@ -1,5 +1,5 @@
 /**
- * What a subscription may be: its events, how many an owner has, and when a failing receiver is disabled. Pure.
+ * The rules of a subscription: its events, the number per owner, and when a failing receiver is disabled. Pure.
  * @module
  */
 import { hour } from '../../../kernel/instant.ts';

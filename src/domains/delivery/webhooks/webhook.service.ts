@@ -1,6 +1,6 @@
 /**
- * Subscription writes: create within the owner's limit, delete with everything pending, disable a receiver that is
- * gone. Each is one transaction of the caller's.
+ * Subscription writes: create within the owner's limit, delete with all pending deliveries, disable a receiver that
+ * answers 410. Each runs in the caller's transaction.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

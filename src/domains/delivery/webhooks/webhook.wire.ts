@@ -1,4 +1,4 @@
-/** A subscription as its owner sees it and as its events describe it; never with its secret. Shapes only. @module */
+/** The shape of a subscription for its owner and for its events, without its secret. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import type { WebhookWire } from './webhook.contract.ts';
 import type { WebhookRow } from './webhook.entity.ts';

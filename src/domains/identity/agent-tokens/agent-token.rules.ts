@@ -1,4 +1,7 @@
-/** When an agent token may be made, until when it holds, and when it still opens anything. Pure; real time is given. @module */
+/**
+ * When an agent token may be created, how long it is valid, and whether it is accepted. Pure; real time is an argument.
+ * @module
+ */
 import { day } from '../../../kernel/instant.ts';
 import type { Move } from '../../../kernel/move.ts';
 

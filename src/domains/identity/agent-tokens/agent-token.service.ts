@@ -1,6 +1,6 @@
 /**
- * Creates and revokes agent tokens, in the caller's transaction with their events. The agent's row is another domain's: it
- * is locked through `lockAgent`, so that a token is never made beside the closing of its agent.
+ * Creates and revokes agent tokens, each in one transaction with its events. The agent's row belongs to another domain
+ * and is locked through `lockAgent`, so that no token is created while its agent is being closed.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -1,4 +1,4 @@
-/** What a person does under an approver's link, as published. Wire shapes only. @module */
+/** The operations of an approver's link as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { euros, eurosOut, instantOut, prose } from '../../../http/schemas.ts';

@@ -1,6 +1,6 @@
 /**
- * The approver's page as HTML: what is asked and the two ways to answer, or what became of the request. The words of the
- * agent are shown as quotations. Shapes only; src/browser/approve.js carries out what the buttons say.
+ * The approver's page as HTML: the request and the two decisions, or the outcome. Texts of the agent are marked as
+ * quotations. Shapes only; src/browser/approve.js carries out the buttons.
  * @module
  */
 import { type Html, html } from '../../../http/html.ts';

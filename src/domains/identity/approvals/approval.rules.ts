@@ -1,4 +1,4 @@
-/** What a link tells of an intent: everything a person needs while it waits, the outcome alone afterwards. Pure. @module */
+/** The content of an approver's link: all details while the record waits, only the outcome afterwards. Pure. @module */
 export const approvedWith = ['passkey', 'key', 'signal', 'policy', 'mandate'] as const;
 export type ApprovedWith = (typeof approvedWith)[number];
 

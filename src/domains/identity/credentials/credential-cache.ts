@@ -1,6 +1,6 @@
 /**
- * Caches for at most one second who a secret belongs to, and nothing while revocations cannot be received. An
- * answer that was looked up before a change and arrives after it is not kept.
+ * Caches the owner of a credential for at most one second, and nothing while revocations cannot be received. A lookup
+ * from before a change is not cached when it ends after the change.
  * @module
  */
 import { second } from '../../../kernel/instant.ts';

@@ -1,5 +1,5 @@
 /**
- * Looks up who a hashed secret belongs to. A revoked or expired secret finds no caller; expiry is in real time.
+ * Looks up the caller of a hashed secret. A revoked or expired secret has no caller; expiry is in real time.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -1,5 +1,5 @@
 /**
- * Tells the edge who a bearer token or the dashboard's secret belongs to. A token of the other mode is unknown here.
+ * Resolves a bearer token or the dashboard's secret to its caller, for the edge. A token of the other mode is unknown.
  * @module
  */
 import type { Database } from '../../../db/database.ts';

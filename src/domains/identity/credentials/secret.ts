@@ -1,6 +1,6 @@
 /**
- * Makes the secrets that keys and tokens are: 32 random base62 characters (190 bits) behind a telling prefix, and the
- * hint by which people recognise one. A secret is shown once and kept only as its hash.
+ * Creates the secrets of keys and tokens: 32 random base62 characters (190 bits) after a prefix that names their kind,
+ * and the hint by which people recognise one. A secret is returned once and stored only as its hash.
  * @module
  */
 import { randomInt } from 'node:crypto';

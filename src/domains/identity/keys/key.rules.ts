@@ -1,4 +1,4 @@
-/** Whose key a new one may be, and when a key may be revoked. Pure. @module */
+/** The owner of a new key, and when a key may be revoked. Pure. @module */
 import type { Id } from '../../../kernel/ids.ts';
 import type { Move } from '../../../kernel/move.ts';
 

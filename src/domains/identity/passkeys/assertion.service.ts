@@ -1,6 +1,7 @@
 /**
- * Whether an assertion holds: the challenge is used up, the passkey is the owner's and enrolled, the signature stands
- * and the counter went forward. Inside the caller's transaction, so that what it permits happens with it or not at all.
+ * Verifies an assertion: its challenge is unused, the passkey is enrolled for the owner, the signature is valid and the
+ * counter increased. Runs in the caller's transaction, so that the challenge is used together with the permitted
+ * change.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * Challenges of WebAuthn ceremonies: 32 random bytes for one owner, one purpose and one subject, five minutes of real
- * time, used once. Their use and what it brings about are one transaction; a refusal undoes everything but the use.
+ * Challenges of WebAuthn ceremonies: 32 random bytes for one owner, one purpose and one subject, valid for five minutes
+ * of real time, used once. The use and its effect are one transaction; a refusal rolls back all but the use.
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';

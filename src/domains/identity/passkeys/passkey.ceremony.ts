@@ -1,6 +1,6 @@
 /**
- * The WebAuthn arithmetic: options for the browser, and whether what came back holds. No table and no clock; refuses
- * in words, and never fetches what a certificate points at.
+ * The cryptographic part of WebAuthn: options for the browser, and the verification of its answer. Reads no table and
+ * no clock, and never fetches an address of a certificate.
  * @module
  */
 import {

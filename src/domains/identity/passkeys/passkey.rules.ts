@@ -1,6 +1,6 @@
 /**
- * Who may remove a passkey, when a new one may attest, and why a ceremony did not hold, in words of ours. Pure: time
- * and rows come in as arguments.
+ * When a passkey may be removed, when a new one may attest, and the error messages of failed ceremonies. Pure: time and
+ * rows are arguments.
  * @module
  */
 import { hour, later, minute } from '../../../kernel/instant.ts';

@@ -1,6 +1,6 @@
 /**
- * Enrols and removes passkeys, in the caller's transaction with the event, one change of an owner's passkeys at a time.
- * Who may is settled by ceremonies; what else hangs on a passkey is taken away by `onRevoked`.
+ * Enrols and removes passkeys, each in one transaction with its event; changes of one owner's passkeys run one at a
+ * time. The ceremonies decide the permission; `onRevoked` removes the attestations of a removed passkey.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

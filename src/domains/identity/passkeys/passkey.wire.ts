@@ -1,4 +1,4 @@
-/** Passkeys and challenges as callers see them. Shapes only. @module */
+/** The shapes of passkeys and challenges for callers. Shapes only. @module */
 import type { PasskeyChallenge } from '../../../http/webauthn.ts';
 import type { Challenge } from './challenge.service.ts';
 import { creationOptions, requestOptions } from './passkey.ceremony.ts';

@@ -1,4 +1,4 @@
-/** What a passkey belongs to: the address under which people reach this deployment. Reads no environment. @module */
+/** The relying party of passkeys, from the public address of this deployment. Reads no environment. @module */
 import { isIP } from 'node:net';
 import { DomainError } from '../../../kernel/errors.ts';
 

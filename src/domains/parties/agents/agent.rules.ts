@@ -1,4 +1,7 @@
-/** What an agent may become, and what its cards can spend. Pure: the row and the money come in as arguments. @module */
+/**
+ * The state transitions of an agent, and the money that its cards can spend. Pure: the row and the money are arguments.
+ * @module
+ */
 import type { Move } from '../../../kernel/move.ts';
 
 export const agentStatuses = ['active', 'frozen', 'closed'] as const;

@@ -1,6 +1,6 @@
 /**
- * The agent's own row: made, shown, moved and changed inside the transaction of a use case, which adds what belongs
- * to cards, intents, tokens and money.
+ * Creates, reads and changes the agent's row in the transaction of a use case, which adds the changes of cards,
+ * intents, tokens and money.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

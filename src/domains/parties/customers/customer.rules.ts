@@ -1,4 +1,4 @@
-/** What a change of a customer is called. Pure. @module */
+/** The names of the changed fields of a customer, for its events. Pure. @module */
 export const customerTypes = ['consumer', 'corporate'] as const;
 export type CustomerType = (typeof customerTypes)[number];
 export const customerStatuses = ['active', 'suspended', 'closed'] as const;

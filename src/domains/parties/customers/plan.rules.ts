@@ -1,4 +1,4 @@
-/** The plans and what they allow. Pure; a ceiling of null is none. @module */
+/** The plans and their ceilings. Pure; a ceiling of null means no ceiling. @module */
 export const plans = ['free', 'starter', 'business', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 

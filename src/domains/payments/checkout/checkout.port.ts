@@ -1,6 +1,6 @@
 /**
- * What Bursar needs from a shop it pays at, in Bursar's words: an offer, and the outcome of paying it. Nothing here
- * throws for what a shop may do; `unknown` means that money may have moved and the outcome has to be asked for.
+ * A shop as Bursar uses it: an offer, and the outcome of paying it. No behaviour of a shop makes these calls throw;
+ * `unknown` means that money may have moved and the outcome has to be queried.
  * @module
  */
 import type { Cents } from '../../../kernel/money.ts';

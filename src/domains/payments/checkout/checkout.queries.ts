@@ -1,4 +1,4 @@
-/** Checkout reads, and a checkout as its workflow sees it. No decision is made here. @module */
+/** Checkout reads, and the view of a checkout for its workflow. No decision is made here. @module */
 import type { Tx } from '../../../db/tx.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
 import { CheckoutRow } from './checkout.entity.ts';

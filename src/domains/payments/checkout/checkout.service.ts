@@ -1,6 +1,6 @@
 /**
- * Checkout writes: lock the row, decide by the rules, save, record the transition, and keep its process in step, all
- * in the caller's transaction. `paid` and `declined` are not written here but with the network's authorization.
+ * Checkout writes: lock the row, decide by the rules, save, record the transition, and update its workflow run, all in
+ * the caller's transaction. `paid` and `declined` are written with the network's authorization instead.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';

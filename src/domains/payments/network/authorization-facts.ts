@@ -1,6 +1,6 @@
 /**
- * Everything a decision on an authorization looks at, read in one round trip and one snapshot, without locks. Shapes
- * only: evaluating is authorization.rules.ts.
+ * All facts of a decision on an authorization, read in one round trip and one snapshot, without locks. Shapes only;
+ * authorization.rules.ts evaluates them.
  * @module
  */
 import { oneRow, type Tx } from '../../../db/tx.ts';

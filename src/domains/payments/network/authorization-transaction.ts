@@ -1,6 +1,6 @@
 /**
- * The transaction that a decided authorization makes, links from a confirm, or finds collected already. Builds the
- * row; writes nothing.
+ * The transaction of a decided authorization: a new one, one that a confirm wrote, or one that was booked from earlier
+ * clearings. Builds the row; writes nothing.
  * @module
  */
 import { newId } from '../../../kernel/ids.ts';

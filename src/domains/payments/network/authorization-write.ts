@@ -1,6 +1,6 @@
 /**
- * What a decided authorization writes, as one payload for one statement: message, transaction, intent, hold, decision,
- * events and audit. Builds rows only; the database checks that nothing they were made from has changed.
+ * All writes of a decided authorization, as one payload for one statement: message, transaction, intent, hold,
+ * decision, events and audit. Builds rows only; the statement checks that no fact of the decision has changed.
  * @module
  */
 import { changeRecords } from '../../../events/record.ts';

@@ -1,4 +1,4 @@
-/** How decisions are sealed: ids and codes in clear, reason, facts and trace as salted commitments. @module */
+/** The seals of decisions: ids and codes in clear text, reason, facts and trace as salted commitments. @module */
 import { exactInstant, type RecordChain } from '../../../platform/record-chains/record-chain.ts';
 
 export const decisionChain: RecordChain = {

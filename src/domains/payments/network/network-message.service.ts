@@ -1,6 +1,6 @@
 /**
- * The network's messages as they are kept: one authorization's messages come one after the other, the same id gives
- * the same answer, and what comes before its authorization waits for it.
+ * Stores the network's messages: those of one authorization run one after the other, the same id gets the same answer,
+ * and a message that comes before its authorization waits for it.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

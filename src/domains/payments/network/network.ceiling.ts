@@ -1,4 +1,4 @@
-/** How many messages one network key may send: a ceiling per second of real time and process. @module */
+/** Limits the messages of one network key: a number per second of real time and process. @module */
 import { DomainError } from '../../../kernel/errors.ts';
 import { second } from '../../../kernel/instant.ts';
 

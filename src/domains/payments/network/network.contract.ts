@@ -1,6 +1,6 @@
 /**
- * What the card network sends and gets back. Wire shapes only. Fields that are not known are let through: the network
- * adds some without asking.
+ * The messages of the card network and their answers. Wire shapes only. Unknown fields are accepted, because networks
+ * add fields without notice.
  * @module
  */
 import * as z from 'zod';

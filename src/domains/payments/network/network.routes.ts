@@ -1,7 +1,6 @@
 /**
- * Takes the network's messages: the signature first, over request line and body as sent, then the shape, then the use
- * case.
- * No decision is made here.
+ * Receives the network's messages: first verifies the signature over request line and body as sent, then the shape,
+ * then calls the use case. No decision is made here.
  * @module
  */
 import { createHash } from 'node:crypto';

@@ -1,6 +1,7 @@
 /**
- * Which network adapter signed a message: HMAC-SHA256 over the timestamp, the request line and the raw body, not older
- * or newer than five minutes of real time. Compares in constant time and never says which part was wrong.
+ * Identifies the network adapter that signed a message: HMAC-SHA256 over the timestamp, the request line and the raw
+ * body, at most five minutes of real time old or ahead. Compares in constant time and never reports which part was
+ * wrong.
  * @module
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';

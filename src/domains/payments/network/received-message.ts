@@ -1,4 +1,4 @@
-/** A network's message as use cases get it: its content, and where it came from. Types only. @module */
+/** A network's message as use cases get it: its content and its origin. Types only. @module */
 import type { Cause } from '../../../platform/cause.ts';
 
 export type MessageKind = 'authorization' | 'clearing' | 'reversal';

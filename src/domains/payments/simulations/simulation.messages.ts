@@ -1,4 +1,4 @@
-/** What travels between the API, the worker and the simulation workflow: ids, codes and amounts only. @module */
+/** The messages between the API, the worker and the simulation workflow: ids, codes and amounts only. @module */
 import { type Message, message } from '../../../kernel/message.ts';
 import type { SimulationStatus } from './simulation.rules.ts';
 

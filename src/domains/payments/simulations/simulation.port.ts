@@ -1,6 +1,6 @@
 /**
- * What Bursar needs from a card network that can be made to charge a card, in Bursar's words: sandbox deployments only.
- * A network that is away, or that answers what it never should, is a DomainError `unavailable`.
+ * A card network that charges a card on request, as Bursar uses it; sandbox deployments only. An unreachable network,
+ * or an undocumented answer, is a DomainError `unavailable`.
  * @module
  */
 export type NetworkCharge = {

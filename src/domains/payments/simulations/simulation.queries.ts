@@ -1,4 +1,7 @@
-/** Simulation reads: the row, as its workflow sees it, and as a decision looks at it. No decision is made here. @module */
+/**
+ * Simulation reads: the row, its view for the workflow, and its facts for a decision. No decision is made here.
+ * @module
+ */
 import { LockMode } from '@mikro-orm/core';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';

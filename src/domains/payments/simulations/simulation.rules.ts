@@ -1,4 +1,4 @@
-/** What a simulated charge may become, and in which words it is refused. Pure. @module */
+/** The state transitions of a simulated charge, and the error messages of its refusals. Pure. @module */
 import type { ChargeRefusal } from './simulation.port.ts';
 
 /** `open`: the network is asked; `done`: a transaction says how it went; `refused`: the network takes no such charge. */

@@ -1,6 +1,6 @@
 /**
- * Simulation writes: the wish with its process, another question, and the end, each in the caller's transaction. What
- * the charge does to money and intents is the network's messages' business.
+ * Simulation writes: the row with its workflow run, a further attempt, and the end, each in the caller's transaction.
+ * The network's messages change money and intents.
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';

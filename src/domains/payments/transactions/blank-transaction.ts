@@ -1,4 +1,4 @@
-/** A transaction with nothing said about it yet: what every way of making one begins with. Pure. @module */
+/** An empty transaction, the start of every new one. Pure. @module */
 
 import { zero } from '../../../kernel/money.ts';
 import type { TransactionFields } from './transaction.entity.ts';

@@ -1,6 +1,6 @@
 /**
- * The ledger's side of a booking: one journal for what the network said. Money that a closed agent may not keep goes to
- * its owner. Part of the booking's transaction; decides no amounts.
+ * The ledger's part of a booking: one journal for each message of the network. Money that a closed agent may not keep
+ * goes to its owner. Runs in the booking's transaction; decides no amounts.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * Books what the network says about a transaction: the row, its child record, the intent it pays for, the journal and
- * the events, in the caller's transaction. The row is locked and the message is new when these are called.
+ * Books a message of the network about a transaction: the row, its child record, its intent, the journal and the
+ * events, in the caller's transaction. The caller has locked the row and checked that the message is new.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

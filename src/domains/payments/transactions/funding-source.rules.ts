@@ -1,4 +1,4 @@
-/** Whose money a transaction moves, as stored with it: `wallet:wal_…` or `agent:ag_…`. Pure. @module */
+/** The funding source of a transaction, as stored with it: `wallet:wal_…` or `agent:ag_…`. Pure. @module */
 import { assert } from '../../../kernel/assert.ts';
 import type { FundingSource } from '../../treasury/ledger/account.rules.ts';
 

@@ -1,4 +1,4 @@
-/** Transaction reads: one, pages by every filter, and what the network said. No decision is made here. @module */
+/** Transaction reads: one, pages by every filter, and the messages of the network. No decision is made here. @module */
 import { LockMode } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import { type Given, query } from '../../../db/db.ts';

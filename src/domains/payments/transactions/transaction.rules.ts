@@ -1,6 +1,6 @@
 /**
- * What clearings, reversals and expiry make of a transaction: how much stays held, what was collected, what is given
- * back. Pure arithmetic over one row; which accounts it moves is the ledger's pattern.
+ * The effects of clearings, reversals and expiry on a transaction: what stays held, what was collected, what is given
+ * back. Pure arithmetic over one row; the ledger's patterns choose the accounts.
  * @module
  */
 import { day, hour } from '../../../kernel/instant.ts';

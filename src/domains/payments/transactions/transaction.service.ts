@@ -1,4 +1,4 @@
-/** What people note on a transaction. Amounts and states are the network's, and are not changed here. @module */
+/** Memos of transactions. Amounts and states change only by the network's messages. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';

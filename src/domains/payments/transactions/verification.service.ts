@@ -1,4 +1,8 @@
-/** Marks what an owner or agent has compared with its receipt. Besides the memo the only change of what is over. @module */
+/**
+ * Marks a transaction with the result of its comparison with a receipt. Besides the memo, the only change of a
+ * transaction that has ended.
+ * @module
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';

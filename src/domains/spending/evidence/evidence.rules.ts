@@ -1,4 +1,4 @@
-/** Which evidence is taken. Pure. @module */
+/** Which evidence is accepted. Pure. @module */
 
 export const evidenceTypes = ['receipt', 'screenshot', 'invoice', 'confirmation', 'other'] as const;
 export type EvidenceType = (typeof evidenceTypes)[number];

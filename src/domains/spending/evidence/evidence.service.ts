@@ -1,4 +1,4 @@
-/** Evidence writes: kept beside its intent or deleted, with event and audit row in the caller's transaction. @module */
+/** Evidence writes: stored with its intent or deleted, with event and audit row in the caller's transaction. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';

@@ -1,4 +1,4 @@
-/** Evidence as callers see it and as its events describe it. Shapes only. @module */
+/** The shape of evidence for callers and for its events. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { EvidenceWire } from './evidence.contract.ts';

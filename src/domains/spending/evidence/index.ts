@@ -1,2 +1,2 @@
-/** The public face of evidence. @module */
+/** The public interface of evidence. @module */
 export { evidenceArea } from './evidence.contract.ts';

@@ -1,4 +1,4 @@
-/** The public face of intents. @module */
+/** The public interface of intents. @module */
 
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent.attestation.service.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';

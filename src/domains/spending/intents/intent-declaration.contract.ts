@@ -1,4 +1,4 @@
-/** What a caller says of an intent: what is to be paid for, and what was paid. Wire shapes only. @module */
+/** The input of an intent: the planned payment, and the actual one. Wire shapes only. @module */
 import * as z from 'zod';
 import type { Received } from '../../../http/cents-names.ts';
 import { euros, id, prose, text } from '../../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** Intents and their windows as callers and subscribers see them. @module */
+/** The shapes of intents and their windows for callers and subscribers. @module */
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
 import { intentStatuses } from './intent.rules.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps on an intent that a passkey's holder stood by it, and takes that back when the passkey goes. Whether the
- * passkey may say so is settled before; what an attestation is good for is the policy's.
+ * Stores the attestation of an intent by a passkey, and deletes it when the passkey is removed. The caller has verified
+ * the assertion; the policy decides how long an attestation counts.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

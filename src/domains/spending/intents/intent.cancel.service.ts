@@ -1,6 +1,6 @@
 /**
- * Cancels every open intent of an agent that nothing is paying for; part of the revoking command that closes an agent, so it takes
- * as many statements for a hundred as for one.
+ * Cancels every open intent of an agent without a payment in progress. Part of closing an agent; the number of
+ * statements does not depend on the number of intents.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';

@@ -1,4 +1,4 @@
-/** An intent as it stands still until the end of the transaction. Decides nothing and changes nothing. @module */
+/** Reads an intent under a lock until the end of the transaction. Decides nothing and changes nothing. @module */
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';

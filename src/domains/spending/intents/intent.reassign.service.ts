@@ -1,4 +1,4 @@
-/** When another card takes a card's place: what was to be paid with the one is to be paid with the other. @module */
+/** Moves open intents and unpaid confirms to the card that replaces their card. @module */
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';

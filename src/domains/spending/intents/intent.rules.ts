@@ -1,5 +1,5 @@
 /**
- * What an intent may become, and when its process must act. Pure: time, policy and the current row come in as
+ * The state transitions of an intent, and when its workflow must act. Pure: time, policy and the current row are
  * arguments.
  * @module
  */

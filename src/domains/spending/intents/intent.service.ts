@@ -1,6 +1,6 @@
 /**
- * Intent writes: lock the row, decide by the rules, save, record transition, event and process, all in the caller's
- * transaction. The only way an intent changes; who may ask is settled before.
+ * Intent writes: lock the row, decide by the rules, save, record transition, event and workflow run, all in the
+ * caller's transaction. The only way an intent changes. The caller has checked the permission.
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';

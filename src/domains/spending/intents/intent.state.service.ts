@@ -1,4 +1,8 @@
-/** A row as the rules look at it, and what throws in words where they say no. Decides nothing and changes nothing. @module */
+/**
+ * Converts an intent's row for the rules, and a refusal of the rules into an error. Decides nothing and changes
+ * nothing.
+ * @module
+ */
 import { DomainError } from '../../../kernel/errors.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { type IntentDeadline, type IntentState, whyPastDeadline, whyUnpayable } from './intent.rules.ts';

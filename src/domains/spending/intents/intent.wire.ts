@@ -1,4 +1,4 @@
-/** An intent as callers see it and as its events describe it. Shapes only. @module */
+/** The shape of an intent for callers and for its events. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';

@@ -1,4 +1,7 @@
-/** An intent as the matching of charges looks at it: its own tolerance, merchant and window where it is recurring. @module */
+/**
+ * An intent as an argument of matching: with its tolerance, its merchant and, where it is recurring, its window.
+ * @module
+ */
 import type { MatchableIntent } from '../policies/policy.rules.ts';
 import { closedBecause, type Recurring, type Schedule, type TakenWindow } from './windows/recurrence.rules.ts';
 

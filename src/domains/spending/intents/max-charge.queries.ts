@@ -1,4 +1,4 @@
-/** The most that one charge of an intent may take, for the person who decides. No decision is made here. @module */
+/** The highest amount that one charge of an intent may take, for its approver. No decision is made here. @module */
 import type { Tx } from '../../../db/tx.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { maxChargeCentsFor, tolerancesOf } from '../policies/index.ts';

@@ -1,5 +1,6 @@
 /**
- * Whether what was really paid is what was declared. Pure; unlike a charge, less than declared is a gap as well.
+ * Compares an actual payment with its declaration. Pure; unlike for a charge, less than the declared amount is a
+ * mismatch.
  * @module
  */
 import { inWords, percentOf } from '../../../kernel/money.ts';

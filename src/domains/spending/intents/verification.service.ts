@@ -1,4 +1,4 @@
-/** Notes on an intent how its comparison with the receipt went, and tells it once for each cause. @module */
+/** Stores the result of comparing an intent with a receipt, and records its event once for each cause. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';

@@ -1,4 +1,7 @@
-/** How long a passkey's word on an intent counts, in business time. Pure: the policy and the instants come in. @module */
+/**
+ * How long the attestation of an intent counts, in business time. Pure: the policy and the instants are arguments.
+ * @module
+ */
 import { later, minute } from '../../../kernel/instant.ts';
 import type { PolicyTerms } from './spending-facts.rules.ts';
 

@@ -1,4 +1,4 @@
-/** The public face of policies: the spending decision, and the rules it evaluates by. @module */
+/** The public interface of policies: the spending decision and its rules. @module */
 export { type AttestationTerms, attestedUntil, whyUnattested } from './attestation.rules.ts';
 export { maxChargeCentsFor, tolerancePercentOf } from './intent-match.rules.ts';
 export { policiesArea } from './policy.contract.ts';

@@ -1,6 +1,6 @@
 /**
- * When an agent's policy expires and what its process has to do about it. Pure: the row and the time come in as
- * arguments. Whether a charge passes is not decided here; an expired policy refuses it, acted upon or not.
+ * When an agent's policy expires, and the next step of its workflow. Pure: the row and the time are arguments. A charge
+ * under an expired policy is refused by the spending rules, whether or not the workflow has acted.
  * @module
  */
 import { minute } from '../../../kernel/instant.ts';

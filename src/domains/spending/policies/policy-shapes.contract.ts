@@ -1,4 +1,4 @@
-/** Policies, presets and judgements as callers and subscribers see them. @module */
+/** The shapes of policies, presets and decisions for callers and subscribers. @module */
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
 import { expirationActions } from './policy.rules.ts';

@@ -1,4 +1,8 @@
-/** Which window a recurring intent's row shows as the current or next one. Changes the row; the caller saves it. @module */
+/**
+ * Sets the window that the row of a recurring intent contains: the current or the next one. Changes the row; the caller
+ * saves it.
+ * @module
+ */
 import type { IntentRow } from '../intent.entity.ts';
 import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowNotOver } from './recurrence.rules.ts';

@@ -1,6 +1,6 @@
 /**
- * What an intent's end makes of its windows: one that was given back is missed, because it can no longer be paid;
- * one that is paid for runs its course. The intents are locked and over, and it is the caller who tells the changes.
+ * Ends the windows of ended intents: an unpaid one is missed, because it can no longer be paid; one with a payment
+ * continues. The caller has locked and ended the intents, and records the events.
  * @module
  */
 import { sql } from 'kysely';

@@ -1,4 +1,4 @@
-/** The window in which a recurring intent may be paid for now, and what refuses in words where there is none. @module */
+/** The window in which a recurring intent may be paid now, or the error when there is none. @module */
 import type { Tx } from '../../../../db/tx.ts';
 import { DomainError } from '../../../../kernel/errors.ts';
 import type { IntentRow } from '../intent.entity.ts';

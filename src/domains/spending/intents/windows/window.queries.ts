@@ -1,4 +1,7 @@
-/** Window reads of recurring intents: one, the one that a transaction pays for, and pages. No decision is made here. @module */
+/**
+ * Window reads of recurring intents: one, the one that a transaction pays, and pages. No decision is made here.
+ * @module
+ */
 import { type Given, query } from '../../../../db/db.ts';
 import { type Filters, list, page } from '../../../../db/page.ts';
 import type { RowOf, Tables } from '../../../../db/tables.ts';

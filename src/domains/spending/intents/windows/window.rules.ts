@@ -1,4 +1,4 @@
-/** What the window of a recurring intent may become. Pure: the row and the time come in as arguments. @module */
+/** The state transitions of a recurring intent's window. Pure: the row and the time are arguments. @module */
 import type { Move } from '../../../../kernel/move.ts';
 import { numberedCursor } from '../../../../kernel/page.ts';
 

@@ -1,7 +1,7 @@
 /**
- * Window writes of recurring intents: who pays for one, what was paid, and what went by unpaid. Each takes the intent's
- * lock first, decides by the rules and writes row, events and process in the caller's transaction. An authorization
- * matches a window in its own statement (apply_authorization).
+ * Window writes of recurring intents: matched, paid and missed. Each locks the intent first, decides by the rules and
+ * writes row, events and workflow run in the caller's transaction. An authorization matches a window in its own
+ * statement (apply_authorization).
  * @module
  */
 import { db } from '../../../../db/db.ts';
