@@ -1,4 +1,8 @@
-/** Steps of a subscription's retries: read what waits, attempt what is due, and carry out an operator's messages. @module */
+/**
+ * Steps of a subscription's retries: read the waiting deliveries, attempt the due ones, and carry out an operator's
+ * messages.
+ * @module
+ */
 import type { Database } from '../../src/db/database.ts';
 import type { BatchOutcome, EndpointChange, EndpointNext } from '../../src/domains/delivery/index.ts';
 import type { Id } from '../../src/kernel/ids.ts';

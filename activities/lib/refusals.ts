@@ -1,7 +1,7 @@
 /**
- * The worker's translator: a DomainError becomes a failure that Temporal does not retry, typed by its code, so that
- * the API can answer with the same sentence. `unavailable` stays retryable. Everything else is a bug and is repeated; the
- * worker removes its text first (src/temporal/activity-failures.ts).
+ * The worker's translator: a DomainError becomes a failure that Temporal does not retry, with its code as type, so that
+ * the API can answer with the same message. `unavailable` stays retryable. Every other error is a bug and is retried;
+ * the worker removes its text first (src/temporal/activity-failures.ts).
  * @module
  */
 import { ApplicationFailure } from '@temporalio/common';

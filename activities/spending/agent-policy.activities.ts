@@ -1,4 +1,4 @@
-/** Steps of an agent's policy: look at the row, and act upon its expiry. Each is safe to repeat. @module */
+/** Steps of an agent's policy: read the row, and carry out its expiry. Each is safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
 import {
   agentStanding,

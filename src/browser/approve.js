@@ -94,7 +94,7 @@ function inWords(error) {
     return error instanceof DOMException ? whyNotMade(error) : 'Bursar cannot be reached. Try again in a moment.';
   if (error.status === 503)
     return `Bursar cannot carry this out just now. Wait ${error.retryAfter ?? 5} seconds and press again: pressing twice decides once.`;
-  if (error.status === 429) return `Too many tries. Wait ${error.retryAfter ?? 60} seconds and press again.`;
+  if (error.status === 429) return `Too many requests. Wait ${error.retryAfter ?? 60} seconds and press again.`;
   return `Not done: ${error.message}.`;
 }
 

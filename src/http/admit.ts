@@ -1,6 +1,6 @@
 /**
- * Lets a request in: who is calling, counted by the real client address, and every use of the dashboard's secret
- * written down before anything runs.
+ * Admits a request: authenticates the caller, counts it by its client address, and audits every use of the dashboard's
+ * secret before the operation runs.
  * @module
  */
 import type { Request } from 'express';

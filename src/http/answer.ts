@@ -1,4 +1,7 @@
-/** How a request ends: with its answer, with an answer kept from before, or with `{error}`. Decides nothing. @module */
+/**
+ * Ends a request: with its answer, with a stored answer of an earlier request, or with `{error}`. Decides nothing.
+ * @module
+ */
 import type { Response } from 'express';
 import type { Logger } from '../platform/log.ts';
 import { refusalOf } from './errors.ts';

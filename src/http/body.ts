@@ -1,7 +1,7 @@
 /**
- * Reads a request body within its limit and parses JSON. What is over the limit is read off (up to 16 MiB), so that
- * the caller gets the 413 instead of a broken connection. What a body says is evaluated elsewhere, but a string that can
- * be stored nowhere is refused here.
+ * Reads a request body within its limit and parses JSON. A body over the limit is read to its end (up to 16 MiB), so
+ * that the caller gets the 413 instead of a broken connection. Strings that cannot be stored are refused here;
+ * contracts check everything else.
  * @module
  */
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,4 @@
-/** Who is calling, once authenticated, and the one check that keeps owners and agents apart. @module */
+/** The authenticated caller, and the one check that separates owners and agents. @module */
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id, IdKind } from '../kernel/ids.ts';
 import type { Actor, Cause } from '../platform/cause.ts';

@@ -1,5 +1,5 @@
 /**
- * Which address a request comes from: the connection's, or the one a listed proxy tells of. Limits count by it.
+ * The client address of a request: the connection's, or the one that a trusted proxy names. Limits count by it.
  * @module
  */
 import type { IncomingMessage } from 'node:http';

@@ -1,4 +1,7 @@
-/** The explorer at /docs/explorer, which sends requests: Swagger UI from this server alone, so that it works offline. @module */
+/**
+ * The explorer at /docs/explorer, which sends requests: Swagger UI from this server, so that it works offline.
+ * @module
+ */
 
 /** `note`: one line above everything, in the page's own style; plain text of our own, with nothing to escape. */
 export const docsPage = (note: string | undefined): string => `<!doctype html>

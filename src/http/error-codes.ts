@@ -1,5 +1,5 @@
 /**
- * What each error code means to a caller: its status, its name in `X-Service-Error-Code`, and one sentence.
+ * The meaning of each error code for a caller: its status, its name in `X-Service-Error-Code`, and one sentence.
  * docs/errors.md explains each with its remedy.
  * @module
  */

@@ -9,7 +9,7 @@ import { DomainError } from '../kernel/errors.ts';
 import { redactText } from '../platform/redact.ts';
 import { bugLabel, labelOf, statusOf } from './error-codes.ts';
 import { nearName } from './near-name.ts';
-import { echoed } from './sanitize-for-error.ts';
+import { sanitizeForError } from './sanitize-for-error.ts';
 
 export const errorBody = z
   .object({
@@ -59,7 +59,7 @@ export function refusalOf(error: unknown): Refusal {
  */
 export function invalid(where: string, error: z.ZodError, schema?: z.ZodType): DomainError {
   const sentences = error.issues.slice(0, 5).map((issue) => {
-    const place = [where, ...issue.path.map((part) => echoed(String(part)))].join('.');
+    const place = [where, ...issue.path.map((part) => sanitizeForError(String(part)))].join('.');
     const message =
       issue.code === 'unrecognized_keys'
         ? unknownNames(where, issue.keys, schema === undefined ? [] : namesAt(schema, issue.path))
@@ -74,7 +74,7 @@ function unknownNames(where: string, unknown: readonly string[], known: readonly
   const kind = where === 'query' ? 'parameter' : 'field';
   const sentences = unknown.slice(0, 5).map((name) => {
     const near = nearName(name, known);
-    return `unknown ${kind} ${echoed(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
+    return `unknown ${kind} ${sanitizeForError(name)}${near === undefined ? '' : `; did you mean ${near}?`}`;
   });
   return sentences.join(', ');
 }

@@ -1,6 +1,6 @@
 /**
- * Counts wrong secrets and signatures by client address: ten a minute of real time, per process; what is one too many
- * is refused as `rate_limited`. Right ones are never counted, so one caller cannot lock out another.
+ * Counts wrong secrets and signatures by client address: ten a minute of real time, per process; further ones are
+ * refused as `rate_limited`. Right ones are never counted, so one caller cannot lock out another.
  * @module
  */
 import { DomainError } from '../kernel/errors.ts';

@@ -1,6 +1,6 @@
 /**
- * What a field means, by its name: a name means the same in every area. `Schema.field` is one whose meaning is that
- * schema's own. A description or example in the contract goes first; a field that has neither fails a test.
+ * Descriptions of fields by their name, because a name means the same in every area; `Schema.field` is for one schema
+ * only. A description or example in the contract has precedence; a field without either fails a test.
  * @module
  */
 type Words = readonly [description: string, example?: unknown];

@@ -1,6 +1,6 @@
 /**
- * What is served as it stands: the OpenAPI document, the documentation page with exactly the files that it loads, and
- * what the pages for people load. Nothing else of a folder is reachable, and nothing of it needs a credential.
+ * Serves static files: the OpenAPI document, the documentation page and the scripts and styles of the pages. No other
+ * file of a folder is served, and none needs a credential.
  * @module
  */
 import { readdirSync } from 'node:fs';

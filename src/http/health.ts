@@ -1,6 +1,6 @@
 /**
- * `GET /health` and `GET /`: the two operations without a caller. 503 only without PostgreSQL; everything else that
- * is away makes the service degraded, because what does not need it goes on.
+ * `GET /health` and `GET /`: the two operations without a caller. 503 only without PostgreSQL; any other unreachable
+ * part makes the service degraded, because operations that do not need it still work.
  * @module
  */
 import * as z from 'zod';

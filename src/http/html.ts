@@ -1,4 +1,7 @@
-/** HTML in which every value is text: escaped where it is filled in, unless it was made here. No decision is made. @module */
+/**
+ * HTML in which every value is text: escaped where it is inserted, unless this module made it. No decision is made.
+ * @module
+ */
 export class Html {
   readonly text: string;
   constructor(text: string) {

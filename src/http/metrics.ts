@@ -1,6 +1,6 @@
 /**
- * Figures in Prometheus' text format, on a separate port on loopback. Asks for the figures when they are read; holds
- * none. Must never carry a caller's text in a label.
+ * Metrics in Prometheus' text format, on a separate port on loopback. They are read at each request and not stored. A
+ * label must never contain a caller's text.
  * @module
  */
 import { once } from 'node:events';

@@ -1,4 +1,4 @@
-/** How the document describes refusals: which codes an operation answers, and one response for each set of codes. @module */
+/** How the document describes refusals: the codes of an operation, and one response for each set of codes. @module */
 import { type ErrorCode, errorCodes } from '../kernel/errors.ts';
 import { exampleId } from '../kernel/ids.ts';
 import { labelOf, meaningOf, statusOf } from './error-codes.ts';

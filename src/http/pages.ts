@@ -1,6 +1,6 @@
 /**
- * Pages for people: what an operation answers as HTML where a browser asks for it, and the headers that keep a page to
- * itself. Decides nothing.
+ * Pages for people: the answer of an operation as HTML for browsers, and headers that prevent caching, framing and
+ * foreign scripts. Decides nothing.
  * @module
  */
 import type { Request, RequestHandler, Response } from 'express';

@@ -1,7 +1,7 @@
 /** The query string as one value per name, or a refusal: no name twice, no broken escape, no NUL. @module */
 import { DomainError } from '../kernel/errors.ts';
 import { isWellFormed } from '../kernel/text.ts';
-import { echoed } from './sanitize-for-error.ts';
+import { sanitizeForError } from './sanitize-for-error.ts';
 
 /** `url`: of the request, as received. */
 export function queryOf(url: string): Readonly<Record<string, string>> {
@@ -12,7 +12,8 @@ export function queryOf(url: string): Readonly<Record<string, string>> {
     if (pair === '') continue;
     const middle = pair.indexOf('=');
     const name = decoded(middle === -1 ? pair : pair.slice(0, middle));
-    if (values.has(name)) throw new DomainError('invalid_request', `query.${echoed(name)}: is given more than once`);
+    if (values.has(name))
+      throw new DomainError('invalid_request', `query.${sanitizeForError(name)}: is given more than once`);
     values.set(name, middle === -1 ? '' : decoded(pair.slice(middle + 1)));
   }
   return Object.fromEntries(values);

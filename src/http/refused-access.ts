@@ -1,6 +1,6 @@
 /**
- * Writes one security line for each refused access, and an audit row where an owner's or a person's right was asked
- * for. Lines are capped per address and minute, and over all addresses; what was left out is counted. Refuses nothing.
+ * Writes one security line for each refused access, and an audit row where the operation needs an owner or a person.
+ * Lines are limited per address and minute, and over all addresses; omitted ones are counted. Refuses nothing.
  * @module
  */
 import type { IncomingMessage } from 'node:http';

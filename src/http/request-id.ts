@@ -1,4 +1,4 @@
-/** What a request is called: its own id, and the run it says it belongs to. @module */
+/** The id of a request, and the run id that it names. @module */
 import type { IncomingMessage } from 'node:http';
 import { DomainError } from '../kernel/errors.ts';
 import { uuidv7 } from '../kernel/ids.ts';
@@ -28,7 +28,7 @@ export function runIdOf(request: IncomingMessage): string | undefined {
 }
 
 /** The run to echo: only a well-formed one. */
-export function echoedRunId(request: IncomingMessage): string | undefined {
+export function validRunId(request: IncomingMessage): string | undefined {
   const value = headerOf(request, 'x-service-run-id');
   return value !== undefined && isRunId(value) ? value : undefined;
 }

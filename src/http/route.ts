@@ -1,6 +1,6 @@
 /**
- * What an operation is: one declaration from which come validation, routing, aliases, callers, OpenAPI, the typed
- * client and the coverage test. An area without a handler for each of its operations does not compile.
+ * The declaration of an operation, from which validation, routing, aliases, callers, OpenAPI, the typed client and the
+ * coverage test are derived. An area without a handler for each of its operations does not compile.
  * @module
  */
 import type * as z from 'zod';

@@ -1,6 +1,6 @@
 /**
- * Finds what is served at a path, with find-my-way. A literal segment has precedence over a parameter. Letters of
- * either case match, and one trailing slash is ignored.
+ * Finds the operation at a path, with find-my-way. A literal segment has precedence over a parameter. Paths are
+ * case-insensitive, and one trailing slash is ignored.
  * @module
  */
 import findMyWay from 'find-my-way';

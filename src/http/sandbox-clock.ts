@@ -1,6 +1,6 @@
 /**
- * The sandbox's movable business clock. Forward only; what became due is woken, for some seconds before the answer and
- * in the background after it. Absent in live.
+ * The sandbox's movable business clock. It only moves forward. Due runs are woken, for some seconds before the answer
+ * and in the background after it. Absent in live.
  * @module
  */
 import * as z from 'zod';

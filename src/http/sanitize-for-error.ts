@@ -1,13 +1,13 @@
 /**
- * What a caller sent, as far as a refusal may repeat it: without what looks like a secret, and without words so long
- * that they could be one. Ids of ours are shorter.
+ * Makes a caller's text safe for an error message: removes everything that looks like a secret, and words long enough
+ * to be one. Bursar's ids are shorter.
  * @module
  */
 import { redactText } from '../platform/redact.ts';
 
 const longWord = /[\w+/=%~.-]{32,}/g;
 
-export const echoed = (text: string): string => redactText(text).replace(longWord, '…');
+export const sanitizeForError = (text: string): string => redactText(text).replace(longWord, '…');
 
 /** A path, segment by segment: a long way is no secret, a long segment may be. */
-export const echoedPath = (path: string): string => path.split('/').map(echoed).join('/');
+export const sanitizePathForError = (path: string): string => path.split('/').map(sanitizeForError).join('/');

@@ -1,6 +1,6 @@
 /**
- * The Express application and its server: headers that every answer carries, whatever went wrong, the mounted areas,
- * the document and its page. Decides nothing about money.
+ * The Express application and its server: headers of every answer, also of errors, the mounted areas, the document and
+ * its page. Decides nothing about money.
  * @module
  */
 
@@ -16,9 +16,9 @@ import type { EdgeDeps } from './edge.ts';
 import { serveFixedFiles } from './fixed-files.ts';
 import { mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
-import { echoedRunId, requestIdOf } from './request-id.ts';
+import { requestIdOf, validRunId } from './request-id.ts';
 import { type Mounted, pathsOf } from './route.ts';
-import { echoedPath } from './sanitize-for-error.ts';
+import { sanitizePathForError } from './sanitize-for-error.ts';
 
 export type ServerOptions = {
   readonly areas: readonly Mounted[];
@@ -37,7 +37,7 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   app.use((request, response, next) => {
     everyAnswer(response, requestIdOf(request));
     for (const [name, value] of securityHeaders) response.setHeader(name, value);
-    const runId = echoedRunId(request);
+    const runId = validRunId(request);
     if (runId !== undefined) response.set('X-Service-Run-Id', runId);
     const why = whyAmbiguous(request);
     if (why === undefined) return next();
@@ -52,7 +52,7 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   serveFixedFiles(app, { openapi, clock: edge.clock, log: edge.log });
 
   const nothingThere: express.RequestHandler = (request, response) => {
-    const where = `${request.method} ${echoedPath(request.path.slice(0, 200))}`;
+    const where = `${request.method} ${sanitizePathForError(request.path.slice(0, 200))}`;
     refuse(response, new DomainError('not_found', `nothing is served at ${where}`), edge.log);
   };
   // Before what could take their place: an absent path is no id of another operation.

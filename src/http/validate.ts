@@ -1,4 +1,7 @@
-/** Checks a part of a request by its schema: the parsed value, or a refusal that says what is wrong where. @module */
+/**
+ * Checks a part of a request by its schema: returns the parsed value, or a refusal that names each wrong field.
+ * @module
+ */
 import * as z from 'zod';
 import { invalid } from './errors.ts';
 import { queryOf } from './query.ts';

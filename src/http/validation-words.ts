@@ -1,7 +1,4 @@
-/**
- * What a schema objects to, in our words: `is missing`, `must be text`. A schema's own sentence goes first. Pure.
- * @module
- */
+/** Error messages of validation: `is missing`, `must be text`. A message in the schema has precedence. Pure. @module */
 import type * as z from 'zod';
 
 type Issue = z.core.$ZodRawIssue;

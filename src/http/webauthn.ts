@@ -1,4 +1,4 @@
-/** The wire shapes of WebAuthn ceremonies, which several areas take: what the browser answered. Wire shapes only. @module */
+/** The wire shapes of WebAuthn answers, which several areas accept. Wire shapes only. @module */
 import * as z from 'zod';
 import { id, instantOut } from './schemas.ts';
 

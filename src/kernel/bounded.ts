@@ -1,6 +1,6 @@
 /**
- * Reads the content of a signal or an update of a workflow run into a small value that fits a payload and a database column. Never
- * throws: what is too long is cut, what is too deep or too many is dropped, and what no field names is not read.
+ * Reduces the input of a signal or an update to a small value that fits a payload and a database column. Never throws:
+ * long texts are cut, deep or surplus values are dropped, and fields without a name in the message are not read.
  * @module
  */
 

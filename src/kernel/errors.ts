@@ -1,6 +1,6 @@
 /**
- * Every way an operation may refuse, as one closed union. Exactly two places translate it: http/errors.ts into a
- * status, activities/lib/refusals.ts into a workflow failure. Anything else that is thrown is a bug: 500.
+ * The codes of every refusal, as one closed union. Exactly two places translate them: http/errors.ts into a status,
+ * activities/lib/refusals.ts into a workflow failure. Any other exception is a bug: 500.
  * @module
  */
 export const errorCodes = [

@@ -1,4 +1,4 @@
-/** Points in time and lengths of it. Rules are given `now`; nothing here reads a clock. @module */
+/** Instants and durations. Rules get `now` as an argument; nothing here reads a clock. @module */
 export const second = 1_000;
 export const minute = 60 * second;
 export const hour = 60 * minute;

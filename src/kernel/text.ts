@@ -1,8 +1,7 @@
 /**
- * Which characters a text of a caller may hold. Refused is what breaks storage (lone surrogates, NUL), what hides
- * (other control characters, zero-width spaces) and what shows a text in another order than it is stored in
- * (bidirectional embeddings, overrides and isolates), and rows of invisible characters or marks. Joiners and direction
- * marks stay: emoji and scripts need them.
+ * The characters that a caller's text may contain. Refused are characters that cannot be stored (lone surrogates, NUL),
+ * that hide (other control characters, zero-width spaces) or that reorder text (bidirectional embeddings, overrides and
+ * isolates), and rows of invisible characters or marks. Emoji and scripts need joiners and direction marks.
  * @module
  */
 

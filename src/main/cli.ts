@@ -1,6 +1,6 @@
 /**
- * The command line: `bursar ledger verify` recomputes every owner's book in full and compares it with the
- * checkpoints outside the database. Reads only. Exit code 0 whole, 1 differences, 2 could not check.
+ * The command line: `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
+ * outside the database. Reads only. Exit code 0: intact, 1: differences, 2: could not check.
  * @module
  */
 import type { KeyObject } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** What is known of the whole deployment. Persistence only. @module */
+/** Facts about the whole deployment. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../db/tables.ts';
 

@@ -1,6 +1,6 @@
 /**
- * What every Bursar process needs before it does anything: database, clock, vault, gateway, log, and what several
- * areas are put together with. Opens and closes them; decides nothing.
+ * The shared parts of every Bursar process: database, clock, vault, gateway, log, and the dependencies of several
+ * areas. Opens and closes them; decides nothing.
  * @module
  */
 import { allowAllRisk } from '../adapters/risk/allow-all.ts';

@@ -1,4 +1,4 @@
-/** The kinds of records that are sealed beside journals. @module */
+/** The kinds of records that are sealed in chains besides journals. @module */
 import { decisionChain } from '../domains/payments/network/decision.chain.ts';
 import { auditChain, type RecordChain } from '../platform/record-chains/record-chain.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Runs a program as a separate process: says when it is ready, stops it gracefully on SIGTERM or SIGINT, and ends
- * with one plain sentence when it cannot start.
+ * Runs a program as a separate process: prints when it is ready, stops it gracefully on SIGTERM or SIGINT, and ends
+ * with one error message when it cannot start.
  * @module
  */
 type Program = { stop(): Promise<void>; readonly url?: string };

@@ -1,5 +1,5 @@
 /**
- * `npm start`: everything up until a signal comes, then everything down. stdout gets the one line that begins with
+ * `npm start`: starts everything, waits for a signal, and stops everything. stdout gets the one line that begins with
  * `ready `, stderr the progress.
  * @module
  */

@@ -1,4 +1,4 @@
-/** Sets up Temporal from the environment and prints one line: the one-shot of compose and of operators. @module */
+/** Sets up Temporal from the environment and prints one line. The one-shot of compose, also for operators. @module */
 import { temporalSecurity } from '../temporal/security.ts';
 import { setUpTemporal } from '../temporal/set-up.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Which addresses and URLs may be dialled: global unicast only, embedded IPv4 evaluated as IPv4, plus the exact origins
- * an operator allowed. Pure: resolves nothing and dials nothing.
+ * Which addresses and URLs may be connected to: global unicast only, embedded IPv4 evaluated as IPv4, plus the exact
+ * origins that an operator allowed. Pure: resolves nothing and connects to nothing.
  * @module
  */
 import ipaddr from 'ipaddr.js';

@@ -1,5 +1,5 @@
 /**
- * Why an outbound request brought no answer, in five kinds and one plain sentence that names the host only: paths and
+ * Why an outbound request got no answer: one of five kinds and a message that names only the host, because paths and
  * queries of receivers may be secret.
  * @module
  */

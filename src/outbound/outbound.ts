@@ -1,6 +1,6 @@
 /**
- * The only door to addresses outside: guarded HTTP requests with a total deadline and a body limit. Every address a
- * name resolves to is evaluated, and only an evaluated one is dialled; redirects are answers, never followed.
+ * The only way to make outbound HTTP requests: with a total deadline and a body limit. Every address of a name is
+ * evaluated, and only an evaluated address is connected to; redirects are answers and never followed.
  * @module
  */
 import { lookup as systemLookup } from 'node:dns';

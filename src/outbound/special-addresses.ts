@@ -1,6 +1,6 @@
 /**
- * Blocks that are not global unicast: IANA's special-purpose registries for IPv4 and, inside 2000::/3, for IPv6, with
- * the words a caller reads. Data only; who is evaluated by it is decided in address-rules.ts.
+ * Address blocks that are not global unicast: IANA's special-purpose registries for IPv4 and, inside 2000::/3, for
+ * IPv6, with their names for error messages. Data only; address-rules.ts evaluates addresses.
  * @module
  */
 export type Block = readonly [cidr: string, what: string];

@@ -1,6 +1,6 @@
 /**
- * Why a change happens: who asked, in which request, at what business time, and the id that makes a repeat
- * recognisable. Every write takes one.
+ * The cause of a change: the caller, the request, the business time, and the id that identifies a repeat. Every write
+ * takes one.
  * @module
  */
 export type Actor =

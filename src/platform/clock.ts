@@ -1,6 +1,6 @@
 /**
- * The business clock. In a sandbox it is real time plus an offset kept in PostgreSQL and read each time, so that no
- * process acts on a stale one; in live mode it is real time and nothing can move it.
+ * The business clock. In a sandbox it is real time plus an offset in PostgreSQL, which is read each time, so that no
+ * process uses an old one; in live mode it is real time and cannot be moved.
  * @module
  */
 import type { Database } from '../db/database.ts';

@@ -1,4 +1,8 @@
-/** When each background loop last did its work, stored for the health check of other processes. Real time. @module */
+/**
+ * The time of the last successful pass of each background loop, stored for the health check of other processes. Real
+ * time.
+ * @module
+ */
 import type { Database } from '../db/database.ts';
 import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';

@@ -1,6 +1,6 @@
 /**
- * The process's log: one JSON object per line on stdout, everything in it redacted: messages, fields, errors and the
- * bindings of child loggers.
+ * The process's log: one JSON object per line on stdout. Messages, fields, errors and the bindings of child loggers are
+ * redacted.
  * @module
  */
 import { pino } from 'pino';

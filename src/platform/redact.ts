@@ -1,6 +1,6 @@
 /**
- * Masks what must never be written down: card numbers, bank accounts, tokens, keys, sealed and signed texts, and
- * values under telling names. Pure; ids and request ids stay readable.
+ * Masks card numbers, bank accounts, tokens, keys, sealed and signed texts, and values under secret names. Pure; ids
+ * and request ids stay readable.
  * @module
  */
 

@@ -1,4 +1,4 @@
-/** Which causes have moved which rows. Written with the row, in its transaction, under its lock. @module */
+/** Which causes have changed which rows. Written with the row, in its transaction, under its lock. @module */
 import { runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';

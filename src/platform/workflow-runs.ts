@@ -1,6 +1,6 @@
 /**
- * Which durable workflows should exist, kept beside the rows they serve. Services write here inside their
- * transaction; the relay and the gateway make Temporal agree with it. No decision is made here.
+ * The workflow runs that rows need, stored beside the rows. Services write here inside their transaction; the relay and
+ * the gateway make Temporal agree with it. No decision is made here.
  * @module
  */
 import { runSql } from '../db/statement.ts';

@@ -1,6 +1,6 @@
 /**
- * Runs one statement of the relay in a separate transaction, by ordered index scans alone. A plan that was made while
- * the table was small would read the whole table until the next analyze, on each of the relay's looks.
+ * Runs one statement of the relay in a separate transaction, with ordered index scans only. A plan from when the table
+ * was small would read the whole table in each pass until the next analyze.
  * @module
  */
 import type { Database } from '../db/database.ts';

@@ -1,6 +1,6 @@
 /**
- * Takes bounded batches off the three queues of the table of workflow runs: wakes, starts and rescues. Each workflow
- * type has an equal share of a batch, and so has each owner within its type. It takes rows and sends no signal.
+ * Claims bounded batches of the three queues of the table of workflow runs: wakes, starts and rescues. Each workflow
+ * type has an equal share of a batch, and so has each owner within its type. Sends no signal.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';

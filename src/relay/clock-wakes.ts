@@ -1,6 +1,7 @@
 /**
- * Moving the sandbox clock asks for a wake of everything that is due by then. The request is one row, written with the
- * clock; the marks follow in batches, made by the first process that is free, so that neither a crash nor the number loses any.
+ * Requests a wake of every row that is due after a move of the sandbox clock. The request is one row, written with the
+ * clock; the marks follow in batches, made by the first free process, so that neither a crash nor the number of rows
+ * loses one.
  * @module
  */
 import type { Database } from '../db/database.ts';

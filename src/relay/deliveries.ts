@@ -1,6 +1,7 @@
 /**
- * Delivers first attempts: claims what waits, sends with bounded concurrency, records results many at a time. Runs in
- * the worker process without Temporal; several may run at once. Only what failed is left to the retry workflow.
+ * Delivers first attempts: claims waiting deliveries, sends them with bounded concurrency, records results many at a
+ * time. Runs in the worker process without Temporal; several may run concurrently. The retry workflow handles failed
+ * deliveries.
  * @module
  */
 import { type Database, isDatabaseAway } from '../db/database.ts';

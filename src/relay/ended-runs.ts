@@ -1,6 +1,6 @@
 /**
- * Finds workflow runs that were ended from outside while their row is open, and has them started again. Slow by
- * intention: it only repairs, and no decision depends on it. Several worker processes share one pace.
+ * Finds workflow runs that were ended from outside while their row is open, and has them started again. Slow on
+ * purpose: it only repairs, and no decision depends on it. All worker processes share one rate.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';

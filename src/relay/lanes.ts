@@ -1,6 +1,6 @@
 /**
- * Works a batch off with a few calls at a time and for a limited time: calls that hang go on in the background, and
- * what was not begun is handed back. Knows nothing of the calls.
+ * Processes a batch with a few concurrent calls and for a limited time: hanging calls continue in the background, and
+ * items that were not begun are returned. Knows nothing of the calls.
  * @module
  */
 

@@ -1,7 +1,7 @@
 /**
- * Attempts deliveries again that failed before: claims those of one subscription that are due, sends them with bounded
- * concurrency, and records results many at a time. A batch waits only some seconds for attempts that hang; these go on
- * by themselves, so that a hanging receiver takes no activity slot. Decides nothing about a delivery.
+ * Retries failed deliveries: claims the due ones of one subscription, sends them with bounded concurrency, and records
+ * results many at a time. A batch waits only some seconds for hanging attempts; these continue in the background, so
+ * that a hanging receiver takes no activity slot. Decides nothing about a delivery.
  * @module
  */
 import type { Database } from '../db/database.ts';

@@ -1,4 +1,4 @@
-/** Reads and advances the sandbox's business clock, and wakes the workflow runs that became due by it. @module */
+/** Reads and advances the sandbox's business clock, and wakes the workflow runs that are due after it. @module */
 import type { Database } from '../db/database.ts';
 import type { SandboxClockDeps } from '../http/sandbox-clock.ts';
 import { advanceClock, type Clock } from '../platform/clock.ts';

@@ -1,4 +1,4 @@
-/** How the sandbox says no: a status and a sentence, thrown by any part of it and answered in one place. @module */
+/** Refusals of the sandbox: a status and a message, thrown by any part of it and answered in one place. @module */
 import type { z } from 'zod';
 
 export class Refusal extends Error {

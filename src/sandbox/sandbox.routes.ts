@@ -1,4 +1,4 @@
-/** All of the sandbox's addresses on one Express application, and its one translation of errors. @module */
+/** All routes of the sandbox on one Express application, and its one translation of errors. @module */
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { pino } from 'pino';
 import { Refusal } from './answer.ts';

@@ -1,6 +1,6 @@
 /**
- * The outside world in one process: shops, card processor, card network and webhook receiver over one store. It
- * knows Bursar only by its HTTP addresses.
+ * The simulated outside world in one process: shops, card processor, card network and webhook receiver over one store.
+ * It calls Bursar only over HTTP.
  * @module
  */
 import { createServer } from 'node:http';

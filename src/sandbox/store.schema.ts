@@ -1,4 +1,7 @@
-/** The sandbox's tables, as steps that are only ever added to. Amounts are cents; instants ISO or epoch ms. @module */
+/**
+ * The migrations of the sandbox's tables, which are only appended to. Amounts are cents; instants ISO or epoch ms.
+ * @module
+ */
 export const schemaSteps: readonly string[] = [
   `CREATE TABLE cards (
      card_ref TEXT PRIMARY KEY, issue_key TEXT NOT NULL UNIQUE, card_id TEXT NOT NULL, usage TEXT NOT NULL,

@@ -1,6 +1,6 @@
 /**
- * The sandbox's own memory: one SQLite file in WAL mode, written synchronously, so that whatever was acknowledged is
- * there after a kill. Tokens are in it, so only its user may read it. Nothing of Bursar is kept here.
+ * The sandbox's database: one SQLite file in WAL mode, written synchronously, so that acknowledged writes survive a
+ * kill. It contains tokens, so only its user may read it. Nothing of Bursar is stored here.
  * @module
  */
 import { closeSync, openSync } from 'node:fs';

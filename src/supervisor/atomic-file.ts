@@ -1,5 +1,6 @@
 /**
- * Writes a file so that a reader, or a start after a crash, finds the whole file or none. Only the owner can read it.
+ * Writes a file atomically, so that a reader, or a start after a crash, sees all of it or nothing. Readable only by its
+ * user.
  * @module
  */
 import { randomUUID } from 'node:crypto';

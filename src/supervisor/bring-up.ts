@@ -1,6 +1,6 @@
 /**
- * Brings everything up in order over one data folder and takes it down again; goes on where the last start stopped.
- * Must not print a secret.
+ * Starts everything in order over one data folder and stops it again; continues an interrupted start. Must not print a
+ * secret.
  * @module
  */
 import { temporalSecurity } from '../temporal/security.ts';

@@ -1,6 +1,6 @@
 /**
- * What a start checks before it starts anything: the settings as a whole, and the servers that the environment names.
- * Each problem is one sentence that an operator can act on. Never repeats a password or a key.
+ * Checks before a start: the settings as a whole, and the servers that the environment names. Each problem is one
+ * message that an operator can act on, without passwords or keys.
  * @module
  */
 import { createPrivateKey } from 'node:crypto';

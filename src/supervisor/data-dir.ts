@@ -1,6 +1,6 @@
 /**
- * Opens the folder that holds everything a local installation keeps. Others may pass through it (the system user
- * postgres has to) but not list it; what lies in it is readable by its owner alone.
+ * Opens the data folder of a local installation. Other users may pass through it (the system user postgres has to) but
+ * not list it; its files are readable by its owner alone.
  * @module
  */
 import { constants } from 'node:fs';

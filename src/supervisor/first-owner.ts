@@ -1,7 +1,4 @@
-/**
- * Learns which owner the first key belongs to, from the API itself.
- * @module
- */
+/** Reads the owner of the first key from the API. @module */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** The API makes the owner when it is first asked; while it is busy starting it may say 503. */

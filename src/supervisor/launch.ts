@@ -1,7 +1,4 @@
-/**
- * What it takes to start one program, and how to run, await and stop it. Knows neither PostgreSQL nor Temporal.
- * @module
- */
+/** Starts one process from its plan, and runs, awaits and stops it. Knows neither PostgreSQL nor Temporal. @module */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

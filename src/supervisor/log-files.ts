@@ -1,6 +1,6 @@
 /**
- * The children's log files: keeps each under a size and reads the end of one. Must not need the child's help, which
- * writes into the file on its own.
+ * The log files of child processes: limits their size and reads their ends. A child writes its file directly and takes
+ * no part in this.
  * @module
  */
 import { copyFileSync, existsSync, readdirSync, readFileSync, statSync, truncateSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Who runs over a data folder: one supervisor at a time, and the programs it started, kept in pids.json. A process is
- * the one written down only if its start time matches too; another one is never signalled.
+ * The processes over a data folder: one supervisor at a time, and the processes that it started, stored in pids.json. A
+ * process is identified by its id and start time; another one with the same id is never signalled.
  * @module
  */
 import { spawnSync } from 'node:child_process';

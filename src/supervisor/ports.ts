@@ -1,7 +1,7 @@
 /**
  * Chooses the ports. Those that `PORT=0` chose are stored and used again while they are free, so that stored addresses
- * survive a restart. A replacement for a taken port is not stored: the next start asks for the wanted one again. A port
- * that the operator named is never replaced by another.
+ * survive a restart. A replacement for a port in use is not stored: the next start tries the wanted one again. A port
+ * that the operator named is never replaced.
  * @module
  */
 import { readFile } from 'node:fs/promises';

@@ -1,6 +1,6 @@
 /**
- * Decides who runs PostgreSQL and where its data and programs lie: beside everything else where its user can
- * reach them, else under /var/lib. Never starts it and never moves data that exists.
+ * Decides which user runs PostgreSQL and where its data and programs are: in the data folder where that user can reach
+ * it, else under /var/lib. Never starts it and never moves existing data.
  * @module
  */
 import { spawnSync } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Runs a real PostgreSQL over one folder: makes the cluster once, starts it on 127.0.0.1 with password login and
- * waits until it answers. Must never start with unsafe settings unless the caller said the data may be lost.
+ * Runs a real PostgreSQL over one folder: creates the cluster once, starts it on 127.0.0.1 with password login and
+ * waits until it answers. Must never start with unsafe settings unless the caller allows the loss of data.
  * @module
  */
 import { spawnSync } from 'node:child_process';

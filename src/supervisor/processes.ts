@@ -1,7 +1,4 @@
-/**
- * How Bursar's own programs are started: with which environment each, and nothing in it that it has no use for.
- * @module
- */
+/** The plans of Bursar's processes: how each is started, with only the environment variables that it needs. @module */
 import { join } from 'node:path';
 import { stopTimes } from '../platform/stop-times.ts';
 import { temporalSecurityNames } from '../temporal/security.ts';

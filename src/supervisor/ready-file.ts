@@ -1,6 +1,6 @@
 /**
- * ready.json: where a running installation is and the keys to it, for its owner's eyes (mode 600). Whole or absent,
- * never half.
+ * ready.json: the addresses and keys of a running installation, for its user only (mode 600). Complete or absent, never
+ * partial.
  * @module
  */
 import { readFile, rm } from 'node:fs/promises';

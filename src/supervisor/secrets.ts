@@ -1,6 +1,6 @@
 /**
- * The secrets of a local installation: the environment's, else ones made once and kept in the data folder, readable
- * by its owner alone. Must never print or log one.
+ * The secrets of a local installation: from the environment, else generated once and stored in the data folder,
+ * readable by its owner alone. Must never print or log one.
  * @module
  */
 import { generateKeyPairSync, randomBytes, randomInt } from 'node:crypto';

@@ -1,7 +1,4 @@
-/**
- * The two servers Bursar stands on, as plans for the supervisor, unless the environment names other servers.
- * @module
- */
+/** The plans of PostgreSQL and Temporal for the supervisor, unless the environment names other servers. @module */
 import { join } from 'node:path';
 import { setUpTemporal } from '../temporal/set-up.ts';
 import { applicationUrl, preparePostgres, stopPostgres } from './postgres.ts';

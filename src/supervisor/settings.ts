@@ -1,7 +1,4 @@
-/**
- * What `npm start` itself needs from the environment. The processes that it starts read and check everything else.
- * @module
- */
+/** The settings of `npm start` from the environment. The processes that it starts read and check all others. @module */
 export type StartSettings = {
   mode: 'sandbox' | 'live';
   /** Absent = the default or a free one; 0 = a free one. */

@@ -1,7 +1,4 @@
-/**
- * Turns Ctrl-C and the polite signals into one clean stop, and a second Ctrl-C into an immediate end.
- * @module
- */
+/** Turns Ctrl-C and termination signals into one clean stop, and a second Ctrl-C into an immediate end. @module */
 export type StopSignals = {
   /** Resolves with the signal's name when one came. */
   came: Promise<NodeJS.Signals>;

@@ -1,6 +1,6 @@
 /**
- * Keeps a set of programs running: starts each, waits until it is ready, starts it again with growing pauses when it
- * ends, and stops them in a given order. Knows nothing of what they do.
+ * Keeps a set of processes running: starts each, waits until it is ready, restarts it with growing pauses when it ends,
+ * and stops them in a given order. Knows nothing of what they do.
  * @module
  */
 import type { ChildProcess } from 'node:child_process';

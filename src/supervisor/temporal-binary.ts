@@ -1,6 +1,6 @@
 /**
- * Finds a Temporal program: the one named or on PATH, the cache, the official download, or built with Go. Must never
- * run a file that was written only in part: everything is made under another name, tried, then renamed.
+ * Finds a Temporal binary: the configured one, on PATH, in the cache, from the official download, or built with Go.
+ * Must never run a partial file: a new binary is written under another name, tried, then renamed.
  * @module
  */
 import { execFile, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
- * Clears what a start that died half way left of Temporal's database file: the server makes its tables only where
- * there is no file, so half of them would keep it from starting for ever. Never touches a file that was whole.
+ * Removes an incomplete database file of Temporal's development server after an interrupted start: the server creates
+ * its tables only in a new file, so it could never start with an incomplete one. Never touches a complete file.
  * @module
  */
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * Runs Temporal's development server with the settings it needs to be quick, on 127.0.0.1 alone, and waits until it
- * answers. Knows nothing of namespaces' retention or what Bursar's workflows need (see temporal-setup).
+ * Runs Temporal's development server with settings for speed, on 127.0.0.1 only, and waits until it answers.
+ * temporal-setup creates namespaces and search attributes.
  * @module
  */
 import { createConnection } from 'node:net';

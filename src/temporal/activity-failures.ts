@@ -1,7 +1,7 @@
 /**
- * What an activity's unknown error becomes before it leaves the worker: a failure that is retried and carries the
- * error's class and code only. A database error's text and details contain rows, and a workflow history keeps all it
- * gets; the log has the rest, redacted.
+ * Converts an activity's unknown error before it leaves the worker: into a failure that is retried and carries only the
+ * error's class and code. The text of a database error contains rows, and a workflow history keeps all that it gets;
+ * the log has the rest, redacted.
  * @module
  */
 import { ApplicationFailure, TemporalFailure } from '@temporalio/common';

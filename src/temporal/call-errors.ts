@@ -1,6 +1,6 @@
 /**
- * What a failed call to Temporal means to the caller: a refusal by the rules, a collision that a repeat resolves, or a
- * 503 that names the gRPC status. Sentences contain no address and no text of the server, which may name both.
+ * Converts a failed call to Temporal for the caller: a refusal by the rules, a collision that a repeat resolves, or a
+ * 503 that names the gRPC status. Messages never contain an address or a text of the server.
  * @module
  */
 import {

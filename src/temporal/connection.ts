@@ -1,6 +1,6 @@
 /**
- * A client connection that may start before Temporal does: it is made on first use, remade after a failure, and its
- * epoch (the namespace's id) tells whether the server still has the history that PostgreSQL believes in.
+ * A client connection that may be created before Temporal runs: it connects on first use and again after a failure. Its
+ * epoch (the namespace's id) tells whether the server still has the histories of the runs in PostgreSQL.
  * @module
  */
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * The data converter of client, worker and activities. Decides nothing beyond `payloads.ts`; here an unfit value is a
- * programming error and throws a TypeError.
+ * The data converter of client, worker and activities. Uses `payloads.ts`; an invalid value is a programming error here
+ * and throws a TypeError.
  * @module
  */
 import { createPayloadConverter } from './payloads.ts';

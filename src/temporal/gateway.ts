@@ -1,6 +1,6 @@
 /**
- * The only door from HTTP and the relay to workflows: start by id, wake, and ask for an answer. All are idempotent;
- * none decides anything. Temporal away is `unavailable`, never a lost request.
+ * The only way from HTTP and the relay to workflows: start by id, wake, and ask for an answer. All calls are idempotent
+ * and decide nothing. When Temporal is away the error is `unavailable`, and no request is lost.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Reads and notes in the table of workflow runs which runs were started. Does not call Temporal. @module */
+/** Reads and stores in the table of workflow runs which runs were started. Does not call Temporal. @module */
 import type { Database } from '../db/database.ts';
 import { runSql } from '../db/statement.ts';
 import { rows } from '../db/tx.ts';

@@ -1,6 +1,6 @@
 /**
- * JSON payloads that cannot block a run. Reading never throws: what cannot be decoded becomes `{unreadable: true}`,
- * because decoding comes before any handler that could refuse it. Writing refuses what would not come back equal, and
+ * JSON payloads that cannot block a run. Decoding never throws: invalid input becomes `{unreadable: true}`, because
+ * decoding comes before any handler that could refuse it. Encoding refuses values that would not be decoded equal, and
  * text so long that it may be free text.
  * @module
  */

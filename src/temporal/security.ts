@@ -1,6 +1,6 @@
 /**
- * How a client proves to Temporal who it is: an API key, or TLS with a client certificate. The variables have the
- * names that Temporal's CLI reads. Must never repeat a key or what is in a file.
+ * How a client authenticates at Temporal: with an API key, or with a TLS client certificate. The variables have the
+ * names that Temporal's CLI reads. Must never repeat a key or the contents of a file.
  * @module
  */
 import { readFileSync } from 'node:fs';

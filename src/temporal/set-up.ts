@@ -1,7 +1,7 @@
 /**
- * Creates the namespace (retention 30 days) and the search attributes by which operators filter where they are missing,
- * and waits until a workflow start is accepted. Changes no namespace that others made; where adding is not permitted
- * it names what is missing. Safe to run at every start.
+ * Creates the missing namespace (retention 30 days) and search attributes, and waits until a workflow start is
+ * accepted. Does not change an existing namespace of others; without permission to add attributes it names the missing
+ * ones. Safe to run at every start.
  * @module
  */
 import { randomUUID } from 'node:crypto';

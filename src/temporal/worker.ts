@@ -1,6 +1,6 @@
 /**
- * Runs workflows and activities while Temporal is there, and comes back when it is: a worker that loses its server
- * for long is made anew. Knows neither domains nor what the activities do.
+ * Runs workflows and activities while Temporal is reachable. A worker that loses its server for long is replaced by a
+ * new one. Knows neither domains nor what the activities do.
  * @module
  */
 import {

@@ -1,6 +1,6 @@
 /**
- * The data converter inside workflow runs. An unfit value ends the run, or the update that answers with it, as a failure
- * that is not retried: a plain error would make the workflow task fail for ever, and no message could reach the run.
+ * The data converter inside workflow runs. An invalid value ends the run, or the update that returns it, as a failure
+ * that is not retried. A plain error would make the workflow task fail for ever, and no message could reach the run.
  * @module
  */
 import { ApplicationFailure } from '@temporalio/common';

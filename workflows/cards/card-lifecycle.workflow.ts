@@ -1,7 +1,7 @@
 /**
  * One card: the card processor issues it, and then gets each change of its state until the card is closed. A loop,
- * because the facts of a card can be undone: it is frozen and unfrozen at any time. The row decides; the run keeps
- * nothing that the row lacks.
+ * because the facts of a card can be undone: it is frozen and unfrozen at any time. The row decides; the run stores
+ * nothing that is not in the row.
  * @module
  */
 import { allHandlersFinished, condition } from '@temporalio/workflow';

@@ -1,7 +1,7 @@
 /**
  * The retries of one subscription, from its first failed delivery until none waits. A loop, because its facts can be
- * undone: deliveries fail and wait again at any time. Each delivery keeps its own schedule, which is in its row; the
- * run keeps nothing that the rows lack.
+ * undone: deliveries fail and wait again at any time. Each delivery has its own schedule in its row; the run stores
+ * nothing that is not in the rows.
  * @module
  */
 import { allHandlersFinished, condition } from '@temporalio/workflow';

@@ -1,4 +1,8 @@
-/** What an operator reads at the top of a run: one sentence on what it waits for, and what was ignored. @module */
+/**
+ * The current details that an operator reads at the top of a run: one sentence on what it waits for, and notes on
+ * ignored input.
+ * @module
+ */
 import { setCurrentDetails } from '@temporalio/workflow';
 
 export type Details = {

@@ -1,4 +1,4 @@
-/** Runs one piece of work at a time, in the order of the calls, so that two decisions never interleave. @module */
+/** Runs one task at a time, in the order of the calls, so that two decisions never interleave. @module */
 export function createQueue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {

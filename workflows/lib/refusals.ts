@@ -1,4 +1,4 @@
-/** Tells a refusal by the rules from a fault, inside workflows. @module */
+/** Distinguishes a refusal by the rules from a fault, inside workflows. @module */
 import { ActivityFailure, ApplicationFailure } from '@temporalio/workflow';
 
 /** The refusal's own sentence, when the failure is one of ours; undefined for a fault. */

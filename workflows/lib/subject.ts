@@ -1,6 +1,6 @@
 /**
  * Reads the id that a run was started with. A person with access to the namespace can start a run with any input, and a
- * plain error in workflow code would make its workflow task fail for ever: what is no id ends the run.
+ * plain error in workflow code would make its workflow task fail for ever; so an invalid id ends the run with a reason.
  * @module
  */
 import { refusal } from './refusals.ts';

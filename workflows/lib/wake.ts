@@ -1,4 +1,4 @@
-/** The signal that every workflow understands: the row has changed, look at it. It carries nothing. @module */
+/** The signal that every workflow handles: its row has changed and has to be read again. It has no payload. @module */
 import { defineSignal, setHandler } from '@temporalio/workflow';
 
 const wakeSignal = defineSignal<unknown[]>('wake');

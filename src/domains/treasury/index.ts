@@ -1,4 +1,4 @@
-/** The public face of treasury: where the money is, and the only door into the book. @module */
+/** The public interface of treasury: wallets, fundings, and the only way to write to the ledger. @module */
 import { WalletRow } from './wallets/wallet.entity.ts';
 
 export { fundArea } from './funding/funding.contract.ts';

@@ -1,4 +1,4 @@
-/** Cards, and what an agent requests of them. @module */
+/** The areas of the domain cards: cards and card requests. @module */
 
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
 import { cardRequestActivities } from '../../../activities/cards/card-request.activities.ts';

@@ -1,4 +1,4 @@
-/** Keys, agent tokens, passkeys, and the page on which a person decides. @module */
+/** The areas of the domain identity: keys, agent tokens, passkeys and approvals. @module */
 import { agentTokensArea } from '../../domains/identity/agent-tokens/agent-token.contract.ts';
 import { AgentTokenRow } from '../../domains/identity/agent-tokens/agent-token.entity.ts';
 import { agentTokenHandlers } from '../../domains/identity/agent-tokens/agent-token.routes.ts';
@@ -18,7 +18,7 @@ import { type ApiProcess, defineModule, servedArea } from './module.ts';
 const credentialDeps = ({ database, config, credentials }: ApiProcess) => ({
   database,
   mode: config.BURSAR_MODE,
-  forgetCredentials: credentials.forget,
+  clearCredentialCache: credentials.forget,
 });
 
 export const identity = defineModule('identity', [

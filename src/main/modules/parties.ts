@@ -1,4 +1,7 @@
-/** Customers, limits and agents, with the parts of an agent that other domains keep. @module */
+/**
+ * The areas of the domain parties: customers, limits and agents, with the parts of an agent that other domains store.
+ * @module
+ */
 
 import { agentsArea } from '../../domains/parties/agents/agent.contract.ts';
 import { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
@@ -23,7 +26,7 @@ import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 function agentsOf({ database, gateway, config, credentials }: ApiProcess) {
   const reads = agentReads({ database, mode: config.BURSAR_MODE });
-  const revoking = { database, forgetCredentials: credentials.forget };
+  const revoking = { database, clearCredentialCache: credentials.forget };
   return agentHandlers({
     ...reads,
     createAgent: createAgent({

@@ -1,4 +1,4 @@
-/** What belongs to no domain: health, the sandbox's business clock, and the platform's own tables. @module */
+/** Areas and tables without a domain: health, the sandbox's business clock, and the platform's tables. @module */
 import { purgeAuditAddresses } from '../../domains/identity/index.ts';
 import { healthArea, healthHandlers } from '../../http/health.ts';
 import { healthChecks } from '../../http/health-checks.ts';

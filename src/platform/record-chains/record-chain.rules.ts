@@ -1,6 +1,6 @@
 /**
  * How an audit row or a decision is sealed: a hash over its facts and over the seal before it. Addresses and texts are
- * covered by salted commitments only, so that they can be erased and the chain still holds. Pure.
+ * covered only by salted commitments, so that they can be erased and the chain stays valid. Pure.
  * @module
  */
 import { createHash } from 'node:crypto';

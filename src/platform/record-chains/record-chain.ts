@@ -1,4 +1,7 @@
-/** What a chain of records is: its name, and the SQL that reads the facts of its records. The audit rows' is here. @module */
+/**
+ * A chain of records: its name, and the SQL that reads the facts of its records. Contains the chain of audit rows.
+ * @module
+ */
 
 export type RecordChain = {
   readonly name: 'audit' | 'decisions';

@@ -1,6 +1,6 @@
 /**
- * Recomputes the chain of one kind of record of one owner, in the caller's snapshot, and reports records that were
- * rewritten, deleted or slipped in. Changes nothing.
+ * Recomputes the chain of one kind of record of one owner, in the caller's snapshot, and reports changed, deleted or
+ * inserted records. Changes nothing.
  * @module
  */
 import { rows, type Tx } from '../../db/tx.ts';

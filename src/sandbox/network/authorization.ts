@@ -1,6 +1,6 @@
 /**
- * One authorization: stored before it is sent, asked of Bursar, and its outcome stored with what follows from it.
- * Where Bursar does not decide in time the stand-in rule does: decline, and reverse whatever it may have held.
+ * One authorization of the simulated network: stored before it is sent to Bursar, and its outcome stored with its
+ * follow-ups. Where Bursar does not decide in time the stand-in rule applies: decline, and reverse any hold.
  * @module
  */
 import type { pino } from 'pino';

@@ -1,6 +1,6 @@
 /**
- * What the sandbox asks of Bursar: signed network messages, and the business clock. An answer of any status is
- * returned; no answer at all is `undefined`, for the caller to decide about.
+ * The sandbox's calls to Bursar: signed network messages, and the business clock. An answer of any status is returned;
+ * no answer is `undefined`, and the caller decides.
  * @module
  */
 import type { pino } from 'pino';

@@ -1,4 +1,7 @@
-/** Drives the network by hand: purchases anywhere, clearings, reversals, and what became of the messages. @module */
+/**
+ * Operations of the simulated network for manual use: purchases, clearings, reversals, and the state of its messages.
+ * @module
+ */
 import { Router } from 'express';
 import * as z from 'zod';
 import { optionalKey, parsed, Refusal } from '../answer.ts';

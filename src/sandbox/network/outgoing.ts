@@ -1,6 +1,6 @@
 /**
- * What must still reach Bursar: clearings and reversals, as rows that are sent until they are acknowledged. The
- * messages of one authorization go one at a time and in order; a message keeps its id and body over all attempts.
+ * Queue of clearings and reversals to Bursar, as rows that are sent until they are acknowledged. The messages of one
+ * authorization are sent one at a time and in order; a message keeps its id and body over all attempts.
  * @module
  */
 import type { pino } from 'pino';

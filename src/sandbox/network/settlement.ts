@@ -1,5 +1,5 @@
 /**
- * What the network sends after an approval when a caller drives it: clearings in parts or over, and reversals.
+ * The network's messages after an approval on request of a caller: clearings in parts or above the hold, and reversals.
  * @module
  */
 import { Refusal } from '../answer.ts';

@@ -1,6 +1,6 @@
 /**
  * Test card numbers: derived from the card's reference, valid by Luhn, in a range no bank issues. A number is never
- * stored nor shown: what leaves this module's callers is the last four digits.
+ * stored nor returned; callers of this module return only the last four digits.
  * @module
  */
 import { createHash } from 'node:crypto';

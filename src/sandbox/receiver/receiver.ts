@@ -1,6 +1,6 @@
 /**
- * Boxes that take webhooks: every delivery is kept as it came, and answered 200 or with the failure that was
- * programmed for the box or for one event's name. It verifies nothing: that is the reader's part.
+ * Boxes that accept webhooks: every delivery is stored as it came, and answered 200 or with the failure that was
+ * programmed for the box or for one event's name. It verifies no signature; its reader does.
  * @module
  */
 import type { IncomingHttpHeaders } from 'node:http';

@@ -1,7 +1,6 @@
 /**
- * A shop's orders and how they are paid: one token makes one authorization, also for repeated and parallel requests.
- * What a token
- * may pay for is checked here as the network's token service would; whether the card may spend is Bursar's decision.
+ * A shop's orders and their payment: one token makes one authorization, also for repeated and concurrent requests. The
+ * token's limits are checked here, as a network's token service would; Bursar decides whether the card may spend.
  * @module
  */
 import { Refusal } from '../answer.ts';

@@ -1,4 +1,4 @@
-/** The sandbox's shops: who they are and how they misbehave. Merchant ids are stable. @module */
+/** The sandbox's shops and their programmed failures. Merchant ids are stable. @module */
 import type { Merchant } from '../wire.ts';
 
 export type Shop = {

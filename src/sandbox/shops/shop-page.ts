@@ -1,4 +1,4 @@
-/** What a person sees who opens a sandbox shop in a browser. @module */
+/** The page of a sandbox shop for browsers. @module */
 import { inWords } from '../../kernel/money.ts';
 import type { Shop } from './shop-catalog.ts';
 

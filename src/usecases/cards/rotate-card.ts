@@ -5,10 +5,10 @@
  */
 import type { Tx } from '../../db/tx.ts';
 import { reassignConfirmed } from '../../domains/payments/index.ts';
-import { type CardChange, handIntentsOver } from '../../domains/spending/intents/index.ts';
+import { type CardChange, reassignIntents } from '../../domains/spending/intents/index.ts';
 import type { Cause } from '../../platform/cause.ts';
 
 export async function reassignPayments(tx: Tx, cause: Cause, change: CardChange): Promise<void> {
-  await handIntentsOver(tx, cause, change);
+  await reassignIntents(tx, cause, change);
   await reassignConfirmed(tx, cause, change);
 }

@@ -1,7 +1,6 @@
 /**
- * The current details of a waiting record contain the link to its approver's page as of the time they were written. When
- * the public address differs from that of the last start, every open run whose record has a link is woken and writes it
- * again.
+ * Updates the approver's links in current details after the public address changed: every open run whose record has a
+ * link is woken and writes its details again.
  * @module
  */
 import type { Database } from '../../db/database.ts';

@@ -30,14 +30,14 @@ import type { Cause } from '../../platform/cause.ts';
 type Deps = {
   readonly database: Database;
   /** This process drops the tokens from its cache at once; the other processes are notified. */
-  readonly forgetCredentials: () => void;
+  readonly clearCredentialCache: () => void;
 };
 
 export const closeAgent =
-  ({ database, forgetCredentials }: Deps) =>
+  ({ database, clearCredentialCache }: Deps) =>
   async (name: AgentName, cause: Cause): Promise<AgentStatus> => {
     const status = await database.write((tx) => closeAgentIn(tx, cause, name));
-    forgetCredentials();
+    clearCredentialCache();
     return status;
   };
 

@@ -11,12 +11,12 @@ import { closeAgentIn } from './close-agent.ts';
 import { freezeAgentIn } from './freeze-agent.ts';
 import { unfreezeAgentIn } from './unfreeze-agent.ts';
 
-type Deps = { readonly database: Database; readonly forgetCredentials: () => void };
+type Deps = { readonly database: Database; readonly clearCredentialCache: () => void };
 
 type Change = Parameters<AgentDeps['updateAgent']>[1];
 
 export const updateAgent =
-  ({ database, forgetCredentials }: Deps) =>
+  ({ database, clearCredentialCache }: Deps) =>
   async (name: AgentName, { status, policyId, ...change }: Change, cause: Cause): Promise<void> => {
     await database.write(async (tx) => {
       await changeAgent(tx, cause, name, change);
@@ -28,5 +28,5 @@ export const updateAgent =
       // Last, because cards are locked before the policy.
       if (policyId !== undefined) await replaceRules(tx, cause, { ...name, policyId });
     });
-    if (status === 'closed') forgetCredentials();
+    if (status === 'closed') clearCredentialCache();
   };

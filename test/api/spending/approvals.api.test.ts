@@ -478,6 +478,6 @@ test('a caller above the rate limit gets a page with the error', async () => {
   for (let i = 0; i < 3; i++) expect((await ask()).status).toBe(404);
   const limited = await ask();
   expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, expect.any(String)]);
-  expect(await limited.text()).toContain('<h1>Too many tries</h1>');
+  expect(await limited.text()).toContain('<h1>Too many requests</h1>');
   await busy.close();
 });

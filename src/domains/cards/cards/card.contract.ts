@@ -25,11 +25,11 @@ const rotation = {
   refusals: ['not_found'],
   fires: ['card.rotated', 'card.issued', 'card.activated', 'card.frozen', 'card.closed', 'transaction.updated'],
   description:
-    'Another card with another number takes its place: same usage, name, limits and state; what it has spent goes on counting against them. Open intents are for the new card; what the old one still holds is collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
+    'A new card with another number replaces it, with the same usage, name, limits and state; earlier spending still counts against the limits. Open intents move to the new card; holds of the old card are collected from it. Answers when the processor has issued the card, within 10 s; a 503 may still take effect: repeat with the same Idempotency-Key.',
 } as const;
 
-const brake =
-  'Charges are declined from the commit on, also with Temporal and the processor away. Freezing what is frozen already is 200 without an event; a closed card is 400.';
+const revokingDescription =
+  'Charges are declined from the commit on, also with Temporal and the processor away. Freezing a frozen card is 200 without an event; a closed card is 400.';
 const thaw =
   'Refused with 400 for a card that is active or closed, and while its agent is not active: unfreeze the agent, and with it what was frozen with it.';
 const closing =
@@ -94,7 +94,7 @@ export const cardsArea = defineArea({
       path: '/agent/{agentId}/freeze',
       params: ofAgent,
       summary: "Freeze an agent's primary card",
-      description: brake,
+      description: revokingDescription,
       fires: ['card.frozen'],
     },
     unfreezePrimaryCard: {
@@ -189,7 +189,7 @@ export const cardsArea = defineArea({
       refusals: ['invalid_state', 'not_found'],
       params: one,
       summary: 'Freeze a card',
-      description: brake,
+      description: revokingDescription,
       fires: ['card.frozen'],
     },
     unfreezeCard: {

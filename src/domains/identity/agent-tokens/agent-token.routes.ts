@@ -14,7 +14,7 @@ export type AgentTokenDeps = {
   readonly lockAgent: LockAgent;
   /** Names of these agents, closed ones too; absent: the owner has no such agent. */
   readonly agentNames: (tx: Tx, ownerId: string, agentIds: readonly string[]) => Promise<ReadonlyMap<string, string>>;
-  readonly forgetCredentials: () => void;
+  readonly clearCredentialCache: () => void;
 };
 
 export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentTokensArea> => {
@@ -48,7 +48,7 @@ export const agentTokenHandlers = (deps: AgentTokenDeps): Handlers<typeof agentT
     revokeAgentToken: async ({ params, own: { ownerId } }, call) => {
       const name = { ownerId, agentId: params.id, tokenId: params.tokenId };
       await inTransaction(deps, call, (tx, cause) => revokeAgentToken(tx, name, cause));
-      deps.forgetCredentials();
+      deps.clearCredentialCache();
       return { id: params.tokenId, revoked: true };
     },
   };

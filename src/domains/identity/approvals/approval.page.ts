@@ -15,15 +15,15 @@ export const approvalPage = pageOf(approvalOut, {
     return sheet(title, html`${content}${footer}`);
   },
   refuse: ({ status, message }) => {
-    const [title, advice] = refusals[status] ?? ['This did not work', 'Load the page again in a moment.'];
+    const [title, advice] = refusals[status] ?? ['Something went wrong', 'Load the page again in a moment.'];
     return sheet(title, html`<h1>${title}</h1><p>${advice}</p><p class="fine">${status}: ${message}</p>`);
   },
 });
 
 const refusals: Readonly<Record<number, readonly [string, string]>> = {
-  404: ['No such link', 'This link belongs to no request. Check that you opened the whole of it.'],
-  429: ['Too many tries', 'Wait a minute, then load the page again.'],
-  503: ['Not reachable just now', 'Nothing is lost. Load the page again in a few seconds.'],
+  404: ['No such link', 'This link belongs to no request. Check that you opened the complete link.'],
+  429: ['Too many requests', 'Wait a minute, then load the page again.'],
+  503: ['Temporarily unavailable', 'Nothing is lost. Load the page again in a few seconds.'],
 };
 
 type Request = NonNullable<ApprovalWire['request']>;
@@ -43,7 +43,7 @@ const waiting = (id: string, request: Request, passkey: Passkey): Sheet => [
       <dl>
         ${request.purpose === null ? undefined : fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
         ${request.facts.map(({ label, text, isQuoted }) => fact(label, isQuoted ? html`<bdi>${text}</bdi>` : html`${text}`))}
-        ${fact('Why you are asked', html`<bdi>${sentence(request.rule ?? 'its rules want a person')}</bdi>`)}
+        ${fact('Why you are asked', html`<bdi>${sentence(request.rule ?? 'its rules require a person')}</bdi>`)}
         ${fact('Decide by', instant(request.decideBy))}
       </dl>
       ${passkey.state === 'ready' ? changeFields(request.changes) : undefined}
@@ -77,7 +77,7 @@ function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin
     return html`<button id="approve" class="main" type="button" data-origin="${origin}">Approve with a passkey</button>`;
   }
   const key = demandsPasskey
-    ? 'The rules of this agent take no other approval.'
+    ? 'The rules of this agent accept no other approval.'
     : 'The owner’s API key can approve it too.';
   const until =
     blockedUntil === null
@@ -118,7 +118,7 @@ const reference = (id: string): Html => html`<p class="fine">Reference <code>${i
 
 const months = 'January February March April May June July August September October November December'.split(' ');
 
-/** UTC until the script says it in the reader's own time. */
+/** In UTC; the page's script replaces it by the reader's local time. */
 function instant(iso: string): Html {
   const at = new Date(iso);
   const words = `${at.getUTCDate()} ${months[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${iso.slice(11, 16)} UTC`;
@@ -137,7 +137,7 @@ function ended(id: string, outcome: Outcome, status: string): Sheet {
       <p class="sign ${tone}" aria-hidden="true">${signs[tone]}</p>
       <h1>${title}</h1>
       <p>${verb}${how}${when}. ${meaning}</p>
-      <p class="fine">This link has served its purpose and tells nothing more.</p>
+      <p class="fine">The request is closed. This link shows only the outcome.</p>
       ${reference(id)}
     `,
   ];

@@ -15,14 +15,14 @@ export type KeyDeps = {
   readonly database: Database;
   readonly mode: Mode;
   /** After a revocation: this process forgets at once, the others hear of it. */
-  readonly forgetCredentials: () => void;
+  readonly clearCredentialCache: () => void;
 };
 
 export const keyHandlers = (deps: KeyDeps): Handlers<typeof keysArea> => {
-  const { database, mode, forgetCredentials } = deps;
+  const { database, mode, clearCredentialCache } = deps;
   const revoke = async ({ params, own }: { params: { id: Id<'key'> }; own: Own }, call: Call) => {
     await inTransaction(deps, call, (tx, cause) => revokeKey(tx, own.ownerId, params.id, cause));
-    forgetCredentials();
+    clearCredentialCache();
     return { id: params.id, revoked: true } as const;
   };
   return {

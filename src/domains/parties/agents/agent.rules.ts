@@ -20,7 +20,7 @@ export const isFinalAgent = (status: AgentStatus): boolean => status === 'closed
  */
 export function moveAgent(from: AgentStatus, command: AgentCommand, seen: boolean): Move<AgentStatus> {
   if (seen) return { outcome: 'already', next: from };
-  if (brakeOf[from] === command) return { outcome: 'already', next: from };
+  if (revokingCommandOf[from] === command) return { outcome: 'already', next: from };
   const next = leadsTo[command][from];
   if (next !== undefined) return { outcome: 'moved', next };
   return { outcome: 'refused', why: whyNot(from, command) };
@@ -53,7 +53,7 @@ const leadsTo: Record<AgentCommand, Partial<Record<AgentStatus, AgentStatus>>> =
 };
 
 /** The revoking command that has led to a state. */
-const brakeOf: Partial<Record<AgentStatus, AgentCommand>> = { frozen: 'freeze', closed: 'close' };
+const revokingCommandOf: Partial<Record<AgentStatus, AgentCommand>> = { frozen: 'freeze', closed: 'close' };
 
 function whyNot(from: AgentStatus, command: AgentCommand): string {
   if (from === 'closed') return `this agent is closed for good: cannot ${command} it`;

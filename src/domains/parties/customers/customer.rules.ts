@@ -1,4 +1,4 @@
-/** The names of the changed fields of a customer, for its events. Pure. @module */
+/** The types and states of a customer, its default policy, and which fields and events a change has. Pure. @module */
 export const customerTypes = ['consumer', 'corporate'] as const;
 export type CustomerType = (typeof customerTypes)[number];
 export const customerStatuses = ['active', 'suspended', 'closed'] as const;

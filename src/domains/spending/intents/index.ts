@@ -7,7 +7,7 @@ export { IntentRow } from './intent.entity.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
 export { decideIntent, type IntentRunView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
-export { type CardChange, handIntentsOver } from './intent.reassign.service.ts';
+export { type CardChange, reassignIntents } from './intent.reassign.service.ts';
 export {
   type IntentCommandKind,
   type IntentDue,

@@ -1,4 +1,4 @@
-/** Moves open intents and unpaid confirms to the card that replaces their card. @module */
+/** Moves the open intents of a card to the card that replaces it. @module */
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -6,10 +6,10 @@ import type { Cause } from '../../../platform/cause.ts';
 export type CardChange = { readonly agentId: string; readonly from: string; readonly to: string };
 
 /**
- * Also of an intent that is being paid for: should that come back, it is open again. Part of the rotation, whose event
- * tells it; the agent and both cards are locked. Returns how many.
+ * Also moves an intent with a payment in progress: if that payment is reversed, the intent is open again. Runs in the
+ * rotation's transaction, which locks the agent and both cards and records the event. Returns the number of intents.
  */
-export function handIntentsOver(tx: Tx, { at }: Cause, { agentId, from, to }: CardChange): Promise<number> {
+export function reassignIntents(tx: Tx, { at }: Cause, { agentId, from, to }: CardChange): Promise<number> {
   return runSql(
     tx,
     `with locked as (

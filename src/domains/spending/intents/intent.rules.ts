@@ -52,7 +52,7 @@ const mayReceive: Record<IntentStatus, readonly IntentCommandKind[]> = {
 };
 
 /** Commands that only take authority away: on a row that is there already they change nothing and succeed. */
-const brakes: readonly IntentCommandKind[] = ['deny', 'cancel'];
+const revokingCommands: readonly IntentCommandKind[] = ['deny', 'cancel'];
 
 /**
  * `seen`: this very cause has moved the row before. A different cause that meets the target state is a no-op for
@@ -62,7 +62,8 @@ const brakes: readonly IntentCommandKind[] = ['deny', 'cancel'];
 export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boolean): Move<IntentStatus> {
   if (seen) return { outcome: 'already', next: from.status };
   const next = leadsTo[kind];
-  if (from.status === next && (brakes.includes(kind) || kind === 'approve')) return { outcome: 'already', next };
+  if (from.status === next && (revokingCommands.includes(kind) || kind === 'approve'))
+    return { outcome: 'already', next };
   if (!mayReceive[from.status].includes(kind)) {
     return { outcome: 'refused', why: `cannot ${kind} an intent that is ${from.status}` };
   }

@@ -1,6 +1,6 @@
 /**
  * Which declared intent a charge belongs to: by amount (at or below always fits, above only within the tolerance) and
- * by merchant. Pure; which intents are open, and for which card, is the caller's question.
+ * by merchant. Pure; the caller passes the open intents of the card.
  * @module
  */
 import { add, type Cents, inWords, percentOf } from '../../../kernel/money.ts';

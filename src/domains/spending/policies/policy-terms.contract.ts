@@ -1,4 +1,4 @@
-/** What an owner says of a policy: its rules, field by field. Wire shapes only. @module */
+/** The rules of a policy as an owner sends them, field by field. Wire shapes only. @module */
 import * as z from 'zod';
 import type { Received } from '../../../http/cents-names.ts';
 import { country, euros, mcc, text } from '../../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** What travels between the worker and the workflow of an agent's policy: names, ids and JSON-safe shapes. @module */
+/** The messages between the worker and the workflow of an agent's policy: names, ids and JSON-safe shapes. @module */
 import type { ExpirationAction } from './policy.rules.ts';
 
 export type PolicyExpiryView = {

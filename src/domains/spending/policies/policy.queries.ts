@@ -1,4 +1,8 @@
-/** Policy reads: one, an agent's, pages of an owner's. Removed ones, and those of agents not there yet, do not exist. @module */
+/**
+ * Policy reads: one, an agent's, pages of an owner's. Removed policies, and those of agents that are being created, are
+ * not returned.
+ * @module
+ */
 import { sql } from 'kysely';
 import { type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';

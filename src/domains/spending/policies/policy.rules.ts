@@ -1,6 +1,6 @@
 /**
- * Whether money may be spent: the one pure evaluation behind declaration, the re-check at approval, execute, the
- * network's authorization and `simulate`. Time, policy and sums come in as facts.
+ * Whether money may be spent: the one pure evaluation of declaration, approval, execute, the network's authorization
+ * and `simulate`. Time, policy and sums are arguments.
  * @module
  */
 import { inWords } from '../../../kernel/money.ts';

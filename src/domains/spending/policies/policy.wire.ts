@@ -1,4 +1,4 @@
-/** Policies and decisions: stored in cents; in euros for callers and events. Shapes only. @module */
+/** Converts policies and decisions from cents to euros, for callers and events. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
 import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import type { PolicyRow } from './policy.entity.ts';

@@ -1,4 +1,4 @@
-/** The built-in sets of rules, and what a new policy says where its author says nothing. @module */
+/** The built-in sets of rules, and the defaults of a new policy. @module */
 import type { PolicyTerms } from './spending-facts.rules.ts';
 
 export const defaultTerms: Omit<PolicyTerms, 'name'> = {

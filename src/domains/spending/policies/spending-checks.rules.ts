@@ -1,6 +1,6 @@
 /**
- * The rules of a spending decision, one function each, in the order in which they are asked. A rule that does not
- * apply says nothing; one that applies says how it went, with its figures.
+ * The rules of a spending decision, one function each, in the order of their evaluation. A rule that does not apply
+ * returns nothing; one that applies returns its outcome with its figures.
  * @module
  */
 import { lengthInWords, minute } from '../../../kernel/instant.ts';

@@ -1,6 +1,6 @@
 /**
- * Puts money into a wallet. In a sandbox the outside world is us, so the money is there at once; in live mode the
- * call is noted and waits for the bank. Out of another wallet it is an internal transfer in both.
+ * Puts money into a wallet. In a sandbox the money is there at once; in live mode the call is stored and waits for the
+ * bank transfer. From another wallet it is an internal transfer in both.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

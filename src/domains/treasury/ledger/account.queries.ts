@@ -1,4 +1,4 @@
-/** The trial balance: what was debited and credited to each account, now or up to a moment. Decides nothing. @module */
+/** The trial balance: the debits and credits of each account, now or up to an instant. Decides nothing. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import { balanceChange } from './account.rules.ts';

@@ -1,6 +1,6 @@
 /**
- * How ledger accounts are named, and what a name says: whose money it is, and whether it has a running balance that
- * never falls below zero (accounts of owners) or is only the sum of its entries (contra accounts). Pure.
+ * The names of ledger accounts, and what a name determines: the owner, and whether the account has a running balance
+ * that never falls below zero (accounts of owners) or only the sum of its entries (contra accounts). Pure.
  * @module
  */
 export type OwnerAccount =

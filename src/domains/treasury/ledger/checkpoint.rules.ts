@@ -1,6 +1,6 @@
 /**
- * What a checkpoint says and how it is signed: where each owner's chain stood at one moment. Its root covers the
- * root before it, so the newest one speaks for all heads ever signed. Ed25519. Pure.
+ * The content and the signature of a checkpoint: the head of each owner's chain at one instant. Its root covers the
+ * root before it, so the newest checkpoint covers all earlier ones. Ed25519. Pure.
  * @module
  */
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';

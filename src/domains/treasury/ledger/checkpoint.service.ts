@@ -1,6 +1,6 @@
 /**
- * Writes checkpoints: signs where each moved chain stands, first to the files outside the database, then to the
- * database. A crash in between leaves a file too many, which is true as well.
+ * Writes checkpoints: signs the heads of the chains that have grown, first to the files outside the database, then to
+ * the database. A crash in between leaves one more file, whose content is valid.
  * @module
  */
 import type { KeyObject } from 'node:crypto';

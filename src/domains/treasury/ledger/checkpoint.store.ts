@@ -1,5 +1,5 @@
 /**
- * Checkpoints as files outside the database, one per interval, with the public key beside them. A file is whole or
+ * Checkpoints as files outside the database, one per interval, with the public key beside them. A file is complete or
  * absent, and is never written twice.
  * @module
  */

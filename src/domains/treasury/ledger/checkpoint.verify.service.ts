@@ -1,6 +1,6 @@
 /**
- * Compares the checkpoints kept outside the database with the chains inside it: what was once signed must still be
- * there, unchanged. This is what finds a history that was rewritten and sealed anew.
+ * Compares the checkpoints outside the database with the chains inside it: each signed head must still exist unchanged.
+ * This detects a history that was rewritten and sealed again.
  * @module
  */
 import type { KeyObject } from 'node:crypto';

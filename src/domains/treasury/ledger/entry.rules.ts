@@ -1,4 +1,4 @@
-/** How entries are named: after their journal and their line in it, so that one index serves both. Pure. @module */
+/** The ids of entries: the id of their journal and their line in it, so that one index serves both. Pure. @module */
 import type { Id } from '../../../kernel/ids.ts';
 
 export type EntryKey = { readonly journalId: string; readonly line: number };

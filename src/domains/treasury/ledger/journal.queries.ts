@@ -1,4 +1,4 @@
-/** Journals exactly as they stand in the database, for sealing and for checking seals. @module */
+/** Reads journals as stored, for sealing and for verifying seals. @module */
 import { rows, type Tx } from '../../../db/tx.ts';
 import type { JournalOnRecord } from './seal.rules.ts';
 

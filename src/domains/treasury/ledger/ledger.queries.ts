@@ -1,4 +1,4 @@
-/** Reads of the book: balances now. Decides nothing and locks nothing. @module */
+/** Reads current balances of the ledger. Decides nothing and locks nothing. @module */
 
 import { type Expression, sql } from 'kysely';
 import { rows, type Tx } from '../../../db/tx.ts';

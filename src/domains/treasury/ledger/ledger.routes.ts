@@ -1,4 +1,7 @@
-/** Answers the ledger operations: ask the queries or the check, shape the reply. No decision is made here. @module */
+/**
+ * Answers the ledger operations: call the queries or the verification, shape the reply. No decision is made here.
+ * @module
+ */
 import type { Database } from '../../../db/database.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';

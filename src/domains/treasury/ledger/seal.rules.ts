@@ -1,6 +1,6 @@
 /**
- * How a journal is sealed: a hash over everything it says and over the seal before it, so that nothing in the book
- * can change, vanish or be slipped in unseen. Of texts it covers only a salted commitment. Pure.
+ * How a journal is sealed: a hash over all its fields and over the seal before it, so that every change, deletion or
+ * insertion is detected. Texts are covered only by a salted commitment. Pure.
  * @module
  */
 import { createHash } from 'node:crypto';

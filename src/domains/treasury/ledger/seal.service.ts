@@ -1,6 +1,6 @@
 /**
- * Seals what was posted, batch by batch in the order of commits: whatever is visible and not sealed yet comes next.
- * One sealer at a time; postings never wait for it.
+ * Seals posted journals in batches, in the order of their commits. One sealer runs at a time; postings never wait for
+ * it.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

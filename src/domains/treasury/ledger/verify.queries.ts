@@ -1,6 +1,6 @@
 /**
- * What verify compares the recomputed book with: accounts, heads, holds, totals and checkpoints as they stand.
- * Reads in the caller's snapshot and reports differences; repairs nothing.
+ * Compares the recomputed ledger with the stored accounts, heads, holds, totals and checkpoints. Reads in the caller's
+ * snapshot and reports differences; repairs nothing.
  * @module
  */
 import { rows, type Tx } from '../../../db/tx.ts';

@@ -1,6 +1,6 @@
 /**
- * Checks an owner's journals one after the other: balanced, on the owner's accounts, each entry continuing its
- * account, each seal on top of the one before. Collects what differs and goes on. Pure but for its own state.
+ * Checks an owner's journals one after the other: balanced, on the owner's accounts, each entry continuing its account,
+ * each seal following the one before. Collects all differences. Pure but for its own state.
  * @module
  */
 import { balanceChange, hasRunningBalance } from './account.rules.ts';

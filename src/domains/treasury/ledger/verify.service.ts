@@ -1,6 +1,6 @@
 /**
- * Recomputes an owner's book from its rows, in one snapshot: every seal, every balance, every invariant. In full, or
- * from the last checkpoint that was found whole. Changes nothing but the note of how far it got.
+ * Recomputes an owner's ledger from its rows, in one snapshot: every seal, every balance, every invariant. In full, or
+ * from the last checkpoint that was verified. Writes only how far it got.
  * @module
  */
 import type { KeyObject } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** The IBANs Bursar gives to wallets in a sandbox: German form, a bank code that no bank has, right check digits. Pure. @module */
+/** The IBANs of wallets in a sandbox: German form, a bank code that no bank has, valid check digits. Pure. @module */
 import { assert } from '../../../kernel/assert.ts';
 
 /** Second character of the location code 0: a test BIC. */

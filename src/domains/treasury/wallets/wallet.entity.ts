@@ -1,4 +1,4 @@
-/** The wallets table. Persistence only: no rule is decided here, and no money is kept here. @module */
+/** The wallets table. Persistence only: no rule is decided here, and balances are in the ledger. @module */
 import { defineEntity, p } from '@mikro-orm/postgresql';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';

@@ -1,4 +1,4 @@
-/** What a wallet may become, how deep wallets nest, and when one may be closed. Pure. @module */
+/** The state transitions of a wallet, how deep wallets nest, and when one may be closed. Pure. @module */
 
 import { inWords } from '../../../kernel/money.ts';
 import type { Move } from '../../../kernel/move.ts';
