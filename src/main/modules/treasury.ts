@@ -15,7 +15,9 @@ import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
+import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
+import { topUp } from '../../usecases/treasury/top-up.ts';
 import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
@@ -46,7 +48,15 @@ export const treasury = defineModule('treasury', [
     position: 410,
     lookups: ({ database }) => ({ wallet: (id, own) => walletFor(database.read(), own, id) }),
     handlers: ({ database, config }) =>
-      walletHandlers({ ...ibanIssueOf(config), database, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
+      walletHandlers({
+        database,
+        mode: config.BURSAR_MODE,
+        openWallet: openWallet({
+          ...ibanIssueOf(config),
+          database,
+          ensureCustomer: ensureCustomer(ibanIssueOf(config)),
+        }),
+      }),
     entities: [WalletRow],
     tables: ['wallets'],
   }),
@@ -57,7 +67,9 @@ export const treasury = defineModule('treasury', [
       funding: (id, { ownerId }) => findFunding(database.read(), ownerId, id),
     }),
     handlers: ({ database, config }) =>
-      fundHandlers({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
+      fundHandlers({
+        topUp: topUp({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
+      }),
     tables: ['fundings'],
     reconciliation: fundingReconciliation,
   }),

@@ -5,6 +5,8 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import { checkoutResult } from '../../domains/payments/checkout/checkout.rules.ts';
+import type { EndedCheckout } from '../../domains/payments/checkout/checkout.wire.ts';
 import {
   type CheckoutRow,
   checkoutWorkflowId,
@@ -24,7 +26,7 @@ import {
 } from '../../domains/spending/intents/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
-import { DomainError, notFound } from '../../kernel/errors.ts';
+import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
@@ -40,7 +42,20 @@ export type ExecuteCheckoutDeps = {
 
 type Order = { readonly intentId: string; readonly targetUrl: string };
 
-export const executeCheckout =
+export const executeCheckout = (deps: ExecuteCheckoutDeps) => {
+  const perform = performCheckout(deps);
+  return async (order: Order, call: Call): Promise<EndedCheckout> => endedOrRefused(await perform(order, call));
+};
+
+function endedOrRefused(row: CheckoutRow): EndedCheckout {
+  const { status, outcomeCode = null, outcomeReason = null } = row;
+  const result = checkoutResult({ status, outcomeCode, outcomeReason });
+  if (result.kind === 'ended') return { row, result };
+  if (result.kind === 'refused') throw new DomainError(result.code, result.why);
+  throw unavailable(`the outcome of checkout ${row.id} is not known yet`);
+}
+
+const performCheckout =
   ({ database, gateway, refusalOfUrl }: ExecuteCheckoutDeps) =>
   async (order: Order, call: Call): Promise<CheckoutRow> => {
     const why = refusalOfUrl(order.targetUrl);

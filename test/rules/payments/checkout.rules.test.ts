@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import {
   type CheckoutStatus,
   checkoutFacts,
+  checkoutResult,
   checkoutStatuses,
-  errorCodeOfRefusal,
   evaluateOffer,
   isFinalCheckout,
   isGivenUp,
@@ -17,6 +17,7 @@ import { day, minute } from '../../../src/kernel/instant.ts';
 import { cents } from '../../../src/kernel/money.ts';
 
 const commands = ['offer', 'pay', 'refuse', 'fail'] as const;
+const refused = (outcomeCode: string | null) => checkoutResult({ status: 'refused', outcomeCode, outcomeReason: null });
 const status = fc.constantFrom(...checkoutStatuses);
 
 describe('moves', () => {
@@ -78,7 +79,7 @@ describe('offers', () => {
       code: 'offer_merchant',
     });
     for (const code of ['offer_amount', 'offer_merchant', 'offer_window', 'intent', 'not_eur', null])
-      expect(errorCodeOfRefusal(code)).toBe('invalid_state');
+      expect(refused(code)).toEqual({ kind: 'refused', code: 'invalid_state', why: 'nothing was held' });
   });
 
   test('no money and a forbidding rule: the code of the rule, its figures, and the error that belongs to it', () => {
@@ -92,9 +93,28 @@ describe('offers', () => {
       code: 'daily_limit',
       reason: 'forbidden by the rule daily_limit: daily limit 5.00, spent 0.00, asked 10.00; nothing was held',
     });
-    expect(errorCodeOfRefusal('insufficient_funds')).toBe('insufficient_funds');
+    expect(refused('insufficient_funds')).toMatchObject({ code: 'insufficient_funds' });
     for (const code of ['daily_limit', 'mcc_blocklist', 'agent_status', 'card_refused', 'risk'])
-      expect(errorCodeOfRefusal(code)).toBe('policy_denied');
+      expect(refused(code)).toMatchObject({ code: 'policy_denied' });
+  });
+});
+
+describe('the answer', () => {
+  const resultOf = (status: CheckoutStatus) =>
+    checkoutResult({ status, outcomeCode: 'daily_limit', outcomeReason: 'over the daily limit' });
+
+  test('a checkout that is not final has an unknown outcome; a refused one is an error', () => {
+    for (const status of checkoutStatuses) {
+      expect(resultOf(status).kind).toBe(
+        isFinalCheckout(status) ? (status === 'refused' ? 'refused' : 'ended') : 'unknown',
+      );
+    }
+  });
+
+  test('only what was not paid has a reason', () => {
+    expect(resultOf('paid')).toEqual({ kind: 'ended', status: 'paid', reason: null });
+    expect(resultOf('declined')).toMatchObject({ reason: 'over the daily limit' });
+    expect(resultOf('failed')).toMatchObject({ reason: 'over the daily limit' });
   });
 });
 

@@ -3,13 +3,11 @@ import type { Database } from '../../../db/database.ts';
 import type { Call, Own } from '../../../http/caller.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
-import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { keysArea } from './key.contract.ts';
 import { liveKeysOf } from './key.queries.ts';
-import { ownerOfNewKey } from './key.rules.ts';
-import { createKey, revokeKey } from './key.service.ts';
+import { assertOwnerNamed, createKey, ownerOfKeys, revokeKey } from './key.service.ts';
 
 export type KeyDeps = {
   readonly database: Database;
@@ -28,13 +26,13 @@ export const keyHandlers = (deps: KeyDeps): Handlers<typeof keysArea> => {
   return {
     createKey: async ({ body }, call) => {
       const keyId = call.newId('key');
-      const ownerId = chosenOwner(call, body.ownerId) ?? call.newId('owner');
+      const ownerId = ownerOfKeys(call.caller, body.ownerId) ?? call.newId('owner');
       const wanted = { keyId, ownerId, label: body.label, mode };
       const { row, secret } = await inTransaction(deps, call, (tx, cause) => createKey(tx, wanted, cause));
       return { id: row.id, key: secret, ownerId, label: row.label ?? null, hint: row.hint };
     },
     listKeys: async ({ query }, call) => {
-      const ownerId = namedOwner(chosenOwner(call, query.ownerId));
+      const ownerId = assertOwnerNamed(ownerOfKeys(call.caller, query.ownerId));
       const current = call.caller.kind === 'key' ? call.caller.keyId : undefined;
       const keys = await liveKeysOf(database.read(), ownerId);
       return keys.map((key) => ({
@@ -49,16 +47,3 @@ export const keyHandlers = (deps: KeyDeps): Handlers<typeof keysArea> => {
     revokeKey: revoke,
   };
 };
-
-/** Undefined: the dashboard named no owner. */
-function chosenOwner({ caller }: Call, wanted: Id<'owner'> | undefined): Id<'owner'> | undefined {
-  const acting = 'ownerId' in caller ? caller.ownerId : undefined;
-  const choice = ownerOfNewKey({ acting, isDashboard: caller.kind === 'dashboard', wanted });
-  if (choice.kind === 'refused') throw new DomainError(choice.code, choice.why);
-  return choice.kind === 'owner' ? choice.ownerId : undefined;
-}
-
-function namedOwner(ownerId: Id<'owner'> | undefined): Id<'owner'> {
-  if (ownerId !== undefined) return ownerId;
-  throw new DomainError('invalid_request', 'name the owner in the header X-Owner-Id');
-}

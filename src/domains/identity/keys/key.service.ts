@@ -6,6 +6,7 @@
 import { runSql } from '../../../db/statement.ts';
 import { rows, type Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { Caller } from '../../../http/caller.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
@@ -13,7 +14,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { type Mode, newKeyPrefix } from '../../../platform/mode.ts';
 import { mintSecret } from '../credentials/secret.ts';
 import { KeyRow } from './key.entity.ts';
-import { revokeKey as revokeRule } from './key.rules.ts';
+import { ownerOfNewKey, revokeKey as revokeRule } from './key.rules.ts';
 
 type NewKey = {
   readonly keyId: Id<'key'>;
@@ -21,6 +22,19 @@ type NewKey = {
   readonly label: string | undefined;
   readonly mode: Mode;
 };
+
+/** The owner whose keys the call creates or lists. Undefined: the dashboard named none. */
+export function ownerOfKeys(caller: Caller, wanted: Id<'owner'> | undefined): Id<'owner'> | undefined {
+  const acting = 'ownerId' in caller ? caller.ownerId : undefined;
+  const choice = ownerOfNewKey({ acting, isDashboard: caller.kind === 'dashboard', wanted });
+  if (choice.kind === 'refused') throw new DomainError(choice.code, choice.why);
+  return choice.kind === 'owner' ? choice.ownerId : undefined;
+}
+
+export function assertOwnerNamed(ownerId: Id<'owner'> | undefined): Id<'owner'> {
+  if (ownerId !== undefined) return ownerId;
+  throw new DomainError('invalid_request', 'name the owner in the header X-Owner-Id');
+}
 
 export type CreatedKey = { readonly row: KeyRow; readonly secret: string };
 

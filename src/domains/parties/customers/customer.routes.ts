@@ -15,11 +15,14 @@ import type { DefaultPolicy } from './customer.rules.ts';
 import { type NewCustomer, updateCustomer } from './customer.service.ts';
 import { planLimits } from './plan.rules.ts';
 
+/** A customer with its default wallet, under reserved ids. */
+export type Parties = NewCustomer & { readonly walletId: Id<'wallet'> };
+
 /** The customer with its default wallet, made where the owner has none; the use case ensure-customer. */
 export type EnsureCustomer = (
   tx: Tx,
   cause: Cause,
-  wanted: NewCustomer & { readonly walletId: Id<'wallet'> },
+  wanted: Parties,
 ) => Promise<{ readonly customerId: Id<'customer'>; readonly walletId: Id<'wallet'>; readonly isNew: boolean }>;
 
 export type CustomerDeps = {

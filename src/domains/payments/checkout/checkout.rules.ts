@@ -82,9 +82,27 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
   insufficient_funds: 'insufficient_funds',
 } satisfies Record<NoOfferReason | `offer_${Misfit['field']}`, ErrorCode> & Record<string, ErrorCode>;
 
-/** How a refused checkout is answered. */
-export const errorCodeOfRefusal = (outcomeCode: string | null): ErrorCode =>
-  outcomeCode === null ? 'invalid_state' : (refusedWithoutPolicy[outcomeCode] ?? 'policy_denied');
+export type CheckoutResult =
+  | { readonly kind: 'ended'; readonly status: 'paid' | 'declined' | 'failed'; readonly reason: string | null }
+  | { readonly kind: 'refused'; readonly code: ErrorCode; readonly why: string }
+  | { readonly kind: 'unknown' };
+
+type Outcome = {
+  readonly status: CheckoutStatus;
+  readonly outcomeCode: string | null;
+  readonly outcomeReason: string | null;
+};
+
+/** What the caller is told of a checkout when the time to answer is up. */
+export function checkoutResult({ status, outcomeCode, outcomeReason }: Outcome): CheckoutResult {
+  if (status === 'refused') {
+    const code = outcomeCode === null ? 'invalid_state' : (refusedWithoutPolicy[outcomeCode] ?? 'policy_denied');
+    return { kind: 'refused', code, why: outcomeReason ?? 'nothing was held' };
+  }
+  if (status === 'paid') return { kind: 'ended', status, reason: null };
+  if (status === 'declined' || status === 'failed') return { kind: 'ended', status, reason: outcomeReason };
+  return { kind: 'unknown' };
+}
 
 /** Refusals of an address, in words for the caller. */
 export const noOfferInWords = {

@@ -9,7 +9,6 @@ import { inTransaction } from '../../../http/in-transaction.ts';
 import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
-import { DomainError } from '../../../kernel/errors.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -20,7 +19,7 @@ import type { IntentRow } from './intent.entity.ts';
 import { intentWorkflowId } from './intent.messages.ts';
 import { listIntents } from './intent.queries.ts';
 import { isFinalIntent, statusAsOf } from './intent.rules.ts';
-import { applyToIntent, type IntentCommand } from './intent.service.ts';
+import { revokeIntent } from './intent.service.ts';
 import { stateOf } from './intent.state.service.ts';
 import { intentWire, type PublishedIntent, windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
@@ -92,13 +91,15 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     return { id: row.id, attestedAt: attestedAt.toISOString(), validUntil: validUntil.toISOString() };
   },
 
-  denyIntent: async ({ params, body, records: { intent } }, call) => {
-    await revoke(deps, intent, { kind: 'deny', reason: body.reason }, call);
+  // A revoking command is one transaction that works with Temporal down; the relay wakes the workflow afterwards.
+  denyIntent: async ({ params, body }, call) => {
+    const command = { kind: 'deny', reason: body.reason } as const;
+    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, params.id, command, cause));
     return { id: params.id, status: 'denied' };
   },
 
-  cancelIntent: async ({ params, records: { intent } }, call) => {
-    await revoke(deps, intent, { kind: 'cancel' }, call);
+  cancelIntent: async ({ params }, call) => {
+    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, params.id, { kind: 'cancel' }, cause));
     return { id: params.id, status: 'cancelled' };
   },
 });
@@ -127,12 +128,4 @@ async function withLinks(
       approvalUrl: urls?.get(row.id) ?? null,
     });
   };
-}
-
-/** A revoking command is one transaction that works with Temporal down; the process is woken by the relay afterwards. */
-async function revoke(deps: IntentDeps, row: Readonly<IntentRow>, command: IntentCommand, call: Call): Promise<void> {
-  if (statusAsOf(stateOf(row), call.cause.at) === 'expired') {
-    throw new DomainError('invalid_state', `cannot ${command.kind} an intent that is expired`);
-  }
-  await inTransaction(deps, call, (tx, cause) => applyToIntent(tx, row.id, command, cause));
 }

@@ -22,15 +22,18 @@ import { IntentRow, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
-import { refusePastDeadline, stateOf } from './intent.state.service.ts';
+import { refuseExpired, refusePastDeadline, stateOf } from './intent.state.service.ts';
 import { intentEventData } from './intent.wire.ts';
 import { anchor, dueAt } from './windows/current-window.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
 
+/** What a person or the agent asks for to end an intent. */
+type Revocation = { readonly kind: 'deny'; readonly reason?: string | undefined } | { readonly kind: 'cancel' };
+
 export type IntentCommand =
-  | { readonly kind: 'approve' | 'cancel' | 'expire' | 'unmatch' }
-  | { readonly kind: 'deny'; readonly reason?: string | undefined }
+  | { readonly kind: 'approve' | 'expire' | 'unmatch' }
+  | Revocation
   | { readonly kind: 'match' | 'complete'; readonly transactionId: string }
   | { readonly kind: 'fail'; readonly reason: string };
 
@@ -110,6 +113,13 @@ export async function applyToIntent(
   options: ApplyOptions = {},
 ): Promise<IntentRow> {
   return applyToLockedIntent(tx, await lockIntentFor(tx, id, cause), command, cause, options);
+}
+
+/** Refused from the deadline on, whether or not the workflow has marked the intent expired. */
+export async function revokeIntent(tx: Tx, id: string, command: Revocation, cause: Cause): Promise<IntentRow> {
+  const locked = await lockIntentFor(tx, id, cause);
+  refuseExpired(locked.row, command.kind, cause.at);
+  return applyToLockedIntent(tx, locked, command, cause);
 }
 
 /** The same, for who looks at it under its lock before. */

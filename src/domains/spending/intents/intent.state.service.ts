@@ -5,7 +5,7 @@
  */
 import { DomainError } from '../../../kernel/errors.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { type IntentDeadline, type IntentState, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
+import { type IntentDeadline, type IntentState, statusAsOf, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
 
 type Standing = Pick<IntentRow, 'status' | 'matchedTransactionId' | 'recurring' | 'expiresAt'>;
 
@@ -19,6 +19,12 @@ export const stateOf = (row: Standing): IntentState & IntentDeadline => ({
 export function refusePastDeadline(row: Standing, at: Date): void {
   const why = whyPastDeadline(stateOf(row), at);
   if (why !== undefined) throw new DomainError('invalid_state', why);
+}
+
+/** From its deadline on an intent is expired, whether or not its workflow has marked it. */
+export function refuseExpired(row: Standing, command: string, at: Date): void {
+  if (statusAsOf(stateOf(row), at) !== 'expired') return;
+  throw new DomainError('invalid_state', `cannot ${command} an intent that is expired`);
 }
 
 /** Of a recurring intent it says nothing about its windows. */

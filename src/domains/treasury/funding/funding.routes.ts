@@ -1,31 +1,26 @@
 /** Answers the fund operations: ask the service, shape the reply. No decision is made here. @module */
-import type { Database } from '../../../db/database.ts';
-import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import type { Mode } from '../../../platform/mode.ts';
-import type { EnsureCustomer } from '../../parties/index.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Parties } from '../../parties/index.ts';
 import type { FundingRecord, fundArea } from './funding.contract.ts';
 import type { FundingView } from './funding.queries.ts';
-import { fundFromOutside } from './funding.service.ts';
+import type { OutsideOrder } from './funding.service.ts';
+
+/** Without `walletId`: into the default wallet. */
+export type TopUp = Omit<OutsideOrder, 'walletId'> & { readonly walletId?: Id<'wallet'> | undefined };
 
 export type FundDeps = {
-  readonly database: Database;
-  readonly mode: Mode;
-  readonly ensureCustomer: EnsureCustomer;
+  /** From outside, with the owner's customer where there is none yet. */
+  readonly topUp: (order: TopUp, parties: Parties, cause: Cause) => Promise<FundingView>;
 };
 
-export const fundHandlers = ({ database, mode, ensureCustomer }: FundDeps): Handlers<typeof fundArea> => ({
+export const fundHandlers = ({ topUp }: FundDeps): Handlers<typeof fundArea> => ({
   fundWallet: async ({ body, own: { ownerId } }, call) => {
     const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
     const parties = { ownerId, customerId: call.newId('customer'), walletId: call.newId('wallet') };
-    const funding = await inTransaction({ database }, call, async (tx, cause) => {
-      const main = await ensureCustomer(tx, cause, parties);
-      const walletId = body.walletId ?? main.walletId;
-      const order = { ...ids, ownerId, walletId, amountCents: body.amountCents, simulate: body.simulate };
-      return fundFromOutside(tx, cause, mode, order);
-    });
-    return recordOf(funding);
+    return recordOf(await topUp({ ...ids, ownerId, ...body }, parties, call.cause));
   },
   getFunding: async ({ records }) => recordOf(records.funding),
 });

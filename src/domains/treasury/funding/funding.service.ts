@@ -30,6 +30,17 @@ type Order = {
 export type OutsideOrder = Order & { readonly simulate?: boolean | undefined };
 export type WalletOrder = Order & { readonly fromWalletId: Id<'wallet'> };
 
+/** Out of another wallet where the order names one, and otherwise from outside. */
+export const fundWallet = (
+  tx: Tx,
+  cause: Cause,
+  mode: Mode,
+  { fromWalletId, simulate, ...order }: OutsideOrder & { readonly fromWalletId?: Id<'wallet'> | undefined },
+): Promise<FundingView> =>
+  fromWalletId === undefined
+    ? fundFromOutside(tx, cause, mode, { ...order, simulate })
+    : fundFromWallet(tx, cause, { ...order, fromWalletId });
+
 export async function fundFromOutside(tx: Tx, cause: Cause, mode: Mode, order: OutsideOrder): Promise<FundingView> {
   const before = await findFunding(tx, order.ownerId, order.id);
   if (before !== null) return before;

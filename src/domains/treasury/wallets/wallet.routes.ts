@@ -6,16 +6,23 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import { add, eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
-import type { EnsureCustomer } from '../../parties/index.ts';
-import { fundFromOutside, fundFromWallet } from '../funding/funding.service.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Mode } from '../../../platform/mode.ts';
+import type { Parties } from '../../parties/index.ts';
+import { fundWallet } from '../funding/funding.service.ts';
 import type { WalletRecord, walletsArea } from './wallet.contract.ts';
 import { findWallet, listWallets, type WalletView } from './wallet.queries.ts';
-import { changeWallet, closeWallet, createWallet, type IbanIssue } from './wallet.service.ts';
+import { changeWallet, closeWallet, type NewWallet } from './wallet.service.ts';
 
-export type WalletDeps = IbanIssue & { readonly database: Database; readonly ensureCustomer: EnsureCustomer };
+export type WalletDeps = {
+  readonly database: Database;
+  readonly mode: Mode;
+  /** With the owner's customer, where there is none yet. */
+  readonly openWallet: (order: NewWallet, parties: Parties, cause: Cause) => Promise<void>;
+};
 
 export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> => {
-  const { database, ensureCustomer } = deps;
+  const { database } = deps;
   const changed = async (ownerId: string, walletId: string): Promise<WalletRecord> => {
     const view = await findWallet(database.read(), ownerId, walletId);
     if (view === null) throw notFound('wallet', walletId);
@@ -31,12 +38,8 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     createWallet: async ({ body, own: { ownerId } }, call) => {
       const id = call.newId('wallet'); // First, so that a repeat names the same wallet whatever else was made before.
       const parties = { ownerId, customerId: call.newId('customer'), walletId: call.newId('wallet') };
-      await inTransaction(deps, call, async (tx, cause) => {
-        if ((await findWallet(tx, ownerId, id)) !== null) return;
-        await ensureCustomer(tx, cause, parties);
-        const { currency: _euros, ...order } = body;
-        await createWallet(tx, cause, deps, { ...order, id, ownerId });
-      });
+      const { currency: _euros, ...order } = body;
+      await deps.openWallet({ ...order, id, ownerId }, parties, call.cause);
       return changed(ownerId, id);
     },
     getWallet: async ({ records }) => recordOf(records.wallet),
@@ -52,13 +55,8 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     getWalletBalance: async ({ records }) => balanceOf(records.wallet),
     fundWalletById: async ({ params: { id: walletId }, body, own: { ownerId } }, call) => {
       const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
-      const order = { ...ids, ownerId, walletId, amountCents: body.amountCents };
-      const { fromWalletId, simulate } = body;
-      const funding = await inTransaction(deps, call, (tx, cause) =>
-        fromWalletId === undefined
-          ? fundFromOutside(tx, cause, deps.mode, { ...order, simulate })
-          : fundFromWallet(tx, cause, { ...order, fromWalletId }),
-      );
+      const order = { ...ids, ownerId, walletId, ...body };
+      const funding = await inTransaction(deps, call, (tx, cause) => fundWallet(tx, cause, deps.mode, order));
       return {
         walletId,
         amountEuros: eurosFromCents(funding.amountCents),
