@@ -4,6 +4,7 @@
  * number that the event gets then sorts the events of the subject.
  * @module
  */
+import { channel } from 'node:diagnostics_channel';
 import { runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 import { newId } from '../kernel/ids.ts';
@@ -30,6 +31,14 @@ export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Chan
   const { events, audits } = changeRecords(cause, changes);
   await runSql(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
+
+/** Subscribers of the channel `bursar.changes` get this, in the asynchronous context of the change, before its commit. */
+export type PublishedChanges = {
+  readonly cause: Cause;
+  readonly events: readonly { readonly id: string; readonly name: EventName }[];
+};
+
+const published = channel('bursar.changes');
 
 /** Rows of `events` and `audit`, for a caller that inserts them with its own statement. */
 export function changeRecords(cause: Cause, changes: readonly Change[]): { events: object[]; audits: object[] } {
@@ -59,5 +68,6 @@ export function changeRecords(cause: Cause, changes: readonly Change[]): { event
       outcome: 'done',
       created_at: cause.at,
     }));
+  published.publish({ cause, events } satisfies PublishedChanges);
   return { events, audits };
 }

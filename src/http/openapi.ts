@@ -86,6 +86,7 @@ function describe(area: Area, operationId: string, operation: Operation, compone
     'x-aliases': pathsOf(area, operation).filter((path) => path !== canonical),
     ...(operation.scope === undefined ? {} : { 'x-scope': operation.scope }),
     ...(operation.fires === undefined ? {} : { 'x-events': operation.fires }),
+    ...(operation.networkCalls === undefined ? {} : { 'x-network-calls': operation.networkCalls }),
   };
 }
 

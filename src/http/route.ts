@@ -33,10 +33,14 @@ export type Operation = {
   /** The codes of refusals beyond those that follow from the rest of the declaration (`codesOfTheEdge`). */
   readonly refusals: readonly ErrorCode[];
   /**
-   * All events that a call may fire, itself and by its workflow; not those of deadlines and of network messages. Every
-   * operation that is not a GET fires an event, or says that it changes nothing.
+   * All events that a call may fire: those that its handler records, and those that a workflow records for it (a
+   * decision, an issued card). Not those of deadlines and of network messages. Every operation that is not a GET fires
+   * an event, has the network fire one, or says that it changes nothing. A run of all tests compares this list with
+   * the events that were fired.
    */
   readonly fires?: readonly [EventName, ...EventName[]];
+  /** The card network calls these operations to carry the call out; they record the payment and fire its events. */
+  readonly networkCalls?: readonly [string, ...string[]];
   readonly pure?: true;
   /** The answer holds a secret: kept sealed for ten minutes for a repeat, then no longer. */
   readonly secret?: true;

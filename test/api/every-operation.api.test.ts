@@ -13,6 +13,7 @@ import { theRecords } from '../support/factories/records.ts';
 import {
   askedOf,
   discoverSamples,
+  eventsOf,
   type OperationsWorld,
   type PublishedOperation,
   publishedOperations,
@@ -135,14 +136,15 @@ describe.each(publishedOperations.map((one) => [one.name, one] as const))('%s', 
     const requestId = answer.headers.get('X-Request-Id');
     expect(requestId).toMatch(/^[0-9a-f-]{36}$/);
     // A GET fires only on the first call of a new owner.
-    if (operation.fires === undefined || operation.method === 'get') return;
+    const declared: readonly string[] = eventsOf(operation);
+    if (declared.length === 0 || operation.method === 'get') return;
     type Recorded = { readonly name: string; readonly subject_id: string; readonly request_id: string };
     const events = await all.world.sql<Recorded>('select name, subject_id, request_id from events where seq > $1', [
       before,
     ]);
     // The network's messages continue a payment: their changes carry the request id of the call that began it.
     const ownEvents = events.filter((event) => operation.auth.includes('network') || event.request_id === requestId);
-    const fired = ownEvents.filter((event) => operation.fires?.some((promised) => promised === event.name));
+    const fired = ownEvents.filter((event) => declared.includes(event.name));
     expect([events, fired.length > 0]).toEqual([expect.anything(), true]);
     const audited = await all.world.sql<Recorded>(
       `select action as name, subject_id, request_id from audit

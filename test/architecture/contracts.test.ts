@@ -38,9 +38,12 @@ test('a scope is named exactly where an agent may call', () => {
 // spec: event:mobile_wallet.updated
 test('every operation that changes something names its events, none of them reserved', () => {
   const silent = operations.filter(
-    ({ operation }) => operation.method !== 'get' && !operation.fires && !operation.pure,
+    ({ operation }) => operation.method !== 'get' && !operation.fires && !operation.networkCalls && !operation.pure,
   );
   expect(silent.map(({ name }) => name)).toEqual([]);
+  const ofNetwork = operations.filter(({ operation }) => operation.auth.includes('network')).map(({ name }) => name);
+  const carriedOut = operations.flatMap(({ operation }) => operation.networkCalls ?? []);
+  expect(carriedOut.filter((name) => !ofNetwork.includes(name))).toEqual([]);
   const fired = operations.flatMap(({ operation }) => operation.fires ?? []);
   expect(fired.filter((event) => isReserved(event))).toEqual([]);
 });

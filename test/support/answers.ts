@@ -3,74 +3,104 @@
  * of a file. At the end of the run the lines are compared with the contracts.
  * @module
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Channel, channel } from 'node:diagnostics_channel';
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import type { PublishedChanges } from '../../src/events/record.ts';
 import type { Operation } from '../../src/http/route.ts';
 import type { ErrorCode } from '../../src/kernel/errors.ts';
+import type { Actor, Cause } from '../../src/platform/cause.ts';
 
-type Finished = {
-  request: { method: string; originalUrl?: string; params?: Readonly<Record<string, string>> };
-  response: { statusCode: number; getHeader(name: string): unknown };
-};
+type Asked = { method: string; originalUrl?: string; params?: Readonly<Record<string, string>> };
+type Finished = { request: Asked; response: { statusCode: number; getHeader(name: string): unknown } };
 type Recorder = (message: unknown) => void;
-type Query = (text: string, params: unknown[]) => Promise<{ rows: readonly Fired[] }>;
-type Fired = { readonly name: string; readonly called: readonly string[] };
+/** Answers which of these ids are events of the database. */
+type CommittedOf = (ids: readonly string[]) => Promise<readonly string[]>;
 
-const finished: Channel & { recorder?: Recorder } = channel('http.server.response.finish');
+type Recorded = {
+  readonly name: string;
+  /** The request whose handler recorded the event; undefined for a step of a workflow and for a background loop. */
+  readonly request: Asked | undefined;
+  readonly cause: Cause;
+};
 
-const seen = new Set<string>();
-/** Method and path of each call that was not refused, by the id of the request. */
+const written = new Set<string>();
+/** Method and path of each call, by the id of the request. */
 const calls = new Map<string, string>();
+/** By the event's id. */
+const recorded = new Map<string, Recorded>();
+/** The request that the running code serves. */
+const served = new AsyncLocalStorage<Asked>();
 
 function addLine(file: string, line: string): void {
-  if (seen.has(line)) return;
-  seen.add(line);
+  if (written.has(line)) return;
+  written.add(line);
   appendFileSync(file, `${line}\n`);
 }
 
-/** Records for one test file. The recorder of the file before it in this process is removed with its modules. */
+/** Records for one test file. */
 export function recordAnswers(file: string): void {
-  const record: Recorder = (message) => {
+  subscribeOnce('http.server.request.start', (message) => served.enterWith((message as Finished).request));
+  subscribeOnce('http.server.response.finish', (message) => {
     const { request, response } = message as Finished;
     if (request.params === undefined) return;
-    const called = `${request.method} ${placeOf(request)}`;
+    const called = calledBy(request);
+    calls.set(String(response.getHeader('X-Request-Id')), called);
     if (response.statusCode >= 400)
       addLine(file, `${called} ${response.statusCode} ${response.getHeader('X-Service-Error-Code')}`);
-    else calls.set(String(response.getHeader('X-Request-Id')), called);
-  };
-  if (finished.recorder !== undefined) finished.unsubscribe(finished.recorder);
-  finished.recorder = record;
-  finished.subscribe(record);
+  });
+  subscribeOnce('bursar.changes', (message) => {
+    const { cause, events } = message as PublishedChanges;
+    for (const { id, name } of events) recorded.set(id, { name, request: served.getStore(), cause });
+  });
 }
 
-/**
- * Adds the events of a database before it is dropped. An event belongs to the call whose request id it carries. What the
- * network reports for a payment carries the id of the call that asked for the payment; the network's own call is found
- * by the message, which has the same instant. What a deadline does carries the id of an earlier call, and is no event of
- * that call.
- */
-export async function recordEvents(file: string, query: Query): Promise<void> {
-  if (calls.size === 0) return;
-  const { rows } = await query(
-    `select distinct e.name, array(
-       select e.request_id
-       union select m.request_id from transactions t join transaction_events m on m.transaction_id = t.id
-         where t.request_id = e.request_id and m.at = e.created_at and m.request_id = any($1)
-     ) as called
-     from events e
-     where not exists (
-       select from audit a
-       where a.request_id = e.request_id and a.created_at = e.created_at and a.actor = 'deadline')`,
-    [[...calls.keys()]],
-  );
-  for (const { name, called } of rows) {
-    const known = called.map((id) => calls.get(id)).filter((call) => call !== undefined);
-    if (known.length > 0) addLine(file, `fired ${name} ${[...new Set(known)].sort().join(', ')}`);
+/** The subscriber of the test file before it in this process is removed with its modules. */
+function subscribeOnce(name: string, recorder: Recorder): void {
+  const source: Channel & { recorder?: Recorder } = channel(name);
+  if (source.recorder !== undefined) source.unsubscribe(source.recorder);
+  source.recorder = recorder;
+  source.subscribe(recorder);
+}
+
+/** Adds the events of a database before it is dropped. */
+export async function recordEvents(file: string, committedOf: CommittedOf): Promise<void> {
+  for (const id of await committedOf([...recorded.keys()])) {
+    const event = recorded.get(id);
+    recorded.delete(id);
+    const called = event && firedBy(event);
+    if (called !== undefined) addLine(file, `fired ${event?.name} ${called}`);
   }
 }
 
+/**
+ * An event belongs to the call whose handler recorded it. What a step of a workflow recorded for a caller belongs to the
+ * call whose request id it carries: the one that decided, or that reserved the card. What a deadline, a signal or a
+ * policy does carries the id of an earlier call, and is no event of that call.
+ */
+function firedBy({ request, cause }: Recorded): string | undefined {
+  if (request !== undefined) return calledBy(request);
+  return isCaller[cause.actor.kind] ? calls.get(cause.requestId) : undefined;
+}
+
+const isCaller: Readonly<Record<Actor['kind'], boolean>> = {
+  key: true,
+  agent: true,
+  passkey: true,
+  'approval-link': true,
+  dashboard: true,
+  network: false,
+  signal: false,
+  policy: false,
+  deadline: false,
+  system: false,
+};
+
+/** `GET /agents/{id}` */
+const calledBy = (request: Asked): string => `${request.method} ${placeOf(request)}`;
+
 /** `/agents/{id}`: the path with its parameters as they are called. */
-function placeOf({ originalUrl = '', params = {} }: Finished['request']): string {
+function placeOf({ originalUrl = '', params = {} }: Asked): string {
   const names = new Map(Object.entries(params).map(([name, value]) => [encodeURIComponent(value), `{${name}}`]));
   const [path = ''] = originalUrl.split('?');
   return path
@@ -79,13 +109,22 @@ function placeOf({ originalUrl = '', params = {} }: Finished['request']): string
     .join('/');
 }
 
+/** A sentence for each difference between the contracts and the answers and events of a run of all tests. */
+export async function contractFaults(file: string): Promise<string[]> {
+  const refusals = await neverSeen(file);
+  return [
+    ...refusals.map((refusal) => `no test provoked the declared refusal ${refusal}`),
+    ...(await eventFaults(file)),
+  ];
+}
+
 /** `POST /agents/{id}/fund (fundAgent) invalid_state`, for each refusal of a published operation that no test caused. */
-export async function neverSeen(file: string): Promise<string[]> {
+async function neverSeen(file: string): Promise<string[]> {
   // Not at the top: before each test file that would load every contract.
   const { publishedAreas } = await import('../../src/main/modules/index.ts');
   const { labelOf, statusOf } = await import('../../src/http/error-codes.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
-  const lines = new Set(existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
+  const lines = new Set(linesOf(file));
   return publishedAreas.flatMap((area) =>
     Object.entries(area.operations).flatMap(([name, operation]: [string, Operation]) => {
       const method = operation.method.toUpperCase();
@@ -105,7 +144,7 @@ export async function undeclared(file: string): Promise<string[]> {
   const { labelOf, statusOf } = await import('../../src/http/error-codes.ts');
   const { codesOf } = await import('../../src/http/openapi-refusals.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
-  const lines = existsSync(file) ? readFileSync(file, 'utf8').split('\n') : [];
+  const lines = linesOf(file);
   // A method that a path does not have, a bug, and a page or a health check that is no refusal of an operation.
   const answered = lines.filter(
     (line) => / \d+ \w+$/.test(line) && !/ (405 \w+|500 internal|503 undefined)$/.test(line),
@@ -122,42 +161,45 @@ export async function undeclared(file: string): Promise<string[]> {
   );
 }
 
-type EventFaults = { readonly undeclared: readonly string[]; readonly neverFired: readonly string[] };
+/** An operation as the comparison of events needs it. */
+export type Firing = {
+  readonly name: string;
+  /** `POST /agents`, under each of its paths. */
+  readonly calls: readonly string[];
+  readonly fires: readonly string[];
+};
 
-/** The differences between the events that the operations fired and those that their contracts name. */
-export async function eventFaults(file: string): Promise<EventFaults> {
+/** A sentence for each event that an operation fired and its contract does not name, and for each it names in vain. */
+async function eventFaults(file: string): Promise<string[]> {
   const { publishedAreas } = await import('../../src/main/modules/index.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
   const operations = publishedAreas.flatMap((area) =>
     Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({
       name,
-      called: pathsOf(area, operation).map((path) => `${operation.method.toUpperCase()} ${path || '/'}`),
+      calls: pathsOf(area, operation).map((path) => `${operation.method.toUpperCase()} ${path || '/'}`),
       fires: operation.fires ?? [],
     })),
   );
-  const byCall = new Map(operations.flatMap((operation) => operation.called.map((call) => [call, operation])));
-  const firedBy = new Map(operations.map(({ name }) => [name, new Set<string>()]));
-  const undeclared = new Set<string>();
-  for (const line of existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []) {
-    const [, event, called = ''] = /^fired (\S+) (.*)$/.exec(line) ?? [];
-    if (event === undefined) continue;
-    const callers = called
-      .split(', ')
-      .map((call) => byCall.get(call))
-      .filter((one) => one !== undefined);
-    for (const { name } of callers) firedBy.get(name)?.add(event);
-    if (callers.length > 0 && !callers.some(({ fires }) => fires.some((declared) => declared === event)))
-      undeclared.add(
-        `${callers.map(({ name }) => name).join(' or ')} fired ${event}, which its contract does not name`,
-      );
-  }
-  const neverFired = operations.flatMap(({ name, fires }) =>
-    fires
-      .filter((event) => !firedBy.get(name)?.has(event))
-      .map((event) => `no call of ${name} fired ${event}, which its contract names`),
-  );
-  return { undeclared: [...undeclared], neverFired };
+  return compareEvents(operations, linesOf(file));
 }
+
+/** `lines` are those of a file of answers; what they say about other operations is left out. */
+export function compareEvents(operations: readonly Firing[], lines: readonly string[]): string[] {
+  const fired = new Set(lines);
+  const isFired = ({ calls: paths }: Firing, event: string) =>
+    paths.some((call) => fired.has(`fired ${event} ${call}`));
+  const events = new Set(lines.map((line) => /^fired (\S+) /.exec(line)?.[1]).filter((event) => event !== undefined));
+  return operations.flatMap((operation) => [
+    ...[...events]
+      .filter((event) => isFired(operation, event) && !operation.fires.includes(event))
+      .map((event) => `${operation.name} fired ${event}, which its contract does not name`),
+    ...operation.fires
+      .filter((event) => !isFired(operation, event))
+      .map((event) => `no call of ${operation.name} fired ${event}, which its contract names`),
+  ]);
+}
+
+const linesOf = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
 
 /** The codes that its contract names, and those of the edge that differ between operations. */
 const promised = ({ auth, method, refusals }: Operation): ErrorCode[] => {

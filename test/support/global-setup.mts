@@ -35,7 +35,7 @@ export default async function globalSetup({ testPathPatterns: { patterns } }: Co
   process.env.TEST_PG = postgres;
   process.env.TEST_TEMPORAL = temporal;
   process.env.TEST_BUNDLE = bundle;
-  process.env.TEST_ANSWERS = join(stack.dir, 'answers');
+  process.env.TEST_ANSWERS ??= join(stack.dir, 'answers');
 }
 
 async function postgresWithTemplate(stack: TestStack): Promise<string> {

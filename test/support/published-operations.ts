@@ -2,6 +2,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { EventName } from '../../src/events/catalog.ts';
 import { canonicalPath } from '../../src/http/openapi.ts';
 import type { Area, Operation } from '../../src/http/route.ts';
 import { publishedAreas } from '../../src/main/modules/index.ts';
@@ -23,6 +24,12 @@ export const publishedOperations: readonly PublishedOperation[] = publishedAreas
     path: canonicalPath(area, operation) || '/',
   })),
 );
+
+/** The events that a call of the operation fires, itself or by what the card network then calls. */
+export function eventsOf(operation: Operation): readonly EventName[] {
+  const asked = publishedOperations.filter(({ name }) => operation.networkCalls?.includes(name));
+  return [operation, ...asked.map((one) => one.operation)].flatMap(({ fires }) => fires ?? []);
+}
 
 const folder = join(import.meta.dirname, '../api');
 

@@ -164,7 +164,10 @@ async function recordEventsOf(url: string): Promise<void> {
   if (file === undefined) return;
   const client = new pg.Client(url);
   await client.connect();
-  await recordEvents(file, (text, params) => client.query(text, params));
+  await recordEvents(file, async (ids) => {
+    const { rows } = await client.query<{ id: string }>('select id from events where id = any($1)', [ids]);
+    return rows.map(({ id }) => id);
+  });
   await client.end();
 }
 

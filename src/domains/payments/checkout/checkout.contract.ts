@@ -37,13 +37,7 @@ export const checkoutArea = defineArea({
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
-      fires: [
-        'transaction.created',
-        'transaction.authorization',
-        'transaction.declined',
-        'intent.matched',
-        'intent.failed',
-      ],
+      networkCalls: ['authorizeCardPayment'],
     },
     confirmCheckout: {
       method: 'post',

@@ -177,17 +177,7 @@ export const transactionsArea = defineArea({
       }),
       success: { status: 201, body: transactionOut },
       refusals: ['invalid_state', 'not_found'],
-      fires: [
-        'transaction.created',
-        'transaction.authorization',
-        'transaction.declined',
-        'transaction.settlement',
-        'transaction.settled',
-        'transaction.completed',
-        'intent.matched',
-        'intent.mismatched',
-        'intent.completed',
-      ],
+      networkCalls: ['authorizeCardPayment', 'clearCardPayment'],
     },
   },
 });
