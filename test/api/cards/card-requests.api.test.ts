@@ -276,7 +276,7 @@ describe('each move of a request fires the events that its operation declares', 
       await expectFired(() => asAgent().cancelCardRequest({ params, body: {} }), [...decided, ...more]);
       await expectFired(() => asAgent().cancelCardRequest({ params, body: {} }), []);
     }
-    // An agent that is frozen while its card is issued gets a frozen card; card-issue.api.test.ts shows this event.
+    // An agent that is frozen while its card is issued gets a frozen card: frozen-while-issued.api.test.ts.
     expect([...seen, 'card.frozen'].sort()).toEqual([...new Set(declared)].sort());
   });
 });
@@ -389,6 +389,34 @@ describe('the approver’s page', () => {
     const denied = await approver().denyByLink({ params: { token }, body: { reason: 'not now' } });
     expect(denied).toMatchObject({ status: 'denied', outcome: { title: 'Denied', approvedWith: null } });
     expect(await find(id)).toMatchObject({ status: 'denied', decisionReason: 'not now', decidedBy: 'approval-link' });
+  });
+});
+
+describe('under the link', () => {
+  const approver = () => world.as('').client(approvalsArea);
+  const paramsOf = async (id: string) => ({ token: (await find(id)).approvalUrl?.split('/').at(-1) ?? '' });
+
+  test('a new card that a passkey approves is issued', async () => {
+    const passkey = await aPasskey(world, owner);
+    const { id } = await askForCard();
+    const params = await paramsOf(id);
+    const challenge = await approver().createApprovalChallenge({ params, body: {} });
+    const before = await lastEvent(world, owner);
+    await approver().approveByLink({ params, body: { webauthnAssertion: passkey.answer(challenge) } });
+    const { cardId } = await find(id);
+    expect(await card(cardId ?? '')).toMatchObject({ status: 'active', dailyLimitEuros: 100 });
+    const fired = await eventsSince(world, owner, before);
+    expect(fired.toSorted()).toEqual(['card.activated', 'card.issued', 'card_request.decided']);
+  });
+
+  test('other limits that are denied leave the card as it was, and both events tell so', async () => {
+    const { id } = await askForLimits();
+    const params = await paramsOf(id);
+    const before = await lastEvent(world, owner);
+    await approver().denyByLink({ params, body: {} });
+    expect((await card(agent.cardId)).maxTransactionEuros).toBeNull();
+    const fired = await eventsSince(world, owner, before);
+    expect(fired.toSorted()).toEqual(['card_limit_request.updated', 'card_request.decided']);
   });
 });
 

@@ -175,33 +175,45 @@ describe('through the worker', () => {
     expect((await network.authorize(withCard(card))).body.decision).toBe('approved');
   });
 
-  test('a payment confirmed with the old number is found by a charge of the new one', async () => {
-    await world.sql('update policies set require_intent = true where id = $1', [payer.policyId]);
-    const intentId = await anIntent(world, payer);
-    const headers = { 'Idempotency-Key': uuidv7() };
-    const confirmed = await clientsOf(payer.owner).checkout.confirmCheckout({ body: { intentId }, headers });
-    const { card } = await rotate();
-    const { body } = await network.authorize(withCard(card));
-    expect(body).toMatchObject({ decision: 'approved', transactionId: confirmed.transactionId });
-    expect((await eventNamesOf(world, confirmed.transactionId)).slice(0, 2)).toEqual([
-      'transaction.created',
-      'transaction.updated',
-    ]);
-  });
+  const byAgent = () => cards().rotatePrimaryCard({ params: { agentId: payer.agentId } });
+  const rotations: readonly [string, () => Promise<{ card: { id: string } }>][] = [
+    ['by its id', () => rotate()],
+    ['by its agent', byAgent],
+  ];
 
-  test('a frozen card stays frozen with the same freezer; its number is new', async () => {
-    await cards().freezeCard({ params: { cardId: payer.cardId } });
-    const { card } = await rotate();
-    expect(card).toMatchObject({ status: 'frozen', frozenBy: 'card' });
-    expect(await eventNamesOf(world, card.id)).toEqual(['card.issued', 'card.frozen', 'card.rotated']);
-    expect((await network.authorize(withCard(card))).body.rule).toBe('card_status');
-    await eventually(
-      () => rowOf(card.id),
-      (row) => row?.synced_state === 'frozen',
-    );
-    await cards().unfreezeCard({ params: { cardId: card.id as Id<'card'> } });
-    expect((await network.authorize(withCard(card))).body.decision).toBe('approved');
-  });
+  test.each(rotations)(
+    'a payment confirmed with the old number is found by a charge of the new one: %s',
+    async (_by, change) => {
+      await world.sql('update policies set require_intent = true where id = $1', [payer.policyId]);
+      const intentId = await anIntent(world, payer);
+      const headers = { 'Idempotency-Key': uuidv7() };
+      const confirmed = await clientsOf(payer.owner).checkout.confirmCheckout({ body: { intentId }, headers });
+      const { card } = await change();
+      const { body } = await network.authorize(withCard(card));
+      expect(body).toMatchObject({ decision: 'approved', transactionId: confirmed.transactionId });
+      expect((await eventNamesOf(world, confirmed.transactionId)).slice(0, 2)).toEqual([
+        'transaction.created',
+        'transaction.updated',
+      ]);
+    },
+  );
+
+  test.each(rotations)(
+    'a frozen card stays frozen with the same freezer; its number is new: %s',
+    async (_by, change) => {
+      await cards().freezeCard({ params: { cardId: payer.cardId } });
+      const { card } = await change();
+      expect(card).toMatchObject({ status: 'frozen', frozenBy: 'card' });
+      expect(await eventNamesOf(world, card.id)).toEqual(['card.issued', 'card.frozen', 'card.rotated']);
+      expect((await network.authorize(withCard(card))).body.rule).toBe('card_status');
+      await eventually(
+        () => rowOf(card.id),
+        (row) => row?.synced_state === 'frozen',
+      );
+      await cards().unfreezeCard({ params: { cardId: card.id as Id<'card'> } });
+      expect((await network.authorize(withCard(card))).body.decision).toBe('approved');
+    },
+  );
 
   test('an agent that is frozen may have its number changed, and thaws with it', async () => {
     const { agents } = clientsOf(payer.owner);

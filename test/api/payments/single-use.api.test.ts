@@ -69,6 +69,18 @@ test('collected in parts, the card stays open until the last part, and declines 
   expect(await card()).toMatchObject({ status: 'closed' });
 });
 
+test.each([
+  ['for one payment', {}, { status: 'closed', frozen_by: null }],
+  ['with a limit of one charge', { max_usage_count: 1 }, { status: 'frozen', frozen_by: 'policy' }],
+])('collected before its authorization, it stops with the authorization: %s', async (_card, policy, stopped) => {
+  payer = await aPayer(world, { card: { usage: 'max_usage_count' in policy ? 'multi' : 'single' }, policy });
+  const { id: authorizationId, ...message } = network.authorizationOf(payer);
+  await network.clear(payer, { authorizationId });
+  expect(await card()).toMatchObject({ status: 'active' });
+  expect((await network.send('authorizations', { id: authorizationId, ...message })).status).toBe(200);
+  expect(await card()).toEqual(stopped);
+});
+
 test('collected in part and the rest reversed, it is used', async () => {
   const { authorizationId } = await pay();
   await network.clear(payer, { authorizationId, amountCents: 500, final: false });

@@ -101,6 +101,17 @@ test('the event of each match contains its window and its charge', async () => {
   ]);
 });
 
+test('collected in part and the rest reversed, its window is completed', async () => {
+  const { declare, charge, clear, reverse, windows, eventsOf } = await aSubscriber(world);
+  const intent = await declare();
+  const { transactionId, authorizationId } = await charge();
+  await clear(authorizationId, { amountCents: 600, final: false });
+  expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'matched' }]);
+  await reverse(authorizationId);
+  expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'completed', transactionId }]);
+  expect((await eventsOf(intent.id)).at(-1)).toBe('intent_window.completed');
+});
+
 test('where the merchant does not matter any one is taken', async () => {
   const { declare, charge } = await aSubscriber(world);
   await declare({ recurring: { cadence: 'weekly', merchantMatch: false } });
@@ -165,15 +176,26 @@ describe('reversed before the intent ends, its window is missed, because it cann
       const cause = { causeId: 'deadline', requestId: 'deadline', actor: { kind: 'deadline' }, at } as const;
       for (const _twice of [1, 2]) await database.write((tx) => applyToIntent(tx, id, { kind: 'expire' }, cause));
     });
+  const beDefault = ({ payer }: Subscriber) =>
+    world.sql('update wallets set is_default = true where id = $1', [payer.walletId]); // For the agent's money.
   test.each<[string, string, (subscriber: Subscriber, id: string) => Promise<unknown>]>([
     ['cancelled', 'cancelled', ({ asAgent }, id) => asAgent.intents.cancelIntent({ params: { id } })],
     ['expired', 'expired', (_subscriber, id) => expire(id)],
     [
       'its agent closed',
       'cancelled',
-      async ({ payer, api }) => {
-        await world.sql('update wallets set is_default = true where id = $1', [payer.walletId]); // For its money.
-        await api.agents.closeAgent({ params: { id: payer.agentId } });
+      async (subscriber) => {
+        await beDefault(subscriber);
+        await subscriber.api.agents.closeAgent({ params: { id: subscriber.payer.agentId } });
+      },
+    ],
+    [
+      'the status of its agent changed to closed',
+      'cancelled',
+      async (subscriber) => {
+        await beDefault(subscriber);
+        const params = { id: subscriber.payer.agentId };
+        await subscriber.api.agents.updateAgent({ params, body: { status: 'closed' } });
       },
     ],
   ])('%s', async (_what, status, end) => {

@@ -230,6 +230,15 @@ describe('in live mode', () => {
     expect(await its.client(fundArea).getFunding({ params: { id: funding.id } })).toEqual(funding);
   });
 
+  test('a top-up of a wallet by its id is noted, and nothing is booked', async () => {
+    const its = await live.owner();
+    const { id } = await its.client(walletsArea).createWallet({ body: { name: 'Travel' } });
+    const funding = await its.client(walletsArea).fundWalletById({ params: { id }, body: { amountEuros: 50 } });
+    expect(funding).toMatchObject({ walletId: id, balanceEuros: 0, status: 'pending', simulated: false });
+    expect(await live.sql('select 1 from journals where owner_id = $1', [its.ownerId])).toEqual([]);
+    expect(await eventsSince(live, its, 0)).toContain('funding.requested');
+  });
+
   test('simulated money is refused', async () => {
     const its = await live.owner();
     const asked = its.client(fundArea).fundWallet({ body: { amountEuros: 50, simulate: true } });

@@ -111,15 +111,13 @@ export const networkArea = defineArea({
       body: authorizationMessage,
       success: { status: 200, body: authorizationAnswer },
       fires: [
-        'transaction.created',
-        'transaction.authorization',
-        'transaction.declined',
-        'intent.matched',
-        'intent.mismatched',
-        'intent.failed',
-        'intent.completed',
-        'risk.review_required',
-        'intent.created',
+        ...(['transaction.created', 'transaction.authorization', 'transaction.declined'] as const),
+        ...(['intent.matched', 'intent.mismatched', 'intent.failed', 'intent.completed'] as const),
+        ...(['risk.review_required', 'intent.created'] as const),
+        // What clearings and reversals that came before it change, as it books them.
+        ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
+        ...(['transaction.updated', 'risk.alert_created', 'intent_window.completed'] as const),
+        ...(['card.closed', 'card.frozen'] as const),
       ],
     },
     clearCardPayment: {
