@@ -396,7 +396,7 @@ describe('under the link', () => {
   const approver = () => world.as('').client(approvalsArea);
   const paramsOf = async (id: string) => ({ token: (await find(id)).approvalUrl?.split('/').at(-1) ?? '' });
 
-  test('a new card that a passkey approves is issued', async () => {
+  test('an approval with a passkey issues the new card', async () => {
     const passkey = await aPasskey(world, owner);
     const { id } = await askForCard();
     const params = await paramsOf(id);
@@ -409,7 +409,7 @@ describe('under the link', () => {
     expect(fired.toSorted()).toEqual(['card.activated', 'card.issued', 'card_request.decided']);
   });
 
-  test('other limits that are denied leave the card as it was, and both events tell so', async () => {
+  test('a denial of other limits leaves the card as it was and fires both events', async () => {
     const { id } = await askForLimits();
     const params = await paramsOf(id);
     const before = await lastEvent(world, owner);
