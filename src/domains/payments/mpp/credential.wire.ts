@@ -5,7 +5,7 @@
  */
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import { type CardNetwork, type Challenge, jsonOf, type paymentAuthorization } from './challenge.rules.ts';
+import { type CardNetwork, type Challenge, jsonOf, type paymentAuthorization } from './challenge.wire.ts';
 
 /** The `payload` of a card credential. Only the merchant's enabler can read `encryptedPayload`. */
 export type CardPayload = {

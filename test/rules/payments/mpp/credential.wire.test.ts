@@ -1,7 +1,7 @@
 /** The wire forms around a payment: credential, digest and receipt. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import type { Challenge } from '../../../../src/domains/payments/mpp/challenge.rules.ts';
+import type { Challenge } from '../../../../src/domains/payments/mpp/challenge.wire.ts';
 import {
   type CardPayload,
   credentialHeader,
@@ -9,7 +9,7 @@ import {
   digestOf,
   longestReceiptBytes,
   readReceipt,
-} from '../../../../src/domains/payments/mpp/credential.rules.ts';
+} from '../../../../src/domains/payments/mpp/credential.wire.ts';
 import { encoded } from './authenticate-headers.ts';
 
 const challenge: Challenge = {

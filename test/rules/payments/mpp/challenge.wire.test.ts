@@ -2,7 +2,7 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseAuthenticate } from '../../../../src/domains/payments/mpp/authenticate-header.rules.ts';
-import { type ChallengeChoice, chooseChallenge } from '../../../../src/domains/payments/mpp/challenge.rules.ts';
+import { type ChallengeChoice, chooseChallenge } from '../../../../src/domains/payments/mpp/challenge.wire.ts';
 import { headerCases, nowMs } from './authenticate-headers.ts';
 
 const chosen = (lines: readonly string[]): ChallengeChoice => chooseChallenge(parseAuthenticate(lines), nowMs);
