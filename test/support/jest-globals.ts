@@ -4,7 +4,7 @@
  */
 type Jest = typeof import('@jest/globals')['jest'];
 /** The others act on the globals and the module registry of Jest's vm context, in which no test runs. */
-type Usable = Pick<Jest, 'fn' | 'spyOn' | 'setTimeout'>;
+type Usable = Pick<Jest, 'fn' | 'restoreAllMocks' | 'setTimeout' | 'spyOn'>;
 type Globals = Omit<typeof import('@jest/globals'), 'jest'>;
 
 export let afterAll: Globals['afterAll'];
@@ -17,7 +17,7 @@ export let it: Globals['it'];
 export let jest: Usable;
 export let test: Globals['test'];
 
-export function useGlobals({ jest: { fn, spyOn, setTimeout }, ...globals }: Globals & { jest: Jest }): void {
+export function useGlobals({ jest: { fn, restoreAllMocks, setTimeout, spyOn }, ...globals }: Globals & { jest: Jest }): void {
   ({ afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } = globals);
-  jest = { fn, spyOn, setTimeout };
+  jest = { fn, restoreAllMocks, setTimeout, spyOn };
 }
