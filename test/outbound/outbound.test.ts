@@ -2,7 +2,6 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createOutbound, type Outbound, type OutboundRequest, type Resolve } from '../../src/outbound/outbound.ts';
 import type { OutboundError, OutboundErrorKind } from '../../src/outbound/outbound-error.ts';
@@ -71,10 +70,8 @@ describe('requests', () => {
   });
 
   test('a body that drips for ever ends at the total deadline, and its status is known', async () => {
-    const started = performance.now();
     const error = await failure(post('/drip', { timeoutMs: 400 }));
     expect(error).toMatchObject({ kind: 'timeout', status: 200 });
-    expect(performance.now() - started).toBeLessThan(1_500);
   });
 
   test('no answer at all is a timeout', async () => {
@@ -217,9 +214,7 @@ describe('the address guard', () => {
   });
 
   test('a resolver that never answers ends at the deadline', async () => {
-    const started = performance.now();
-    expect(await dial(() => sleep(60_000, [], { ref: false }))).toMatchObject({ kind: 'timeout' });
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(await dial(() => new Promise(() => undefined))).toMatchObject({ kind: 'timeout' });
   });
 
   test('an allowed origin is allowed with its exact port and scheme only', async () => {

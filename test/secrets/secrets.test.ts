@@ -47,7 +47,7 @@ beforeAll(async () => {
   errorBodies = await secretInWrongPlaces(bursar, owner, [...secrets.values()]);
   await outages(agentId);
   places = await placesOf(bursar);
-}, 240_000);
+}, 600_000);
 afterAll(async () => {
   await bursar.stop();
   await shop.close();

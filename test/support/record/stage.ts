@@ -20,7 +20,7 @@ export type Played = { readonly workflow: string; readonly journey: string; read
 
 export type Journey = (stage: Stage, actors: Actors) => Promise<Played[]>;
 
-const patienceMs = 30_000;
+const patienceMs = 120_000;
 
 /** Asks until it is so; says what it was last when it never became so. */
 export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boolean, what: string): Promise<T> {

@@ -348,19 +348,18 @@ describe('slow receivers', () => {
     bursar.receiver.answers('hangs', hanging);
     const slow = await subscribed('hangs');
     const quick = await subscribed('quick');
-    await bursar.relay({ timeoutMs: 3_000, mostUnderWay: 50 });
+    // Longer than this test may take: what waited for a hanging request would never come.
+    await bursar.relay({ timeoutMs: 300_000, mostUnderWay: 50 });
     await bursar.emit(slow.ownerId, 100);
     await eventually(
       async () => bodies('hangs').length,
       (count) => count >= 5,
     );
-    const started = performance.now();
     await bursar.emit(quick.ownerId, 50);
     await eventually(
       async () => bodies('quick').length,
       (count) => count === 50,
     );
-    expect(performance.now() - started).toBeLessThan(2_500);
     expect(bodies('hangs').length).toBeLessThanOrEqual(12); // A quarter of 50 places.
     await slow.webhooks.deleteWebhook({ params: { id: slow.webhook.id } });
   });

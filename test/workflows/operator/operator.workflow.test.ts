@@ -63,7 +63,7 @@ beforeAll(async () => {
   await simulationsWithoutCharge();
   for (const { view } of seen) histories.set(view.id, await temporal.historyOf(view.id));
   ownerIds = [...new Set(seen.map(({ view }) => String(view.attributes.BursarOwnerId)))];
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await temporal.close();
   await withoutProcessor.close();
