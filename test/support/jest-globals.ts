@@ -17,7 +17,10 @@ export let it: Globals['it'];
 export let jest: Usable;
 export let test: Globals['test'];
 
-export function useGlobals({ jest: { fn, restoreAllMocks, setTimeout, spyOn }, ...globals }: Globals & { jest: Jest }): void {
+export function useGlobals({
+  jest: { fn, restoreAllMocks, setTimeout, spyOn },
+  ...globals
+}: Globals & { jest: Jest }): void {
   ({ afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, test } = globals);
   jest = { fn, restoreAllMocks, setTimeout, spyOn };
 }
