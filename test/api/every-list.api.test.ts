@@ -16,6 +16,7 @@ import {
   publishedOperations,
   send,
   startOperationsWorld,
+  suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Owner } from '../support/world.ts';
 
@@ -64,7 +65,7 @@ beforeAll(async () => {
   const { id, cardId, policyId } = await post('/agents', { name: 'sibling' });
   siblings = [id, cardId, policyId];
   siblingToken = (await post(`/agents/${id}/tokens`, {})).token;
-}, 180_000);
+}, suiteLimitMs);
 afterAll(() => all.close());
 
 type Page = { readonly data: readonly { readonly id?: string }[]; readonly nextCursor?: string | null };
@@ -144,7 +145,7 @@ describe('with all rows of the same instant', () => {
         where c.table_schema = 'public' and c.column_name = 'created_at' and c.data_type like 'timestamp%' and table_type = 'BASE TABLE'
       loop execute format('update %I set created_at = ''2026-01-02T03:04:05.678Z''', t); end loop;
     end $$`);
-  }, 60_000);
+  }, suiteLimitMs);
 
   test.each(named(paged))('%s with limit=1 returns each row once', async (name, one) => {
     const whole = await read(one, 100);

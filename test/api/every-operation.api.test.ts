@@ -19,6 +19,7 @@ import {
   publishedOperations,
   send,
   startOperationsWorld,
+  suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
 import type { Owner } from '../support/world.ts';
@@ -43,7 +44,7 @@ beforeAll(async () => {
     tokenOfNewAgent(stranger, 'stranger'),
     tokenOfNewAgent(all.owner, 'without scopes', ['disputes.read']),
   ]);
-}, 120_000);
+}, suiteLimitMs);
 afterAll(() => all.close());
 
 async function tokenOfNewAgent(owner: Owner, name: string, wanted: readonly string[] = scopes): Promise<string> {

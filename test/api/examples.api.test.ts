@@ -16,6 +16,7 @@ import {
   publishedOperations,
   send,
   startOperationsWorld,
+  suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
 
@@ -42,7 +43,7 @@ let records: Awaited<ReturnType<typeof theRecords>>;
 beforeAll(async () => {
   all = await startOperationsWorld();
   records = await all.sampler.the(theRecords);
-}, 60_000);
+}, suiteLimitMs);
 afterAll(() => all.close());
 
 const kindOf = new Map(Object.keys(idPrefixes).map((kind) => [exampleId(kind as IdKind) as string, kind]));

@@ -6,7 +6,7 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { aPayer, networkOf, type Payer, sandboxShop } from '../support/payments-world.ts';
-import { type PublishedOperation, publishedOperations, send } from '../support/published-operations.ts';
+import { type PublishedOperation, publishedOperations, send, suiteLimitMs } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -16,7 +16,7 @@ beforeAll(async () => {
   world = await startWorld();
   payer = await aPayer(world);
   await world.sql(`update agent_tokens set scopes = '{disputes.read}' where agent_id = $1`, [payer.agentId]);
-}, 60_000);
+}, suiteLimitMs);
 afterAll(async () => {
   await world.close();
 });

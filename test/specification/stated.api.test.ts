@@ -9,6 +9,7 @@ import {
   publishedOperations,
   send,
   startOperationsWorld,
+  suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
 import { requestPath } from './contracts.ts';
@@ -18,7 +19,7 @@ import { notBuiltYet } from './not-built-yet.ts';
 let all: OperationsWorld;
 beforeAll(async () => {
   all = await startOperationsWorld();
-}, 60_000);
+}, suiteLimitMs);
 afterAll(() => all.close());
 
 const built = read(specification).facts.filter(

@@ -17,7 +17,14 @@ import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { checkoutArea } from '../../../src/domains/payments/index.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
 import type { Config } from '../../../src/main/config.ts';
-import { askedOf, callsOf, discoverSamples, publishedOperations, send } from '../../support/published-operations.ts';
+import {
+  askedOf,
+  callsOf,
+  discoverSamples,
+  publishedOperations,
+  send,
+  suiteLimitMs,
+} from '../../support/published-operations.ts';
 import { Sampler } from '../../support/samples.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';
 
@@ -47,7 +54,7 @@ beforeAll(async () => {
   });
   const [{ url }] = (await once(child, 'message')) as [{ url: string }];
   watched = { ...world, apiUrl: url };
-}, 60_000);
+}, suiteLimitMs);
 afterAll(async () => {
   child.kill('SIGTERM');
   const [code] = (await once(child, 'exit')) as [number];
@@ -78,46 +85,54 @@ const configured = ({ DATABASE_URL, TEMPORAL_ADDRESS }: Config): string[] => [
   TEMPORAL_ADDRESS,
 ];
 
-test('a pass over all operations connects to PostgreSQL and Temporal, and to nothing else', async () => {
-  const calls = callsOf(await discoverSamples(), new Sampler(world, owner));
-  const failed: string[] = [];
-  for (const one of publishedOperations) {
-    const asked = await askedOf({ calls }, one.name);
-    const answer = await send({ world: watched, owner }, one, asked);
-    if (!answer.ok) failed.push(`${one.name}: ${answer.status} ${await answer.text()}`);
-  }
-  expect(failed).toEqual([]);
-  expect(await whatOf('connect')).toEqual(configured(world.config).sort());
-}, 120_000);
+test(
+  'a pass over all operations connects to PostgreSQL and Temporal, and to nothing else',
+  async () => {
+    const calls = callsOf(await discoverSamples(), new Sampler(world, owner));
+    const failed: string[] = [];
+    for (const one of publishedOperations) {
+      const asked = await askedOf({ calls }, one.name);
+      const answer = await send({ world: watched, owner }, one, asked);
+      if (!answer.ok) failed.push(`${one.name}: ${answer.status} ${await answer.text()}`);
+    }
+    expect(failed).toEqual([]);
+    expect(await whatOf('connect')).toEqual(configured(world.config).sort());
+  },
+  suiteLimitMs,
+);
 
-test('addresses that callers supply are neither connected to nor resolved', async () => {
-  const { port } = elsewhere.address() as AddressInfo;
-  const client = <A extends Parameters<typeof createClient>[0]>(area: A) =>
-    createClient(area, sendTo(watched.apiUrl, owner.key));
-  const urls = [
-    `http://127.0.0.1:${port}/`,
-    `https://127.0.0.1:${port}/`,
-    'https://receiver.example/hook',
-    'https://rebinding.test:8443/hook',
-    `http://localhost:${port}/`,
-  ];
-  const agent = await client(agentsArea).createAgent({ body: { name: 'dials nothing' } });
-  // Evaluated by the API alone: nothing is delivered, and an intent that waits for a person is not bought for.
-  for (const url of urls) {
-    await client(webhooksArea)
-      .createWebhook({ body: { url, events: ['wallet.closed'] } })
-      .catch(() => undefined);
-    const intent = await client(intentsArea).declareIntent({
-      body: { agentId: agent.id, purpose: 'x', expectedAmountEuros: 80 },
-    });
-    await client(checkoutArea)
-      .executeCheckout({ body: { intentId: intent.id as `int_${string}`, targetUrl: url } })
-      .catch(() => undefined);
-  }
-  expect(reached).toBe(0);
-  expect(await whatOf('connect')).toEqual(configured(world.config).sort());
-  expect(await whatOf('name')).toEqual([]);
-}, 60_000);
+test(
+  'addresses that callers supply are neither connected to nor resolved',
+  async () => {
+    const { port } = elsewhere.address() as AddressInfo;
+    const client = <A extends Parameters<typeof createClient>[0]>(area: A) =>
+      createClient(area, sendTo(watched.apiUrl, owner.key));
+    const urls = [
+      `http://127.0.0.1:${port}/`,
+      `https://127.0.0.1:${port}/`,
+      'https://receiver.example/hook',
+      'https://rebinding.test:8443/hook',
+      `http://localhost:${port}/`,
+    ];
+    const agent = await client(agentsArea).createAgent({ body: { name: 'dials nothing' } });
+    // Evaluated by the API alone: nothing is delivered, and an intent that waits for a person is not bought for.
+    for (const url of urls) {
+      await client(webhooksArea)
+        .createWebhook({ body: { url, events: ['wallet.closed'] } })
+        .catch(() => undefined);
+      const intent = await client(intentsArea).declareIntent({
+        body: { agentId: agent.id, purpose: 'x', expectedAmountEuros: 80 },
+      });
+      await client(checkoutArea)
+        .executeCheckout({ body: { intentId: intent.id as `int_${string}`, targetUrl: url } })
+        .catch(() => undefined);
+    }
+    expect(reached).toBe(0);
+    expect(await whatOf('connect')).toEqual(configured(world.config).sort());
+    expect(await whatOf('name')).toEqual([]);
+  },
+  suiteLimitMs,
+);
 
 test('none of its imports can connect without the record', async () => {
   expect(await whatOf('datagram')).toEqual([]);

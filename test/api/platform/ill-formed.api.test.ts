@@ -10,7 +10,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../../../src/supervisor/ports.ts';
 import { signed } from '../../support/payments-world.ts';
-import { publishedOperations } from '../../support/published-operations.ts';
+import { publishedOperations, suiteLimitMs } from '../../support/published-operations.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     async () => output,
     (text) => text.includes('api listens'),
   );
-}, 60_000);
+}, suiteLimitMs);
 afterAll(async () => {
   api.kill();
   await once(api, 'exit');

@@ -13,13 +13,14 @@ import {
   publishedOperations,
   send,
   startOperationsWorld,
+  suiteLimitMs,
 } from '../../support/published-operations.ts';
 import type { AreaSamples } from '../../support/samples.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
   all = await startOperationsWorld();
-}, 60_000);
+}, suiteLimitMs);
 afterAll(() => all.close());
 
 type Answered = { readonly name: string; readonly status: number; readonly retryAfter: string | null };
@@ -51,18 +52,22 @@ describe('with Temporal away', () => {
   });
   afterAll(() => cutOff.stop());
 
-  test('grants and outbound calls answer 503 with Retry-After; everything else works', async () => {
-    const asked = await askAll(cutOff.url);
-    const mayOutlive = named(({ mayOutliveTemporal }) => mayOutliveTemporal);
-    const unsure = asked.filter(({ name, status }) => mayOutlive.has(name) && status !== 503);
-    expect(unsure.filter(({ name, status }) => status !== successOf.get(name))).toEqual([]);
-    const answers = asked.filter(({ name }) => !mayOutlive.has(name));
-    const waiting = answers.filter(({ status }) => status === 503);
-    expect(waiting.map(({ name }) => name).sort()).toEqual([...named(({ needsTemporal }) => needsTemporal)].sort());
-    expect(waiting.filter(({ retryAfter }) => !(Number(retryAfter) > 0))).toEqual([]);
-    const others = answers.filter(({ name, status }) => status !== 503 && status !== successOf.get(name));
-    expect(others).toEqual([]);
-  }, 120_000);
+  test(
+    'grants and outbound calls answer 503 with Retry-After; everything else works',
+    async () => {
+      const asked = await askAll(cutOff.url);
+      const mayOutlive = named(({ mayOutliveTemporal }) => mayOutliveTemporal);
+      const unsure = asked.filter(({ name, status }) => mayOutlive.has(name) && status !== 503);
+      expect(unsure.filter(({ name, status }) => status !== successOf.get(name))).toEqual([]);
+      const answers = asked.filter(({ name }) => !mayOutlive.has(name));
+      const waiting = answers.filter(({ status }) => status === 503);
+      expect(waiting.map(({ name }) => name).sort()).toEqual([...named(({ needsTemporal }) => needsTemporal)].sort());
+      expect(waiting.filter(({ retryAfter }) => !(Number(retryAfter) > 0))).toEqual([]);
+      const others = answers.filter(({ name, status }) => status !== 503 && status !== successOf.get(name));
+      expect(others).toEqual([]);
+    },
+    suiteLimitMs,
+  );
 });
 
 describe('with PostgreSQL away', () => {
@@ -80,27 +85,31 @@ describe('with PostgreSQL away', () => {
     await line.close();
   });
 
-  test('everything that reads or writes answers 503 with Retry-After, and works again afterwards', async () => {
-    const prepared = Object.fromEntries(
-      await Promise.all(
-        publishedOperations.map(async ({ name }) => {
-          const asked = await askedOf(all, name);
-          return [name, () => asked] as const;
-        }),
-      ),
-    );
-    line.cut();
-    const answers = await askAll(api.url, prepared);
-    const needNothing = named(({ needsNothing }) => needsNothing);
-    const served = answers.filter(({ status }) => status !== 503);
-    expect(served.filter(({ name }) => !needNothing.has(name))).toEqual([]);
-    const silent = answers.filter(({ status, retryAfter }) => status === 503 && !(Number(retryAfter) > 0));
-    expect(silent.map(({ name }) => name)).toEqual(['getHealth']);
+  test(
+    'everything that reads or writes answers 503 with Retry-After, and works again afterwards',
+    async () => {
+      const prepared = Object.fromEntries(
+        await Promise.all(
+          publishedOperations.map(async ({ name }) => {
+            const asked = await askedOf(all, name);
+            return [name, () => asked] as const;
+          }),
+        ),
+      );
+      line.cut();
+      const answers = await askAll(api.url, prepared);
+      const needNothing = named(({ needsNothing }) => needsNothing);
+      const served = answers.filter(({ status }) => status !== 503);
+      expect(served.filter(({ name }) => !needNothing.has(name))).toEqual([]);
+      const silent = answers.filter(({ status, retryAfter }) => status === 503 && !(Number(retryAfter) > 0));
+      expect(silent.map(({ name }) => name)).toEqual(['getHealth']);
 
-    line.mend();
-    const again = (await askAll(api.url, prepared)).filter(({ status }) => status >= 500);
-    expect(again).toEqual([]);
-  }, 90_000);
+      line.mend();
+      const again = (await askAll(api.url, prepared)).filter(({ status }) => status >= 500);
+      expect(again).toEqual([]);
+    },
+    suiteLimitMs,
+  );
 });
 
 /** A way to a server that can be cut and mended. */
