@@ -14,23 +14,13 @@ function insertBefore(text: string, mark: string, addition: string, from = ''): 
 export const editIds = (text: string, { camel }: AreaNames, prefix: string): string =>
   insertBefore(text, '} as const;', `  ${camel}: '${prefix}',\n`, 'export const idPrefixes');
 
-/** src/events/shapes.ts: what the events of the area carry. */
-export const editShapes = (text: string, { camel, pascal }: AreaNames): string => `${text.trimEnd()}
-export const ${camel}Data = named('${pascal}EventData', {
-  id: id('${camel}'),
-  ownerId: id('owner'),
-  status: code,
-  expiresAt: instant,
-  createdAt: instant,
-});
-`;
-
 /** src/events/catalog.ts: the names of the area's events. */
-export const editCatalog = (text: string, { camel, snake, words }: AreaNames): string => {
+export const editCatalog = (text: string, { camel, snake, words, noun }: AreaNames): string => {
   const category = words.charAt(0).toUpperCase() + words.slice(1);
   const events = ['created', 'cancelled', 'expired'].map((done) => `'${snake}.${done}'`).join(', ');
-  const line = `  ...group('${category}', shape.${camel}Data, [${events}], ours),\n`;
-  return insertBefore(text, '} as const satisfies Record<string, Entry>;', line);
+  const line = `  ...group('${category}', ${camel}Data, [${events}], ours),\n`;
+  const shape = `import { ${camel}Data } from './shapes/${noun}.ts';\n`;
+  return insertBefore(insertBefore(text, '} as const satisfies Record<string, Entry>;', line), 'import ', shape);
 };
 
 /** src/platform/limits.ts: how many records an owner may have. */

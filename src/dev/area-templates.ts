@@ -3,7 +3,10 @@
  * example to replace step by step. Its tests fail with a message that names the next step.
  * @module
  */
+import { withArticle } from '../kernel/nouns.ts';
 import type { AreaNames } from './area-names.ts';
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 type Template = (names: AreaNames) => string;
 
@@ -11,7 +14,7 @@ const rules: Template = ({
   words,
   camel,
   pascal,
-}) => `/** The states of a ${words}, the command that moves each, and what its workflow waits for. Pure. @module */
+}) => `/** The states of ${withArticle(words)}, the command that moves each, and what its workflow waits for. Pure. @module */
 import type { Move } from '../../../kernel/move.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
 
@@ -29,17 +32,17 @@ export const isFinal${pascal} = (status: ${pascal}Status): boolean => status !==
 export function move${pascal}(from: ${pascal}Status, command: ${pascal}Command, seen: boolean): Move<${pascal}Status> {
   const next = leadsTo[command];
   if (seen || from === next) return { outcome: 'already', next: from };
-  if (isFinal${pascal}(from)) return { outcome: 'refused', why: \`cannot \${command} a ${words} that is \${from}\` };
+  if (isFinal${pascal}(from)) return { outcome: 'refused', why: \`cannot \${command} ${withArticle(words)} that is \${from}\` };
   return { outcome: 'moved', next };
 }
 
-/** What the workflow of a ${words} waits for, and the due time at which it acts. */
+/** What the workflow of ${withArticle(words)} waits for, and the due time at which it acts. */
 export type ${pascal}Fact = 'ended';
 export type ${pascal}Due = 'expiry';
 
 type Expiring = { readonly status: ${pascal}Status; readonly expiresAt: Date };
 
-/** The facts that a ${words} has reached, and its due times. */
+/** The facts that ${withArticle(words)} has reached, and its due times. */
 export function ${camel}Facts(
   { status, expiresAt }: Expiring,
   now: Date,
@@ -54,7 +57,7 @@ const messages: Template = ({
   camel,
   pascal,
   noun,
-}) => `/** The workflow of a ${words}: its id, its type, and what it reads of the row. @module */
+}) => `/** The workflow of ${withArticle(words)}: its id, its type, and what it reads of the row. @module */
 import type { Id } from '../../../kernel/ids.ts';
 import type { ${pascal}Status } from './${noun}.rules.ts';
 
@@ -94,7 +97,7 @@ const ${camel}Out = z
     expiresAt: instantOut.meta({ description: 'When an open ${words} expires, in business time.' }),
     createdAt: instantOut.meta({ description: 'When the ${words} was created, in business time.' }),
   })
-  .meta({ id: '${pascal}', description: 'A ${words}.' });
+  .meta({ id: '${pascal}', description: '${capital(withArticle(words))}.' });
 export type ${pascal}Wire = z.infer<typeof ${camel}Out>;
 
 const creation = z
@@ -122,7 +125,7 @@ export const ${plural}Area = defineArea({
     create${pascal}: {
       method: 'post',
       path: '',
-      summary: 'Create a ${words}',
+      summary: 'Create ${withArticle(words)}',
       auth: ['key'],
       body: creation,
       success: { status: 201, body: ${camel}Out },
@@ -141,7 +144,7 @@ export const ${plural}Area = defineArea({
     get${pascal}: {
       method: 'get',
       path: '/{id}',
-      summary: 'Get a ${words}',
+      summary: 'Get ${withArticle(words)}',
       auth: ['key'],
       params: one,
       success: { status: 200, body: ${camel}Out },
@@ -161,13 +164,29 @@ export const ${plural}Area = defineArea({
 });
 `;
 
+const shapes: Template = ({
+  words,
+  camel,
+  pascal,
+}) => `/** The \`data\` of the events of ${withArticle(words)}. @module */
+import { code, id, instant, named } from '../fields.ts';
+
+export const ${camel}Data = named('${pascal}EventData', {
+  id: id('${camel}'),
+  ownerId: id('owner'),
+  status: code,
+  expiresAt: instant,
+  createdAt: instant,
+});
+`;
+
 const entity: Template = ({
   words,
   camel,
   pascal,
   table,
   noun,
-}) => `/** The ${table} table. Persistence only: no rule of a ${words} is decided here. @module */
+}) => `/** The ${table} table. Persistence only: no rule of ${withArticle(words)} is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -206,7 +225,7 @@ const queries: Template = ({
   table,
   noun,
   camel,
-}) => `/** Reads of a ${words}: one record, and pages of an owner. @module */
+}) => `/** Reads of ${withArticle(words)}: one record, and pages of an owner. @module */
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
@@ -238,7 +257,7 @@ const wire: Template = ({
   pascal,
   camel,
   noun,
-}) => `/** A ${words} as callers, subscribers and the workflow see it. Shapes only. @module */
+}) => `/** ${capital(withArticle(words))} as callers, subscribers and the workflow see it. Shapes only. @module */
 import type { ${pascal}Wire } from './${noun}.contract.ts';
 import type { ${pascal}Row } from './${noun}.entity.ts';
 import type { ${pascal}View } from './${noun}.messages.ts';
@@ -268,7 +287,7 @@ const service: Template = ({
   noun,
   snake,
   table,
-}) => `/** Writes of a ${words}, each with its event and audit row in the caller's transaction. @module */
+}) => `/** Writes of ${withArticle(words)}, each with its event and audit row in the caller's transaction. @module */
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
@@ -401,7 +420,7 @@ const activities: Template = ({
   noun,
   domain,
   area,
-}) => `/** Steps of the workflow of a ${words}: read the row, and expire it. Each is safe to repeat. @module */
+}) => `/** Steps of the workflow of ${withArticle(words)}: read the row, and expire it. Each is safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
 import type { ${pascal}Row } from '../../src/domains/${domain}/${area}/${noun}.entity.ts';
 import type { ${pascal}View } from '../../src/domains/${domain}/${area}/${noun}.messages.ts';
@@ -477,7 +496,10 @@ export const ${camel}Lifecycle = (input: RunInput): Promise<${pascal}View> =>
   followRow(${camel}Run, input, ({ wait }) => wait('ended', { expiry: expire${pascal} }));
 `;
 
-const migration: Template = ({ table, words }) => `-- A ${words} of an owner: a note that expires or is cancelled.
+const migration: Template = ({
+  table,
+  words,
+}) => `-- ${capital(withArticle(words))} of an owner: a note that expires or is cancelled.
 create table ${table} (
   id text primary key,
   owner_id text not null,
@@ -502,7 +524,7 @@ const samples: Template = ({
   noun,
   domain,
   area,
-}) => `/** Sample calls and records of a ${words}, for the suites that cover all operations. @module */
+}) => `/** Sample calls and records of ${withArticle(words)}, for the suites that cover all operations. @module */
 import { ${plural}Area } from '../../../src/domains/${domain}/${area}/${noun}.contract.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 
@@ -534,7 +556,7 @@ const rulesTest: Template = ({
   noun,
   domain,
   area,
-}) => `/** Goal: a ${words} changes state by its rules only. Method: every state with every command. @module */
+}) => `/** Goal: ${withArticle(words)} changes state by its rules only. Method: every state with every command. @module */
 import { expect, test } from '@jest/globals';
 import {
   ${camel}Commands,
@@ -547,7 +569,7 @@ test('a final ${words} is never moved', () => {
   for (const from of ${camel}Statuses.filter(isFinal${pascal})) {
     for (const command of ${camel}Commands) expect(move${pascal}(from, command, false).outcome).not.toBe('moved');
   }
-  throw new Error('fill in: the real states and commands of a ${words}, and a property for each rule; then delete this line');
+  throw new Error('fill in: the real states and commands of ${withArticle(words)}, and a property for each rule; then delete this line');
 });
 `;
 
@@ -573,7 +595,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test('a ${words} is created and cancelled, each with its event', async () => {
+test('${withArticle(words)} is created and cancelled, each with its event', async () => {
   const owner = await world.owner();
   const api = owner.client(${plural}Area);
   const created = await api.create${pascal}({ body: { note: 'a note' } });
@@ -582,7 +604,7 @@ test('a ${words} is created and cancelled, each with its event', async () => {
   expect(await eventNamesOf(world, owner.ownerId)).toEqual(
     expect.arrayContaining(['${snake}.created', '${snake}.cancelled']),
   );
-  throw new Error('fill in: one test for each promise of the specification about a ${words}; then delete this line');
+  throw new Error('fill in: one test for each promise of the specification about ${withArticle(words)}; then delete this line');
 });
 `;
 
@@ -593,7 +615,7 @@ const workflowTest: Template = ({
   noun,
   domain,
   area,
-}) => `/** Goal: the workflow of a ${words} expires it in time. Method: the dev server, activities replaced by a row in memory. @module */
+}) => `/** Goal: the workflow of ${withArticle(words)} expires it in time. Method: the dev server, activities replaced by a row in memory. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ${pascal}State } from '../../../activities/${domain}/${noun}.activities.ts';
 import { ${camel}Facts } from '../../../src/domains/${domain}/${area}/${noun}.rules.ts';
@@ -626,11 +648,11 @@ afterAll(async () => {
   await world.close();
 });
 
-test('a ${words} that is due expires, and its run ends', async () => {
+test('${withArticle(words)} that is due expires, and its run ends', async () => {
   const id = newId('${camel}');
   const handle = await world.start('${camel}Lifecycle', \`${noun}/\${id}\`, id);
   expect(await handle.result()).toMatchObject({ id, status: 'expired' });
-  throw new Error('fill in: what the workflow of a ${words} waits for, in which order; then delete this line');
+  throw new Error('fill in: what the workflow of ${withArticle(words)} waits for, in which order; then delete this line');
 });
 `;
 
@@ -643,6 +665,7 @@ export function filesOf(names: AreaNames): Record<string, string> {
     [`${source}.messages.ts`]: messages(names),
     [`${source}.contract.ts`]: contract(names),
     [`${source}.entity.ts`]: entity(names),
+    [`src/events/shapes/${noun}.ts`]: shapes(names),
     [`${source}.queries.ts`]: queries(names),
     [`${source}.wire.ts`]: wire(names),
     [`${source}.service.ts`]: service(names),

@@ -8,15 +8,7 @@ import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import {
-  editCatalog,
-  editIds,
-  editLimits,
-  editModule,
-  editModuleIndex,
-  editShapes,
-  emptyModule,
-} from './area-edits.ts';
+import { editCatalog, editIds, editLimits, editModule, editModuleIndex, emptyModule } from './area-edits.ts';
 import { type AreaNames, domains, idPrefixOf, namesOf } from './area-names.ts';
 import { filesOf, migrationOf } from './area-templates.ts';
 
@@ -37,7 +29,6 @@ export async function addArea(root: string, domain: string, area: string): Promi
   const prefixes = [...ids.matchAll(/^ {2}\w+: '(\w+)',$/gm)].map(([, prefix = '']) => prefix);
   const edited: Record<string, string> = {
     'src/kernel/ids.ts': editIds(ids, names, idPrefixOf(names, prefixes)),
-    'src/events/shapes.ts': editShapes(await read('src/events/shapes.ts'), names),
     'src/events/catalog.ts': editCatalog(await read('src/events/catalog.ts'), names),
     'src/platform/limits.ts': editLimits(await read('src/platform/limits.ts'), names),
     ...(await moduleEdits(root, names)),

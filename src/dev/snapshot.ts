@@ -1,12 +1,13 @@
 /**
  * Rewrites every generated file: openapi.json and events.json (the published interface, so that reviewers see each
- * change), the map src/README.md, workflows/index.ts, and the tables of areas and limits in the documentation. With `--check` it compares only and fails on a difference.
+ * change), the map src/README.md, workflows/index.ts, and the tables of areas, limits and our own events in the
+ * documentation. With `--check` it compares only and fails on a difference.
  * @module
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { eventsDocument, openApiDocument } from './documents.ts';
 import { sourceMap } from './source-map.ts';
-import { pageOfLimits, readmeWithAreas } from './tables.ts';
+import { pageOfLimits, pageOfWebhooks, readmeWithAreas } from './tables.ts';
 import { workflowIndex } from './workflow-index.ts';
 
 const asJson = (document: object): string => `${JSON.stringify(document, null, 2)}\n`;
@@ -17,6 +18,7 @@ const files = {
   'workflows/index.ts': await workflowIndex(),
   'README.md': await readmeWithAreas(),
   'docs/limits.md': await pageOfLimits(),
+  'docs/webhooks.md': await pageOfWebhooks(),
 };
 const stale: string[] = [];
 for (const [name, text] of Object.entries(files)) {

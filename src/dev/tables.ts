@@ -1,8 +1,10 @@
 /**
- * Builds the generated tables: areas (README.md) and limits (docs/limits.md). The text around them is written by hand.
+ * Builds the generated tables: areas (README.md), limits (docs/limits.md) and our own events (docs/webhooks.md). The text
+ * around them is written by hand.
  * @module
  */
 import { readFile } from 'node:fs/promises';
+import { eventCatalog } from '../events/catalog.ts';
 import { publishedAreas } from '../main/modules/index.ts';
 import { boundedOtherwise, limits } from '../platform/limits.ts';
 
@@ -26,6 +28,15 @@ export async function pageOfLimits(): Promise<string> {
   const head = '| limit | most | for each | what counts | operations |\n|---|---|---|---|---|\n';
   const page = withTable(await pageAt('docs/limits.md'), head, rows);
   return withTable(page, /\n(\|[^\n]*\|\n\|---\|---\|\n)/.exec(page)?.[1] ?? '', others);
+}
+
+export async function pageOfWebhooks(): Promise<string> {
+  const own = Object.entries(eventCatalog).filter(([, entry]) => 'extension' in entry);
+  const rows = [...new Set(own.map(([, { category }]) => category))].map((category) => {
+    const names = own.filter(([, entry]) => entry.category === category).map(([name]) => `\`${name}\``);
+    return `| ${category} | ${names.join(', ')} |`;
+  });
+  return withTable(await pageAt('docs/webhooks.md'), '| subject | events |\n|---|---|\n', rows);
 }
 
 const firstSentence = (text: string): string => /^.*?[.?](?= |$)/.exec(text)?.[0] ?? text;

@@ -4,7 +4,22 @@
  * @module
  */
 import type * as z from 'zod';
-import * as shape from './shapes.ts';
+import { recordData } from './fields.ts';
+import { agentChangeData, agentData } from './shapes/agent.ts';
+import { agentTokenData } from './shapes/agent-token.ts';
+import { apiKeyData } from './shapes/api-key.ts';
+import { cardChangeData, cardData, cardFundingData, cardRotationData } from './shapes/card.ts';
+import { cardRequestData } from './shapes/card-request.ts';
+import { customerChangeData, customerData } from './shapes/customer.ts';
+import { evidenceData } from './shapes/evidence.ts';
+import { intentData, intentMismatchData, intentVerificationData, intentWindowData } from './shapes/intent.ts';
+import { limitData } from './shapes/limit.ts';
+import { passkeyData, revokedPasskeyData } from './shapes/passkey.ts';
+import { expiredPolicyData, policyData } from './shapes/policy.ts';
+import { agentRiskData, riskAlertData, riskReviewData } from './shapes/risk.ts';
+import { completedTransactionData, transactionData } from './shapes/transaction.ts';
+import { creditData, fundingData, newWalletData, walletData, walletFundingData } from './shapes/wallet.ts';
+import { webhookData } from './shapes/webhook.ts';
 
 type Entry = {
   readonly category: string;
@@ -27,66 +42,66 @@ const group = <const Names extends readonly string[], Data extends z.ZodObject>(
 const ours = { extension: true } as const;
 const reserved = { reserved: true } as const;
 const other = 'Verification and other';
-const collect = shape.recordData('CollectEventData');
-const dispute = shape.recordData('DisputeEventData');
-const transfer = shape.recordData('TransferEventData');
-const mpp = shape.recordData('MppEventData');
+const collect = recordData('CollectEventData');
+const dispute = recordData('DisputeEventData');
+const transfer = recordData('TransferEventData');
+const mpp = recordData('MppEventData');
 
 export const eventCatalog = {
-  ...group('Intent', shape.intentData, ['intent.created', 'intent.approved', 'intent.denied', 'intent.expired']),
-  ...group('Intent', shape.intentData, ['intent.cancelled', 'intent.matched']),
-  ...group('Intent', shape.intentMismatchData, ['intent.mismatched']),
-  ...group('Intent', shape.intentData, ['intent.completed', 'intent.failed', 'intent.attested'], ours),
-  ...group('Intent', shape.intentVerificationData, ['intent.verified'], ours),
-  ...group('Intent window', shape.intentWindowData, ['intent_window.completed', 'intent_window.missed'], ours),
-  ...group('Transaction', shape.transactionData, ['transaction.created', 'transaction.updated']),
-  ...group('Transaction', shape.transactionData, ['transaction.authorization', 'transaction.settlement']),
-  ...group('Transaction', shape.transactionData, ['transaction.settled', 'transaction.declined']),
-  ...group('Transaction', shape.transactionData, ['transaction.refunded']),
-  ...group('Transaction', shape.completedTransactionData, ['transaction.completed']),
-  ...group('Card', shape.cardData, ['card.issued', 'card.activated', 'card.frozen', 'card.unfrozen', 'card.closed']),
-  ...group('Card', shape.cardRotationData, ['card.rotated']),
-  ...group('Card', shape.cardFundingData, ['card.funded']),
-  ...group('Card', shape.cardChangeData, ['card.limits_changed', 'card.details_changed']),
-  ...group('Card', shape.cardData, ['card.shipped'], reserved),
-  ...group('Card limit request', shape.cardRequestData, ['card_limit_request.updated']),
-  ...group('Card request', shape.cardRequestData, ['card_request.created', 'card_request.reminded'], ours),
-  ...group('Card request', shape.cardRequestData, ['card_request.decided', 'card_request.expired'], ours),
-  ...group('Wallet', shape.newWalletData, ['wallet.created']),
-  ...group('Wallet', shape.walletFundingData, ['wallet.funded']),
-  ...group('Wallet', shape.creditData, ['wallet.credited']),
-  ...group('Wallet', shape.walletData, ['wallet.updated', 'wallet.closed'], ours),
-  ...group('Wallet', shape.fundingData, ['funding.requested'], ours),
+  ...group('Intent', intentData, ['intent.created', 'intent.approved', 'intent.denied', 'intent.expired']),
+  ...group('Intent', intentData, ['intent.cancelled', 'intent.matched']),
+  ...group('Intent', intentMismatchData, ['intent.mismatched']),
+  ...group('Intent', intentData, ['intent.completed', 'intent.failed', 'intent.attested'], ours),
+  ...group('Intent', intentVerificationData, ['intent.verified'], ours),
+  ...group('Intent window', intentWindowData, ['intent_window.completed', 'intent_window.missed'], ours),
+  ...group('Transaction', transactionData, ['transaction.created', 'transaction.updated']),
+  ...group('Transaction', transactionData, ['transaction.authorization', 'transaction.settlement']),
+  ...group('Transaction', transactionData, ['transaction.settled', 'transaction.declined']),
+  ...group('Transaction', transactionData, ['transaction.refunded']),
+  ...group('Transaction', completedTransactionData, ['transaction.completed']),
+  ...group('Card', cardData, ['card.issued', 'card.activated', 'card.frozen', 'card.unfrozen', 'card.closed']),
+  ...group('Card', cardRotationData, ['card.rotated']),
+  ...group('Card', cardFundingData, ['card.funded']),
+  ...group('Card', cardChangeData, ['card.limits_changed', 'card.details_changed']),
+  ...group('Card', cardData, ['card.shipped'], reserved),
+  ...group('Card limit request', cardRequestData, ['card_limit_request.updated']),
+  ...group('Card request', cardRequestData, ['card_request.created', 'card_request.reminded'], ours),
+  ...group('Card request', cardRequestData, ['card_request.decided', 'card_request.expired'], ours),
+  ...group('Wallet', newWalletData, ['wallet.created']),
+  ...group('Wallet', walletFundingData, ['wallet.funded']),
+  ...group('Wallet', creditData, ['wallet.credited']),
+  ...group('Wallet', walletData, ['wallet.updated', 'wallet.closed'], ours),
+  ...group('Wallet', fundingData, ['funding.requested'], ours),
   ...group('Transfer', transfer, ['transfer.completed', 'transfer.failed', 'transfer.split.completed']),
-  ...group('Risk', shape.agentRiskData, ['risk.agent_frozen', 'risk.denied', 'risk.velocity_alert']),
-  ...group('Risk', shape.agentRiskData, ['risk.geo_impossible']),
-  ...group('Risk', shape.riskReviewData, ['risk.review_required']),
-  ...group('Risk', shape.riskAlertData, ['risk.alert_created']),
-  ...group('Agent', shape.agentData, ['agent.created', 'agent.frozen', 'agent.unfrozen']),
-  ...group('Agent', shape.agentData, ['agent.closed'], ours),
-  ...group('Agent', shape.agentChangeData, ['agent.updated'], ours),
-  ...group('Agent token', shape.agentTokenData, ['agent_token.created', 'agent_token.revoked'], ours),
+  ...group('Risk', agentRiskData, ['risk.agent_frozen', 'risk.denied', 'risk.velocity_alert']),
+  ...group('Risk', agentRiskData, ['risk.geo_impossible']),
+  ...group('Risk', riskReviewData, ['risk.review_required']),
+  ...group('Risk', riskAlertData, ['risk.alert_created']),
+  ...group('Agent', agentData, ['agent.created', 'agent.frozen', 'agent.unfrozen']),
+  ...group('Agent', agentData, ['agent.closed'], ours),
+  ...group('Agent', agentChangeData, ['agent.updated'], ours),
+  ...group('Agent token', agentTokenData, ['agent_token.created', 'agent_token.revoked'], ours),
   ...group('Collect', collect, ['claim.request.created', 'claim.request.paid', 'claim.request.expired']),
   ...group('Collect', collect, ['claim.request.cancelled']),
   ...group('Dispute', dispute, ['dispute.created', 'dispute.updated', 'dispute.resolved']),
   ...group('MPP', mpp, ['mpp.credential.minted', 'mpp.credential.consumed', 'mpp.transaction.completed']),
   ...group('MPP', mpp, ['mpp.credential.expired'], reserved),
-  ...group(other, shape.intentVerificationData, ['verification.mismatch']),
-  ...group(other, shape.recordData('PaymentEventData'), ['payment.updated']),
-  ...group(other, shape.recordData('ReceiptEventData'), ['receipt.updated']),
-  ...group('Evidence', shape.evidenceData, ['evidence.created', 'evidence.deleted'], ours),
-  ...group(other, shape.recordData('BillEventData'), ['bill.updated']),
-  ...group(other, shape.customerChangeData, ['cardholder.updated']),
-  ...group(other, shape.recordData('MobileWalletEventData'), ['mobile_wallet.updated'], reserved),
-  ...group('Customer', shape.customerData, ['customer.created'], ours),
-  ...group('Customer', shape.customerChangeData, ['customer.updated'], ours),
-  ...group('API key', shape.apiKeyData, ['api_key.created', 'api_key.revoked'], ours),
-  ...group('Passkey', shape.passkeyData, ['passkey.enrolled'], ours),
-  ...group('Passkey', shape.revokedPasskeyData, ['passkey.revoked'], ours),
-  ...group('Limit', shape.limitData, ['limit.updated'], ours),
-  ...group('Policy', shape.policyData, ['policy.created', 'policy.updated', 'policy.deleted'], ours),
-  ...group('Policy', shape.expiredPolicyData, ['policy.expired'], ours),
-  ...group('Webhook', shape.webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
+  ...group(other, intentVerificationData, ['verification.mismatch']),
+  ...group(other, recordData('PaymentEventData'), ['payment.updated']),
+  ...group(other, recordData('ReceiptEventData'), ['receipt.updated']),
+  ...group('Evidence', evidenceData, ['evidence.created', 'evidence.deleted'], ours),
+  ...group(other, recordData('BillEventData'), ['bill.updated']),
+  ...group(other, customerChangeData, ['cardholder.updated']),
+  ...group(other, recordData('MobileWalletEventData'), ['mobile_wallet.updated'], reserved),
+  ...group('Customer', customerData, ['customer.created'], ours),
+  ...group('Customer', customerChangeData, ['customer.updated'], ours),
+  ...group('API key', apiKeyData, ['api_key.created', 'api_key.revoked'], ours),
+  ...group('Passkey', passkeyData, ['passkey.enrolled'], ours),
+  ...group('Passkey', revokedPasskeyData, ['passkey.revoked'], ours),
+  ...group('Limit', limitData, ['limit.updated'], ours),
+  ...group('Policy', policyData, ['policy.created', 'policy.updated', 'policy.deleted'], ours),
+  ...group('Policy', expiredPolicyData, ['policy.expired'], ours),
+  ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
 } as const satisfies Record<string, Entry>;
 
 export type EventName = keyof typeof eventCatalog;

@@ -7,6 +7,7 @@
 import * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
 import type { Id, IdKind } from '../kernel/ids.ts';
+import { nounOf } from '../kernel/nouns.ts';
 import { mayReach, type Own, type Owned } from './caller.ts';
 import { unwrapped } from './cents-names.ts';
 
@@ -102,7 +103,7 @@ async function reach(
   const records: Record<string, Owned> = {};
   for (const [index, one] of found.entries()) {
     const id = wanted[index]?.id ?? '';
-    if (one !== undefined) records[one[0]] = mayReach(own, nouns[one[0]] ?? one[0], id, one[1]);
+    if (one !== undefined) records[one[0]] = mayReach(own, nouns[one[0]] ?? nounOf(one[0]), id, one[1]);
   }
   return records as Partial<Records>;
 }
@@ -126,4 +127,5 @@ function idsAt(input: Readonly<Record<string, unknown>>, path: string): string[]
   return [...new Set(values.filter((value) => typeof value === 'string'))];
 }
 
-const nouns: Partial<Record<IdKind, string>> = { entry: 'ledger entry', cardRequest: 'card request' };
+/** Where a sentence names a record by more than its kind. */
+const nouns: Partial<Record<IdKind, string>> = { entry: 'ledger entry' };

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { exampleId, type Id, type IdKind, idPattern, idPrefixes } from '../kernel/ids.ts';
 import { day } from '../kernel/instant.ts';
 import { type Cents, cents, centsFromEuros, type Euros, eurosFromCents, inWords } from '../kernel/money.ts';
+import { nounOf, withArticle } from '../kernel/nouns.ts';
 import { decodeCursor, defaultPageSize, encodeCursor, maximumPageSize, type PageQuery } from '../kernel/page.ts';
 import { isLegible, isReadable, manyLines, oneLine, withoutCrowds, withoutHidden } from '../kernel/text.ts';
 import { amountInCents } from './cents-names.ts';
@@ -12,21 +13,16 @@ import { idOfKind } from './reaches.ts';
 export const id = <K extends IdKind>(kind: K, reach?: { readonly elsewhere: string }) =>
   z
     .string()
-    .regex(idPattern(kind), `must be ${withArticle(kind)} id, ${idPrefixes[kind]}_…`)
-    .meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] })
+    .regex(idPattern(kind), `must be ${withArticle(nounOf(kind))} id, ${idPrefixes[kind]}_…`)
+    .meta({ description: `Id of ${withArticle(nounOf(kind))}.`, examples: [exampleId(kind)] })
     .transform(idOfKind(reach === undefined ? kind : undefined, (text: string) => text as Id<K>));
 
 const cursorAt = (id: string): string => encodeCursor({ createdAt: '2026-11-20T12:00:00.000Z', id });
 const exampleCursor = cursorAt(exampleId('request'));
 
-const withArticle = (kind: IdKind): string => {
-  const noun = kind.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
-  return `${/^[aeiou]/.test(noun) ? 'an' : 'a'} ${noun}`;
-};
-
 /** An id in an answer. */
 export const idOut = (kind: IdKind) =>
-  z.string().meta({ description: `Id of ${withArticle(kind)}.`, examples: [exampleId(kind)] });
+  z.string().meta({ description: `Id of ${withArticle(nounOf(kind))}.`, examples: [exampleId(kind)] });
 
 /** Euros in a request, at most two decimals. The handler gets `amountEuros` as `amountCents` (cents-names.ts). */
 export const euros = ({ minCents = 0, maxCents = 99_999_999_999 }: { minCents?: number; maxCents?: number } = {}) =>

@@ -40,7 +40,7 @@ export async function discoverSamples(): Promise<readonly AreaSamples[]> {
   );
   const found = await Promise.all(files.map((file) => samplesIn(join(folder, file))));
   return publishedAreas.map((area) => {
-    const [samples, ...more] = found.filter((one) => one.area === area);
+    const [samples, ...more] = found.filter((one) => one.area.tag === area.tag);
     if (samples === undefined)
       throw new Error(
         `the area "${area.tag}" has no samples: add test/api/<domain>/<area>.samples.ts that exports samples = samplesOf(...)`,

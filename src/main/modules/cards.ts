@@ -56,7 +56,13 @@ export const cards = defineModule('cards', [
     position: 315,
     lookups: ({ database }) => ({ cardRequest: (id) => findCardRequest(database.read(), id) }),
     handlers: (api) => cardRequestHandlers({ ...api, approve: approvingOf(api) }),
-    approval: (api) => cardRequestApproval({ approve: approvingOf(api) }),
+    approval: {
+      fires: {
+        approve: cardRequestsArea.operations.approveCardRequest.fires,
+        deny: cardRequestsArea.operations.denyCardRequest.fires,
+      },
+      subject: (api) => cardRequestApproval({ approve: approvingOf(api) }),
+    },
     entities: [CardRequestRow],
     tables: ['card_requests'],
     activities: ({ database, clock, config, links, vault }) =>

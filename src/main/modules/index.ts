@@ -1,5 +1,6 @@
 /** The modules of every domain, and the lists that a process derives from them. @module */
 import type { AnyEntity } from '../../db/orm.ts';
+import { withDecisionEvents } from '../../domains/identity/approvals/index.ts';
 import type { Area, Mounted } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
 import { type WorkflowRegistry, workflowRegistry } from '../../temporal/workflow-registry.ts';
@@ -18,7 +19,18 @@ export const modules: readonly Module[] = [platform, identity, parties, treasury
 
 const areas = modules.flatMap((module) => module.areas);
 
-const served = areas.flatMap(({ served }) => served ?? []).sort((one, other) => one.position - other.position);
+const approvals = areas.flatMap(({ approval }) => approval ?? []);
+
+const served = areas
+  .flatMap(({ served }) => served ?? [])
+  .sort((one, other) => one.position - other.position)
+  .map((area) => ({
+    ...area,
+    contract: withDecisionEvents(
+      area.contract,
+      approvals.map(({ fires }) => fires),
+    ),
+  }));
 
 /** Every area that is served, in the order of the documentation. */
 export const publishedAreas: readonly Area[] = served.map(({ contract }) => contract);
@@ -26,9 +38,8 @@ export const publishedAreas: readonly Area[] = served.map(({ contract }) => cont
 /** Every operation with its handler. */
 export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconciliation'>): Mounted[] {
   const withoutApprovals = { ...given, reconciliation: reconciliationQueries };
-  const approvals = areas.flatMap(({ approval }) => approval?.(withoutApprovals) ?? []);
-  const api = { ...withoutApprovals, approvals };
-  return served.map(({ mount }) => mount(api));
+  const api = { ...withoutApprovals, approvals: approvals.map(({ subject }) => subject(withoutApprovals)) };
+  return served.map(({ contract, mount }) => ({ ...mount(api), area: contract }));
 }
 
 /** Every entity, for the one ORM of a process. */

@@ -5,7 +5,7 @@
  */
 import type * as workflowTypes from '../../../workflows/index.ts';
 import type { AnyEntity } from '../../db/orm.ts';
-import type { ApprovalSubject, ApprovalSubjects } from '../../domains/identity/approvals/index.ts';
+import type { ApprovalSubject, ApprovalSubjects, DecisionEvents } from '../../domains/identity/approvals/index.ts';
 import type { OpenCredentials } from '../../domains/identity/index.ts';
 import type { Lookups } from '../../http/reaches.ts';
 import { type Area, type Handlers, type Mounted, mounted, type WithPages } from '../../http/route.ts';
@@ -51,10 +51,16 @@ type Parts = {
   readonly activities?: (worker: WorkerProcess) => Activities;
   readonly workflows?: readonly WorkflowRegistration<keyof typeof workflowTypes>[];
   /** The area's records wait for a person: they are served under an approver's link, and decided by signal. */
-  readonly approval?: (api: ApiProcessWithoutApprovals) => ApprovalSubject;
+  readonly approval?: Approval;
   readonly loops?: readonly LoopRegistration[];
   /** Queries that return no rows while the area's records agree. */
   readonly reconciliation?: readonly ReconciliationQuery[];
+};
+
+type Approval = {
+  /** Of the area's own operations that approve and deny. */
+  readonly fires: DecisionEvents;
+  readonly subject: (api: ApiProcessWithoutApprovals) => ApprovalSubject;
 };
 
 type Served<A extends Area> = {

@@ -77,7 +77,10 @@ export const spending = defineModule('spending', [
     },
     entities: [IntentRow],
     tables: ['intents', 'intent_windows'],
-    approval: (api) => intentApproval(approvingOf(api)),
+    approval: {
+      fires: { approve: intentsArea.operations.approveIntent.fires, deny: intentsArea.operations.denyIntent.fires },
+      subject: (api) => intentApproval(approvingOf(api)),
+    },
     activities: ({ database, clock, config, links, risk, vault }) =>
       intentActivities({ risk, database, clock, signalsMayApprove: config.signalsMayApprove, links, vault }),
     workflows: [

@@ -1,6 +1,6 @@
 /** The operations of an approver's link as published. Wire shapes only. @module */
 import * as z from 'zod';
-import { defineArea } from '../../../http/route.ts';
+import { type Area, defineArea, type Operation } from '../../../http/route.ts';
 import { euros, eurosOut, instantOut, prose } from '../../../http/schemas.ts';
 import { challengeOut, webauthnAssertion } from '../../../http/webauthn.ts';
 import { approvedWith } from './approval.rules.ts';
@@ -60,7 +60,7 @@ export type ApprovalRequestWire = z.input<typeof requestOut>;
 
 export const approvalOut = z
   .object({
-    kind: z.string().meta({ description: 'the kind of record: `intent`, `card_request`', examples: ['intent'] }),
+    kind: z.string().meta({ description: 'the kind of record, such as `intent`', examples: ['intent'] }),
     id: z.string().meta({ description: 'the id of the record', examples: ['int_01j9zx3c5v8h2k4m6n7p9qrstw'] }),
     status: z.string().meta({
       description: 'the status of the record, in the words of its area; `expired` from the deadline on',
@@ -117,7 +117,7 @@ export const approvalsArea = defineArea({
   base: '/approve',
   aliases: [],
   description:
-    'The page on which a person decides what an agent asks for: an intent or a card request. The link is a capability: it shows and denies, and approves only together with a passkey.',
+    'The page on which a person decides what an agent asks for. The link is a capability: it shows and denies, and approves only together with a passkey.',
   operations: {
     getApproval: {
       method: 'get',
@@ -158,10 +158,6 @@ export const approvalsArea = defineArea({
       body: z.strictObject({ webauthnAssertion, changes }),
       success: { status: 200, body: approvalOut },
       refusals: ['invalid_state', 'policy_denied', 'not_found'],
-      fires: [
-        ...(['intent.approved', 'intent.attested', 'card_request.decided', 'card_limit_request.updated'] as const),
-        ...(['card.issued', 'card.activated', 'card.frozen', 'card.limits_changed'] as const),
-      ],
     },
     denyByLink: {
       method: 'post',
@@ -173,7 +169,30 @@ export const approvalsArea = defineArea({
       body: z.strictObject({ reason: prose(500).optional() }),
       success: { status: 200, body: approvalOut },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['intent.denied', 'card_request.decided', 'card_limit_request.updated'],
     },
   },
 });
+
+/** The events of the operations that decide about a subject's records: a decision under a link fires the same. */
+export type DecisionEvents = {
+  readonly approve: NonNullable<Operation['fires']>;
+  readonly deny: NonNullable<Operation['fires']>;
+};
+
+/** The approvals area with the events of all its subjects; every other area as it is. */
+export function withDecisionEvents(area: Area, [first, ...others]: readonly DecisionEvents[]): Area {
+  if (area !== approvalsArea || first === undefined) return area;
+  const { approveByLink, denyByLink, ...operations } = approvalsArea.operations;
+  const all = (decision: keyof DecisionEvents): DecisionEvents['approve'] => [
+    ...first[decision],
+    ...others.flatMap((subject) => subject[decision]),
+  ];
+  return {
+    ...approvalsArea,
+    operations: {
+      ...operations,
+      approveByLink: { ...approveByLink, fires: all('approve') },
+      denyByLink: { ...denyByLink, fires: all('deny') },
+    },
+  };
+}

@@ -1,0 +1,46 @@
+/** The `data` of the events of a transaction. @module */
+import * as z from 'zod';
+import { code, country, currency, euros, id, instant, mcc, named, outsideId } from '../fields.ts';
+
+export const transactionData = named('TransactionEventData', {
+  id: id('transaction'),
+  transactionId: id('transaction'),
+  ownerId: id('owner'),
+  agentId: id('agent'),
+  intentId: id('intent').nullable(),
+  cardId: id('card').nullable(),
+  walletId: id('wallet').nullable(),
+  amountEuros: euros,
+  heldEuros: euros,
+  clearedEuros: euros,
+  refundedEuros: euros,
+  currency: z.literal('EUR'),
+  merchantId: outsideId.nullable(),
+  merchantMcc: mcc.nullable(),
+  merchantCountry: country.nullable(),
+  merchantAmount: z.number().nullable(),
+  merchantCurrency: currency.nullable(),
+  rail: code,
+  type: code,
+  status: code,
+  verified: z.boolean(),
+  verifiedAt: instant.nullable(),
+  issuerAuthorizationId: outsideId.nullable(),
+  issuerSettlementId: outsideId.nullable(),
+  originalTransactionId: id('transaction').nullable(),
+  declineRule: code.nullable(),
+  confirmedAt: instant.nullable(),
+  completedAt: instant.nullable(),
+  createdAt: instant,
+  updatedAt: instant,
+});
+
+/** The fields of the specification and no others; `intentId` and `merchant` only when there is one. */
+export const completedTransactionData = named('TransactionCompletedEventData', {
+  transactionId: id('transaction'),
+  agentId: id('agent'),
+  intentId: id('intent').optional(),
+  amountEuros: euros,
+  merchant: z.string().optional(),
+  status: code,
+});
