@@ -20,6 +20,7 @@ export const onlyAdded: readonly string[] = [
   'record_salts',
   'transitions',
   'transaction_events',
+  'access_events',
 ];
 /** Further tables that the application role does not write freely, with what it may do besides reading. */
 const restricted: Readonly<Record<string, string>> = {

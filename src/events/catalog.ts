@@ -3,8 +3,10 @@
  * are the specification's; `reserved` ones are listed to subscribers and never appended.
  * @module
  */
+
 import type * as z from 'zod';
 import { recordData } from './fields.ts';
+import { accessEventData } from './shapes/access-event.ts';
 import { agentChangeData, agentData } from './shapes/agent.ts';
 import { agentTokenData } from './shapes/agent-token.ts';
 import { apiKeyData } from './shapes/api-key.ts';
@@ -102,6 +104,7 @@ export const eventCatalog = {
   ...group('Policy', policyData, ['policy.created', 'policy.updated', 'policy.deleted'], ours),
   ...group('Policy', expiredPolicyData, ['policy.expired'], ours),
   ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
+  ...group('Access', accessEventData, ['access.granted', 'access.denied'], ours),
 } as const satisfies Record<string, Entry>;
 
 export type EventName = keyof typeof eventCatalog;

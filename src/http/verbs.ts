@@ -20,6 +20,7 @@ export const verbs = {
   toggle: 'switches one yes-or-no rule',
   simulate: 'evaluates, or has the sandbox do, what a real payment would cause',
   declare: 'states what an agent wants to pay for, and evaluates it',
+  request: 'asks for a decision that is made at once and recorded',
   approve: 'permits what waits for a person',
   deny: 'refuses what waits for a person',
   cancel: 'ends a record that is not final',

@@ -28,6 +28,7 @@ export const idPrefixes = {
   delivery: 'whd',
   audit: 'aud',
   request: 'req',
+  accessEvent: 'ae',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -7,7 +7,7 @@
 type Limit = {
   /** How many there may be unless the dashboard raised it for the owner. */
   readonly most: number;
-  readonly per: 'owner' | 'agent' | 'intent' | 'purpose and subject' | 'owner and UTC day';
+  readonly per: 'owner' | 'agent' | 'intent' | 'purpose and subject' | 'owner and UTC day' | 'agent and UTC day';
   /** Reads on from a figure: `20 live tokens for this agent`. */
   readonly counted: string;
   readonly remedy: string;
@@ -157,6 +157,15 @@ export const limits = {
     remedy: 'delete one first',
     operations: ['createWebhook'],
     rows: 'webhooks r where r.owner_id = given.owner and r.deleted_at is null',
+  },
+  access_requests: {
+    most: 1_000,
+    per: 'agent and UTC day',
+    counted: 'access requests of this agent today',
+    remedy: 'go on tomorrow (UTC)',
+    operations: ['requestCardAccess'],
+    rows: `access_events r where r.agent_id = given.subject and r.kind = 'card_access'
+      and r.created_at >= date_trunc('day', given.at, 'UTC')`,
   },
 } as const satisfies Record<string, Limit>;
 

@@ -11,7 +11,6 @@ export const notBuiltYet: readonly string[] = [
   'GDPR',
   'Merchants',
   'Intelligence',
-  'Access Events',
   'Transfers',
   'Refunds',
   'Receipts',

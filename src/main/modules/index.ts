@@ -8,6 +8,7 @@ import { cards } from './cards.ts';
 import { delivery } from './delivery.ts';
 import { identity } from './identity.ts';
 import type { Activities, ApiProcessWithoutApprovals, LoopRegistration, Module, WorkerProcess } from './module.ts';
+import { oversight } from './oversight.ts';
 import { parties } from './parties.ts';
 import { payments } from './payments.ts';
 import { platform } from './platform.ts';
@@ -15,7 +16,17 @@ import { spending } from './spending.ts';
 import { treasury } from './treasury.ts';
 
 /** In the order of the domains: a domain imports only from domains above it. */
-export const modules: readonly Module[] = [platform, identity, parties, treasury, spending, cards, payments, delivery];
+export const modules: readonly Module[] = [
+  platform,
+  identity,
+  parties,
+  treasury,
+  spending,
+  cards,
+  payments,
+  oversight,
+  delivery,
+];
 
 const areas = modules.flatMap((module) => module.areas);
 

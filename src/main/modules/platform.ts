@@ -1,5 +1,6 @@
 /** Areas and tables without a domain: health, the sandbox's business clock, and the platform's tables. @module */
 import { purgeAuditAddresses } from '../../domains/identity/index.ts';
+import { AccessEventRow } from '../../events/access.entity.ts';
 import { healthArea, healthHandlers } from '../../http/health.ts';
 import { healthChecks } from '../../http/health-checks.ts';
 import { createIdempotency } from '../../http/idempotency.ts';
@@ -40,7 +41,11 @@ export const platform = defineModule('platform', [
     handlers: (api) => sandboxClockHandlers(createSandboxClock({ ...api, relay: createRelay(api) })),
     tables: ['clock', 'clock_wakes'],
   }),
-  internalArea('records', { tables: ['audit', 'events', 'transitions', 'idempotency'], loops: [purge] }),
+  internalArea('records', {
+    tables: ['audit', 'events', 'access_events', 'transitions', 'idempotency'],
+    entities: [AccessEventRow],
+    loops: [purge],
+  }),
   internalArea('record-chains', {
     tables: [
       'unsealed_records',

@@ -1,6 +1,6 @@
 /**
- * Evaluates the rules for a planned payment, in the same way for a declaration, a person's approval and `simulate`. A
- * grant locks the facts of its decision until it is written.
+ * Evaluates the rules for a planned payment, in the same way for a declaration, a person's approval, access to a card and
+ * `simulate`. A grant of an intent locks the facts of its decision until it is written.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
@@ -9,11 +9,13 @@ import {
   type AgentStanding,
   agentStanding,
   evaluateSpending,
+  type IntentFacts,
   type PolicyRow,
   policyOf,
   policyOfAgent,
   type RequestFacts,
   type SpendingDecision,
+  type SpendingPhase,
 } from '../../domains/spending/policies/index.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { type Card, cardFactsOf } from '../cards/card-facts.ts';
@@ -25,12 +27,16 @@ export type Plan = {
   readonly card: Card | undefined;
   readonly policy: PolicyRow | null;
   readonly request: RequestFacts;
+  /** `declare` unless it says otherwise. */
+  readonly phase?: Exclude<SpendingPhase, 'charge'>;
+  /** What the card is to be used for; a declaration has none yet. */
+  readonly intent?: IntentFacts | undefined;
   readonly at: Date;
 };
 
 export const evaluatePlan =
   ({ risk }: { readonly risk: RiskEngine }) =>
-  async (tx: Tx, { agent, card, policy, request, at }: Plan): Promise<SpendingDecision> => {
+  async (tx: Tx, { agent, card, policy, request, phase = 'declare', intent, at }: Plan): Promise<SpendingDecision> => {
     const { agentId } = agent;
     return evaluateSpending({
       at,
@@ -38,8 +44,9 @@ export const evaluatePlan =
       agent,
       card: card === undefined ? undefined : cardFactsOf(card),
       request,
-      counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase: 'declare' }, at),
-      phase: 'declare',
+      counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase }, at),
+      ...(intent === undefined ? {} : { intent }),
+      phase,
       risk: await risk.assess(tx, agent, request, at),
     });
   };

@@ -17,12 +17,12 @@ type CounterScope = {
 
 /** What the agent has spent, and at declaration also what its open approved intents may still spend. */
 export async function countersOf(tx: Tx, { agentId, cardId, phase }: CounterScope, at: Date): Promise<CounterFacts> {
-  const isCharge = phase === 'charge';
+  const countsCharges = phase !== 'declare';
   const [sums] = await rows<Sums>(tx, 'select * from spending_counters($1, $2, $3, $4)', [
     agentId,
     cardId,
     at,
-    isCharge,
+    countsCharges,
   ]);
   if (sums === undefined) return noSpending;
   return {

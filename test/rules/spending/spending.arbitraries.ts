@@ -102,7 +102,7 @@ export const facts: fc.Arbitrary<SpendingFacts> = fc.record({
   request,
   intent: fc.option(intent, { nil: undefined }),
   counters,
-  phase: fc.constantFrom('declare' as const, 'charge' as const),
+  phase: fc.constantFrom('declare' as const, 'access' as const, 'charge' as const),
   risk: fc.record({
     outcome: fc.constantFrom('allow' as const, 'allow' as const, 'review' as const, 'deny' as const),
     signals: some(['velocity', 'geo']),

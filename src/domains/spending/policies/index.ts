@@ -11,6 +11,7 @@ export {
   type ExpirationAction,
   evaluateSpending,
   expiryOf,
+  type IntentFacts,
   type MerchantFacts,
   noSpending,
   type Policy,
@@ -18,6 +19,7 @@ export {
   type RequestFacts,
   type SpendingDecision,
   type SpendingFacts,
+  type SpendingPhase,
 } from './policy.rules.ts';
 export { copyPolicyFor, removePolicyOf, replaceRules } from './policy.service.ts';
 export { policyOf } from './policy.wire.ts';

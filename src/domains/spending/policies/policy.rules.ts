@@ -32,6 +32,7 @@ export {
   type RiskFacts,
   type SpendingDecision,
   type SpendingFacts,
+  type SpendingPhase,
   type TraceEntry,
 } from './spending-facts.rules.ts';
 

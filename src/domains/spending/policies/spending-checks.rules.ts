@@ -141,7 +141,7 @@ const attestation: Check = ({ intent, request, phase, at }, policy) => {
 const autoApprove: Check = ({ request, intent, phase }, { autoApproveLimitCents }) => {
   if (autoApproveLimitCents === null || isVerification(request)) return undefined;
   const figures = { limitCents: autoApproveLimitCents, askedCents: request.amountCents };
-  const isApprovedByPerson = phase === 'charge' && intent !== undefined && !intent.autoApproved;
+  const isApprovedByPerson = phase !== 'declare' && intent !== undefined && !intent.autoApproved;
   if (isApprovedByPerson) return pass('auto_approve_limit', { ...figures, approvedByPerson: true });
   if (autoApproveLimitCents > 0 && request.amountCents <= autoApproveLimitCents)
     return pass('auto_approve_limit', figures);
@@ -154,7 +154,7 @@ const risk: Check = ({ risk: { outcome, signals }, intent, phase }) => {
   const figures = { outcome, signals: signals.join(', ') };
   const why = signals.length === 0 ? 'no signal named' : figures.signals;
   if (outcome === 'deny') return deny('risk', `refused as too risky: ${why}`, figures);
-  const isApprovedByPerson = phase === 'charge' && intent !== undefined && !intent.autoApproved;
+  const isApprovedByPerson = phase !== 'declare' && intent !== undefined && !intent.autoApproved;
   if (outcome === 'allow' || isApprovedByPerson) return pass('risk', figures);
   return { rule: 'risk', outcome: 'needs_approval', reason: `risk asks for a review: ${why}`, figures };
 };
@@ -218,9 +218,9 @@ function sum(
   return deny(rule, reason, figures);
 }
 
-/** A declaration may leave it open, because the charge is evaluated again; a charge may not. */
+/** Only a charge must name it: what comes before one is evaluated again with it. */
 const unknown = (rule: string, what: string, phase: SpendingFacts['phase']): Finding | undefined =>
-  phase === 'declare' ? undefined : deny(rule, `the policy restricts the ${what}, and none was named`, {});
+  phase !== 'charge' ? undefined : deny(rule, `the policy restricts the ${what}, and none was named`, {});
 
 const pass = (rule: string, figures: Figures): Finding => ({ rule, outcome: 'pass', reason: '', figures });
 const deny = (rule: string, reason: string, figures: Figures): Finding => ({ rule, outcome: 'deny', reason, figures });

@@ -66,6 +66,8 @@ export type IntentFacts = {
   readonly autoApproved: boolean;
   readonly attestedAt?: Date | null | undefined;
   readonly tolerancePercent?: number | null | undefined;
+  /** Why it cannot be charged now although it is approved, in words. */
+  readonly closedBecause?: string | undefined;
 };
 
 /** Sums are over approved authorizations of the UTC day and month at max(hold, cleared), without this request. */
@@ -92,6 +94,9 @@ export const noSpending: CounterFacts = {
 
 export type RiskFacts = { readonly outcome: 'allow' | 'review' | 'deny'; readonly signals: readonly string[] };
 
+/** `access`: the card is about to be used, and nobody has asked for the money yet. */
+export type SpendingPhase = 'declare' | 'access' | 'charge';
+
 export type SpendingFacts = {
   /** Business time of the decision. */
   readonly at: Date;
@@ -102,8 +107,8 @@ export type SpendingFacts = {
   readonly request: RequestFacts;
   readonly intent?: IntentFacts | undefined;
   readonly counters: CounterFacts;
-  /** What is unknown yet may pass a declaration; a charge must know it. */
-  readonly phase: 'declare' | 'charge';
+  /** What is unknown yet may pass a declaration and an access to the card; a charge must know it. */
+  readonly phase: SpendingPhase;
   readonly risk: RiskFacts;
 };
 
