@@ -20,7 +20,7 @@ type Deps = { database: Database; clock: Clock; processor: CardProcessor; onActi
 export type CardNext = { readonly kind: 'issue' | 'sync' | 'wait' | 'final'; readonly view: CardView };
 
 export const cardActivities = ({ database, clock, processor, onActivated }: Deps) => ({
-  /** From the row: what the process does now. */
+  /** From the row: the next step of the run. */
   nextCardStep: refusing(async (cardId: string): Promise<CardNext> => {
     const view = cardView(await cardOf(database, cardId));
     return { kind: nextCardStep(view), view };

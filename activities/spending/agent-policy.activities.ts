@@ -22,7 +22,7 @@ export type AgentPolicyNext = {
 };
 
 export const agentPolicyActivities = ({ database, clock }: Deps) => ({
-  /** From the row: what the process does now. */
+  /** From the row: the next step of the run. */
   nextAgentPolicyStep: refusing(async (agentId: string): Promise<AgentPolicyNext> => {
     const row = await policyOfAgent(database.read(), agentId);
     const isAgentThere = (await agentStanding(database.read(), agentId)) !== null;

@@ -24,14 +24,12 @@ import { type JournalKind, postJournals } from '../../src/domains/treasury/ledge
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { settled } from '../support/settlement.ts';
-import { type Book, because, draft, openBook } from './book.ts';
+import { acceptHoldsWithoutTransactions, type Book, because, draft, openBook } from './book.ts';
 
 let book: Book;
 beforeAll(async () => {
   book = await openBook();
-  // The holds of these histories have no transactions.
-  await book.asOwner(`create or replace function open_holds(p_owner text) returns table (account text, held_cents bigint)
-     language sql stable as $$ select name, balance_cents from ledger_accounts where owner_id = p_owner and name like '%:held' $$`);
+  await acceptHoldsWithoutTransactions(book);
 });
 afterAll(() => book.close());
 

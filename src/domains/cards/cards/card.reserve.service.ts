@@ -27,7 +27,7 @@ export type NewCard = {
 };
 export type PreparedCard = { readonly cardId: Id<'card'>; readonly workflowId: string };
 
-/** Reserves the card, unseen, and opens the process that issues it. A repeat finds the reservation. */
+/** Reserves the card, not visible yet, and opens the workflow run that issues it. A repeat finds the reservation. */
 export async function prepareCard(tx: Tx, cause: Cause, wish: NewCard): Promise<PreparedCard> {
   const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
   if (known !== null) return { cardId: wish.cardId, workflowId: cardWorkflowId(wish.cardId) };
@@ -37,7 +37,7 @@ export async function prepareCard(tx: Tx, cause: Cause, wish: NewCard): Promise<
 
 type Place = { readonly isPrimary: boolean; readonly replacesCardId: string | null };
 
-/** The row and its process; names and primacy are settled. */
+/** The row and its workflow run. The caller has decided name and primacy. */
 export async function insertReservation(
   tx: Tx,
   cause: Cause,

@@ -94,7 +94,7 @@ async function changed({ database }: CardDeps, cardId: Id<'card'>): Promise<Card
   return card;
 }
 
-/** One transaction that works with Temporal down; the card's process hears of it afterwards. */
+/** One transaction that works while Temporal is down; the card's workflow run is woken afterwards. */
 async function move(deps: CardDeps, cardId: string, command: CardCommand, call: Call) {
   const row = await inTransaction(deps, call, (tx, cause) => applyToCard(tx, cardId, command, cause));
   return { cardId: row.id, status: row.status, last4: row.last4 ?? '' };
@@ -116,7 +116,7 @@ async function rotate(deps: CardDeps, newId: Id<'card'>, cardId: string, call: C
   return { card, previousCardId: cardId };
 }
 
-/** The reservation stays where the answer does: a repeat with the same key asks the same process again. */
+/** The stored answer names the reservation, so a repeat with the same key asks the same workflow run again. */
 async function issued(
   { database, gateway }: CardDeps,
   { cardId, workflowId }: PreparedCard,

@@ -81,7 +81,7 @@ const attemptRecord = ({ claimed, attempted, tookMs, responseBody }: Result, { e
   responseBody: error === null ? null : responseBody,
 });
 
-/** A subscription whose deliveries are to be attempted again has an open process, due when the first of them is. */
+/** A subscription with deliveries to retry has an open workflow run, due with the first of them. */
 async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Promise<void> {
   const firstDue = new Map<string, { claimed: Claimed; dueAt: Date }>();
   for (const { result, after } of applied) {

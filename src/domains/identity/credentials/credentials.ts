@@ -14,7 +14,7 @@ import { createCredentialCache } from './credential-cache.ts';
 import { createClockKey, createDashboardSecret } from './dashboard-secret.ts';
 
 export type OpenCredentials = Credentials & {
-  /** After a revocation by this very process, so that it need not wait to hear of it. */
+  /** After a revocation by this process, so that it does not wait for the notification. */
   forget(): void;
   close(): Promise<void>;
 };

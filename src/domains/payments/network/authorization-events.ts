@@ -77,7 +77,7 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
   if (schedule === undefined || window === undefined) return undefined;
   const { id, status, version, windowNumber } = before;
   const { number, dueAt, fromAt, toAt } = window;
-  // Where an earlier window is not ended yet, its process will show the next one when it has.
+  // If an earlier window has not ended yet, the workflow run stores the next one when it ends.
   const nextWindow = windowNumber === number ? windowNumbered(schedule, number + 1) : undefined;
   const after = { ...before, transactionId } as IntentRow;
   return {

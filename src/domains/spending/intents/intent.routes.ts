@@ -105,8 +105,8 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
 });
 
 /**
- * An agent never gets the link by which it is decided. Past its deadline an intent reads expired, whether or not its
- * process has marked it yet.
+ * An agent never gets the approver's link. Past its deadline an intent is returned as expired, whether or not its
+ * workflow run has marked it yet.
  */
 async function withLinks(
   { database, links }: IntentDeps,

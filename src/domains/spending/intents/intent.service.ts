@@ -57,7 +57,7 @@ export type NewIntent = {
   readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
 };
 
-/** Inserts an evaluated intent with its events; one that waits gets its link, one that is not final its process. */
+/** Inserts an evaluated intent with its events, with a link if it waits for a person, and with a workflow run unless it is final. */
 export async function insertIntent(
   tx: Tx,
   fresh: NewIntent,

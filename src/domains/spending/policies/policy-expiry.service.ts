@@ -13,7 +13,7 @@ import { agentPolicyWorkflow, agentPolicyWorkflowId } from './policy.messages.ts
 import { policyEventData, policyOf } from './policy.wire.ts';
 import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
 
-/** After each change of a policy: an agent's has a process exactly while it has an expiry. */
+/** Call after each change of a policy: an agent's policy has a workflow run exactly while it has an expiry. */
 export async function keepExpiryWorkflow(tx: Tx, row: PolicyRow, at: Date): Promise<void> {
   const agentId = row.agentId ?? null;
   if (agentId === null) return;
@@ -21,8 +21,8 @@ export async function keepExpiryWorkflow(tx: Tx, row: PolicyRow, at: Date): Prom
   const dueAt = (row.removedAt ?? null) === null ? expiryOf(policyOf(row)) : null;
   if (dueAt === null) return closeWorkflowRun(tx, id);
   const { ownerId } = row;
-  const process = { id, workflow: agentPolicyWorkflow, subjectId: agentId, ownerId, agentId, stage: 'active' };
-  await reopenWorkflowRun(tx, { ...process, dueAt, at });
+  const run = { id, workflow: agentPolicyWorkflow, subjectId: agentId, ownerId, agentId, stage: 'active' };
+  await reopenWorkflowRun(tx, { ...run, dueAt, at });
 }
 
 /** Locked; null when it was changed, removed or acted upon meanwhile. Cards are locked before it. */

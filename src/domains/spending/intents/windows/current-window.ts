@@ -22,6 +22,6 @@ export function show(intent: IntentRow, window: Window | undefined): void {
   intent.windowToAt = window?.toAt ?? null;
 }
 
-/** When its process acts next, while nothing is paying for it. */
+/** When the workflow run acts next, unless a payment is in progress. */
 export const dueAt = ({ status, windowToAt, expiresAt }: IntentRow): Date =>
   status === 'approved' ? (windowToAt ?? expiresAt) : expiresAt;

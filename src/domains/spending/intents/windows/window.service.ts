@@ -74,7 +74,7 @@ export async function payWindowAgain(tx: Tx, intentId: string, charge: Charge, c
 /** A bounded number at once; the rest follows in the next call, so that the intent is not locked for long. */
 const endedAtOnce = 400;
 
-/** Windows that are over and unpaid are missed, and the next one is shown; the process's own step. */
+/** Marks ended unpaid windows as missed and stores the next window. A step of the workflow run. */
 export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promise<IntentRow> {
   const intent = await lockIntent(tx, intentId);
   const schedule = scheduleOf(intent);
