@@ -26,7 +26,7 @@ export type DecidedRecord = {
   readonly origin: () => Promise<OriginatingCall>;
 };
 
-/** The cause of the decision. Throws for an approval by signal where that is off, and for an invalid seal. */
+/** The cause of the decision. Throws for an approval by signal where that is off, and for an invalid signature. */
 export async function causeOfDecision(deps: DecisionDeps, record: DecidedRecord, decision: Decision): Promise<Cause> {
   if (decision.actor === 'signal' && decision.decision === 'approve' && !deps.signalsMayApprove) throw signalsAreOff();
   if (decision.actor !== 'signal') await assertSigned(deps, record, decision);

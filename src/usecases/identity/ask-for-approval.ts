@@ -1,6 +1,6 @@
 /**
- * Asks a record's workflow to carry out an approval that the API has checked. The decision is sealed, so that the worker
- * knows that the API sent it. The same for every approval subject.
+ * Asks a record's workflow to carry out an approval that the API has checked. The decision is signed, so that the
+ * worker knows that the API sent it. The same for every approval subject.
  * @module
  */
 import { type ApproverChanges, askedAs, type Decision, signDecision } from '../../domains/identity/approvals/index.ts';

@@ -27,7 +27,7 @@ export type ApproveDeps = {
   readonly database: Database;
   readonly gateway: Pick<WorkflowGateway, 'ask'>;
   readonly attest: AttestIntent;
-  /** Seals what is asked, so that the worker knows whom it is from. */
+  /** Signs the decision, so that the worker knows its sender. */
   readonly vault: Vault;
 };
 

@@ -1,7 +1,7 @@
 /**
- * Distinguishes a decision of the API from one that a person typed into Temporal. The API's decision carries a seal over
- * its fields and the time, which only a holder of the vault key can make. A sender with access to Temporal alone decides
- * as a signal does, and cannot send a decision again that is in a history.
+ * Distinguishes a decision of the API from one that a person typed into Temporal. The API's decision has a signature
+ * over its fields and the time, which needs the vault key. A sender with access to Temporal alone decides as a signal
+ * does, and cannot repeat a signed decision from a history.
  * @module
  */
 import { createHash } from 'node:crypto';
@@ -14,7 +14,7 @@ export type SignedDecision = Decision & { readonly signature: string };
 /** `expired`: the API made it, too long ago. */
 export type SignatureCheck = 'valid' | 'expired' | 'invalid';
 
-/** Real time, as for every seal. A worker that handles a decision later refuses it. */
+/** In real time. A worker that handles a decision later refuses it. */
 const signatureValidMs = 10 * minute;
 
 export async function signDecision(
@@ -44,7 +44,7 @@ export async function verifyDecision(
   }
 }
 
-/** The update id: a repeat within the same five minutes joins the first update; a later one asks with a new seal. */
+/** The update id: a repeat within the same five minutes joins the first update; a later one has a new signature. */
 export const askedAs = (causeId: string, sealedAt: Date): string =>
   `${causeId}/${Math.floor(sealedAt.getTime() / (signatureValidMs / 2))}`;
 

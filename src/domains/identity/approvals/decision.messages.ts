@@ -24,7 +24,7 @@ export type Decision = {
   readonly runId?: string;
   /** Given with an approval that changes the request. */
   readonly changes?: ApproverChanges;
-  /** The API's seal over the other fields (decision-signature.ts); a signal has none. */
+  /** The API's signature over the other fields (decision-signature.ts); a signal has none. */
   readonly signature?: string;
 };
 
