@@ -19,7 +19,9 @@ export {
   decisionFactsOf,
   type EarlyMessage,
   type Known,
+  knownAnswer,
   loadAuthorizationFacts,
+  waitingMessages,
 } from './network/authorization-facts.ts';
 export { writingOf } from './network/authorization-write.ts';
 export {
@@ -39,7 +41,6 @@ export {
   isCardKnown,
   keepMessage,
   keepMisfit,
-  type Misfit,
   messageBooked,
   messageMisfits,
   misfitRefusal,
@@ -47,7 +48,7 @@ export {
   sameAnswer,
   storeMissingAuthorization,
 } from './network/network-message.service.ts';
-export type { Received } from './network/received-message.ts';
+export type { Misfit, Received } from './network/received-message.ts';
 export { SimulationRow } from './simulations/simulation.entity.ts';
 export { simulateCharge, simulationWorkflowId } from './simulations/simulation.messages.ts';
 export type { ChargeOutcome, NetworkSimulator } from './simulations/simulation.port.ts';

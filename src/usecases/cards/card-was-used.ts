@@ -4,22 +4,25 @@
  * change.
  * @module
  */
-import { rows, type Tx } from '../../db/tx.ts';
+import * as z from 'zod';
+import { firstRowOf } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
 import { applyToCard } from '../../domains/cards/index.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-type Use = {
-  readonly id: string;
-  readonly status: string;
-  readonly usage: string;
-  readonly used: number;
-  readonly most: number | null;
-};
+const use = z.object({
+  id: z.string(),
+  status: z.string(),
+  usage: z.string(),
+  used: z.int(),
+  most: z.int().nullable(),
+});
 
 /** A card that was rotated meanwhile has handed its use on to the one in its place; the agent is held, so none is now. */
 export async function cardWasUsed(tx: Tx, cardId: string, cause: Cause): Promise<void> {
-  const [card] = await rows<Use>(
+  const card = await firstRowOf(
     tx,
+    use,
     // Counted only where a policy asks.
     `with recursive line as (
        select * from cards where id = $1

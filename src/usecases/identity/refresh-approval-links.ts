@@ -3,9 +3,9 @@
  * link is woken and writes its details again.
  * @module
  */
+import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
-import { runSql } from '../../db/statement.ts';
-import { rows } from '../../db/tx.ts';
+import { rowsOf, runSql } from '../../db/statement.ts';
 import { wakeWorkflowRuns } from '../../platform/workflow-runs.ts';
 
 /** Returns how many runs are woken. Two workers with different addresses each have their turn. */
@@ -20,10 +20,10 @@ export const refreshApprovalLinks =
         [publicUrl],
       );
       if (changed === 0) return 0;
-      const open = await rows<{ id: string }>(
+      const open = await rowsOf(
         tx,
+        z.object({ id: z.string() }),
         `select r.id from workflow_runs r join approval_links l on l.subject_id = r.subject_id where r.is_open order by r.id`,
-        [],
       );
       await wakeWorkflowRuns(
         tx,

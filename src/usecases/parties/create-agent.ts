@@ -3,9 +3,10 @@
  * not return; then the card's workflow has the processor issue the card, and they appear. A repeat continues the attempt.
  * @module
  */
+import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
-import { runSql } from '../../db/statement.ts';
-import { rows, type Tx } from '../../db/tx.ts';
+import { oneRowOf, runSql } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
 import { cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import {
   type AgentName,
@@ -76,6 +77,6 @@ async function requireRoom(tx: Tx, ownerId: string): Promise<void> {
 async function cardsInPlan(tx: Tx, ownerId: string): Promise<number> {
   const sql = `select count(*) from cards
     where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`;
-  const [row] = await rows<{ count: number }>(tx, sql, [ownerId]);
-  return row?.count ?? 0;
+  const { count } = await oneRowOf(tx, z.object({ count: z.int() }), sql, [ownerId]);
+  return count;
 }

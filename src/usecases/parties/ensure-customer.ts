@@ -3,10 +3,11 @@
  * calls exactly one creates them.
  * @module
  */
-import { rows, type Tx } from '../../db/tx.ts';
+import { sql } from 'kysely';
+import { type Given, query } from '../../db/db.ts';
+import type { Tx } from '../../db/tx.ts';
 import { type EnsureCustomer, insertCustomer } from '../../domains/parties/index.ts';
 import { ensureDefaultWallet } from '../../domains/treasury/index.ts';
-import type { Id } from '../../kernel/ids.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** `ibanBankCode`: the bank code in the IBAN of a new wallet. */
@@ -20,16 +21,18 @@ export const ensureCustomer =
     return { isNew, ...(await partiesOf(tx, wanted.ownerId)) };
   };
 
-type Standing = { readonly customerId: Id<'customer'>; readonly walletId: Id<'wallet'> };
+const parties = query((from, given: Given<{ ownerId: string }>) =>
+  from
+    .selectFrom('customers as c')
+    .innerJoin('wallets as w', (join) =>
+      join.onRef('w.ownerId', '=', 'c.ownerId').on('w.isDefault', '=', sql.lit(true)),
+    )
+    .select(['c.id as customerId', 'w.id as walletId'])
+    .where('c.ownerId', '=', given('ownerId')),
+);
 
-async function partiesOf(tx: Tx, ownerId: string): Promise<Standing> {
-  const [found] = await rows<Standing>(
-    tx,
-    `select c.id as "customerId", w.id as "walletId"
-     from customers c join wallets w on w.owner_id = c.owner_id and w.is_default
-     where c.owner_id = $1`,
-    [ownerId],
-  );
-  if (found === undefined) throw new Error(`owner ${ownerId} has a customer but no default wallet`);
+async function partiesOf(tx: Tx, ownerId: string) {
+  const found = await parties.first(tx, { ownerId });
+  if (found === null) throw new Error(`owner ${ownerId} has a customer but no default wallet`);
   return found;
 }

@@ -3,8 +3,10 @@
  * cards use only the budget. A repeat of the same cause moves no money.
  * @module
  */
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { rows, type Tx } from '../../db/tx.ts';
+import { type Given, query } from '../../db/db.ts';
+import type { Tx } from '../../db/tx.ts';
 import { type AgentName, type AgentRow, ownedRow, whyNoFunds } from '../../domains/parties/index.ts';
 import { agentBudget, agentFund, available, postJournals } from '../../domains/treasury/index.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
@@ -47,7 +49,7 @@ async function fundAgentIn(tx: Tx, cause: Cause, order: FundAgentOrder): Promise
   await recordChanges(
     tx,
     cause,
-    changesOf(agent, await primaryCard(tx, agentId), { amountCents, balanceCents: cents(balanceCents) }),
+    changesOf(agent, await primaryCard.first(tx, { agentId }), { amountCents, balanceCents: cents(balanceCents) }),
   );
 }
 
@@ -55,7 +57,7 @@ type Card = { readonly id: Id<'card'>; readonly status: string };
 type Amounts = { readonly amountCents: Cents; readonly balanceCents: Cents };
 
 /** `wallet.credited` is about the budget, as its field `account` says. An agent without an open card has none funded. */
-function changesOf(agent: AgentRow, card: Card | undefined, { amountCents, balanceCents }: Amounts): Change[] {
+function changesOf(agent: AgentRow, card: Card | null, { amountCents, balanceCents }: Amounts): Change[] {
   const { id: agentId, ownerId, walletId } = agent;
   const amounts = { amountEuros: eurosFromCents(amountCents), balanceEuros: eurosFromCents(balanceCents) };
   const account = available(agentBudget(agentId));
@@ -65,17 +67,20 @@ function changesOf(agent: AgentRow, card: Card | undefined, { amountCents, balan
   const changes: Change[] = [
     { event: 'wallet.credited', ...ofAgent, subjectId: agentId, data: credited, details: { amountCents } },
   ];
-  if (card === undefined) return changes;
+  if (card === null) return changes;
   const funded = { id: card.id, ownerId, agentId, status: card.status, ...amounts };
   return [{ event: 'card.funded', ...ofAgent, subjectId: card.id, data: funded, audited: false }, ...changes];
 }
 
-async function primaryCard(tx: Tx, agentId: Id<'agent'>): Promise<Card | undefined> {
-  const [card] = await rows<Card>(
-    tx,
-    `select id, status from cards where agent_id = $1 and status <> 'closed' and not is_provisioning
-     order by is_primary desc, created_at, id limit 1`,
-    [agentId],
-  );
-  return card;
-}
+const primaryCard = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('cards')
+    .select(['id', 'status'])
+    .where('agentId', '=', given('agentId'))
+    .where('status', '<>', sql.lit('closed'))
+    .where('isProvisioning', '=', sql.lit(false))
+    .orderBy('isPrimary', 'desc')
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(sql.lit(1)),
+);

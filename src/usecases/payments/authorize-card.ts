@@ -5,9 +5,10 @@
  * @module
  */
 import { createHash } from 'node:crypto';
+import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
-import { runSql } from '../../db/statement.ts';
-import { oneRow, type Tx } from '../../db/tx.ts';
+import { oneRowOf, runSql } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
@@ -17,6 +18,7 @@ import {
   fundingSourceOf,
   type Known,
   keepMessage,
+  knownAnswer,
   loadAuthorizationFacts,
   lockDecision,
   lockPayment,
@@ -164,13 +166,13 @@ const requestOf = ({ amountCents, merchant, kind, recurring }: AuthorizationMess
   recurring,
 });
 
+const appliedRow = z.object({ applied: z.object({ known: knownAnswer.nullable() }) });
+
 async function apply(tx: Tx, payload: object, isLocked: boolean): Promise<Known | null | 'stale'> {
   try {
-    const { applied } = await oneRow<{ applied: { known: Known | null } }>(
-      tx,
-      'select apply_authorization($1::jsonb) as applied',
-      [JSON.stringify(payload)],
-    );
+    const { applied } = await oneRowOf(tx, appliedRow, 'select apply_authorization($1::jsonb) as applied', [
+      JSON.stringify(payload),
+    ]);
     return applied.known;
   } catch (error) {
     if (isLocked || !isStale(error)) throw error;

@@ -3,21 +3,23 @@
  * further. If the authorization comes later, the collected amount stays booked and the rules decide on the rest.
  * @module
  */
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { type Given, query } from '../../db/db.ts';
 import { runSql } from '../../db/statement.ts';
-import { rows, type Tx } from '../../db/tx.ts';
+import type { Tx } from '../../db/tx.ts';
 import {
   type AuthorizationAnswer,
   blankTransaction,
   cardRefOfAuthorization,
   clearingMessage,
-  type EarlyMessage,
   findByAuthorization,
   lockSpending,
   messageMisfits,
   recordCreated,
   storeMissingAuthorization,
   TransactionRow,
+  waitingMessages,
 } from '../../domains/payments/index.ts';
 import { newId } from '../../kernel/ids.ts';
 import { day } from '../../kernel/instant.ts';
@@ -30,20 +32,25 @@ export type BookOrphansDeps = { readonly database: Database };
 const waitsMs = day;
 const batch = 100;
 
-type Orphan = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
+const orphans = query((from, given: Given<{ since: Date }>) =>
+  from
+    .selectFrom('network_messages')
+    .distinct()
+    .select(['adapter', 'authorizationId', 'cardRef'])
+    .where('isWaiting', '=', sql.lit(true))
+    .where('kind', '=', sql.lit('clearing'))
+    .where('receivedAt', '<=', given('since'))
+    .where(sql<boolean>`(body ->> 'amountCents')::bigint > 0`)
+    .limit(sql.lit(batch)),
+);
+type Orphan = Awaited<ReturnType<typeof orphans.all>>[number];
 
 /** `at` is business time; `done` counts authorizations. The next pass tries the failed ones again. */
 export const bookOrphanClearings =
   ({ database }: BookOrphansDeps) =>
   async (at: Date): Promise<{ done: number; failures: unknown[] }> => {
     const since = new Date(at.getTime() - waitsMs);
-    const found = await rows<Orphan>(
-      database.read(),
-      `select distinct adapter, authorization_id as "authorizationId", card_ref as "cardRef" from network_messages
-     where is_waiting and kind = 'clearing' and received_at <= $1 and (body ->> 'amountCents')::bigint > 0
-     limit ${batch}`,
-      [since],
-    );
+    const found = await orphans.all(database.read(), { since });
     const failures = await forEachCollectingErrors(found, (orphan) => database.write((tx) => book(tx, orphan, at)));
     return { done: found.length - failures.length, failures };
   };
@@ -51,7 +58,7 @@ export const bookOrphanClearings =
 async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: Date): Promise<void> {
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId]);
   if ((await findByAuthorization(tx, adapter, authorizationId)) !== null) return; // It came meanwhile.
-  const early = await waitingFor(tx, adapter, authorizationId);
+  const early = await waitingMessages(tx, adapter, authorizationId);
   const authorizedCard = await cardRefOfAuthorization(tx, adapter, authorizationId);
   if (authorizedCard !== undefined && authorizedCard !== cardRef) {
     // It was declined as of a card that is not known, and another card's clearing does not fit it.
@@ -60,9 +67,9 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
     }
     return;
   }
-  const [holder] = await rows<Holder>(tx, holderOfCard, [cardRef]);
+  const holder = await holderOf.first(tx, { cardRef });
   const clearing = early.find((message) => message.kind === 'clearing' && message.cardRef === cardRef);
-  if (holder === undefined || clearing === undefined) return;
+  if (holder === null || clearing === undefined) return;
   const { merchant } = clearingMessage.parse(clearing.body);
   const cause: Cause = {
     causeId: `orphan:${adapter}:${authorizationId}`,
@@ -101,16 +108,11 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }
 
-type Holder = { ownerId: string; agentId: string; cardId: string; walletId: string; fundingSource: string };
-
-const holderOfCard = `select c.owner_id as "ownerId", c.agent_id as "agentId", c.id as "cardId", a.wallet_id as "walletId",
-    funding_source_of(a) as "fundingSource"
-  from cards c join agents a on a.id = c.agent_id where c.card_ref = $1`;
-
-const waitingFor = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>
-  rows<EarlyMessage>(
-    tx,
-    `select id, kind, card_ref as "cardRef", body, request_id as "requestId" from network_messages
-     where adapter = $1 and authorization_id = $2 and is_waiting order by received_at, id`,
-    [adapter, authorizationId],
-  );
+const holderOf = query((from, given: Given<{ cardRef: string }>) =>
+  from
+    .selectFrom('cards as c')
+    .innerJoin('agents as a', 'a.id', 'c.agentId')
+    .select(['c.ownerId', 'c.agentId', 'c.id as cardId', 'a.walletId'])
+    .select(sql<string>`funding_source_of(a)`.as('fundingSource'))
+    .where('c.cardRef', '=', given('cardRef')),
+);

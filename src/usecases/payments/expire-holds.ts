@@ -3,8 +3,10 @@
  * books clearings without one. Can run at any time, also concurrently.
  * @module
  */
+import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { rows, type Tx } from '../../db/tx.ts';
+import { type Db, type Given, type Query, query } from '../../db/db.ts';
+import type { Tx } from '../../db/tx.ts';
 import { bookExpiry, failUnlinked, lockPayment, type TransactionRow } from '../../domains/payments/index.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
@@ -19,11 +21,11 @@ const batch = 100;
 export const expireHolds =
   ({ database }: BookOrphansDeps) =>
   async (at: Date): Promise<Expired> => {
-    const holds = await drain(database, at, `hold_expires_at <= $1 and status = 'pending'`, async (tx, row, cause) => {
+    const holds = await drain(database, at, expiredHolds, async (tx, row, cause) => {
       const isDue = row.holdExpiresAt != null && row.holdExpiresAt <= at;
       if (isDue && row.status === 'pending') await bookExpiry(tx, row, cause, cardWasUsed);
     });
-    const confirms = await drain(database, at, 'link_until <= $1', async (tx, row, cause) => {
+    const confirms = await drain(database, at, unlinkedConfirms, async (tx, row, cause) => {
       if (row.linkUntil != null && row.linkUntil <= at) await failUnlinked(tx, row, cause);
     });
     const orphans = await bookOrphanClearings({ database })(at);
@@ -31,20 +33,29 @@ export const expireHolds =
     return { holds: holds.done, confirms: confirms.done, orphans: orphans.done };
   };
 
+type Due = { readonly at: Date; readonly after: string };
+
+const expiredHolds = query((from, given: Given<Due>) =>
+  batchBehind(from, given).where('holdExpiresAt', '<=', given('at')).where('status', '=', sql.lit('pending')),
+);
+
+const unlinkedConfirms = query((from, given: Given<Due>) =>
+  batchBehind(from, given).where('linkUntil', '<=', given('at')),
+);
+
+const batchBehind = (from: Db, given: Given<Due>) =>
+  from.selectFrom('transactions').select('id').where('id', '>', given('after')).orderBy('id').limit(sql.lit(batch));
+
 type Expire = (tx: Tx, row: TransactionRow, cause: Cause) => Promise<void>;
 type Drained = { readonly done: number; readonly failures: unknown[] };
 
 /** One transaction each, and each once in a pass, so that no lock is held for long. */
-async function drain(database: Database, at: Date, due: string, expire: Expire): Promise<Drained> {
+async function drain(database: Database, at: Date, due: Query<Due, { id: string }>, expire: Expire): Promise<Drained> {
   const failures: unknown[] = [];
   let done = 0;
   let after = '';
   for (;;) {
-    const found = await rows<{ id: string }>(
-      database.read(),
-      `select id from transactions where ${due} and id > $2 order by id limit ${batch}`,
-      [at, after],
-    );
+    const found = await due.all(database.read(), { at, after });
     const failed = await forEachCollectingErrors(found, ({ id }) =>
       database.write(async (tx) => expire(tx, await lockPayment(tx, id), causeOf(id, at))),
     );

@@ -113,7 +113,7 @@ function requestOf({ expectedAmountCents = zero, expectedMerchant, recurring }: 
 
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {
   const card = await lockAgentCardForShare(tx, agentId, { cardId, cardName });
-  if (card === undefined) {
+  if (card === null) {
     const which = cardId ?? (cardName === undefined ? undefined : 'of that name'); // A name is the caller's own word.
     throw new DomainError(
       'invalid_request',

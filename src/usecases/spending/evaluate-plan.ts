@@ -24,7 +24,7 @@ import { countersOf } from './spending-facts.ts';
 export type Plan = {
   readonly agent: AgentStanding;
   /** None where the agent has none. */
-  readonly card: Card | undefined;
+  readonly card: Card | null;
   readonly policy: PolicyRow | null;
   readonly request: RequestFacts;
   /** `declare` unless it says otherwise. */
@@ -42,7 +42,7 @@ export const evaluatePlan =
       at,
       policy: policy === null ? null : policyOf(policy),
       agent,
-      card: card === undefined ? undefined : cardFactsOf(card),
+      card: card === null ? undefined : cardFactsOf(card),
       request,
       counters: await countersOf(tx, { agentId, cardId: card?.id ?? null, phase }, at),
       ...(intent === undefined ? {} : { intent }),

@@ -5,7 +5,7 @@ import type { Cents } from '../../../kernel/money.ts';
 import type { Merchant } from './checkout.port.ts';
 import type { CheckoutStatus } from './checkout.rules.ts';
 
-const CheckoutSchema = defineEntity({
+export const CheckoutSchema = defineEntity({
   name: 'Checkout',
   tableName: 'checkouts',
   properties: {

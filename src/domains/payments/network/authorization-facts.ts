@@ -3,87 +3,111 @@
  * authorization.rules.ts evaluates them.
  * @module
  */
-import { oneRow, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { columnRow, jsonColumns, jsonInstant } from '../../../db/column-row.ts';
+import { centsValue } from '../../../db/row-values.ts';
+import { oneRowOf, rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import { add, type Cents, cents } from '../../../kernel/money.ts';
-import { type IntentRow, matchableIntent, type TakenWindow } from '../../spending/intents/index.ts';
-import type {
-  CounterFacts,
-  HolderStatus,
-  Policy,
-  RequestFacts,
-  RiskFacts,
-} from '../../spending/policies/policy.rules.ts';
-import type { CheckoutStatus } from '../checkout/checkout.rules.ts';
+import { add, cents } from '../../../kernel/money.ts';
+import {
+  type IntentRow,
+  IntentSchema,
+  IntentWindowSchema,
+  matchableIntent,
+  type TakenWindow,
+} from '../../spending/intents/index.ts';
+import {
+  holderStatuses,
+  PolicySchema,
+  type RequestFacts,
+  type RiskFacts,
+  spendingCounters,
+} from '../../spending/policies/index.ts';
+import { CheckoutSchema } from '../checkout/checkout.entity.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
-import type { TransactionFields } from '../transactions/transaction.entity.ts';
+import { TransactionSchema } from '../transactions/transaction.entity.ts';
 import type { Candidate, DecisionFacts, PriorMessages, TokenFacts } from './authorization.rules.ts';
-import { type AuthorizationAnswer, type AuthorizationMessage, clearingMessage } from './network.contract.ts';
+import { type AuthorizationMessage, authorizationAnswer, clearingMessage } from './network.contract.ts';
 
-export type Known = { readonly requestHash: string; readonly answer: AuthorizationAnswer };
-export type EarlyMessage = {
-  readonly id: string;
-  readonly kind: 'clearing' | 'reversal';
-  /** Another card than the authorization's: the message is not booked. */
-  readonly cardRef: string;
-  readonly body: Readonly<Record<string, unknown>>;
+export const knownAnswer = z.object({ requestHash: z.string(), answer: authorizationAnswer });
+export type Known = z.output<typeof knownAnswer>;
+
+/** A clearing or reversal that waits for its authorization. `cardRef` of another card: it is not booked. */
+const earlyColumns = {
+  id: z.string(),
+  kind: z.enum(['clearing', 'reversal']),
+  cardRef: z.string(),
+  body: z.record(z.string(), z.unknown()),
   /** Of the request that carried it; null for what waited while an older version ran. */
-  readonly requestId: string | null;
+  requestId: z.string().nullable(),
 };
+const earlyMessages = z.array(columnRow(earlyColumns));
+export type EarlyMessage = z.output<typeof earlyMessages>[number];
 
-export type CardRecord = {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly agentId: string;
-  readonly status: HolderStatus;
-  readonly usage: 'single' | 'multi';
-  readonly isProvisioning: boolean;
-  readonly maxTransactionCents: Cents | null;
-  readonly dailyLimitCents: Cents | null;
-  readonly monthlyLimitCents: Cents | null;
-  readonly version: number;
-};
-export type AgentRecord = {
-  readonly id: string;
-  readonly ownerId: string;
-  readonly status: HolderStatus;
-  readonly walletId: string;
-  readonly version: number;
-};
-/** An intent as the decision sees it; the ORM is not around it. */
-export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] } & {
-  /** Of a recurring one: the rows of windows that the instant of the question lies in. */
-  readonly taken?: readonly TakenWindow[] | null;
-};
+const card = columnRow({
+  id: z.string(),
+  ownerId: z.string(),
+  agentId: z.string(),
+  status: z.enum(holderStatuses),
+  usage: z.enum(['single', 'multi']),
+  isProvisioning: z.boolean(),
+  maxTransactionCents: centsValue.nullable(),
+  dailyLimitCents: centsValue.nullable(),
+  monthlyLimitCents: centsValue.nullable(),
+  version: z.int(),
+});
+
+const agent = columnRow({
+  id: z.string(),
+  ownerId: z.string(),
+  status: z.enum(holderStatuses),
+  walletId: z.string(),
+  version: z.int(),
+});
+
+const intent = columnRow(jsonColumns(IntentSchema));
+
+/** Of a recurring intent: the rows of windows that the instant of the question lies in. */
+const taken = z.array(columnRow(jsonColumns(IntentWindowSchema, ['number', 'status', 'transactionId'])));
+
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
-export type ConfirmedTransaction = TransactionFields & { readonly intent: IntentFields };
+const confirmed = columnRow({ ...jsonColumns(TransactionSchema), intent });
 
 /** A transaction booked from clearings whose authorization had not come. */
-export type OrphanTransaction = TransactionFields & { readonly cardRef: string; readonly isReversed: boolean };
+const orphan = columnRow({ ...jsonColumns(TransactionSchema), cardRef: z.string(), isReversed: z.boolean() });
 
-export type AuthorizationFacts = {
-  readonly early: readonly EarlyMessage[];
-  readonly orphan: OrphanTransaction | null;
-  readonly card: CardRecord;
-  readonly agent: AgentRecord;
-  readonly policy: Policy | null;
+const factsOfCard = columnRow({
+  early: earlyMessages,
+  orphan: orphan.nullable(),
+  card,
+  agent,
+  policy: columnRow(jsonColumns(PolicySchema)).nullable(),
   /** By the payment token; account checks carry none. */
-  readonly checkout: {
-    readonly id: string;
-    readonly intentId: string;
-    readonly status: CheckoutStatus;
-    readonly ceilingCents: Cents | null;
-    readonly requestId: string;
-    readonly runId: string | null;
-  } | null;
-  readonly intents: readonly IntentFields[];
-  readonly confirmed: readonly ConfirmedTransaction[];
+  checkout: columnRow(
+    jsonColumns(CheckoutSchema, ['id', 'intentId', 'status', 'ceilingCents', 'requestId', 'runId']),
+  ).nullable(),
+  intents: z.array(columnRow({ ...jsonColumns(IntentSchema), taken: taken.nullish() })),
+  confirmed: z.array(confirmed),
   /** Without this very payment, where a part of it was collected before. */
-  readonly counters: CounterFacts;
+  counters: spendingCounters(jsonInstant),
   /** `wallet:wal_…` or `agent:ag_…`. */
-  readonly fundingSource: string;
-  readonly availableCents: Cents;
-  readonly revision: number;
+  fundingSource: z.string(),
+  availableCents: centsValue,
+  revision: z.int(),
+});
+
+const unknownCard = z.object({ early: earlyMessages });
+
+/** An intent as the decision sees it; the ORM is not around it. */
+export type IntentFields = { [K in keyof IntentRow as K extends string ? K : never]: IntentRow[K] } & {
+  readonly taken?: readonly TakenWindow[] | null | undefined;
+};
+export type ConfirmedTransaction = z.output<typeof confirmed>;
+export type OrphanTransaction = z.output<typeof orphan>;
+
+export type AuthorizationFacts = Omit<z.output<typeof factsOfCard>, 'intents'> & {
+  readonly intents: readonly IntentFields[];
   /** Of a charge that Bursar asked the simulated network for. */
   readonly simulation?: SimulationFacts | undefined;
 };
@@ -106,19 +130,30 @@ export async function loadAuthorizationFacts(
   tx: Tx,
   { adapter, id, cardRef, tokenHash, simulationId, at }: Question,
 ): Promise<Loaded> {
-  const { facts } = await oneRow<{ facts: Record<string, unknown> }>(
+  const { facts: loaded } = await oneRowOf(
     tx,
+    z.object({ facts: z.record(z.string(), z.unknown()) }),
     'select load_authorization_facts($1, $2, $3, $4, $5) as facts',
     [adapter, id, cardRef, tokenHash, at],
   );
-  const loaded = fromJson(facts) as AuthorizationFacts & { known?: Known; card: CardRecord | null };
-  if (loaded.known !== undefined) return { known: (facts as { known: Known }).known };
-  if (loaded.card === null) return { unknownCard: true, early: loaded.early };
-  if (loaded.orphan !== null && loaded.orphan.cardRef !== cardRef) {
+  if ('known' in loaded) return { known: knownAnswer.parse(loaded.known) };
+  if (loaded.card === null) return { unknownCard: true, ...unknownCard.parse(loaded) };
+  const facts = factsOfCard.parse(loaded);
+  if (facts.orphan !== null && facts.orphan.cardRef !== cardRef) {
     throw new DomainError('conflict', `the network collected for authorization ${id} from another card`);
   }
-  return { facts: simulationId === undefined ? loaded : await simulated(tx, loaded, simulationId) };
+  return { facts: simulationId === undefined ? facts : await simulated(tx, facts, simulationId) };
 }
+
+/** The messages about an authorization that wait for it, in the order in which they came. */
+export const waitingMessages = (tx: Tx, adapter: string, authorizationId: string): Promise<EarlyMessage[]> =>
+  rowsOf(
+    tx,
+    columnRow(earlyColumns),
+    `select id, kind, card_ref, body, request_id from network_messages
+     where adapter = $1 and authorization_id = $2 and is_waiting order by received_at, id`,
+    [adapter, authorizationId],
+  );
 
 /** The wish never changes, so it need not be of the same snapshot. An intent that it names is the only one there is. */
 async function simulated(tx: Tx, facts: AuthorizationFacts, id: string): Promise<AuthorizationFacts> {
@@ -201,17 +236,3 @@ const candidateOf = (intent: IntentFields, at: Date): Candidate => ({
   isAutoApproved: intent.isAutoApproved,
   attestedAt: intent.attestedAt ?? null,
 });
-
-/** Column names become ours and instants become dates; bodies of messages are left as they are. */
-function fromJson(value: unknown, key = ''): unknown {
-  if (key === 'body' || key === 'metadata') return value;
-  if (Array.isArray(value)) return value.map((part) => fromJson(part));
-  if (typeof value === 'string') return /(At|Until)$/.test(key) ? new Date(value) : value;
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([column, part]) => {
-      const name = column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      return [name, fromJson(part, name)];
-    }),
-  );
-}

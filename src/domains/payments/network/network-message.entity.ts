@@ -1,6 +1,7 @@
 /** The card network's messages. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { MessageKind, Misfit } from './received-message.ts';
 
 export const NetworkMessageSchema = defineEntity({
   name: 'NetworkMessage',
@@ -8,7 +9,7 @@ export const NetworkMessageSchema = defineEntity({
   properties: {
     adapter: p.text().primary(),
     id: p.text().primary(),
-    kind: p.text().primary(),
+    kind: p.text().$type<MessageKind>().primary(),
     authorizationId: p.text(),
     cardRef: p.text(),
     requestHash: p.text(),
@@ -17,7 +18,7 @@ export const NetworkMessageSchema = defineEntity({
     isWaiting: p.boolean().defaultRaw('default'),
     body: p.json<unknown>().nullable(),
     receivedAt: p.datetime(),
-    unbookedReason: p.text().nullable(),
+    unbookedReason: p.text().$type<Misfit>().nullable(),
     requestId: p.text().nullable(),
   },
 });

@@ -3,18 +3,17 @@
  * and a message that comes before its authorization waits for it.
  * @module
  */
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
-import type { AuthorizationAnswer, BookingAnswer } from './network.contract.ts';
-import type { MessageKind, Received } from './received-message.ts';
+import { type AuthorizationAnswer, type BookingAnswer, bookingAnswer } from './network.contract.ts';
+import type { MessageKind, Misfit, Received } from './received-message.ts';
 
 type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId: string };
 /** `currency` absent: EUR. */
 type Booking = Message & { readonly currency?: string | undefined };
-
-/** Why a message is kept without being booked, until an operator assigns it. */
-export type Misfit = 'other_card' | 'other_currency';
 
 export type Claimed = {
   /** The answer that was given before. */
@@ -23,14 +22,23 @@ export type Claimed = {
   readonly misfit?: Misfit;
 };
 
-type Stored = {
-  readonly kind: MessageKind;
+type Asked = {
+  readonly adapter: string;
   readonly id: string;
-  readonly cardRef: string;
-  readonly requestHash: string;
-  readonly answer: BookingAnswer;
-  readonly misfit: Misfit | null;
+  readonly kind: MessageKind;
+  readonly authorizationId: string;
 };
+
+/** The message itself, and its authorization. */
+const storedMessages = query((from, given: Given<Asked>) =>
+  from
+    .selectFrom('network_messages')
+    .select(['kind', 'id', 'cardRef', 'requestHash', 'answer', 'unbookedReason as misfit'])
+    .where('adapter', '=', given('adapter'))
+    .where(
+      sql<boolean>`(id, kind) in ((${given('id')}, ${given('kind')}), (${given('authorizationId')}, 'authorization'))`,
+    ),
+);
 
 /** Takes the authorization's place in the queue, and compares the message with what is known. */
 export async function claimMessage(
@@ -39,18 +47,13 @@ export async function claimMessage(
   { adapter, message, requestHash }: Received<Booking>,
 ): Promise<Claimed> {
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.authorizationId]);
-  const stored = await rows<Stored>(
-    tx,
-    `select kind, id, card_ref as "cardRef", request_hash as "requestHash", answer, unbooked_reason as misfit
-     from network_messages
-     where adapter = $1 and (id, kind) in (($2, $3), ($4, 'authorization'))`,
-    [adapter, message.id, kind, message.authorizationId],
-  );
+  const { id, authorizationId } = message;
+  const stored = await storedMessages.all(tx, { adapter, id, kind, authorizationId });
   const same = stored.find((one) => one.kind === kind && one.id === message.id);
   if (same !== undefined) {
-    const known = sameAnswer(same, requestHash, message.id);
-    if (same.misfit !== null && isRefused(same.answer)) throw misfitRefusal(message, same.misfit);
-    return { known };
+    const answer = sameAnswer(same, requestHash, message.id);
+    if (same.misfit !== null && isRefused(answer)) throw misfitRefusal(message, same.misfit);
+    return { known: bookingAnswer.parse(answer) };
   }
   const authorization = stored.find((one) => one.kind === 'authorization' && one.id === message.authorizationId);
   if (message.currency !== undefined && message.currency !== 'EUR') return { misfit: 'other_currency' };
@@ -60,7 +63,7 @@ export async function claimMessage(
 
 /** A message that waited was answered 200 before it was found not to fit; its answer stays. */
 const refusedAnswer = { refused: true };
-const isRefused = (answer: object): boolean => 'refused' in answer;
+const isRefused = (answer: unknown): boolean => typeof answer === 'object' && answer !== null && 'refused' in answer;
 
 /** The 409 of a message that does not fit its authorization: the same again for each repeat. */
 export function misfitRefusal({ id, authorizationId, currency }: Booking, misfit: Misfit): DomainError {
@@ -168,14 +171,18 @@ export async function messageMisfits(tx: Tx, { adapter, id, kind }: Waiting, mis
   );
 }
 
+const authorization = query((from, given: Given<{ adapter: string; id: string }>) =>
+  from
+    .selectFrom('network_messages')
+    .select('cardRef')
+    .where('adapter', '=', given('adapter'))
+    .where('id', '=', given('id'))
+    .where('kind', '=', sql.lit('authorization')),
+);
+
 /** The card that an authorization names; undefined where none has come. */
 export async function cardRefOfAuthorization(tx: Tx, adapter: string, id: string): Promise<string | undefined> {
-  const [found] = await rows<{ cardRef: string }>(
-    tx,
-    `select card_ref as "cardRef" from network_messages where adapter = $1 and id = $2 and kind = 'authorization'`,
-    [adapter, id],
-  );
-  return found?.cardRef;
+  return (await authorization.first(tx, { adapter, id }))?.cardRef;
 }
 
 export async function isCardKnown(tx: Tx, cardRef: string): Promise<boolean> {

@@ -72,7 +72,7 @@ export type AuthorizationMessage = z.output<typeof authorizationMessage>;
 export type ClearingMessage = z.output<typeof clearingMessage>;
 export type ReversalMessage = z.output<typeof reversalMessage>;
 
-const authorizationAnswer = z
+export const authorizationAnswer = z
   .object({
     decision: z.enum(['approved', 'partial', 'declined']),
     approvedCents: z.int(),
@@ -81,7 +81,7 @@ const authorizationAnswer = z
     reason: z.string().optional().meta({ description: 'in words, with figures' }),
   })
   .meta({ id: 'AuthorizationAnswer', description: 'The decision about an authorization.' });
-const bookingAnswer = z
+export const bookingAnswer = z
   .object({
     transactionId: z.string().nullable().meta({
       description: 'null while the authorization has not been seen, and for a card that is not known',

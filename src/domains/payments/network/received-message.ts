@@ -3,6 +3,9 @@ import type { Cause } from '../../../platform/cause.ts';
 
 export type MessageKind = 'authorization' | 'clearing' | 'reversal';
 
+/** Why a message is kept without being booked, until an operator assigns it. */
+export type Misfit = 'other_card' | 'other_currency';
+
 /** One message with where it came from. `cause.causeId` names the adapter, the kind of message and the network's id. */
 export type Received<Message> = {
   readonly adapter: string;

@@ -3,7 +3,8 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { type Given, query } from '../../../db/db.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
 import type { OriginatingCall } from '../../../platform/cause.ts';
@@ -44,15 +45,14 @@ export type SimulationFacts = {
   readonly wanted: WantedOutcome;
 } & OriginatingCall;
 
+const facts = query((from, given: Given<{ id: string; cardId: string }>) =>
+  from
+    .selectFrom('simulations')
+    .select(['id', 'intentId', 'wanted', 'requestId', 'runId'])
+    .where('id', '=', given('id'))
+    .where('cardId', '=', given('cardId')),
+);
+
 /** Null for what was not asked for here, or of another card: then the charge is one like any. */
-export async function simulationFactsOf(
-  tx: Tx,
-  { id, cardId }: { id: string; cardId: string },
-): Promise<SimulationFacts | null> {
-  const [found] = await rows<SimulationFacts>(
-    tx,
-    `select id, intent_id as "intentId", wanted, request_id as "requestId", run_id as "runId" from simulations where id = $1 and card_id = $2`,
-    [id, cardId],
-  );
-  return found ?? null;
-}
+export const simulationFactsOf = (tx: Tx, asked: { id: string; cardId: string }): Promise<SimulationFacts | null> =>
+  facts.first(tx, asked);

@@ -3,8 +3,10 @@
  * goes to its owner. Runs in the booking's transaction; decides no amounts.
  * @module
  */
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { newId } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import {
@@ -52,13 +54,17 @@ export async function post(
 export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource> {
   const fundingSource = fundingSourceOf(row.fundingSource);
   if (fundingSource.kind !== 'agent') return fundingSource;
-  const [agent] = await rows<{ walletId: string }>(
-    tx,
-    `select wallet_id as "walletId" from agents where id = $1 and status = 'closed'`,
-    [row.agentId],
-  );
-  return agent === undefined ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
+  const agent = await closedAgent.first(tx, { agentId: row.agentId });
+  return agent === null ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
 }
+
+const closedAgent = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('agents')
+    .select('walletId')
+    .where('id', '=', given('agentId'))
+    .where('status', '=', sql.lit('closed')),
+);
 
 /** The booking transaction has locked the agent (lock_payment). */
 export async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {

@@ -3,8 +3,10 @@
  * events, in the caller's transaction. The caller has locked the row and checked that the message is new.
  * @module
  */
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
@@ -221,12 +223,15 @@ async function paysFor(tx: Tx, row: TransactionRow, intentId: string): Promise<v
   await tx.flush();
 }
 
+const decisionForIntent = query((from, given: Given<{ transactionId: string }>) =>
+  from
+    .selectFrom('decisions')
+    .select('intentId')
+    .where('transactionId', '=', given('transactionId'))
+    .where('intentId', 'is not', null)
+    .limit(sql.lit(1)),
+);
+
 /** The intent that a declined charge was for, as its decision says. */
-async function intentMeant(tx: Tx, transactionId: string): Promise<string | null> {
-  const [found] = await rows<{ intentId: string }>(
-    tx,
-    'select intent_id as "intentId" from decisions where transaction_id = $1 and intent_id is not null limit 1',
-    [transactionId],
-  );
-  return found?.intentId ?? null;
-}
+const intentMeant = async (tx: Tx, transactionId: string): Promise<string | null> =>
+  (await decisionForIntent.first(tx, { transactionId }))?.intentId ?? null;

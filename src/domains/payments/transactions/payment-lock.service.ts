@@ -3,8 +3,9 @@
  * caller's transaction ends. Accounts of the ledger are always locked after them.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction } from './transaction.queries.ts';
 
@@ -25,8 +26,9 @@ export async function lockDecision(
   { agentId, cardId }: { agentId: string; cardId: string },
   at: Date,
 ): Promise<string> {
-  const { fundingSource } = await oneRow<{ fundingSource: string }>(
+  const { fundingSource } = await oneRowOf(
     tx,
+    z.object({ fundingSource: z.string() }),
     'select lock_decision($1, $2, $3) as "fundingSource"',
     [agentId, cardId, at],
   );

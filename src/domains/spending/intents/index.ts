@@ -3,7 +3,7 @@
 export { recordAttestation, refuseSettled, voidAttestationsOf } from './intent.attestation.service.ts';
 export { cancelIntentsOf } from './intent.cancel.service.ts';
 export { intentsArea } from './intent.contract.ts';
-export { IntentRow } from './intent.entity.ts';
+export { IntentRow, IntentSchema } from './intent.entity.ts';
 export { type LockedIntent, lockIntent, lockIntentFor } from './intent.lock.service.ts';
 export { decideIntent, type IntentRunView, intentWorkflowId } from './intent.messages.ts';
 export { findByClientId, findIntent, holderOf } from './intent.queries.ts';
@@ -34,6 +34,7 @@ export { maxChargeCentsOf } from './max-charge.queries.ts';
 export { mismatchesOf } from './verification.rules.ts';
 export { noteVerified } from './verification.service.ts';
 export { type TakenWindow, windowAt, windowNumbered } from './windows/recurrence.rules.ts';
+export { IntentWindowSchema } from './windows/window.entity.ts';
 export {
   isBetweenWindows,
   refuseBetweenWindows,

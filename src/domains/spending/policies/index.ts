@@ -2,7 +2,7 @@
 export { type AttestationTerms, attestedUntil, whyUnattested } from './attestation.rules.ts';
 export { maxChargeCentsFor, tolerancePercentOf } from './intent-match.rules.ts';
 export { policiesArea } from './policy.contract.ts';
-export { PolicyRow } from './policy.entity.ts';
+export { PolicyRow, PolicySchema } from './policy.entity.ts';
 export type { PolicyExpiryView } from './policy.messages.ts';
 export { type AgentStanding, agentStanding, policyOfAgent, tolerancesOf } from './policy.queries.ts';
 export {
@@ -11,12 +11,14 @@ export {
   type ExpirationAction,
   evaluateSpending,
   expiryOf,
+  holderStatuses,
   type IntentFacts,
   type MerchantFacts,
   noSpending,
   type Policy,
   policyCheckOf,
   type RequestFacts,
+  type RiskFacts,
   type SpendingDecision,
   type SpendingFacts,
   type SpendingPhase,
@@ -25,3 +27,4 @@ export { copyPolicyFor, removePolicyOf, replaceRules } from './policy.service.ts
 export { policyOf } from './policy.wire.ts';
 export { nextExpiryStep } from './policy-expiry.rules.ts';
 export { lockExpiredPolicy, markExpired } from './policy-expiry.service.ts';
+export { spendingCounters } from './spending-counters.queries.ts';

@@ -24,6 +24,7 @@ export {
   expirationActions,
   type Figures,
   type HolderStatus,
+  holderStatuses,
   type IntentFacts,
   noSpending,
   type Policy,

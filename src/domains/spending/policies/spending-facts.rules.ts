@@ -33,7 +33,8 @@ export type ExpirationAction = (typeof expirationActions)[number];
 /** `updatedAt` is where its expiry counts from. */
 export type Policy = PolicyTerms & { readonly id: string; readonly version: number; readonly updatedAt: Date };
 
-export type HolderStatus = 'active' | 'frozen' | 'closed';
+export const holderStatuses = ['active', 'frozen', 'closed'] as const;
+export type HolderStatus = (typeof holderStatuses)[number];
 export type CardFacts = {
   readonly status: HolderStatus;
   readonly usage: 'single' | 'multi';

@@ -1,0 +1,19 @@
+/** What `spending_counters` returns: what an agent and one of its cards have spent. Shapes only. @module */
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
+
+const merchant = z.object({ id: z.string().nullable(), name: z.string().nullable() });
+
+/** `instant`: a date in a row, a text within JSON. */
+export const spendingCounters = (instant: z.ZodType<Date>) =>
+  columnRow({
+    spentTodayCents: z.int(),
+    spentThisMonthCents: z.int(),
+    openIntentsCents: z.int(),
+    openIntentsThisMonthCents: z.int(),
+    cardSpentTodayCents: z.int(),
+    cardSpentThisMonthCents: z.int(),
+    lastPaymentAt: instant.nullable(),
+    usageCount: z.int(),
+    firstMerchant: merchant.nullable(),
+  });
