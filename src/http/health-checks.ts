@@ -1,6 +1,7 @@
 /** The real checks behind `GET /health`: one query, one call to Temporal, and the loops' heartbeats. @module */
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
-import { oneRow } from '../db/tx.ts';
+import { oneRowOf } from '../db/statement.ts';
 import { beatingLoops } from '../platform/heartbeats.ts';
 import type { Checks } from './health.ts';
 
@@ -31,8 +32,9 @@ export const healthChecks =
 
 /** Whether this process could change or empty what only functions may write (docs/security.md). */
 async function isOwnerOfTables(database: Database): Promise<boolean> {
-  const { isOwner } = await oneRow<{ isOwner: boolean }>(
+  const { isOwner } = await oneRowOf(
     database.read(),
+    z.object({ isOwner: z.boolean() }),
     `select pg_has_role(relowner, 'member') as "isOwner" from pg_class where oid = 'public.journals'::regclass`,
   );
   return isOwner;

@@ -3,10 +3,12 @@
  * request's ids are minted, so that a re-driven request names the same records. Only 2xx answers are kept.
  * @module
  */
+
 import { createHash, randomUUID } from 'node:crypto';
+import * as z from 'zod';
+import { columnRow } from '../db/column-row.ts';
 import { type Database, isDatabaseAway } from '../db/database.ts';
-import { runSql } from '../db/statement.ts';
-import { rows } from '../db/tx.ts';
+import { firstRowOf, runSql } from '../db/statement.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Vault } from '../vault/vault.ts';
 
@@ -59,22 +61,21 @@ const againMs = 500;
 export const retentionHours = 24;
 const secretMinutes = 10;
 
-type Row = {
-  caller_kind: string;
-  method: string;
-  path: string;
-  request_hash: string;
-  seed: string;
-  seed_ms: number;
-  is_leased: boolean;
-  status: number | null;
-  body: string | null;
-  body_is_sealed: boolean;
-  may_reveal: boolean;
-};
+const keptRow = columnRow({
+  callerKind: z.string(),
+  method: z.string(),
+  path: z.string(),
+  requestHash: z.string(),
+  isLeased: z.boolean(),
+  status: z.int().nullable(),
+  body: z.string().nullable(),
+  bodyIsSealed: z.boolean(),
+  mayReveal: z.boolean(),
+});
+type Kept = z.output<typeof keptRow>;
 
 /** A row that was written before kinds of caller were stored has no kind, and matches both kinds. */
-const selectRow = `select caller_kind, method, path, request_hash, seed, seed_ms, status, body, body_is_sealed,
+const selectRow = `select caller_kind, method, path, request_hash, status, body, body_is_sealed,
     coalesce(lease_until > now(), false) as is_leased, coalesce(reveal_until > now(), true) as may_reveal
   from idempotency where owner_id = $1 and caller_kind in ($2, '') and agent_id = $3 and key = $4
     and reserved_at > now() - interval '${retentionHours} hours'
@@ -87,21 +88,21 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   const keyOf = ({ ownerId, callerKind, agentId, key }: RequestKey) => [ownerId, callerKind, agentId, key];
 
   const find = async (request: RequestKey) => {
-    const [row] = await rows<Row>(database.read(), selectRow, keyOf(request));
+    const row = await firstRowOf(database.read(), keptRow, selectRow, keyOf(request));
     if (row === undefined) return undefined;
     if (!isOf(row, request))
       throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
-    if (row.caller_kind === '') await runSql(database.read(), assignCallerKind, keyOf(request));
+    if (row.callerKind === '') await runSql(database.read(), assignCallerKind, keyOf(request));
     return replayOf(row, request);
   };
 
-  const replayOf = async (row: Row, request: RequestKey) => {
+  const replayOf = async (row: Kept, request: RequestKey) => {
     if (row.status === null || row.body === null) {
-      if (row.is_leased) throw running();
+      if (row.isLeased) throw running();
       return undefined;
     }
-    if (!row.may_reveal) throw conflict('answered before; its secret is no longer shown');
-    const body = row.body_is_sealed ? await vault.open(row.body, sealContext(request)) : row.body;
+    if (!row.mayReveal) throw conflict('answered before; its secret is no longer shown');
+    const body = row.bodyIsSealed ? await vault.open(row.body, sealContext(request)) : row.body;
     return { kind: 'replay', status: row.status, body } as const;
   };
 
@@ -117,7 +118,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     const seed = randomUUID();
     const seedMs = Date.now();
     const leaseToken = randomUUID();
-    const [mine] = await rows<{ seed: string; seed_ms: number }>(database.read(), reserveRow, [
+    const mine = await firstRowOf(database.read(), reservedRow, reserveRow, [
       ...keyOf(request),
       request.method,
       request.paths[0],
@@ -130,7 +131,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       if (isDatabaseAway(error)) await release(request, { leaseToken }); // The effect may have been committed.
       throw error;
     });
-    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seed_ms, leaseToken };
+    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seedMs, leaseToken };
     const replay = await find(request);
     if (replay !== undefined) return replay;
     throw running();
@@ -202,8 +203,10 @@ const reserveRow = `insert into idempotency as i
         and i.method = excluded.method and i.path = any($11::text[]) and i.request_hash = excluded.request_hash)
   returning seed, seed_ms`;
 
-const isOf = (row: Row, { method, paths, rawBody }: RequestKey): boolean =>
-  row.method === method && paths.includes(row.path) && row.request_hash === hashOf(rawBody);
+const reservedRow = columnRow({ seed: z.string(), seedMs: z.int() });
+
+const isOf = (row: Kept, { method, paths, rawBody }: RequestKey): boolean =>
+  row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);
 
 const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
 const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;

@@ -3,10 +3,10 @@
  * address. The SDK only has a listener of its own, so its text is fetched from a port that the process chose.
  * @module
  */
-
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
 import { poolOf } from '../db/pools.ts';
-import { rows } from '../db/tx.ts';
+import { oneRowOf, rowsOf } from '../db/statement.ts';
 import type { Logger } from '../platform/log.ts';
 import { exposition, type Gauge, type MetricsServer, startMetricsServer } from './metrics.ts';
 
@@ -32,28 +32,31 @@ function poolGauges({ database }: Deps): Gauge[] {
   ];
 }
 
-type Waiting = { deliveries: number; wakes: number; starts: number; unsealed: number; sealerLag: number };
+const waitingRow = z.object({ deliveries: z.int(), wakes: z.int(), starts: z.int(), unsealed: z.int() });
+const ageRow = z.object({ loop: z.string(), seconds: z.number() });
 
 /** One statement over indexed conditions. */
 async function waiting({ database }: Deps): Promise<Gauge[]> {
-  const [found] = await rows<Waiting>(
+  const counts = await oneRowOf(
     database.read(),
+    waitingRow,
     `select
        (select count(*)::int from webhook_deliveries where status in ('pending', 'delivering')) as deliveries,
        (select count(*)::int from workflow_runs where wanted_wake or waking_until is not null) as wakes,
        (select count(*)::int from workflow_runs where is_open and started_epoch is null) as starts,
        (select count(*)::int from unsealed_journals) as unsealed`,
   );
-  const ages = await rows<{ loop: string; seconds: number }>(
+  const ages = await rowsOf(
     database.read(),
+    ageRow,
     'select loop, extract(epoch from now() - succeeded_at)::float8 as seconds from heartbeats order by loop',
   );
-  const gauge = (name: string, help: string, value = 0): Gauge => ({ name, help, values: [{ value }] });
+  const gauge = (name: string, help: string, value: number): Gauge => ({ name, help, values: [{ value }] });
   return [
-    gauge('bursar_deliveries_waiting', 'Webhook deliveries that are not finished.', found?.deliveries),
-    gauge('bursar_wakes_waiting', 'Workflow runs whose row has changed and that were not woken yet.', found?.wakes),
-    gauge('bursar_starts_waiting', 'Open rows whose workflow run was never started.', found?.starts),
-    gauge('bursar_unsealed_journals', 'Ledger journals that the sealer has not sealed yet.', found?.unsealed),
+    gauge('bursar_deliveries_waiting', 'Webhook deliveries that are not finished.', counts.deliveries),
+    gauge('bursar_wakes_waiting', 'Workflow runs whose row has changed and that were not woken yet.', counts.wakes),
+    gauge('bursar_starts_waiting', 'Open rows whose workflow run was never started.', counts.starts),
+    gauge('bursar_unsealed_journals', 'Ledger journals that the sealer has not sealed yet.', counts.unsealed),
     {
       name: 'bursar_loop_age_seconds',
       help: 'Time since a loop (relay, webhookPoller, sealer) last did its work, in any worker.',

@@ -3,11 +3,11 @@
  * areas. Opens and closes them; decides nothing.
  * @module
  */
+import * as z from 'zod';
 import { allowAllRisk } from '../adapters/risk/allow-all.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
-import { runSql } from '../db/statement.ts';
-import { oneRow } from '../db/tx.ts';
+import { oneRowOf, runSql } from '../db/statement.ts';
 import { type ApprovalLinks, createApprovalLinks } from '../domains/identity/approvals/index.ts';
 import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
 import type { RiskEngine } from '../domains/spending/risk/risk.port.ts';
@@ -97,8 +97,9 @@ async function checkVault(database: Database, vault: Vault): Promise<void> {
     `insert into deployment_facts (name, value) values ('vault_check', $1) on conflict (name) do nothing`,
     [await vaultCheck.create(vault)],
   );
-  const fact = await oneRow<{ value: string }>(
+  const fact = await oneRowOf(
     database.read(),
+    z.object({ value: z.string() }),
     `select value from deployment_facts where name = 'vault_check'`,
   );
   await vaultCheck.verify(vault, fact.value);

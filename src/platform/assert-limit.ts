@@ -1,6 +1,7 @@
 /** Refuses a creation that would exceed a limit of `limits.ts`, with the figure. Counts under lock. @module */
-import { runSql } from '../db/statement.ts';
-import { rows, type Tx } from '../db/tx.ts';
+import * as z from 'zod';
+import { rowsOf, runSql } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 import { DomainError } from '../kernel/errors.ts';
 import { type LimitName, limits } from './limits.ts';
 
@@ -37,16 +38,19 @@ export async function whyAtLimit(
   const limitNames: readonly LimitName[] = typeof names === 'string' ? [names] : names;
   if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [limitNames[0], ownerId, subject]);
   // A separate statement: it sees rows that were committed while the lock was awaited.
-  const states = await rows<{ name: LimitName; used: number; raised: number | null }>(
-    tx,
-    limitNames.map(stateSql).join(' union all '),
-    [ownerId, subject, at],
-  );
-  const full = states.find(({ name, used, raised }) => used >= (raised ?? limits[name].most));
+  const states = await rowsOf(tx, stateRow, limitNames.map(stateSql).join(' union all '), [ownerId, subject, at]);
+  const full = states
+    .map(({ name, used, raised }) => ({ ...limits[name], used, most: raised ?? limits[name].most }))
+    .find(({ used, most }) => used >= most);
   if (full === undefined) return undefined;
-  const { counted, remedy } = limits[full.name];
-  return `you have ${full.used} ${counted}, and ${full.raised ?? limits[full.name].most} is the limit; ${remedy}`;
+  return `you have ${full.used} ${full.counted}, and ${full.most} is the limit; ${full.remedy}`;
 }
+
+const stateRow = z.object({
+  name: z.custom<LimitName>((name) => typeof name === 'string' && Object.hasOwn(limits, name)),
+  used: z.int(),
+  raised: z.int().nullable(),
+});
 
 const stateSql = (name: LimitName): string =>
   `select '${name}' as name, (select count(*) from ${limits[name].rows}) as used,

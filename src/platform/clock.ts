@@ -3,9 +3,11 @@
  * process uses an old one; in live mode it is real time and cannot be moved.
  * @module
  */
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { query } from '../db/db.ts';
 import { runSql } from '../db/statement.ts';
-import { oneRow, type Tx } from '../db/tx.ts';
+import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 import type { Mode } from './mode.ts';
 import { hasMoved, recordTransition } from './transitions.ts';
@@ -23,7 +25,7 @@ export function createClock(database: Database, mode: Mode): Clock {
 
 /** Moves the sandbox clock forward within `tx`, once for each cause; returns the offset from then on. */
 export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<number> {
-  const { offset_ms: before } = await oneRow<Offset>(tx, 'select offset_ms from clock where id = 1 for update');
+  const before = offsetOf(await lockedClock.first(tx, {}));
   if (await hasMoved(tx, 'clock', '1', cause.causeId)) return before;
   const after = before + ms;
   await runSql(tx, 'update clock set offset_ms = $1 where id = 1', [after]);
@@ -32,8 +34,14 @@ export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<nu
   return after;
 }
 
-type Offset = { offset_ms: number };
+const clock = query((from) => from.selectFrom('clock').select('offsetMs').where('id', '=', sql.lit(1)));
+const lockedClock = query((from) =>
+  from.selectFrom('clock').select('offsetMs').where('id', '=', sql.lit(1)).forUpdate(),
+);
 
-async function readOffset(tx: Tx): Promise<number> {
-  return (await oneRow<Offset>(tx, 'select offset_ms from clock where id = 1')).offset_ms;
+const readOffset = async (tx: Tx): Promise<number> => offsetOf(await clock.first(tx, {}));
+
+function offsetOf(found: { readonly offsetMs: number } | null): number {
+  if (found === null) throw new Error('the clock has no row');
+  return found.offsetMs;
 }

@@ -3,9 +3,9 @@
  * time.
  * @module
  */
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
-import { runSql } from '../db/statement.ts';
-import { rows } from '../db/tx.ts';
+import { rowsOf, runSql } from '../db/statement.ts';
 
 export async function beat(database: Database, loop: string): Promise<void> {
   await runSql(
@@ -19,8 +19,9 @@ export async function beat(database: Database, loop: string): Promise<void> {
 
 /** Names of the loops that did their work within the last `seconds`. */
 export async function beatingLoops(database: Database, seconds: number): Promise<Set<string>> {
-  const beating = await rows<{ loop: string }>(
+  const beating = await rowsOf(
     database.read(),
+    z.object({ loop: z.string() }),
     'select loop from heartbeats where succeeded_at > now() - make_interval(secs => $1)',
     [seconds],
   );

@@ -3,20 +3,22 @@
  * the gateway make Temporal agree with it. No decision is made here.
  * @module
  */
+import * as z from 'zod';
 import { runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 
-export type WorkflowRun = {
+export const workflowRun = z.object({
   /** Workflow id, `noun/{id}`. */
-  readonly id: string;
+  id: z.string(),
   /** Workflow type. */
-  readonly workflow: string;
-  readonly subjectId: string;
-  readonly ownerId: string;
-  readonly agentId: string | null;
+  workflow: z.string(),
+  subjectId: z.string(),
+  ownerId: z.string(),
+  agentId: z.string().nullable(),
   /** Search attribute `BursarStage` at the start. */
-  readonly stage: string;
-};
+  stage: z.string(),
+});
+export type WorkflowRun = Readonly<z.output<typeof workflowRun>>;
 type NewWorkflowRun = WorkflowRun & { readonly dueAt: Date | null; readonly at: Date };
 
 /** The run exists from this transaction on. `dueAt`: when it must act next, in business time. */

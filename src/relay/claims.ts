@@ -4,21 +4,23 @@
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
-import { runSql } from '../db/statement.ts';
-import { rows } from '../db/tx.ts';
-import type { WorkflowRun } from '../platform/workflow-runs.ts';
-import { rowsByIndex } from './by-index.ts';
+import { idRow } from '../db/row-values.ts';
+import { rowsOf, runSql } from '../db/statement.ts';
+import { workflowRun } from '../platform/workflow-runs.ts';
+import { runByIndex } from './by-index.ts';
 
 export type QueueName = 'wakes' | 'starts' | 'rescues';
 
-export type Claimed = WorkflowRun & {
-  readonly isOpen: boolean;
+const claimedRun = workflowRun.extend({
+  isOpen: z.boolean(),
   /** Of a wake: until when the claim holds, as PostgreSQL writes it. The confirmation of the wake names it. */
-  readonly lease: string | null;
+  lease: z.string().nullable(),
   /** Of a rescue: false when the row's deadline has moved since the row was found overdue. */
-  readonly isOverdue: boolean;
-};
+  isOverdue: z.boolean(),
+});
+export type Claimed = Readonly<z.output<typeof claimedRun>>;
 
 type Request = {
   readonly most: number;
@@ -48,7 +50,7 @@ export function createClaims(database: Database): Claims {
   const served: Record<QueueName, Record<string, string>> = { wakes: {}, starts: {}, rescues: {} };
   return {
     claim: async (queue, { most, taken, overdueBefore }) => {
-      const claimed = await rows<Claimed>(database.read(), claimStatement, [
+      const claimed = await rowsOf(database.read(), claimedRun, claimStatement, [
         queue,
         most,
         JSON.stringify(served[queue]),
@@ -92,7 +94,7 @@ const inServingOrder = (claimed: readonly Claimed[], served: Readonly<Record<str
 
 /** Rows that were started in another Temporal, or in the same one before it lost its database, count as not started. */
 export async function forgetOtherEpochs(database: Database, epoch: string): Promise<void> {
-  await rowsByIndex(
+  await runByIndex(
     database,
     `update workflow_runs set started_epoch = null, retry_at = null where id = any(array(
        select id from (select id from workflow_runs
@@ -106,7 +108,7 @@ export async function forgetOtherEpochs(database: Database, epoch: string): Prom
 
 /** What has become overdue since the last look joins the queue of rescues. */
 export async function noteOverdue(database: Database, overdueBefore: Date): Promise<void> {
-  await rowsByIndex(
+  await runByIndex(
     database,
     `update workflow_runs set rescued_at = '-infinity' where id = any(array(
        select id from workflow_runs
@@ -125,8 +127,9 @@ export async function confirmWakes(database: Database, woken: readonly Claimed[]
   let open = woken;
   for (let attempt = 1; open.length > 0 && attempt <= confirmAttempts; attempt++) {
     if (attempt > 1) await sleep(confirmPauseMs);
-    const confirmed = await rows<{ id: string }>(
+    const confirmed = await rowsOf(
       database.read(),
+      idRow,
       `update workflow_runs p set waking_until = null
        from unnest($1::text[], $2::timestamptz[]) as w(id, lease)
        where p.id = w.id and p.waking_until = w.lease and p.id in (

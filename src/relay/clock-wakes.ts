@@ -4,9 +4,10 @@
  * loses one.
  * @module
  */
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
-import { runSql } from '../db/statement.ts';
-import { oneRow, type Tx } from '../db/tx.ts';
+import { oneRowOf, runSql } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 import { rowsByIndex } from './by-index.ts';
 
 const markedAtOnce = 1_000;
@@ -33,8 +34,9 @@ export async function markDue(database: Database, forMs: number): Promise<void> 
 
 /** Counts open rows that are due by the request: those that have their wake, and those that still wait for it. */
 export async function countClockWakes(database: Database): Promise<{ woken: number; left: number }> {
-  const { marked, waiting, unmarked } = await oneRow<{ marked: number; waiting: number; unmarked: number }>(
+  const { marked, waiting, unmarked } = await oneRowOf(
     database.read(),
+    z.object({ marked: z.int(), waiting: z.int(), unmarked: z.int() }),
     `select marked, cardinality(skipped) + (select count(*)::int from workflow_runs
          where not is_done and is_open and due_at is not null and due_at <= until
            and (due_at, id) > (after_due, after_id)) as unmarked,
@@ -48,8 +50,9 @@ export async function countClockWakes(database: Database): Promise<{ woken: numb
 
 /** True when there is more to mark. Waits for no lock: neither of the request nor of a row. */
 async function markSome(database: Database): Promise<boolean> {
-  const found = await rowsByIndex<{ isMore: boolean }>(
+  const found = await rowsByIndex(
     database,
+    z.object({ isMore: z.boolean() }),
     `with request as materialized (
        select until, after_due, after_id, skipped from clock_wakes where not is_done for update skip locked
      ), page as materialized (
@@ -76,7 +79,6 @@ async function markSome(database: Database): Promise<boolean> {
          and not exists (select id from open_rows except select id from marked)
      where exists (select from request)
      returning not is_done as "isMore"`,
-    [],
   );
   return found[0]?.isMore === true;
 }

@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
+import { idRow } from '../db/row-values.ts';
 import { runSql } from '../db/statement.ts';
 
 import { hour, minute, second } from '../kernel/instant.ts';
@@ -70,8 +71,9 @@ export async function checkSome(options: EndedRunsOptions): Promise<number> {
 
 /** The process whose turn it is takes the rows that were not checked for longest. An idle installation writes nothing. */
 async function takeTurn(database: Database, everyMs: number): Promise<string[]> {
-  const taken = await rowsByIndex<{ id: string }>(
+  const taken = await rowsByIndex(
     database,
+    idRow,
     `with turn as materialized (
        insert into relay_turns as t (name, next_at)
        select 'ended-runs', now() + interval '${turnMs} milliseconds'

@@ -1,17 +1,19 @@
 /** Reads and stores in the table of workflow runs which runs were started. Does not call Temporal. @module */
+import * as z from 'zod';
 import type { Database } from '../db/database.ts';
-import { runSql } from '../db/statement.ts';
-import { rows } from '../db/tx.ts';
-import type { WorkflowRun } from '../platform/workflow-runs.ts';
+import { rowsOf, runSql } from '../db/statement.ts';
+import { workflowRun } from '../platform/workflow-runs.ts';
 
-export type KnownWorkflowRun = WorkflowRun & { readonly startedEpoch: string | null; readonly isRetried: boolean };
+const knownWorkflowRun = workflowRun.extend({ startedEpoch: z.string().nullable(), isRetried: z.boolean() });
+export type KnownWorkflowRun = Readonly<z.output<typeof knownWorkflowRun>>;
 
 /** The Temporal, by its epoch, in which the run was started. */
 export type Started = { readonly id: string; readonly epoch: string };
 
 export const findWorkflowRuns = (database: Database, ids: readonly string[]): Promise<KnownWorkflowRun[]> =>
-  rows<KnownWorkflowRun>(
+  rowsOf(
     database.read(),
+    knownWorkflowRun,
     `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
        started_epoch as "startedEpoch", retry_at is not null as "isRetried"
      from workflow_runs where id = any($1::text[])`,

@@ -3,9 +3,12 @@
  * sealer at a time; the transactions that write records do not wait for it.
  * @module
  */
+
 import { randomBytes } from 'node:crypto';
-import { runSql } from '../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../db/tx.ts';
+import * as z from 'zod';
+import { rowsOf, runSql } from '../../db/statement.ts';
+import { tryLock } from '../../db/try-lock.ts';
+import type { Tx } from '../../db/tx.ts';
 import {
   genesisOfRecords,
   type RecordFacts,
@@ -21,8 +24,7 @@ const lockKey = 8_400_113;
 
 /** How many records were sealed; 0 also while another process seals. */
 export async function sealRecords(tx: Tx, chains: readonly RecordChain[], limit: number = batchSize): Promise<number> {
-  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-  if (!mine) return 0;
+  if (!(await tryLock(tx, lockKey))) return 0;
   const taken = await takeUnsealed(tx, limit);
   if (taken.length === 0) return 0;
   for (const chain of chains) {
@@ -32,11 +34,13 @@ export async function sealRecords(tx: Tx, chains: readonly RecordChain[], limit:
   return taken.length;
 }
 
-type Waiting = { readonly chain: string; readonly ownerId: string; readonly recordId: string };
+const waitingRecord = z.object({ chain: z.string(), ownerId: z.string(), recordId: z.string() });
+type Waiting = Readonly<z.output<typeof waitingRecord>>;
 
 const takeUnsealed = (tx: Tx, limit: number): Promise<Waiting[]> =>
-  rows<Waiting>(
+  rowsOf(
     tx,
+    waitingRecord,
     `with taken as (
        delete from unsealed_records u using (
          select position from unsealed_records order by position limit $1
@@ -75,13 +79,21 @@ const goneBeforeItsSeal = '';
 
 const saltFor = (text: string | null): string | null => (text === null ? null : randomBytes(16).toString('hex'));
 
+const recordFacts: z.ZodType<RecordFacts> = z.object({
+  recordId: z.string(),
+  facts: z.string(),
+  address: z.string().nullable(),
+  texts: z.string().nullable(),
+});
+
 export async function factsOf(
   tx: Tx,
   { select, keyType }: RecordChain,
   ids: readonly { readonly recordId: string }[],
 ): Promise<Map<string, RecordFacts>> {
-  const found = await rows<RecordFacts>(
+  const found = await rowsOf(
     tx,
+    recordFacts,
     `select r.key::text as "recordId", r.facts, r.address, r.texts from (${select}) r
      where r.key = any($1::${keyType}[])`,
     [ids.map(({ recordId }) => recordId)],
@@ -89,9 +101,12 @@ export async function factsOf(
   return new Map(found.map((row) => [row.recordId, row]));
 }
 
+export const recordHead = z.object({ sequence: z.int(), hash: z.string() });
+
 async function headsOf(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<Map<string, RecordHead>> {
-  const heads = await rows<RecordHead & { ownerId: string }>(
+  const heads = await rowsOf(
     tx,
+    recordHead.extend({ ownerId: z.string() }),
     `select owner_id as "ownerId", sequence, hash from record_heads where chain = $1 and owner_id = any($2::text[])`,
     [chain.name, [...new Set(waiting.map(({ ownerId }) => ownerId))]],
   );

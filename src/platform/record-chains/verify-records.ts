@@ -3,10 +3,13 @@
  * inserted records. Changes nothing.
  * @module
  */
-import { rows, type Tx } from '../../db/tx.ts';
+import * as z from 'zod';
+import { countRow } from '../../db/row-values.ts';
+import { firstRowOf, oneRowOf, rowsOf } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
 import { faultsOfRecord, type RecordHead, type RecordSalts, type RecordSeal } from './record-chain.rules.ts';
 import type { RecordChain } from './record-chain.ts';
-import { factsOf } from './seal-records.ts';
+import { factsOf, recordHead } from './seal-records.ts';
 
 const batchSize = 1_000;
 
@@ -37,14 +40,26 @@ export async function verifyRecords(
   return { sealedThrough: head.sequence, unsealed: await unsealedOf(tx, chain, ownerId) };
 }
 
+const sealRow: z.ZodType<RecordSeal & RecordSalts> = z.object({
+  sequence: z.int(),
+  recordId: z.string(),
+  format: z.int(),
+  addressCommitment: z.string().nullable(),
+  textCommitment: z.string().nullable(),
+  hash: z.string(),
+  addressSalt: z.string().nullable(),
+  textSalt: z.string().nullable(),
+});
+
 const sealsAfter = (
   tx: Tx,
   { name }: RecordChain,
   ownerId: string,
   after: number,
 ): Promise<(RecordSeal & RecordSalts)[]> =>
-  rows<RecordSeal & RecordSalts>(
+  rowsOf(
     tx,
+    sealRow,
     `select s.sequence, s.record_id as "recordId", s.format, s.address_commitment as "addressCommitment",
        s.text_commitment as "textCommitment", s.hash, t.address_salt as "addressSalt", t.text_salt as "textSalt"
      from record_seals s left join record_salts t on t.chain = s.chain and t.record_id = s.record_id
@@ -58,8 +73,9 @@ async function verifyHead(
   { ownerId, head }: { readonly ownerId: string; readonly head: RecordHead },
   report: ReportRecord,
 ): Promise<void> {
-  const [kept] = await rows<RecordHead>(
+  const kept = await firstRowOf(
     tx,
+    recordHead,
     'select sequence, hash from record_heads where chain = $1 and owner_id = $2',
     [name, ownerId],
   );
@@ -74,8 +90,9 @@ async function verifyPresence(
   { ownerId, from }: { readonly ownerId: string; readonly from: RecordHead },
   report: ReportRecord,
 ): Promise<void> {
-  const gone = await rows<{ recordId: string; sequence: number }>(
+  const gone = await rowsOf(
     tx,
+    z.object({ recordId: z.string(), sequence: z.int() }),
     `select s.record_id as "recordId", s.sequence from record_seals s
      where s.chain = $1 and s.owner_id = $2 and s.sequence <= $3
        and not exists (select from (${select}) r where r.owner_id = $2 and r.key::text = s.record_id)
@@ -83,8 +100,9 @@ async function verifyPresence(
     [name, ownerId, from.sequence],
   );
   for (const { recordId, sequence } of gone) report(recordId, `was sealed as number ${sequence} and is gone`);
-  const strays = await rows<{ recordId: string }>(
+  const strays = await rowsOf(
     tx,
+    z.object({ recordId: z.string() }),
     `select r.key::text as "recordId" from (${select}) r where r.owner_id = $2
        and not exists (select from record_seals s where s.chain = $1 and s.record_id = r.key::text)
        and not exists (select from unsealed_records u where u.chain = $1 and u.record_id = r.key::text)
@@ -95,10 +113,11 @@ async function verifyPresence(
 }
 
 async function unsealedOf(tx: Tx, { name }: RecordChain, ownerId: string): Promise<number> {
-  const [found] = await rows<{ count: number }>(
+  const { count } = await oneRowOf(
     tx,
+    countRow,
     'select count(*) as count from unsealed_records where chain = $1 and owner_id = $2',
     [name, ownerId],
   );
-  return found?.count ?? 0;
+  return count;
 }
