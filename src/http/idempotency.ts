@@ -3,7 +3,6 @@
  * request's ids are minted, so that a re-driven request names the same records. Only 2xx answers are kept.
  * @module
  */
-
 import { createHash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { columnRow } from '../db/column-row.ts';

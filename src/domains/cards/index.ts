@@ -32,7 +32,7 @@ export { prepareFurtherCard } from './cards/card.further.service.ts';
 export { markSynced, type OnActivated, storeIssuedCard } from './cards/card.issue.service.ts';
 export { type CardView, cardWorkflowId, issueCard } from './cards/card.messages.ts';
 export type { CardProcessor } from './cards/card.port.ts';
-export { type CardRecord, cardRefOf, findCard } from './cards/card.queries.ts';
+export { type CardRecord, cardRefOf, cardsInPlan, findCard } from './cards/card.queries.ts';
 export { prepareCard } from './cards/card.reserve.service.ts';
 export { nextCardStep } from './cards/card.rules.ts';
 export {

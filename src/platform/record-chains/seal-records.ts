@@ -3,7 +3,6 @@
  * sealer at a time; the transactions that write records do not wait for it.
  * @module
  */
-
 import { randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import { rowsOf, runSql } from '../../db/statement.ts';

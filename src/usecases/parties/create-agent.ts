@@ -3,11 +3,10 @@
  * not return; then the card's workflow has the processor issue the card, and they appear. A repeat continues the attempt.
  * @module
  */
-import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
-import { oneRowOf, runSql } from '../../db/statement.ts';
+import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
+import { cardsInPlan, cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
 import {
   type AgentName,
   type AgentOrder,
@@ -72,11 +71,4 @@ async function requireRoom(tx: Tx, ownerId: string): Promise<void> {
   const why =
     whyFull(plan, 'agents', await agentsInPlan(tx, ownerId)) ?? whyFull(plan, 'cards', await cardsInPlan(tx, ownerId));
   if (why !== undefined) throw new DomainError('plan_limit_exceeded', why);
-}
-
-async function cardsInPlan(tx: Tx, ownerId: string): Promise<number> {
-  const sql = `select count(*) from cards
-    where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`;
-  const { count } = await oneRowOf(tx, z.object({ count: z.int() }), sql, [ownerId]);
-  return count;
 }

@@ -1,10 +1,12 @@
 /** Whether an agent may have one more card, and its reservation: in one transaction, under the agent's lock. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { type Given, query } from '../../../db/db.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { lockAgent, lockPlan, whyFull } from '../../parties/index.ts';
 import { CardRow } from './card.entity.ts';
+import { cardsInPlan } from './card.queries.ts';
 import { type NewCard, type PreparedCard, prepareCard } from './card.reserve.service.ts';
 
 /** Without a name it gets the next free `card N`. */
@@ -31,19 +33,16 @@ async function refuseUnlessActive(tx: Tx, { ownerId, agentId }: FurtherCard): Pr
 /** The customer's row is held, so that two issues at once cannot both take the last place, nor one name. */
 async function refuseAboveCeiling(tx: Tx, ownerId: string): Promise<void> {
   const plan = await lockPlan(tx, ownerId);
-  const [count] = await rows<{ used: number }>(
-    tx,
-    // A card that is to take another's place is none more.
-    `select count(*) as used from cards
-     where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`,
-    [ownerId],
-  );
-  const why = whyFull(plan, 'cards', count?.used ?? 0);
+  const why = whyFull(plan, 'cards', await cardsInPlan(tx, ownerId));
   if (why !== undefined) throw new DomainError('plan_limit_exceeded', why);
 }
 
+const names = query((from, given: Given<{ agentId: string }>) =>
+  from.selectFrom('cards').select('name').where('agentId', '=', given('agentId')),
+);
+
 async function freeName(tx: Tx, agentId: string): Promise<string> {
-  const cards = await rows<{ name: string }>(tx, 'select name from cards where agent_id = $1', [agentId]);
+  const cards = await names.all(tx, { agentId });
   const taken = new Set(cards.map(({ name }) => name));
   let number = cards.length + 1;
   while (taken.has(`card ${number}`)) number += 1;

@@ -6,6 +6,8 @@
 import { type NotNull, sql } from 'kysely';
 import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { countRow } from '../../../db/row-values.ts';
+import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
@@ -79,6 +81,18 @@ const byAgent = query((from, given: Given<{ agentId: string }>) =>
 
 /** All cards of an agent, the first one first. */
 export const cardsOfAgent = (tx: Tx, agentId: string): Promise<CardRecord[]> => byAgent.all(tx, { agentId });
+
+/** Those that take a place in the plan: open ones; a card that is to take another's place is none more. */
+export async function cardsInPlan(tx: Tx, ownerId: string): Promise<number> {
+  const { count } = await oneRowOf(
+    tx,
+    countRow,
+    `select count(*) from cards
+     where owner_id = $1 and status <> 'closed' and not (is_provisioning and replaces_card_id is not null)`,
+    [ownerId],
+  );
+  return count;
+}
 
 export type CardFilter = { ownerId: string; agentId?: string | undefined; status?: CardStatus | undefined };
 

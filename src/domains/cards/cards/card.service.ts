@@ -5,8 +5,11 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
+import { idRow } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -75,8 +78,9 @@ export const freezeCardsOf = (tx: Tx, cause: Cause, agentId: string): Promise<st
  */
 export async function freezeCardsByPolicy(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
   const moved = await moveCardsOf(tx, cause, agentId, 'freeze', frozenBy('policy'));
-  const takenOver = await rows<{ id: string }>(
+  const takenOver = await rowsOf(
     tx,
+    idRow,
     `update cards set frozen_by = 'policy', updated_at = $2
      where agent_id = $1 and status = 'frozen' and frozen_by = 'agent' returning id`,
     [agentId, cause.at],
@@ -117,6 +121,8 @@ const frozenBy = (by: FrozenBy): SetMove => ({
   details: { frozenBy: by },
 });
 
+const movedCard = columnRow({ id: z.string(), isProvisioning: z.boolean(), isSynced: z.boolean() });
+
 /**
  * As many statements for many cards as for one; a card that is being issued moves too, without an event. Returns the
  * moved cards.
@@ -129,8 +135,9 @@ async function moveCardsOf(
   { which, set, to, details = {} }: SetMove,
 ): Promise<string[]> {
   await tx.flush();
-  const moved = await rows<{ id: string; is_provisioning: boolean; is_synced: boolean }>(
+  const moved = await rowsOf(
     tx,
+    movedCard,
     `with locked as (
        select id, status from cards where agent_id = $1 and ${which}
          and not exists (select 1 from transitions t where t.noun = 'card' and t.row_id = cards.id and t.cause_id = $3)
@@ -143,7 +150,7 @@ async function moveCardsOf(
      select id, is_provisioning, is_synced from moved order by id`,
     [agentId, cause.at, cause.causeId],
   );
-  const visible = moved.filter((card) => !card.is_provisioning).map(({ id }) => id);
+  const visible = moved.filter((card) => !card.isProvisioning).map(({ id }) => id);
   await recordCardEvents(tx, cause, visible, eventOf[kind], details);
   const wake = (cards: typeof moved, dueAt: Date | null) =>
     wakeWorkflowRuns(
@@ -152,11 +159,11 @@ async function moveCardsOf(
       dueAt,
     );
   await wake(
-    moved.filter((card) => !card.is_synced),
+    moved.filter((card) => !card.isSynced),
     cause.at,
   );
   await wake(
-    moved.filter((card) => card.is_synced),
+    moved.filter((card) => card.isSynced),
     null,
   );
   return moved.map(({ id }) => id);

@@ -1,19 +1,20 @@
 /** Reads and raises the limits of one owner. Counts nothing: that is done where records are created. @module */
+import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type LimitName, limitNames, limits } from '../../../platform/limits.ts';
 
+const raisedLimits = query((from, given: Given<{ ownerId: string }>) =>
+  from.selectFrom('owner_limits').select(['name', 'most']).where('ownerId', '=', given('ownerId')),
+);
+
 /** In the order of the table. */
 export async function limitsOf(tx: Tx, ownerId: string): Promise<ReadonlyMap<LimitName, number>> {
-  const raised = await rows<{ name: string; most: number }>(
-    tx,
-    'select name, most from owner_limits where owner_id = $1',
-    [ownerId],
-  );
-  const most = new Map(raised.map((row) => [row.name, row.most]));
+  const raised = await raisedLimits.all(tx, { ownerId });
+  const most = new Map<string, number>(raised.map((row) => [row.name, row.most]));
   return new Map(limitNames.map((name) => [name, most.get(name) ?? limits[name].most]));
 }
 

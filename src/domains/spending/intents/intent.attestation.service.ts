@@ -3,8 +3,9 @@
  * the assertion; the policy decides how long an attestation counts.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { idRow } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
@@ -44,8 +45,9 @@ export async function recordAttestation(tx: Tx, id: string, passkeyId: string, c
  * ones.
  */
 export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause): Promise<void> {
-  const locked = await rows<{ id: string }>(
+  const locked = await rowsOf(
     tx,
+    idRow,
     `select id from intents where attested_by = $1
        and (status in ('pending_approval', 'approved') or status = 'completed' and matched_transaction_id is null)
      order by id for update`,

@@ -3,7 +3,9 @@
  * statements does not depend on the number of intents.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRuns } from '../../../platform/workflow-runs.ts';
@@ -15,8 +17,9 @@ import { missOpenWindows } from './windows/window.end.service.ts';
 /** Returns how many. */
 export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
   await tx.flush();
-  const found = await rows<Record<string, unknown>>(
+  const found = await rowsOf(
     tx,
+    z.record(z.string(), z.unknown()),
     `with locked as (
        select id, status from intents where agent_id = $1 and status in ('pending_approval', 'approved')
          and matched_transaction_id is null

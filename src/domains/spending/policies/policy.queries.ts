@@ -3,11 +3,11 @@
  * not returned.
  * @module
  */
-import { sql } from 'kysely';
-import { type Given, query } from '../../../db/db.ts';
+import { type NotNull, sql } from 'kysely';
+import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf } from '../../../db/tables.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { PolicyRow, PolicySchema } from './policy.entity.ts';
 import type { HolderStatus } from './policy.rules.ts';
@@ -41,14 +41,18 @@ export const policyOfAgent = (
 /** What each of these agents' policies allows above a declared amount, in percent; null where it says nothing. */
 export async function tolerancesOf(tx: Tx, agentIds: readonly string[]): Promise<ReadonlyMap<string, number | null>> {
   if (agentIds.length === 0) return new Map();
-  const found = await rows<{ agentId: string; percent: number | null }>(
-    tx,
-    `select agent_id as "agentId", amount_tolerance_percent::float8 as percent from policies
-     where agent_id = any($1::text[]) and removed_at is null`,
-    [[...agentIds]],
-  );
+  const found = await tolerances.all(tx, { agentIds });
   return new Map(found.map(({ agentId, percent }) => [agentId, percent]));
 }
+
+const tolerances = query((from, given: Given<{ agentIds: readonly string[] }>) =>
+  from
+    .selectFrom('policies')
+    .select(['agentId', 'amountTolerancePercent as percent'])
+    .where(sql<boolean>`agent_id = any(${given('agentIds')}::text[])`)
+    .where('removedAt', 'is', null)
+    .$narrowType<{ agentId: NotNull }>(),
+);
 
 export type PolicyFilter = { ownerId: string; kind?: 'template' | 'agent' | undefined };
 
@@ -71,19 +75,19 @@ export const listPolicies = (tx: Tx, filter: PolicyFilter, pageQuery: PageQuery)
 
 export type AgentStanding = { ownerId: string; agentId: string; status: HolderStatus };
 
+const standingOf = (from: Db, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('agents')
+    .select(['ownerId', 'id as agentId', 'status'])
+    .where('id', '=', given('agentId'))
+    .where('isProvisioning', '=', sql.lit(false));
+
+const standing = query(standingOf);
+const standingForShare = query((from, given: Given<{ agentId: string }>) => standingOf(from, given).forShare());
+
 /** Who the agent belongs to and whether it may act; null while it is not issued yet. */
-export async function agentStanding(
-  tx: Tx,
-  agentId: string,
-  lock: '' | 'for share' = '',
-): Promise<AgentStanding | null> {
-  const [agent] = await rows<AgentStanding>(
-    tx,
-    `select owner_id as "ownerId", id as "agentId", status from agents where id = $1 and not is_provisioning ${lock}`,
-    [agentId],
-  );
-  return agent ?? null;
-}
+export const agentStanding = (tx: Tx, agentId: string, lock: '' | 'for share' = ''): Promise<AgentStanding | null> =>
+  (lock === '' ? standing : standingForShare).first(tx, { agentId });
 
 /** The policy of an agent that is not issued yet is as absent as the agent. */
 export async function publishedPolicy(tx: Tx, id: string): Promise<PolicyRow | null> {

@@ -4,7 +4,8 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { type Given, query } from '../../../db/db.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -157,14 +158,13 @@ async function termsOfPolicy(tx: Tx, ownerId: string, policyId: string): Promise
   return termsOf(row);
 }
 
+const defaultLimits = query((from, given: Given<{ ownerId: string }>) =>
+  from.selectFrom('customers').select('defaultPolicy').where('ownerId', '=', given('ownerId')),
+);
+
 /** The four limits that an owner may have set for new agents. */
 async function ownersDefault(tx: Tx, ownerId: string): Promise<PolicyTerms | undefined> {
-  const [customer] = await rows<{ limits: Partial<PolicyTerms> | null }>(
-    tx,
-    'select default_policy as limits from customers where owner_id = $1',
-    [ownerId],
-  );
-  const limits = customer?.limits ?? null;
+  const limits = (await defaultLimits.first(tx, { ownerId }))?.defaultPolicy ?? null;
   return limits === null ? undefined : { ...defaultTerms, ...limits, name: 'Default' };
 }
 

@@ -1,5 +1,8 @@
 /** The trial balance: the debits and credits of each account, now or up to an instant. Decides nothing. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { centsValue } from '../../../db/row-values.ts';
+import { rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import { balanceChange } from './account.rules.ts';
 
@@ -10,10 +13,12 @@ export type AccountTotals = {
   readonly balanceCents: Cents;
 };
 
-type Sums = Omit<AccountTotals, 'balanceCents'>;
+const sumsRow = z.object({ account: z.string(), debitedCents: centsValue, creditedCents: centsValue });
 
 export async function trialBalance(tx: Tx, ownerId: string, asOf: Date | undefined): Promise<AccountTotals[]> {
-  const sums = await (asOf === undefined ? rows<Sums>(tx, now, [ownerId]) : rows<Sums>(tx, upTo, [ownerId, asOf]));
+  const sums = await (asOf === undefined
+    ? rowsOf(tx, sumsRow, now, [ownerId])
+    : rowsOf(tx, sumsRow, upTo, [ownerId, asOf]));
   return sums.map((row) => ({
     ...row,
     balanceCents: cents(balanceChange(row.account, row.creditedCents - row.debitedCents)),

@@ -4,14 +4,18 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
+import { idValue } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Cents, inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, type OwnerAccount } from './account.rules.ts';
+import { balancesByName } from './ledger.queries.ts';
 import type { Posting } from './ledger.rules.ts';
 import { commitmentTo } from './seal.rules.ts';
 
@@ -64,15 +68,15 @@ export type PostResult = {
 export async function postJournals(tx: Tx, cause: Cause, journals: readonly JournalDraft[]): Promise<PostResult[]> {
   if (journals.length === 0) return [];
   const posted = await orRefused(
-    rows<Posted>(tx, 'select journal_id, posted, balances, owed_cents from post_journals($1::jsonb)', [
+    rowsOf(tx, postedRow, 'select journal_id, posted, balances, owed_cents from post_journals($1::jsonb)', [
       JSON.stringify(journals.map((draft) => recordOf(draft, cause))),
     ]),
   );
   return posted.map((row) => ({
-    journalId: row.journal_id,
+    journalId: row.journalId,
     outcome: row.posted ? 'posted' : 'already',
     balances: row.balances,
-    owedCents: row.owed_cents,
+    owedCents: row.owedCents,
   }));
 }
 
@@ -97,12 +101,12 @@ export async function lockAccounts<Name extends string>(
   ownerId: string,
   accounts: readonly Name[],
 ): Promise<Record<Name, number>> {
-  const locked = await rows<{ name: Name; balance_cents: number }>(
-    tx,
-    'select name, balance_cents from lock_accounts($1, $2::text[], $3)',
-    [ownerId, [...accounts], cause.at],
-  );
-  return Object.fromEntries(locked.map((row) => [row.name, row.balance_cents])) as Record<Name, number>;
+  const locked = await rowsOf(tx, lockedRow, 'select name, balance_cents from lock_accounts($1, $2::text[], $3)', [
+    ownerId,
+    [...accounts],
+    cause.at,
+  ]);
+  return balancesByName(accounts, locked);
 }
 
 /**
@@ -118,12 +122,13 @@ export async function openAccounts(
   await runSql(tx, 'select open_accounts($1, $2::text[], $3)', [ownerId, [...accounts], cause.at]);
 }
 
-type Posted = {
-  journal_id: Id<'journal'>;
-  posted: boolean;
-  balances: Record<string, number>;
-  owed_cents: number;
-};
+const lockedRow = columnRow({ name: z.string(), balanceCents: z.int() });
+const postedRow = columnRow({
+  journalId: idValue('journal'),
+  posted: z.boolean(),
+  balances: z.record(z.string(), z.int()),
+  owedCents: z.int(),
+});
 
 /** As the database function `post_journals` takes it. */
 function recordOf(draft: JournalDraft, cause: Cause): object {

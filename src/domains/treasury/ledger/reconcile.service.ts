@@ -3,13 +3,15 @@
  * the areas registered. Reads in the caller's snapshot and reports differences; repairs nothing.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { firstRowOf, rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { ReconciliationQuery } from '../../../platform/reconciliation.ts';
 import { genesisOfRecords, type RecordHead } from '../../../platform/record-chains/record-chain.rules.ts';
 import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
+import { recordHead } from '../../../platform/record-chains/seal-records.ts';
 import { verifyRecords } from '../../../platform/record-chains/verify-records.ts';
-import type { SignedHead } from './checkpoint.rules.ts';
+import { type StoredCheckpoint, storedCheckpoint } from './verify.queries.ts';
 import type { BookCheck } from './verify.rules.ts';
 
 export type RecordVerification = {
@@ -17,6 +19,9 @@ export type RecordVerification = {
   readonly sealedThrough: number;
   readonly unsealed: number;
 };
+
+/** Each query has its own columns, which it describes itself. */
+const differenceRow = z.record(z.string(), z.unknown());
 
 /** The name of the query is the subject of its differences. */
 export async function reconcile(
@@ -26,20 +31,12 @@ export async function reconcile(
   book: BookCheck,
 ): Promise<void> {
   for (const { name, sql, describe } of queries) {
-    const different = await rows<Record<string, unknown>>(tx, `select * from (${sql}) difference limit 100`, [ownerId]);
+    const different = await rowsOf(tx, differenceRow, `select * from (${sql}) difference limit 100`, [ownerId]);
     for (const row of different) book.differs('reconciliation', name, describe(row));
   }
 }
 
-export type StoredRecordCheckpoint = SignedHead & {
-  readonly chain: string;
-  readonly at: string;
-  readonly keyId: string;
-  readonly root: string;
-  readonly rootSignature: string;
-  /** The seal with that sequence as it is now; null where it is gone. */
-  readonly sealHash: string | null;
-};
+export type StoredRecordCheckpoint = StoredCheckpoint & { readonly chain: string };
 
 type CheckCheckpoint = (checkpoint: StoredRecordCheckpoint) => void;
 
@@ -62,14 +59,17 @@ export async function checkRecords(
 
 const start: RecordHead = { sequence: 0, hash: genesisOfRecords };
 
+const checkpointRow = storedCheckpoint.extend({ chain: z.string() });
+
 async function recordCheckpointsOf(
   tx: Tx,
   { name }: RecordChain,
   ownerId: string,
   after: number,
 ): Promise<StoredRecordCheckpoint[]> {
-  const found = await rows<Omit<StoredRecordCheckpoint, 'at'> & { at: Date }>(
+  const found = await rowsOf(
     tx,
+    checkpointRow,
     `select c.chain, c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
        c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
      from record_checkpoints c
@@ -81,8 +81,9 @@ async function recordCheckpointsOf(
 }
 
 async function lastVerified(tx: Tx, { name }: RecordChain, ownerId: string): Promise<RecordHead | undefined> {
-  const [found] = await rows<RecordHead>(
+  const found = await firstRowOf(
     tx,
+    recordHead,
     `select c.sequence, c.hash from record_verified v
      join record_checkpoints c on c.chain = v.chain and c.owner_id = v.owner_id and c.sequence = v.sequence
      join record_seals s on s.chain = c.chain and s.owner_id = c.owner_id and s.sequence = c.sequence and s.hash = c.hash

@@ -3,7 +3,10 @@
  * snapshot and reports differences; repairs nothing.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { idRow } from '../../../db/row-values.ts';
+import { firstRowOf, oneRowOf, rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { SignedHead } from './checkpoint.rules.ts';
 import type { BookCheck } from './verify.rules.ts';
 
@@ -12,9 +15,22 @@ export type StoredCheckpoint = SignedHead & {
   readonly keyId: string;
   readonly root: string;
   readonly rootSignature: string;
-  /** The seal that stands at its sequence now. */
+  /** The seal that stands at its sequence now; null where it is gone. */
   readonly sealHash: string | null;
 };
+
+/** A stored checkpoint, as PostgreSQL returns it. */
+export const storedCheckpoint = z.object({
+  ownerId: z.string(),
+  sequence: z.int(),
+  hash: z.string(),
+  signature: z.string(),
+  at: z.date(),
+  keyId: z.string(),
+  root: z.string(),
+  rootSignature: z.string(),
+  sealHash: z.string().nullable(),
+});
 
 /** Oldest first, with a sequence above `after` and up to `through`. */
 export async function checkpointsOf(
@@ -23,8 +39,9 @@ export async function checkpointsOf(
   after: number,
   through?: number,
 ): Promise<StoredCheckpoint[]> {
-  const found = await rows<Omit<StoredCheckpoint, 'at'> & { at: Date }>(
+  const found = await rowsOf(
     tx,
+    storedCheckpoint,
     `select c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
        c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
      from ledger_checkpoints c left join journal_seals s on s.owner_id = c.owner_id and s.sequence = c.sequence
@@ -46,8 +63,9 @@ export async function checkStanding(tx: Tx, ownerId: string, book: BookCheck, fu
 }
 
 async function checkAccounts(tx: Tx, ownerId: string, book: BookCheck, full: boolean): Promise<void> {
-  const accounts = await rows<{ name: string; balance: number; version: number; turnover: number }>(
+  const accounts = await rowsOf(
     tx,
+    z.object({ name: z.string(), balance: z.int(), version: z.int(), turnover: z.int() }),
     `select name, balance_cents as balance, version, credited_cents - debited_cents as turnover
      from ledger_accounts where owner_id = $1`,
     [ownerId],
@@ -72,8 +90,9 @@ async function checkAccounts(tx: Tx, ownerId: string, book: BookCheck, full: boo
 }
 
 async function checkHead(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
-  const [head] = await rows<{ sequence: number; hash: string }>(
+  const head = await firstRowOf(
     tx,
+    z.object({ sequence: z.int(), hash: z.string() }),
     'select sequence, hash from ledger_heads where owner_id = $1',
     [ownerId],
   );
@@ -83,8 +102,9 @@ async function checkHead(tx: Tx, ownerId: string, book: BookCheck): Promise<void
 }
 
 async function checkHolds(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
-  const different = await rows<{ account: string; held: number; balance: number }>(
+  const different = await rowsOf(
     tx,
+    z.object({ account: z.string(), held: z.int(), balance: z.int() }),
     `select coalesce(h.account, a.name) as account, coalesce(h.held, 0) as held, coalesce(a.balance_cents, 0) as balance
      from (select account, sum(held_cents)::bigint as held from open_holds($1) group by account) h
      full join (select name, balance_cents from ledger_accounts where owner_id = $1 and name like '%:held') a
@@ -99,8 +119,9 @@ async function checkHolds(tx: Tx, ownerId: string, book: BookCheck): Promise<voi
 
 /** Over everything an owner has, in and outside, the book sums to zero. */
 async function checkSum(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
-  const [sum] = await rows<{ cents: number }>(
+  const { cents } = await oneRowOf(
     tx,
+    z.object({ cents: z.int() }),
     `select (
        (select coalesce(sum(credited_cents - debited_cents), 0) from ledger_accounts where owner_id = $1)
        + (select coalesce(sum(credited_cents - debited_cents), 0) from contra_totals where owner_id = $1)
@@ -109,12 +130,13 @@ async function checkSum(tx: Tx, ownerId: string, book: BookCheck): Promise<void>
      )::bigint as cents`,
     [ownerId],
   );
-  if (sum?.cents !== 0) book.differs('total', ownerId, `has accounts that sum to ${sum?.cents} cents, not to 0`);
+  if (cents !== 0) book.differs('total', ownerId, `has accounts that sum to ${cents} cents, not to 0`);
 }
 
 async function checkContraTotals(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
-  const totals = await rows<{ account: string; debited: number; credited: number }>(
+  const totals = await rowsOf(
     tx,
+    z.object({ account: z.string(), debited: z.int(), credited: z.int() }),
     'select account, debited_cents as debited, credited_cents as credited from contra_totals where owner_id = $1',
     [ownerId],
   );
@@ -133,8 +155,9 @@ async function checkContraTotals(tx: Tx, ownerId: string, book: BookCheck): Prom
 
 /** A journal that has no seal and waits for none would never be missed. */
 async function checkStrays(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
-  const strays = await rows<{ id: string }>(
+  const strays = await rowsOf(
     tx,
+    idRow,
     `select j.id from journals j where j.owner_id = $1
        and not exists (select from journal_seals s where s.journal_id = j.id)
        and not exists (select from unsealed_journals u where u.journal_id = j.id) limit 100`,

@@ -1,11 +1,14 @@
 /** Reads of wallets with their balances, set-based. Decides nothing. @module */
 import { sql } from 'kysely';
+import * as z from 'zod';
 import { type Db, type Given, query } from '../../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
+import { centsValue } from '../../../db/row-values.ts';
+import { oneRowOf } from '../../../db/statement.ts';
 import { columnsOf, type TableOf } from '../../../db/tables.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Own } from '../../../http/caller.ts';
-import { type Cents, cents } from '../../../kernel/money.ts';
+import type { Cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { WalletSchema } from './wallet.entity.ts';
 import type { WalletStatus } from './wallet.rules.ts';
@@ -57,10 +60,12 @@ export const findWallet = (tx: Tx, ownerId: string, walletId: string): Promise<W
   one.first(tx, { ownerId, walletId });
 
 /** The wallet an agent draws on; undefined when there is no such agent. */
-export async function walletDrawnBy(tx: Tx, agentId: string): Promise<string | undefined> {
-  const [found] = await rows<{ wallet_id: string }>(tx, 'select wallet_id from agents where id = $1', [agentId]);
-  return found?.wallet_id;
-}
+export const walletDrawnBy = async (tx: Tx, agentId: string): Promise<string | undefined> =>
+  (await drawnBy.first(tx, { agentId }))?.walletId;
+
+const drawnBy = query((from, given: Given<{ agentId: string }>) =>
+  from.selectFrom('agents').select('walletId').where('id', '=', given('agentId')),
+);
 
 /** As isolation compares it: an agent reads the wallet that it draws on, and no other of its owner. */
 export async function walletFor(tx: Tx, { ownerId, agentId }: Own, walletId: string) {
@@ -71,13 +76,14 @@ export async function walletFor(tx: Tx, { ownerId, agentId }: Own, walletId: str
 
 /** What an owner can spend out of all wallets. */
 export async function walletTotalCents(tx: Tx, ownerId: string): Promise<Cents> {
-  const [sum] = await rows<{ cents: number }>(
+  const sum = await oneRowOf(
     tx,
+    z.object({ cents: centsValue }),
     `select coalesce(sum(balance_cents), 0)::bigint as cents from ledger_accounts
      where owner_id = $1 and name like 'wallet:%:available'`,
     [ownerId],
   );
-  return cents(sum?.cents ?? 0);
+  return sum.cents;
 }
 
 declare module '../../../http/reaches.ts' {

@@ -4,8 +4,11 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/postgresql';
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { sql } from 'kysely';
+import * as z from 'zod';
+import { type Db, type Given, query } from '../../../db/db.ts';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound, unavailable } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -111,14 +114,25 @@ export async function closeWallet(tx: Tx, cause: Cause, { ownerId, walletId }: W
 }
 
 /** Keeps a wallet as it is until the transaction ends; others may use it meanwhile, but not close it. */
-export async function heldOpen(tx: Tx, ownerId: string, walletId: string): Promise<WalletStatus | undefined> {
-  const [found] = await rows<{ status: WalletStatus }>(
-    tx,
-    'select status from wallets where owner_id = $1 and id = $2 for share',
-    [ownerId, walletId],
-  );
-  return found?.status;
-}
+export const heldOpen = async (tx: Tx, ownerId: string, walletId: string): Promise<WalletStatus | undefined> =>
+  (await walletForShare.first(tx, { ownerId, walletId }))?.status;
+
+const forShare = (from: Db) => from.selectFrom('wallets').select(['id', 'status']).forShare();
+
+type Named = { readonly ownerId: string; readonly walletId: string };
+
+const walletForShare = query((from, given: Given<Named>) =>
+  forShare(from).where('ownerId', '=', given('ownerId')).where('id', '=', given('walletId')),
+);
+const openWalletForShare = query((from, given: Given<Named>) =>
+  forShare(from)
+    .where('ownerId', '=', given('ownerId'))
+    .where('id', '=', given('walletId'))
+    .where('status', '<>', sql.lit('closed')),
+);
+const defaultWalletForShare = query((from, given: Given<{ ownerId: string }>) =>
+  forShare(from).where('ownerId', '=', given('ownerId')).where('isDefault', '=', sql.lit(true)),
+);
 
 /**
  * The wallet that an agent's budget goes back to: its own, or the owner's default one where that is closed. Neither can
@@ -126,29 +140,28 @@ export async function heldOpen(tx: Tx, ownerId: string, walletId: string): Promi
  * without a row; the next one sees the new default.
  */
 export async function walletToReturnTo(tx: Tx, ownerId: string, walletId: string): Promise<Id<'wallet'>> {
-  const held = (which: string, ...params: readonly string[]) =>
-    rows<{ id: Id<'wallet'> }>(tx, `select id from wallets where owner_id = $1 and ${which} for share`, [
-      ownerId,
-      ...params,
-    ]);
-  const [own] = await held(`id = $2 and status <> 'closed'`, walletId);
-  if (own !== undefined) return own.id;
+  const own = await openWalletForShare.first(tx, { ownerId, walletId });
+  if (own !== null) return own.id;
   for (let look = 0; look < 3; look++) {
-    const [found] = await held('is_default');
-    if (found !== undefined) return found.id;
+    const found = await defaultWalletForShare.first(tx, { ownerId });
+    if (found !== null) return found.id;
   }
   throw unavailable('the default wallet is being changed');
 }
 
-async function defaultWallet(tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> {
-  const [found] = await rows<{ id: Id<'wallet'> }>(tx, 'select id from wallets where owner_id = $1 and is_default', [
-    ownerId,
-  ]);
-  return found?.id;
-}
+const defaultOf = query((from, given: Given<{ ownerId: string }>) =>
+  from
+    .selectFrom('wallets')
+    .select('id')
+    .where('ownerId', '=', given('ownerId'))
+    .where('isDefault', '=', sql.lit(true)),
+);
+
+const defaultWallet = async (tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> =>
+  (await defaultOf.first(tx, { ownerId }))?.id;
 
 async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, onConflict: string): Promise<boolean> {
-  const [inserted] = await rows<{ id: string }>(
+  const inserted = await runSql(
     tx,
     `insert into wallets (id, owner_id, name, purpose, iban, bic, parent_wallet_id, is_default, metadata, created_at, updated_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9::jsonb, $10, $10) ${onConflict} returning id`,
@@ -165,22 +178,23 @@ async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, 
       cause.at,
     ],
   );
-  if (inserted === undefined) return false;
+  if (inserted === 0) return false;
   const fundingSource = wallet(order.id);
   await openAccounts(tx, cause, order.ownerId, [available(fundingSource), held(fundingSource)]);
   return true;
 }
 
 const nextAccountNumber = async (tx: Tx): Promise<number> =>
-  (await oneRow<{ number: number }>(tx, `select nextval('wallet_iban_number') as number`)).number;
+  (await oneRowOf(tx, z.object({ number: z.int() }), `select nextval('wallet_iban_number') as number`)).number;
 
 async function mayLieBelow(tx: Tx, ownerId: string, parentId: string): Promise<void> {
   const refused = (why: string) => new DomainError('invalid_request', `body.parentWalletId: ${why}`);
   const status = await heldOpen(tx, ownerId, parentId);
   if (status === undefined) throw refused('is no wallet of this owner');
   if (status !== 'active') throw refused(`is ${status}; only an active wallet can have others below it`);
-  const { level } = await oneRow<{ level: number }>(
+  const { level } = await oneRowOf(
     tx,
+    z.object({ level: z.int() }),
     `with recursive above as (
        select id, parent_wallet_id, 1 as level from wallets where id = $1
        union all
@@ -192,15 +206,22 @@ async function mayLieBelow(tx: Tx, ownerId: string, parentId: string): Promise<v
   if (!mayHaveChild(level)) throw refused(`lies on level ${level}; wallets nest ${deepestLevel} levels deep at most`);
 }
 
+type Switch = { readonly ownerId: string; readonly at: Date; readonly butNot: string };
+
+const formerDefaults = query((from, given: Given<Switch>) =>
+  from
+    .updateTable('wallets')
+    .set({ isDefault: sql.lit(false), updatedAt: given('at') })
+    .where('ownerId', '=', given('ownerId'))
+    .where('isDefault', '=', sql.lit(true))
+    .where('id', '<>', given('butNot'))
+    .returning(['id', 'ownerId', 'status']),
+);
+
 /** The default goes from one wallet to another under the customer's lock, one change at a time. */
 async function takeDefault(tx: Tx, cause: Cause, ownerId: string, butNot?: string): Promise<Change[]> {
   await runSql(tx, 'select 1 from customers where owner_id = $1 for no key update', [ownerId]);
-  const former = await rows<Pick<WalletRow, 'id' | 'ownerId' | 'status'>>(
-    tx,
-    `update wallets set is_default = false, updated_at = $2 where owner_id = $1 and is_default and id <> $3
-     returning id, owner_id as "ownerId", status`,
-    [ownerId, cause.at, butNot ?? ''],
-  );
+  const former = await formerDefaults.all(tx, { ownerId, at: cause.at, butNot: butNot ?? '' });
   return former.map((row) => changed('wallet.updated', { ...row, isDefault: false }, ['isDefault']));
 }
 
@@ -214,8 +235,9 @@ async function standingOf(tx: Tx, cause: Cause, { id, ownerId }: WalletRow) {
   const free = available(wallet(id));
   const reserved = held(wallet(id));
   const balances = await lockAccounts(tx, cause, ownerId, [free, reserved]);
-  const below = await oneRow<{ openChildren: number; drawingAgents: number }>(
+  const below = await oneRowOf(
     tx,
+    z.object({ openChildren: z.int(), drawingAgents: z.int() }),
     `select (select count(*) from wallets where parent_wallet_id = $1 and status <> 'closed') as "openChildren",
        (select count(*) from agents where wallet_id = $1 and status <> 'closed') as "drawingAgents"`,
     [id],
