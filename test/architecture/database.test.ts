@@ -40,23 +40,4 @@ test('no SQL template of a query has a type from a cast', async () => {
 });
 
 /** Each converted file leaves this list; none is added. */
-const stillClaimed: readonly string[] = [
-  'src/domains/delivery/webhooks/delivery.claim.service.ts',
-  'src/domains/delivery/webhooks/delivery.end.service.ts',
-  'src/domains/delivery/webhooks/delivery.result.service.ts',
-  'src/domains/delivery/webhooks/endpoint.service.ts',
-  'src/domains/identity/agent-tokens/agent-token.service.ts',
-  'src/domains/identity/approvals/approval-link.service.ts',
-  'src/domains/identity/credentials/credential.queries.ts',
-  'src/domains/identity/keys/key.queries.ts',
-  'src/domains/identity/keys/key.service.ts',
-  'src/domains/identity/passkeys/assertion.service.ts',
-  'src/domains/identity/passkeys/challenge.service.ts',
-  'src/domains/identity/passkeys/passkey.queries.ts',
-  'src/domains/identity/passkeys/passkey.service.ts',
-  'src/domains/parties/customers/customer.service.ts',
-  'src/domains/treasury/ledger/checkpoint.service.ts',
-  'src/domains/treasury/ledger/checkpoint.verify.service.ts',
-  'src/domains/treasury/ledger/seal.service.ts',
-  'src/domains/treasury/ledger/verify.service.ts',
-];
+const stillClaimed: readonly string[] = [];

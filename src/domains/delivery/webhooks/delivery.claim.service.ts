@@ -4,30 +4,32 @@
  * @module
  */
 import * as z from 'zod';
+import { idRow, idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { timeoutsUntilProbing } from './webhook.rules.ts';
 
-export type Claimed = {
-  readonly id: Id<'delivery'>;
-  readonly webhookId: Id<'webhook'>;
-  readonly ownerId: string;
-  readonly plan: string;
+const claimedDelivery = z.object({
+  id: idValue('delivery'),
+  webhookId: idValue('webhook'),
+  ownerId: z.string(),
+  plan: z.string(),
   /** The number of the attempt that this claim is for. */
-  readonly attempt: number;
+  attempt: z.int(),
   /** The fencing token: a result is recorded only while it is the row's. */
-  readonly fence: number;
-  readonly url: string;
-  readonly sealedSecret: string;
-  readonly event: string;
-  readonly requestId: string;
-  readonly runId: string | null;
+  fence: z.int(),
+  url: z.string(),
+  sealedSecret: z.string(),
+  event: z.string(),
+  requestId: z.string(),
+  runId: z.string().nullable(),
   /** The event's number. */
-  readonly sequence: number;
-  readonly createdAt: Date;
-  readonly data: Record<string, unknown>;
-};
+  sequence: z.int(),
+  createdAt: z.date(),
+  data: z.record(z.string(), z.unknown()),
+});
+export type Claimed = Readonly<z.output<typeof claimedDelivery>>;
 
 export type ClaimLimits = {
   /** Attempts under way to one receiver, over all processes. */
@@ -38,11 +40,11 @@ export type ClaimLimits = {
 /** Up to `most` deliveries never attempted, oldest first per receiver, receivers in no order. */
 export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimits): Promise<Claimed[]> {
   await throughIndexes(tx);
-  const receivers = await rowsOf(tx, z.object({ id: z.string() }), lockReceiversWithWork);
+  const receivers = await rowsOf(tx, idRow, lockReceiversWithWork);
   if (receivers.length === 0) return [];
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
-  return rows<Claimed>(tx, claimOf(waiting), [
+  return rowsOf(tx, claimedDelivery, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
     timeoutsUntilProbing,
@@ -66,7 +68,7 @@ export async function claimRetries(
   await throughIndexes(tx);
   await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
   await releaseExpiredRetries(tx, webhookId);
-  return rows<Claimed>(tx, claimOf(due), [
+  return rowsOf(tx, claimedDelivery, claimOf(due), [
     [webhookId],
     limits.perReceiver,
     timeoutsUntilProbing,
@@ -132,7 +134,7 @@ const lockReceiversWithWork = `${receiversWithWork}
 export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
   rowsOf(
     tx,
-    z.object({ id: z.string() }),
+    idRow,
     `${receiversWithWork} select w.id from webhooks w
      where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
   );

@@ -3,7 +3,9 @@
  * dead letters where their plan has these. An attempt under way is left to its result.
  * @module
  */
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { oneRowOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
 import { endpointWorkflowId } from './endpoint.messages.ts';
@@ -49,8 +51,9 @@ export function endRetriesOf(
 }
 
 async function end(tx: Tx, which: string, reason: string, params: readonly unknown[]): Promise<number> {
-  const [row] = await rows<{ ended: number }>(
+  const { ended } = await oneRowOf(
     tx,
+    z.object({ ended: z.int() }),
     `with ended as (
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
@@ -60,7 +63,7 @@ async function end(tx: Tx, which: string, reason: string, params: readonly unkno
      select count(*)::int as ended from ended`,
     [deadLetterPlans, reason, ...params],
   );
-  return row?.ended ?? 0;
+  return ended;
 }
 
 const deadLetterPlans = plans.filter((plan) => lostStatus(plan) === 'dead');

@@ -3,15 +3,17 @@
  * workflow run of the subscription's retries. A result whose claim has expired changes nothing.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { idRow, idValue } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
 import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
-import { type Health, healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
+import { healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
 import { disableWebhook } from './webhook.service.ts';
 
 /** Ids of the deliveries whose result counted. */
@@ -41,8 +43,9 @@ function settle(result: Result, isOpen: boolean, now: Date): Settled {
 }
 
 async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<string>> {
-  const open = await rows<{ id: string }>(
+  const open = await rowsOf(
     tx,
+    idRow,
     `select id from webhooks where id = any($1::text[]) and deleted_at is null and status <> 'disabled'`,
     [[...new Set(results.map(({ claimed }) => claimed.webhookId))]],
   );
@@ -57,8 +60,9 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
     next_attempt_at: 'nextAttemptAt' in after ? after.nextAttemptAt : null,
     attempt: [attemptRecord(result, evaluated, now)],
   }));
-  const counted = await rows<{ id: string }>(
+  const counted = await rowsOf(
     tx,
+    idRow,
     `update webhook_deliveries d set status = r.status, lease_until = null, attempts_made = d.attempts_made + 1,
        next_attempt_at = r.next_attempt_at, attempts = d.attempts || r.attempt,
        delivered_at = case when r.status = 'succeeded' then $2::timestamptz end
@@ -108,6 +112,13 @@ async function ensureRetried(tx: Tx, applied: readonly Settled[], now: Date): Pr
   );
 }
 
+const healthRow = z.object({
+  id: idValue('webhook'),
+  failuresInRow: z.int(),
+  timeoutsInRow: z.int(),
+  failingSince: z.date().nullable(),
+});
+
 /** Returns the subscriptions that it disabled. */
 async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promise<Set<string>> {
   const disabled = new Set<string>();
@@ -116,8 +127,9 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
     outcomes.get(id)?.some(({ evaluated }) => evaluated.outcome !== 'success'),
   );
   // Receivers that only succeeded are written only if they had been failing.
-  const before = await rows<{ id: Settled['result']['claimed']['webhookId'] } & Health>(
+  const before = await rowsOf(
     tx,
+    healthRow,
     `select webhook_id as id, failures_in_row as "failuresInRow", timeouts_in_row as "timeoutsInRow",
        failing_since as "failingSince"
      from webhook_health where webhook_id = any($1::text[]) and (failures_in_row > 0 or webhook_id = any($2::text[]))

@@ -4,14 +4,16 @@
  * or opens it again.
  * @module
  */
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { type Given, query } from '../../../db/db.ts';
+import { firstRowOf, oneRowOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { isoOrNull, later } from '../../../kernel/instant.ts';
 import { closeWorkflowRun, lockWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
 import { type EndpointChange, type EndpointNext, type EndpointView, endpointWorkflowId } from './endpoint.messages.ts';
 import { type EndpointFacts, isProbed, nextEndpointStep } from './endpoint.rules.ts';
-import type { WebhookStatus } from './webhook.rules.ts';
 
 /** Undefined while the subscription is open. */
 export const whyEndpointClosed = async (
@@ -36,8 +38,9 @@ const waiting = `webhook_id = $1 and ($2::text is null or id = $2) and status = 
 
 /** Makes up to `limit` waiting deliveries due now; answers how many. `deliveryId` null: all of the subscription. */
 export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: Date, limit: number): Promise<number> {
-  const { changed } = await oneRow<{ changed: number }>(
+  const { changed } = await oneRowOf(
     tx,
+    z.object({ changed: z.int() }),
     `with changed as (
        update webhook_deliveries set next_attempt_at = $3 where status = 'pending' and id in (
          select id from webhook_deliveries where ${waiting} and next_attempt_at > $3 order by seq limit $4::int)
@@ -49,34 +52,49 @@ export async function makeDue(tx: Tx, { webhookId, deliveryId }: Waiting, now: D
 }
 
 export const countDue = (tx: Tx, { webhookId, deliveryId }: Waiting, now: Date): Promise<EndpointChange> =>
-  oneRow<EndpointChange>(
+  oneRowOf(
     tx,
+    z.object({ deliveries: z.int() }),
     `select count(*)::int as deliveries from webhook_deliveries where ${waiting} and next_attempt_at <= $3`,
     [webhookId, deliveryId, now],
   );
 
-type Subscription = { status: WebhookStatus; isDeleted: boolean };
+const subscription = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('webhooks').select(['status', 'deletedAt']).where('id', '=', given('id')),
+);
+type Subscription = Awaited<ReturnType<typeof subscription.all>>[number];
 
 async function subscriptionOf(tx: Tx, id: Id<'webhook'>): Promise<Subscription> {
-  const [row] = await rows<Subscription>(
-    tx,
-    `select status, deleted_at is not null as "isDeleted" from webhooks where id = $1`,
-    [id],
-  );
-  if (row === undefined) throw notFound('webhook', id);
+  const row = await subscription.first(tx, { id });
+  if (row === null) throw notFound('webhook', id);
   return row;
 }
 
-function whyClosed({ status, isDeleted }: Subscription): 'deleted' | 'disabled' | undefined {
-  if (isDeleted) return 'deleted';
+function whyClosed({ status, deletedAt }: Subscription): 'deleted' | 'disabled' | undefined {
+  if (deletedAt !== null) return 'deleted';
   return status === 'disabled' ? 'disabled' : undefined;
 }
 
 type Standing = EndpointFacts & Pick<EndpointView, 'lastStatus' | 'lastOutcome'> & { readonly oldestAt: Date | null };
 
+const standingRow: z.ZodType<Standing> = z.object({
+  isPaused: z.boolean(),
+  waiting: z.int(),
+  nextAttemptAt: z.date().nullable(),
+  underWay: z.int(),
+  orphaned: z.int(),
+  leaseLeftMs: z.int(),
+  openRequests: z.int(),
+  timeoutsInRow: z.int(),
+  lastStatus: z.int().nullable(),
+  lastOutcome: z.enum(['failure', 'timeout', 'gone']).nullable(),
+  oldestAt: z.date().nullable(),
+});
+
 async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
-  const [row] = await rows<Standing>(
+  const row = await firstRowOf(
     tx,
+    standingRow,
     `select w.status = 'paused' as "isPaused", h.timeouts_in_row as "timeoutsInRow", h.last_status as "lastStatus",
        h.last_outcome as "lastOutcome", waits.*, held.*,
        (select created_at from webhook_deliveries d

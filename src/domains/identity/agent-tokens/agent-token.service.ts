@@ -3,8 +3,10 @@
  * and is locked through `lockAgent`, so that no token is created while its agent is being closed.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { idValue } from '../../../db/row-values.ts';
+import { firstRowOf, rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -73,8 +75,9 @@ type TokenName = { readonly ownerId: Id<'owner'>; readonly agentId: Id<'agent'>;
 
 export async function revokeAgentToken(tx: Tx, name: TokenName, cause: Cause): Promise<void> {
   const { ownerId, agentId, tokenId } = name;
-  const [row] = await rows<RevokedRow & { revokedAt: Date | null }>(
+  const row = await firstRowOf(
     tx,
+    revokedRow.extend({ revokedAt: z.date().nullable() }),
     `select ${published}, revoked_at as "revokedAt" from agent_tokens
      where id = $1 and agent_id = $2 and owner_id = $3 for update`,
     [tokenId, agentId, ownerId],
@@ -88,8 +91,9 @@ export async function revokeAgentToken(tx: Tx, name: TokenName, cause: Cause): P
 
 /** For the closing of an agent: all its live tokens at once, inside that transaction. */
 export async function revokeTokensOf(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<number> {
-  const revoked = await rows<RevokedRow>(
+  const revoked = await rowsOf(
     tx,
+    revokedRow,
     `update agent_tokens set revoked_at = $2 where agent_id = $1 and revoked_at is null returning ${published}`,
     [agentId, cause.at],
   );
@@ -101,6 +105,13 @@ export async function revokeTokensOf(tx: Tx, cause: Cause, agentId: Id<'agent'>)
   return revoked.length;
 }
 
+const revokedRow = z.object({
+  id: idValue('token'),
+  ownerId: idValue('owner'),
+  agentId: idValue('agent'),
+  scopes: z.array(z.string()),
+  expiresAt: z.date().nullable(),
+});
 type RevokedRow = Pick<AgentTokenRow, 'id' | 'ownerId' | 'agentId' | 'scopes' | 'expiresAt'>;
 const published = 'id, owner_id as "ownerId", agent_id as "agentId", scopes, expires_at as "expiresAt"';
 

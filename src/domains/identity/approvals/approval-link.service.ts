@@ -4,8 +4,9 @@
  * @module
  */
 import { randomBytes } from 'node:crypto';
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { firstRowOf, rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { hashSecret } from '../../../vault/secret-hash.ts';
 import type { Vault } from '../../../vault/vault.ts';
 
@@ -27,8 +28,9 @@ export const createApprovalLinks = ({ vault, publicUrl }: { vault: Vault; public
   },
   urlsOf: async (tx, subjectIds) => {
     if (subjectIds.length === 0) return new Map();
-    const found = await rows<{ subjectId: string; sealed: string }>(
+    const found = await rowsOf(
       tx,
+      z.object({ subjectId: z.string(), sealed: z.string() }),
       'select subject_id as "subjectId", sealed_token as sealed from approval_links where subject_id = any($1::text[])',
       [[...subjectIds]],
     );
@@ -43,8 +45,9 @@ export const createApprovalLinks = ({ vault, publicUrl }: { vault: Vault; public
 /** The id of the record that a link is for; undefined for an unknown link. */
 export async function subjectBehind(tx: Tx, token: string): Promise<string | undefined> {
   if (!tokenForm.test(token)) return undefined;
-  const [found] = await rows<{ subjectId: string }>(
+  const found = await firstRowOf(
     tx,
+    z.object({ subjectId: z.string() }),
     'select subject_id as "subjectId" from approval_links where token_hash = $1',
     [hashSecret(token)],
   );

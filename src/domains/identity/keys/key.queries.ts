@@ -1,13 +1,31 @@
 /** Reads of API keys; never a secret, nor its hash. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
+import { type Given, query } from '../../../db/db.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
 
-export type LiveKey = { id: Id<'key'>; label: string | null; hint: string; createdAt: Date };
+const liveKeys = query((from, given: Given<{ ownerId: string }>) =>
+  from
+    .selectFrom('api_keys')
+    .select(['id', 'label', 'hint', 'createdAt'])
+    .where('ownerId', '=', given('ownerId'))
+    .where('revokedAt', 'is', null)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc'),
+);
+export type LiveKey = Awaited<ReturnType<typeof liveKeys.all>>[number];
 
-export const liveKeysOf = (tx: Tx, ownerId: string): Promise<LiveKey[]> =>
-  rows<LiveKey>(
-    tx,
-    `select id, label, hint, created_at as "createdAt" from api_keys
-     where owner_id = $1 and revoked_at is null order by created_at desc, id desc`,
-    [ownerId],
-  );
+export const liveKeysOf = (tx: Tx, ownerId: string): Promise<LiveKey[]> => liveKeys.all(tx, { ownerId });
+
+const lockedKeys = query((from, given: Given<{ ownerId: string }>) =>
+  from
+    .selectFrom('api_keys')
+    .select('id')
+    .where('ownerId', '=', given('ownerId'))
+    .where('revokedAt', 'is', null)
+    .orderBy('id')
+    .forUpdate(),
+);
+
+/** All live keys of the owner, locked. */
+export const lockLiveKeys = (tx: Tx, ownerId: string): Promise<{ readonly id: Id<'key'> }[]> =>
+  lockedKeys.all(tx, { ownerId });

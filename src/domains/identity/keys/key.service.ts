@@ -4,7 +4,7 @@
  * @module
  */
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { Caller } from '../../../http/caller.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -14,6 +14,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { type Mode, newKeyPrefix } from '../../../platform/mode.ts';
 import { mintSecret } from '../credentials/secret.ts';
 import { KeyRow } from './key.entity.ts';
+import { lockLiveKeys } from './key.queries.ts';
 import { ownerOfNewKey, revokeKey as revokeRule } from './key.rules.ts';
 
 type NewKey = {
@@ -64,11 +65,7 @@ function renewed(row: KeyRow, secretHash: string, hint: string): KeyRow {
 
 export async function revokeKey(tx: Tx, ownerId: Id<'owner'>, keyId: Id<'key'>, cause: Cause): Promise<void> {
   // All live keys are locked, so that two revocations at once cannot take the last two.
-  const live = await rows<{ id: string }>(
-    tx,
-    'select id from api_keys where owner_id = $1 and revoked_at is null order by id for update',
-    [ownerId],
-  );
+  const live = await lockLiveKeys(tx, ownerId);
   const key = live.find(({ id }) => id === keyId);
   if (key === undefined && (await tx.findOne(KeyRow, { id: keyId, ownerId })) === null) throw notFound('key', keyId);
   const move = revokeRule(key === undefined ? 'revoked' : 'live', live.length);

@@ -4,14 +4,14 @@
  * change.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { firstRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { type Effect, type Matter, noteHolder, type Used, useChallenge } from './challenge.service.ts';
 import { verifyAssertion } from './passkey.ceremony.ts';
-import { type Passkey, passkeyColumns } from './passkey.queries.ts';
+import { type Passkey, passkeyColumns, passkeyRow } from './passkey.queries.ts';
 import type { RelyingParty } from './relying-party.ts';
 
 export type Asserted = { readonly passkey: Passkey; readonly isRepeat: boolean };
@@ -49,8 +49,9 @@ export async function holdAssertion(
   { relyingParty, envelope: { assertion }, used, ownerId }: Answered,
   cause: Cause,
 ): Promise<Asserted> {
-  const [passkey] = await rows<Passkey>(
+  const passkey = await firstRowOf(
     tx,
+    passkeyRow,
     `select ${passkeyColumns} from passkeys
      where owner_id = $1 and (case when $3::text is null then credential_id = $2 and revoked_at is null else id = $3 end)
      for update`,

@@ -4,9 +4,11 @@
  * @module
  */
 import { createHash, randomBytes } from 'node:crypto';
+import * as z from 'zod';
+import { centsValue, idValue } from '../../../db/row-values.ts';
 import { inSavepoint } from '../../../db/savepoint.ts';
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import { firstRowOf, oneRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { addressGroupOf } from '../../../http/client-address.ts';
 import { retentionHours } from '../../../http/idempotency.ts';
 import { DomainError } from '../../../kernel/errors.ts';
@@ -15,7 +17,7 @@ import { hour } from '../../../kernel/instant.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { type ChallengePurpose, challengeMs } from './passkey.rules.ts';
+import { type ChallengePurpose, challengeMs, challengePurposes } from './passkey.rules.ts';
 
 /** What a challenge stands for; an answer to it is good for exactly this. */
 export type Matter = {
@@ -30,20 +32,21 @@ export type Matter = {
   readonly terms?: string;
 };
 
-export type Challenge = {
-  readonly id: Id<'challenge'>;
-  readonly purpose: ChallengePurpose;
-  readonly subjectId: string | null;
-  readonly amountCents: Cents | null;
-  readonly maxChargeCents: Cents | null;
-  readonly merchant: string | null;
-  readonly terms: string | null;
-  readonly name: string | null;
-  readonly challenge: string;
-  readonly expiresAt: Date;
-  readonly usedCause: string | null;
-  readonly usedBy: Id<'passkey'> | null;
-};
+const challengeRow = z.object({
+  id: idValue('challenge'),
+  purpose: z.enum(challengePurposes),
+  subjectId: z.string().nullable(),
+  amountCents: centsValue.nullable(),
+  maxChargeCents: centsValue.nullable(),
+  merchant: z.string().nullable(),
+  terms: z.string().nullable(),
+  name: z.string().nullable(),
+  challenge: z.string(),
+  expiresAt: z.date(),
+  usedCause: z.string().nullable(),
+  usedBy: idValue('passkey').nullable(),
+});
+export type Challenge = Readonly<z.output<typeof challengeRow>>;
 
 const columns = `id, purpose, subject_id as "subjectId", amount_cents as "amountCents", max_charge_cents as "maxChargeCents", merchant, terms, name, challenge,
   expires_at as "expiresAt", used_cause as "usedCause", used_by as "usedBy"`;
@@ -68,7 +71,7 @@ export async function makeChallenge(
   { ownerId, purpose, subjectId, amountCents, maxChargeCents, merchant, terms, name, askedBy }: Wanted,
 ): Promise<Challenge> {
   await sweep(tx, ownerId);
-  const [known] = await rows<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
+  const known = await firstRowOf(tx, challengeRow, `select ${columns} from passkey_challenges where id = $1`, [id]);
   if (known !== undefined) return known;
   const subject = `${purpose}/${subjectId ?? ''}`;
   const from = askedBy === undefined ? null : fromOf(subject, askedBy);
@@ -95,7 +98,7 @@ export async function makeChallenge(
       terms ?? null,
     ],
   );
-  return oneRow<Challenge>(tx, `select ${columns} from passkey_challenges where id = $1`, [id]);
+  return oneRowOf(tx, challengeRow, `select ${columns} from passkey_challenges where id = $1`, [id]);
 }
 
 /** How many of the five open challenges of an intent each kind of caller may have. */
@@ -153,8 +156,9 @@ const sweep = (tx: Tx, ownerId: string): Promise<unknown> =>
 
 /** Undefined for an unknown one, and for one that is used or past its time. */
 export async function findLiveChallenge(tx: Tx, id: string, ownerId: string): Promise<Challenge | undefined> {
-  const [found] = await rows<Challenge>(
+  const found = await firstRowOf(
     tx,
+    challengeRow,
     `select ${columns} from passkey_challenges
      where id = $1 and owner_id = $2 and used_at is null and expires_at > clock_timestamp()`,
     [id, ownerId],
@@ -169,8 +173,9 @@ export type Used = Challenge & {
 
 /** Uses the challenge for this cause, or refuses. Afterwards no other cause can use it. */
 export async function useChallenge(tx: Tx, id: string, matter: Matter, cause: Cause): Promise<Used> {
-  const [found] = await rows<Challenge & { isPast: boolean }>(
+  const found = await firstRowOf(
     tx,
+    challengeRow.extend({ isPast: z.boolean() }),
     `select ${columns}, expires_at <= clock_timestamp() as "isPast" from passkey_challenges
      where id = $1 and owner_id = $2 for update`,
     [id, matter.ownerId],

@@ -1,38 +1,44 @@
 /** Reads of passkeys: an owner's enrolled ones, oldest first. No decision is made here. @module */
-import { rows, type Tx } from '../../../db/tx.ts';
-import type { Id } from '../../../kernel/ids.ts';
+import * as z from 'zod';
+import { idValue } from '../../../db/row-values.ts';
+import { oneRowOf, rowsOf } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 
-export type Passkey = {
-  readonly id: Id<'passkey'>;
-  readonly ownerId: Id<'owner'>;
-  readonly name: string;
-  readonly credentialId: string;
-  readonly publicKey: Uint8Array;
-  readonly counter: number;
-  readonly transports: readonly string[];
-  readonly backedUp: boolean;
-  readonly approvesFrom: Date;
-  readonly createdAt: Date;
-  readonly lastUsedAt: Date | null;
-};
+/** A row with the columns of `passkeyColumns`. */
+export const passkeyRow = z.object({
+  id: idValue('passkey'),
+  ownerId: idValue('owner'),
+  name: z.string(),
+  credentialId: z.string(),
+  publicKey: z.instanceof(Uint8Array),
+  counter: z.int(),
+  transports: z.array(z.string()),
+  backedUp: z.boolean(),
+  approvesFrom: z.date(),
+  createdAt: z.date(),
+  lastUsedAt: z.date().nullable(),
+});
+export type Passkey = Readonly<z.output<typeof passkeyRow>>;
 
 export const passkeyColumns = `id, owner_id as "ownerId", name, credential_id as "credentialId",
   public_key as "publicKey", counter, transports, backed_up as "backedUp", approves_from as "approvesFrom",
   created_at as "createdAt", last_used_at as "lastUsedAt"`;
 
 export const enrolledPasskeys = (tx: Tx, ownerId: string): Promise<Passkey[]> =>
-  rows<Passkey>(
+  rowsOf(
     tx,
+    passkeyRow,
     `select ${passkeyColumns} from passkeys where owner_id = $1 and revoked_at is null order by created_at, id`,
     [ownerId],
   );
 
 /** When the owner's last passkey was removed, if that ever happened. */
 export async function lastGoneAt(tx: Tx, ownerId: string): Promise<Date | null> {
-  const [found] = await rows<{ at: Date | null }>(
+  const { at } = await oneRowOf(
     tx,
+    z.object({ at: z.date().nullable() }),
     'select max(revoked_at) as at from passkeys where owner_id = $1 and was_last',
     [ownerId],
   );
-  return found?.at ?? null;
+  return at;
 }

@@ -3,8 +3,8 @@
  * time. The ceremonies decide the permission; `onRevoked` removes the attestations of a removed passkey.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import { firstRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { AssertionEnvelope, WebauthnAnswer } from '../../../http/webauthn.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -15,7 +15,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import { holdAssertion, withAssertion } from './assertion.service.ts';
 import { type CeremonyResult, ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
 import { type Attested, verifyCreation } from './passkey.ceremony.ts';
-import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns } from './passkey.queries.ts';
+import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns, passkeyRow } from './passkey.queries.ts';
 import { approvesFrom, removalDemand, silenceMs, whyNoFurther, whySelfRevoke } from './passkey.rules.ts';
 import { unnamed } from './passkey.wire.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
@@ -84,8 +84,9 @@ type Fresh = {
 async function insertPasskey(tx: Tx, { passkeyId, ownerId, name, attested }: Fresh, cause: Cause): Promise<Passkey> {
   const { credentialId, publicKey, counter, transports, backedUp } = attested;
   const from = approvesFrom(cause.at, await lastGoneAt(tx, ownerId));
-  const [row] = await rows<Passkey>(
+  const row = await firstRowOf(
     tx,
+    passkeyRow,
     `insert into passkeys (id, owner_id, name, credential_id, public_key, counter, transports, backed_up, approves_from, created_at)
      values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
      on conflict (credential_id) where revoked_at is null do nothing returning ${passkeyColumns}`,
@@ -167,7 +168,7 @@ async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Goi
 const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> => runSql(tx, 'select lock_passkeys($1)', [ownerId]);
 
 async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefined> {
-  return (await rows<Passkey>(tx, `select ${passkeyColumns} from passkeys where id = $1`, [id]))[0];
+  return firstRowOf(tx, passkeyRow, `select ${passkeyColumns} from passkeys where id = $1`, [id]);
 }
 
 /** Another request removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */

@@ -3,8 +3,9 @@
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
+import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
-import { rows, type Tx } from '../../../db/tx.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -54,10 +55,14 @@ export async function insertCustomer(tx: Tx, cause: Cause, mode: Mode, customer:
   return true;
 }
 
+const lockedPlan = query((from, given: Given<{ ownerId: string }>) =>
+  from.selectFrom('customers').select('plan').where('ownerId', '=', given('ownerId')).forUpdate(),
+);
+
 /** Locks the customer's row, so that only one transaction at a time counts against the plan's ceilings. */
 export async function lockPlan(tx: Tx, ownerId: string): Promise<Plan> {
-  const [row] = await rows<{ plan: Plan }>(tx, 'select plan from customers where owner_id = $1 for update', [ownerId]);
-  if (row === undefined) throw new Error(`owner ${ownerId} has no customer`);
+  const row = await lockedPlan.first(tx, { ownerId });
+  if (row === null) throw new Error(`owner ${ownerId} has no customer`);
   return row.plan;
 }
 

@@ -4,8 +4,10 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import { tryLock } from '../../../db/try-lock.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { later } from '../../../kernel/instant.ts';
 import { type Checkpoint, type CheckpointHead, firstRoot, makeCheckpoint } from './checkpoint.rules.ts';
 import type { CheckpointStore } from './checkpoint.store.ts';
@@ -20,8 +22,7 @@ export async function writeCheckpoint(
   { key, store }: CheckpointKeeper,
   realNow: () => Date = () => new Date(),
 ): Promise<Checkpoint | undefined> {
-  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-  if (!mine) return undefined;
+  if (!(await tryLock(tx, lockKey))) return undefined;
   const heads = await movedHeads(tx);
   if (heads.length === 0) return undefined;
   const last = await store.last();
@@ -35,13 +36,17 @@ export async function writeCheckpoint(
 const after = (last: string | undefined, now: Date): string =>
   (last === undefined || Date.parse(last) < now.getTime() ? now : later(new Date(last), 1)).toISOString();
 
+const ownHead = z.object({ ownerId: z.string(), sequence: z.int(), hash: z.string() });
+
 async function movedHeads(tx: Tx): Promise<CheckpointHead[]> {
-  const ofJournals = await rows<CheckpointHead>(
+  const ofJournals = await rowsOf(
     tx,
+    ownHead,
     'select owner_id as "ownerId", sequence, hash from ledger_heads where sequence > checkpointed_sequence',
   );
-  const ofRecords = await rows<CheckpointHead>(
+  const ofRecords = await rowsOf(
     tx,
+    ownHead.extend({ chain: z.string() }),
     'select chain, owner_id as "ownerId", sequence, hash from record_heads where sequence > checkpointed_sequence',
   );
   return [...ofJournals, ...ofRecords];

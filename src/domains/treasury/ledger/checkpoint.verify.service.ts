@@ -4,8 +4,10 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
 import type { Database } from '../../../db/database.ts';
-import { rows } from '../../../db/tx.ts';
+import { rowsOf } from '../../../db/statement.ts';
 import { type Checkpoint, faultOf, firstRoot, type SignedHead } from './checkpoint.rules.ts';
 import type { CheckpointStore } from './checkpoint.store.ts';
 import type { Difference } from './verify.rules.ts';
@@ -41,9 +43,17 @@ function faultIn(checkpoint: Checkpoint, keys: ReadonlyMap<string, KeyObject>): 
   return key === undefined ? `is signed by an unknown key ${checkpoint.keyId}` : faultOf(key, checkpoint);
 }
 
+const changedHead = columnRow({
+  chain: z.string().nullable(),
+  ownerId: z.string(),
+  sequence: z.int(),
+  hash: z.string().nullable(),
+});
+
 async function changedHeads(database: Database, heads: readonly SignedHead[]): Promise<string[]> {
-  const changed = await rows<{ chain: string | null; owner_id: string; sequence: number; hash: string | null }>(
+  const changed = await rowsOf(
     database.read(),
+    changedHead,
     `select h.chain, h.owner_id, h.sequence, coalesce(s.hash, r.hash) as hash
      from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as h (chain, owner_id, sequence, hash)
      left join journal_seals s on h.chain is null and s.owner_id = h.owner_id and s.sequence = h.sequence
@@ -56,17 +66,19 @@ async function changedHeads(database: Database, heads: readonly SignedHead[]): P
       heads.map(({ hash }) => hash),
     ],
   );
-  return changed.map(({ chain, owner_id, sequence, hash }) => {
-    const name = `${chain === null ? 'journal' : `${chain} record`} ${sequence} of ${owner_id}`;
+  return changed.map(({ chain, ownerId, sequence, hash }) => {
+    const name = `${chain === null ? 'journal' : `${chain} record`} ${sequence} of ${ownerId}`;
     return hash === null ? `knows ${name}, which is gone` : `knows another seal of ${name}: history was rewritten`;
   });
 }
 
-type KnownRoot = { readonly root: string; readonly at: Date };
+const knownRoot = z.object({ root: z.string(), at: z.date() });
+type KnownRoot = Readonly<z.output<typeof knownRoot>>;
 
 const knownRoots = (database: Database): Promise<KnownRoot[]> =>
-  rows<KnownRoot>(
+  rowsOf(
     database.read(),
+    knownRoot,
     `select distinct root, created_at as at from ledger_checkpoints
      union select distinct root, created_at from record_checkpoints order by at`,
   );

@@ -3,9 +3,11 @@
  * it.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
-import { journalFacts } from './journal.queries.ts';
+import * as z from 'zod';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import { tryLock } from '../../../db/try-lock.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { journalFacts, journalOnRecord } from './journal.queries.ts';
 import { type Head, type JournalOnRecord, type Seal, sealAll } from './seal.rules.ts';
 
 const batchSize = 2_000;
@@ -13,8 +15,7 @@ const lockKey = 8_400_110;
 
 /** How many journals were sealed; 0 also when another process is sealing. */
 export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<number> {
-  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [lockKey]);
-  if (!mine) return 0;
+  if (!(await tryLock(tx, lockKey))) return 0;
   const journals = await takeUnsealed(tx, limit);
   if (journals.length === 0) return 0;
   const seals = sealAll(journals, await headsOf(tx, journals));
@@ -28,8 +29,9 @@ export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<n
  * when the earlier one is: so no order of sealing contradicts an account's versions.
  */
 const takeUnsealed = (tx: Tx, limit: number): Promise<JournalOnRecord[]> =>
-  rows<JournalOnRecord>(
+  rowsOf(
     tx,
+    journalOnRecord,
     `with taken as (
        delete from unsealed_journals u using (
          select position from unsealed_journals order by position limit $1
@@ -42,12 +44,13 @@ const takeUnsealed = (tx: Tx, limit: number): Promise<JournalOnRecord[]> =>
 
 async function headsOf(tx: Tx, journals: readonly JournalOnRecord[]): Promise<Map<string, Head>> {
   const owners = [...new Set(journals.map(({ ownerId }) => ownerId))];
-  const heads = await rows<Head & { owner_id: string }>(
+  const heads = await rowsOf(
     tx,
-    'select owner_id, sequence, hash from ledger_heads where owner_id = any($1::text[])',
+    z.object({ ownerId: z.string(), sequence: z.int(), hash: z.string() }),
+    'select owner_id as "ownerId", sequence, hash from ledger_heads where owner_id = any($1::text[])',
     [owners],
   );
-  return new Map(heads.map(({ owner_id, sequence, hash }) => [owner_id, { sequence, hash }]));
+  return new Map(heads.map(({ ownerId, sequence, hash }) => [ownerId, { sequence, hash }]));
 }
 
 async function keep(tx: Tx, seals: readonly Seal[]): Promise<void> {

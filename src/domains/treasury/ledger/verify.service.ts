@@ -4,8 +4,11 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import { runSql } from '../../../db/statement.ts';
-import { oneRow, rows, type Tx } from '../../../db/tx.ts';
+import * as z from 'zod';
+import { type Given, query } from '../../../db/db.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import { tryLock } from '../../../db/try-lock.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { ReconciliationQuery } from '../../../platform/reconciliation.ts';
 import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
@@ -157,12 +160,14 @@ function signatureFault(checkpoint: AnyCheckpoint, publicKeys: PublicKeys | unde
     : 'has a root signature that is not ours';
 }
 
+const verifiedThrough = query((from, given: Given<{ ownerId: string }>) =>
+  from.selectFrom('ledger_verified').select('sequence').where('ownerId', '=', given('ownerId')),
+);
+
 /** Where the last check ended, if that is still what a checkpoint signed and what the seal says. */
 async function lastVerified(tx: Tx, ownerId: string, publicKeys: PublicKeys | undefined): Promise<Head | undefined> {
-  const [mark] = await rows<{ sequence: number }>(tx, 'select sequence from ledger_verified where owner_id = $1', [
-    ownerId,
-  ]);
-  if (mark === undefined) return undefined;
+  const mark = await verifiedThrough.first(tx, { ownerId });
+  if (mark === null) return undefined;
   const [checkpoint] = await checkpointsOf(tx, ownerId, mark.sequence - 1, mark.sequence);
   if (checkpoint === undefined || checkpoint.sealHash !== checkpoint.hash) return undefined;
   const isOurs = signatureFault(checkpoint, publicKeys) === undefined;
@@ -170,8 +175,7 @@ async function lastVerified(tx: Tx, ownerId: string, publicKeys: PublicKeys | un
 }
 
 async function oneAtATime(tx: Tx): Promise<void> {
-  const { mine } = await oneRow<{ mine: boolean }>(tx, 'select pg_try_advisory_xact_lock($1) as mine', [fullCheckLock]);
-  if (mine) return;
+  if (await tryLock(tx, fullCheckLock)) return;
   throw new DomainError(
     'rate_limited',
     'another check in full is running; repeat in a minute, or leave out full=true',
@@ -183,12 +187,13 @@ async function oneAtATime(tx: Tx): Promise<void> {
 
 /** Every owner that has, or once had, an account, a journal, an audit row or a decision. */
 export async function ownersWithBooks(tx: Tx): Promise<string[]> {
-  const owners = await rows<{ owner_id: string }>(
+  const owners = await rowsOf(
     tx,
-    `select owner_id from ledger_accounts union select owner_id from journals union select owner_id from record_heads
-     union select owner_id from unsealed_records order by owner_id`,
+    z.object({ ownerId: z.string() }),
+    `select owner_id as "ownerId" from ledger_accounts union select owner_id from journals union select owner_id from record_heads
+     union select owner_id from unsealed_records order by "ownerId"`,
   );
-  return owners.map(({ owner_id }) => owner_id);
+  return owners.map(({ ownerId }) => ownerId);
 }
 
 const noteBook = (tx: Tx, ownerId: string, sequence: number): Promise<unknown> =>
