@@ -3,10 +3,10 @@
  * process uses an old one; in live mode it is real time and cannot be moved.
  * @module
  */
-import { sql } from 'kysely';
+import * as z from 'zod';
+import { columnRow } from '../db/column-row.ts';
 import type { Database } from '../db/database.ts';
-import { query } from '../db/db.ts';
-import { runSql } from '../db/statement.ts';
+import { oneRowOf, runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 import type { Mode } from './mode.ts';
@@ -25,7 +25,7 @@ export function createClock(database: Database, mode: Mode): Clock {
 
 /** Moves the sandbox clock forward within `tx`, once for each cause; returns the offset from then on. */
 export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<number> {
-  const before = offsetOf(await lockedClock.first(tx, {}));
+  const before = await readOffset(tx, 'for update');
   if (await hasMoved(tx, 'clock', '1', cause.causeId)) return before;
   const after = before + ms;
   await runSql(tx, 'update clock set offset_ms = $1 where id = 1', [after]);
@@ -34,14 +34,8 @@ export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<nu
   return after;
 }
 
-const clock = query((from) => from.selectFrom('clock').select('offsetMs').where('id', '=', sql.lit(1)));
-const lockedClock = query((from) =>
-  from.selectFrom('clock').select('offsetMs').where('id', '=', sql.lit(1)).forUpdate(),
-);
+const clockRow = columnRow({ offsetMs: z.int() });
 
-const readOffset = async (tx: Tx): Promise<number> => offsetOf(await clock.first(tx, {}));
-
-function offsetOf(found: { readonly offsetMs: number } | null): number {
-  if (found === null) throw new Error('the clock has no row');
-  return found.offsetMs;
+async function readOffset(tx: Tx, lock: '' | 'for update' = ''): Promise<number> {
+  return (await oneRowOf(tx, clockRow, `select offset_ms from clock where id = 1 ${lock}`)).offsetMs;
 }

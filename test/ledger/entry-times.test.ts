@@ -1,7 +1,9 @@
 /** The time of entries: on one account it never contradicts their order, however the clocks of the posters differ. @module */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import * as z from 'zod';
 import type { Database } from '../../src/db/database.ts';
-import { rows } from '../../src/db/tx.ts';
+import { oneRowOf, rowsOf } from '../../src/db/statement.ts';
 import { available, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { listEntries } from '../../src/domains/treasury/ledger/entry.queries.ts';
 import { entryIdForm } from '../../src/domains/treasury/ledger/entry.rules.ts';
@@ -24,8 +26,9 @@ const postAt = (database: Database, seconds: number, ...drafts: JournalDraft[]) 
   database.write((tx) => postJournals(tx, because('timed', secondsLater(seconds)), drafts));
 
 const timesOf = async (account: string): Promise<Date[]> => {
-  const entries = await rows<{ at: Date }>(
+  const entries = await rowsOf(
     book.database.read(),
+    z.object({ at: z.date() }),
     'select created_at as at from ledger_entries where account = $1 order by account_version',
     [account],
   );
@@ -50,8 +53,9 @@ test('1,200 entries by parallel posters with skewed clocks: none is older than t
       for (let n = poster; n < 600; n += 24) await post(n);
     }),
   );
-  const [found] = await rows<{ entries: number; late: number }>(
+  const found = await oneRowOf(
     book.database.read(),
+    z.object({ entries: z.int(), late: z.int() }),
     `select count(*) as entries, count(*) filter (where created_at < before) as late from (
        select e.created_at, lag(e.created_at) over (partition by account order by account_version) as before
        from ledger_entries e join journals j on j.id = e.journal_id where j.owner_id = $1 and j.kind = 'internal_transfer'

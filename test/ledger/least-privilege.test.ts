@@ -2,12 +2,13 @@
  * What the application role may not do, tried as that role, and what even the role that owns the tables may not.
  * @module
  */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
+import * as z from 'zod';
 import { migrate } from '../../src/db/migrate.ts';
 import { onlyAdded, writesAllowedOn, writtenByFunctions } from '../../src/db/privileges.ts';
-import { runSql } from '../../src/db/statement.ts';
-import { rows } from '../../src/db/tx.ts';
+import { oneRowOf, rowsOf, runSql } from '../../src/db/statement.ts';
 import { available, external, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { newId } from '../../src/kernel/ids.ts';
 import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
@@ -43,8 +44,9 @@ const aFunding = (id: string) => ({
 });
 
 test('the application role owns nothing and is a plain role', async () => {
-  const [role] = await rows<object>(
+  const role = await oneRowOf(
     book.database.read(),
+    z.record(z.string(), z.unknown()),
     `select rolsuper, rolcreatedb, rolcreaterole, rolreplication, rolbypassrls,
        (select count(*) from pg_class where relowner = pg_roles.oid)::int as tables,
        (select count(*) from pg_proc where proowner = pg_roles.oid)::int as functions,
@@ -87,8 +89,9 @@ test.each(evidence)('%s is written only through functions', async (table) => {
     if (statement.startsWith('grant')) continue;
     expect([statement, outcome]).toEqual([statement, refused.code]);
   }
-  const [may] = await rows<{ write: boolean }>(
+  const may = await oneRowOf(
     book.database.read(),
+    z.object({ write: z.boolean() }),
     `select has_table_privilege('${table}', 'insert, update, delete, truncate, trigger') as write`,
   );
   expect(may).toEqual({ write: false });
@@ -243,8 +246,9 @@ test('addresses of refused accesses are not emptied before their 90 days', async
 });
 
 test('every table has the privileges of one list, and each append-only table is on it', async () => {
-  const tables = await rows<{ name: string; writes: string; refuses: boolean }>(
+  const tables = await rowsOf(
     book.database.read(),
+    z.object({ name: z.string(), writes: z.string(), refuses: z.boolean() }),
     `select c.relname as name,
        array_to_string(array(
          select p from unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) p

@@ -1,7 +1,9 @@
 /** Random lives of wallets against the real book: what the patterns promise is what the database then holds. @module */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { rows } from '../../src/db/tx.ts';
+import * as z from 'zod';
+import { rowsOf } from '../../src/db/statement.ts';
 import {
   type Account,
   available,
@@ -42,9 +44,10 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
   repeated: fc.boolean(),
 });
 
-const entriesOf = (journalId: string): Promise<Posting[]> =>
-  rows<Posting>(
+const entriesOf = (journalId: string) =>
+  rowsOf(
     book.database.read(),
+    z.object({ account: z.string(), amountCents: z.int() }),
     'select account, amount_cents as "amountCents" from ledger_entries where journal_id = $1 order by line',
     [journalId],
   );

@@ -1,7 +1,9 @@
 /** Posting against a real PostgreSQL: atomic, once per cause, never below zero, exact under contention. @module */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { runSql } from '../../src/db/statement.ts';
-import { oneRow, rows, type Tx } from '../../src/db/tx.ts';
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../src/db/statement.ts';
+import type { Tx } from '../../src/db/tx.ts';
 import { available, external, held, receivable, wallet } from '../../src/domains/treasury/ledger/account.rules.ts';
 import { balancesOf } from '../../src/domains/treasury/ledger/ledger.queries.ts';
 import {
@@ -379,7 +381,9 @@ test('the receivable is locked last, and only when an amount is or becomes owed'
   const lockedBy = (postings: readonly Posting[]): Promise<string> =>
     book.database.write(async (tx) => {
       await postJournals(tx, because('locks'), [draft(ownerId, 'clearing', postings, newId('journal'))]);
-      return (await oneRow<{ held: string }>(tx, `select current_setting('bursar.locked_accounts') as held`)).held;
+      return (
+        await oneRowOf(tx, z.object({ held: z.string() }), `select current_setting('bursar.locked_accounts') as held`)
+      ).held;
     });
   expect(await lockedBy(clear(60))).toBe(available(from));
   expect(await book.rows('select 1 from ledger_accounts where name = $1', [receivable(ownerId)])).toEqual([]);
@@ -483,9 +487,10 @@ const transfer = (fromWalletId: string, toWalletId: string, amountCents: number)
   internalTransfer({ fromWalletId, toWalletId, amountCents });
 
 async function deadlocks(): Promise<number> {
-  const [row] = await rows<{ deadlocks: number }>(
+  const row = await oneRowOf(
     book.database.read(),
+    z.object({ deadlocks: z.int() }),
     'select deadlocks from pg_stat_database where datname = current_database()',
   );
-  return row?.deadlocks ?? 0;
+  return row.deadlocks;
 }

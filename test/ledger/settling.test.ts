@@ -3,9 +3,11 @@
  * times are those of plain arithmetic, also at the largest amounts.
  * @module
  */
+
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { rows } from '../../src/db/tx.ts';
+import * as z from 'zod';
+import { rowsOf } from '../../src/db/statement.ts';
 import {
   available,
   balanceChange,
@@ -100,8 +102,9 @@ function modelled(model: Model, journals: readonly (readonly Posting[])[], given
 }
 
 const entriesOf = async (journalId: string): Promise<Entry[]> =>
-  rows<Entry>(
+  rowsOf(
     book.database.read(),
+    z.object({ account: z.string(), amountCents: z.int(), atMs: z.int() }),
     `select account, amount_cents as "amountCents", (extract(epoch from created_at) * 1000)::bigint as "atMs"
      from ledger_entries where journal_id = $1 order by line`,
     [journalId],

@@ -7,9 +7,10 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import * as z from 'zod';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { oneRow } from '../../../src/db/tx.ts';
+import { oneRowOf } from '../../../src/db/statement.ts';
 import { type Decision, decideAuthorization } from '../../../src/domains/payments/network/authorization.rules.ts';
 import {
   type AuthorizationFacts,
@@ -194,7 +195,12 @@ const decided = (facts: AuthorizationFacts, { message, cause }: Received): Decis
   );
 
 const applied = (payload: object) =>
-  oneRow(databaseOf(orm).read(), 'select apply_authorization($1::jsonb) as applied', [JSON.stringify(payload)]);
+  oneRowOf(
+    databaseOf(orm).read(),
+    z.object({ applied: z.unknown() }),
+    'select apply_authorization($1::jsonb) as applied',
+    [JSON.stringify(payload)],
+  );
 
 const intentRow = async (id: string): Promise<IntentRow> => {
   const row = await orm.em.fork().findOne(IntentRow, { id: id as IntentRow['id'] });

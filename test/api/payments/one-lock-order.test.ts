@@ -5,10 +5,11 @@
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import * as z from 'zod';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { runSql } from '../../../src/db/statement.ts';
-import { oneRow, type Tx } from '../../../src/db/tx.ts';
+import { oneRowOf, runSql } from '../../../src/db/statement.ts';
+import type { Tx } from '../../../src/db/tx.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import { cardsArea, lockCardsOf, storeIssuedCard } from '../../../src/domains/cards/index.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
@@ -115,7 +116,7 @@ const isWaiting = (pid: number) =>
     () => world.sql('select 1 from pg_stat_activity where pid = $1 and wait_event_type = $2', [pid, 'Lock']),
     (found) => found.length > 0,
   );
-const pidOf = async (tx: Tx) => (await oneRow<{ pid: number }>(tx, 'select pg_backend_pid() as pid')).pid;
+const pidOf = async (tx: Tx) => (await oneRowOf(tx, z.object({ pid: z.int() }), 'select pg_backend_pid() as pid')).pid;
 
 test('a card and the one in its place are taken in the order of their ids, whichever is the older', async () => {
   for (const isOlderFirst of [true, false]) {

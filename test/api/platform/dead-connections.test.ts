@@ -3,11 +3,12 @@
  * processes outlive their database.
  * @module
  */
+
 import { expect, test } from '@jest/globals';
+import * as z from 'zod';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { runSql } from '../../../src/db/statement.ts';
-import { oneRow } from '../../../src/db/tx.ts';
+import { oneRowOf, runSql } from '../../../src/db/statement.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { startWorld } from '../../support/world.ts';
 
@@ -39,7 +40,7 @@ test('every connection is cut under its transaction, three times over, and the p
       expect((await ends).map(({ status }) => status)).toEqual(Array.from({ length: poolSize }, () => 'rejected'));
       const served = await Promise.all(
         Array.from({ length: 2 * poolSize }, () =>
-          database.write((tx) => oneRow<{ answer: number }>(tx, 'select 42 as answer')),
+          database.write((tx) => oneRowOf(tx, z.object({ answer: z.int() }), 'select 42 as answer')),
         ),
       );
       expect(served.map(({ answer }) => answer)).toEqual(Array.from({ length: 2 * poolSize }, () => 42));

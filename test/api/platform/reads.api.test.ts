@@ -2,15 +2,17 @@
  * What the quick reads promise: one statement for a record or a page, the rows that the ORM would give, and answers that survive a changed table.
  * @module
  */
+
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import type { EntitySchema, EntitySchemaWithMeta } from '@mikro-orm/core';
 import { sql } from 'kysely';
 import pg from 'pg';
+import * as z from 'zod';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Db, db, type Given, query } from '../../../src/db/db.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { rowsOf } from '../../../src/db/statement.ts';
 import { columnsOf } from '../../../src/db/tables.ts';
-import { rows } from '../../../src/db/tx.ts';
 import { agentsArea } from '../../../src/domains/parties/index.ts';
 import { transactionsArea } from '../../../src/domains/payments/index.ts';
 import { TransactionSchema } from '../../../src/domains/payments/transactions/transaction.entity.ts';
@@ -120,10 +122,14 @@ test('a repeated statement is prepared, and works after a change of its table', 
   await world.sql('grant select on changing to public'); // Made after the migrations, which grant the rest.
   const text = 'select * from changing where id = $1';
   const prepared = () =>
-    rows<{ statement: string }>(database.read(), 'select statement from pg_prepared_statements where statement = $1', [
-      text,
-    ]);
-  const read = () => rows<Record<string, unknown>>(database.read(), text, [1]);
+    rowsOf(
+      database.read(),
+      z.object({ statement: z.string() }),
+      'select statement from pg_prepared_statements where statement = $1',
+      [text],
+    );
+  const anyRow = z.record(z.string(), z.unknown());
+  const read = () => rowsOf(database.read(), anyRow, text, [1]);
   await read();
   expect(await prepared()).toEqual([]);
   for (let i = 0; i < 5; i++) await read();
@@ -133,5 +139,5 @@ test('a repeated statement is prepared, and works after a change of its table', 
   for (let i = 0; i < 5; i++) await read();
   await world.sql('alter table changing drop column note');
   // A transaction is begun again.
-  expect(await database.write((tx) => rows<Record<string, unknown>>(tx, text, [1]))).toEqual([{ id: 1, more: 7 }]);
+  expect(await database.write((tx) => rowsOf(tx, anyRow, text, [1]))).toEqual([{ id: 1, more: 7 }]);
 });
