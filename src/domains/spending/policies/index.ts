@@ -13,8 +13,6 @@ export {
   expiryOf,
   holderStatuses,
   type IntentFacts,
-  type MerchantFacts,
-  noSpending,
   type Policy,
   policyCheckOf,
   type RequestFacts,
