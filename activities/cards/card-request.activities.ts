@@ -1,17 +1,19 @@
 /** Card request steps that the worker runs: each is one transaction or one read, safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
+import type { CardRequestRow } from '../../src/domains/cards/card-requests/card-request.entity.ts';
+import type { CardRequestRunView } from '../../src/domains/cards/card-requests/card-request.messages.ts';
+import { findCardRequest } from '../../src/domains/cards/card-requests/card-request.queries.ts';
 import {
-  applyToCardRequest,
   type CardRequestDue,
   type CardRequestFact,
-  type CardRequestRow,
-  type CardRequestRunView,
   cardRequestFacts,
-  cardRequestView,
-  findCardRequest,
+} from '../../src/domains/cards/card-requests/card-request.rules.ts';
+import {
+  applyToCardRequest,
   lockCardRequest,
   remindOfCardRequest,
-} from '../../src/domains/cards/index.ts';
+} from '../../src/domains/cards/card-requests/card-request.service.ts';
+import { cardRequestView } from '../../src/domains/cards/card-requests/card-request.wire.ts';
 import type { ApprovalLinks, Decision } from '../../src/domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
 import { notFound } from '../../src/kernel/errors.ts';

@@ -1,30 +1,5 @@
-/** The public interface of cards and card requests. @module */
+/** The public interface of cards. @module */
 
-export { CardRequestRow } from './card-requests/card-request.entity.ts';
-export {
-  type CardRequestRunView,
-  cardRequestWorkflowId,
-  decideCardRequest,
-} from './card-requests/card-request.messages.ts';
-export { findCardRequest } from './card-requests/card-request.queries.ts';
-export {
-  type CardRequestDue,
-  type CardRequestFact,
-  type CardRequestStatus,
-  cardRequestFacts,
-  grantedLimits,
-  limitNames,
-  type RequestedLimits,
-  statusAsOf as cardRequestStatusAsOf,
-  whyNoChanges,
-} from './card-requests/card-request.rules.ts';
-export {
-  applyToCardRequest,
-  lockCardRequest,
-  nextStatus,
-  remindOfCardRequest,
-} from './card-requests/card-request.service.ts';
-export { cardRequestView, requestedOf } from './card-requests/card-request.wire.ts';
 export { changeCardLimits } from './cards/card.change.service.ts';
 export { cardsArea } from './cards/card.contract.ts';
 export { CardRow } from './cards/card.entity.ts';

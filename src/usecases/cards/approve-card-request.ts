@@ -4,18 +4,12 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
-import {
-  type CardRequestRow,
-  cardRequestWorkflowId,
-  cardWorkflowId,
-  decideCardRequest,
-  findCard,
-  grantedLimits,
-  issueCard,
-  nextStatus,
-  requestedOf,
-  whyNoChanges,
-} from '../../domains/cards/index.ts';
+import type { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
+import { cardRequestWorkflowId, decideCardRequest } from '../../domains/cards/card-requests/card-request.messages.ts';
+import { grantedLimits, whyNoChanges } from '../../domains/cards/card-requests/card-request.rules.ts';
+import { nextStatus } from '../../domains/cards/card-requests/card-request.service.ts';
+import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
+import { cardWorkflowId, findCard, issueCard } from '../../domains/cards/index.ts';
 import type { ApproverChanges } from '../../domains/identity/approvals/index.ts';
 import type { Matter } from '../../domains/identity/index.ts';
 import type { AssertionEnvelope } from '../../http/webauthn.ts';

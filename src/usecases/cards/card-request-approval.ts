@@ -4,18 +4,17 @@
  */
 
 import type { Tx } from '../../db/tx.ts';
+import type { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
+import { findCardRequest } from '../../domains/cards/card-requests/card-request.queries.ts';
 import {
-  applyToCardRequest,
-  type CardRequestRow,
   type CardRequestStatus,
-  cardRequestStatusAsOf,
-  findCard,
-  findCardRequest,
+  statusAsOf as cardRequestStatusAsOf,
   limitNames,
-  lockCardRequest,
   type RequestedLimits,
-  requestedOf,
-} from '../../domains/cards/index.ts';
+} from '../../domains/cards/card-requests/card-request.rules.ts';
+import { applyToCardRequest, lockCardRequest } from '../../domains/cards/card-requests/card-request.service.ts';
+import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
+import { findCard } from '../../domains/cards/index.ts';
 import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
 import { type Cents, eurosFromCents, inWords } from '../../kernel/money.ts';

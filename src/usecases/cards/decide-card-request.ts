@@ -4,16 +4,15 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
+import type { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
+import { grantedLimits } from '../../domains/cards/card-requests/card-request.rules.ts';
 import {
   applyToCardRequest,
-  type CardRequestRow,
-  changeCardLimits,
-  grantedLimits,
   lockCardRequest,
   nextStatus,
-  prepareFurtherCard,
-  requestedOf,
-} from '../../domains/cards/index.ts';
+} from '../../domains/cards/card-requests/card-request.service.ts';
+import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
+import { changeCardLimits, prepareFurtherCard } from '../../domains/cards/index.ts';
 import type { ApproverChanges, Decision } from '../../domains/identity/approvals/index.ts';
 import { policyOfAgent } from '../../domains/spending/policies/index.ts';
 import { DomainError } from '../../kernel/errors.ts';
