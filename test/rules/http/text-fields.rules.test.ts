@@ -60,6 +60,8 @@ test('purpose, memo, description and reason take line breaks and tabs, and no ot
       'denyIntent.reason',
       'freezeAgent.reason',
       'issueAgentCard.purpose',
+      'requestCardAccess.purpose',
+      'requestCardAccess.reason',
       'updateAgent.profile.description',
       'updateAgent.profile.purpose',
       'updateTransaction.memo',
