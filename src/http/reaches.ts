@@ -93,7 +93,11 @@ async function reach(
   input: Readonly<Record<keyof Fields, unknown>>,
   own: Own,
 ): Promise<Partial<Records>> {
-  const wanted = checked.flatMap((field) => idsAt(input, field.path).map((id) => ({ ...field, id })));
+  const named = checked.flatMap((field) => idsAt(input, field.path).map((id) => ({ ...field, id })));
+  // Several fields, or several variants of a union, may name one record: it is looked up once.
+  const wanted = named.filter(
+    ({ lookup, id }, index) => named.findIndex((one) => one.id === id && one.lookup === lookup) === index,
+  );
   const found = await Promise.all(
     wanted.map(async ({ lookup, id, kind }) => {
       if (lookup === undefined) return refuseSibling(own, id);

@@ -89,6 +89,21 @@ test.each([
   }
 });
 
+test('a record that several fields name is looked up once', async () => {
+  const asked: string[] = [];
+  const counting = {
+    intent: async (one: string) => {
+      asked.push(one);
+      return rows.get(one) ?? null;
+    },
+  } as unknown as Lookups;
+  const variant = (kind: string) => z.strictObject({ kind: z.literal(kind), intentId: id('intent') });
+  const either = z.union([variant('one'), variant('other')]);
+  const reaching = reachingOf('test', { params: z.strictObject({ id: id('intent') }), body: either }, counting);
+  await reaching?.({ params: { id: mine }, query: {}, body: { kind: 'one', intentId: mine } }, own);
+  expect(asked).toEqual([mine]);
+});
+
 test('a key reaches the records of every agent of its owner', async () => {
   const reaching = reachingOf('test', { body }, lookups);
   const ofOwner = { ownerId: own.ownerId, agentId: undefined };
