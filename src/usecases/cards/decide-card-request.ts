@@ -47,7 +47,7 @@ async function grant(tx: Tx, row: CardRequestRow, changes: ApproverChanges, caus
   if (row.type === 'limit_change' && row.cardId != null) {
     // A limit that was not requested and that the approver does not set stays as it is.
     const given = Object.fromEntries(Object.entries(limits).filter(([, amount]) => amount !== null));
-    await changeCardLimits(tx, cause, row.cardId, given);
+    await changeCardLimits(tx, cause, { cardId: row.cardId, ownerId: row.ownerId }, given);
     return row.cardId;
   }
   const { ownerId, agentId, usage, purpose, displayName } = row;

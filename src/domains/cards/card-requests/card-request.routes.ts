@@ -14,12 +14,7 @@ import type { CardRequestRow } from './card-request.entity.ts';
 import { cardRequestWorkflowId } from './card-request.messages.ts';
 import { findCardRequest, listCardRequests } from './card-request.queries.ts';
 import { changesOf } from './card-request.rules.ts';
-import {
-  applyToCardRequest,
-  type CardRequestDecision,
-  createCardRequest,
-  lockCardRequest,
-} from './card-request.service.ts';
+import { createCardRequest, revokeCardRequest } from './card-request.service.ts';
 import { cardRequestWire } from './card-request.wire.ts';
 
 export type CardRequestDeps = {
@@ -58,9 +53,17 @@ export const cardRequestHandlers = (deps: CardRequestDeps): Handlers<typeof card
     return toWire(deps, await changed(deps, params.id), call);
   },
 
-  denyCardRequest: async ({ params, body }, call) =>
-    revoke(deps, params.id, { kind: 'deny', reason: body.reason }, call),
-  cancelCardRequest: async ({ params }, call) => revoke(deps, params.id, { kind: 'cancel' }, call),
+  denyCardRequest: async ({ params: { id }, body: { reason }, own: { ownerId } }, call) => {
+    const decision = { kind: 'deny', reason } as const;
+    const row = await inTransaction(deps, call, (tx, cause) => revokeCardRequest(tx, { id, ownerId }, decision, cause));
+    return toWire(deps, row, call);
+  },
+
+  cancelCardRequest: async ({ params: { id }, own: { ownerId } }, call) => {
+    const decision = { kind: 'cancel' } as const;
+    const row = await inTransaction(deps, call, (tx, cause) => revokeCardRequest(tx, { id, ownerId }, decision, cause));
+    return toWire(deps, row, call);
+  },
 });
 
 function agentNamed(body: CardRequestBody, own: Own): string {
@@ -73,14 +76,6 @@ async function changed({ database }: CardRequestDeps, id: string): Promise<Reado
   const row = await findCardRequest(database.read(), id);
   if (row === null) throw notFound('card request', id);
   return row;
-}
-
-/** One transaction that works without Temporal; the relay wakes the workflow afterwards. */
-async function revoke(deps: CardRequestDeps, id: string, decision: CardRequestDecision, call: Call) {
-  const row = await inTransaction(deps, call, async (tx, cause) =>
-    applyToCardRequest(tx, await lockCardRequest(tx, id, cause), decision, cause),
-  );
-  return toWire(deps, row, call);
 }
 
 const toWire = async (deps: CardRequestDeps, row: Readonly<CardRequestRow>, call: Call): Promise<CardRequestWire> =>

@@ -6,6 +6,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import { actorInWords, type Cause } from '../../../platform/cause.ts';
@@ -106,19 +107,39 @@ async function assertCardOpen(tx: Tx, agentId: string, cardId: string): Promise<
 export type LockedCardRequest = { readonly row: CardRequestRow; readonly seen: boolean };
 
 /** `seen`: the cause has moved the row before. */
-export async function lockCardRequest(tx: Tx, id: string, { causeId }: Cause): Promise<LockedCardRequest> {
+export async function lockCardRequest(
+  tx: Tx,
+  id: string,
+  { causeId }: Cause,
+  { ownerId }: { readonly ownerId?: string } = {},
+): Promise<LockedCardRequest> {
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const row = await tx.findOne(CardRequestRow, { id: id as CardRequestRow['id'] }, options);
+  const wanted = { id: id as CardRequestRow['id'], ...(ownerId !== undefined && { ownerId }) };
+  const row = await tx.findOne(CardRequestRow, wanted, options);
   if (row === null) throw notFound('card request', id);
   return { row, seen: await hasMoved(tx, 'card_request', id, causeId) };
 }
 
+/** What the owner or the agent asks for to end a request. */
+type Revocation = { readonly kind: 'deny'; readonly reason?: string | undefined } | { readonly kind: 'cancel' };
+
 export type CardRequestDecision =
   | { readonly kind: 'approve'; readonly granted: RequestedLimits; readonly cardId: string }
-  | { readonly kind: 'deny'; readonly reason?: string | undefined }
-  | { readonly kind: 'cancel' | 'expire' };
+  | Revocation
+  | { readonly kind: 'expire' };
 
 type ApplyOptions = { readonly isOwnWorkflow?: boolean };
+
+type Named = { readonly id: ReachedId<'cardRequest'>; readonly ownerId: string };
+
+/** Denies or cancels for a caller: one transaction that works without Temporal; the relay wakes the workflow afterwards. */
+export const revokeCardRequest = async (
+  tx: Tx,
+  { id, ownerId }: Named,
+  decision: Revocation,
+  cause: Cause,
+): Promise<CardRequestRow> =>
+  applyToCardRequest(tx, await lockCardRequest(tx, id, cause, { ownerId }), decision, cause);
 
 /** Moves one card request. `already` and `moved` return the row; `refused` throws `invalid_state`. */
 export async function applyToCardRequest(

@@ -1,6 +1,7 @@
 /** Changes of a card by its owner: its names and its own limits. A closed card does not change. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { CardRow } from './card.entity.ts';
@@ -13,21 +14,34 @@ import { cardEventData } from './card.wire.ts';
 export type CardDetails = { readonly name?: string | undefined; readonly displayName?: string | null | undefined };
 
 /** The agent is held, so that of two cards renamed at once one gets the name. */
-export async function changeCardDetails(tx: Tx, cause: Cause, cardId: string, details: CardDetails): Promise<void> {
+type Named = { readonly cardId: ReachedId<'card'>; readonly ownerId: string };
+
+export async function changeCardDetails(
+  tx: Tx,
+  cause: Cause,
+  { cardId, ownerId }: Named,
+  details: CardDetails,
+): Promise<void> {
   await lockAgentOf(tx, cardId);
-  const row = await lockOpenCard(tx, cardId);
+  const row = await lockOpenCard(tx, cardId, ownerId);
   const changes = differing(row, details);
   if (changes.name !== undefined) await refuseTakenName(tx, { agentId: row.agentId, name: changes.name });
   await write(tx, cause, row, changes, 'card.details_changed');
 }
 
-export async function changeCardLimits(tx: Tx, cause: Cause, cardId: string, limits: CardLimits): Promise<void> {
-  const row = await lockOpenCard(tx, cardId);
+/** The limits of a card that the caller named, or of the card of a request of that owner. */
+export async function changeCardLimits(
+  tx: Tx,
+  cause: Cause,
+  { cardId, ownerId }: { readonly cardId: string; readonly ownerId: string },
+  limits: CardLimits,
+): Promise<void> {
+  const row = await lockOpenCard(tx, cardId, ownerId);
   await write(tx, cause, row, differing(row, limits), 'card.limits_changed');
 }
 
-async function lockOpenCard(tx: Tx, cardId: string): Promise<CardRow> {
-  const row = await lockCard(tx, cardId);
+async function lockOpenCard(tx: Tx, cardId: string, ownerId: string): Promise<CardRow> {
+  const row = await lockCard(tx, cardId, { ownerId });
   if (row.status !== 'closed') return row;
   throw new DomainError('invalid_state', `card ${cardId} is closed: nothing of it changes any more`);
 }

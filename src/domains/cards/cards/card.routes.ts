@@ -53,15 +53,15 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
     getCard: async ({ records }) => wire(records.card),
     getCardPolicy: async ({ records }, call) => deps.readPolicy(records.card, await call.now()),
 
-    updateCard: async ({ params: { cardId }, body }, call) => {
-      await inTransaction(deps, call, (tx, cause) => changeCardDetails(tx, cause, cardId, body));
+    updateCard: async ({ params: { cardId }, body, own: { ownerId } }, call) => {
+      await inTransaction(deps, call, (tx, cause) => changeCardDetails(tx, cause, { cardId, ownerId }, body));
       return wire(await changed(deps, cardId));
     },
 
-    updateCardLimits: async ({ params: { cardId }, body }, call) => {
+    updateCardLimits: async ({ params: { cardId }, body, own: { ownerId } }, call) => {
       const { maxAmountPerTransactionCents: maxTransactionCents, ...others } = body;
       const limits = { maxTransactionCents, ...others };
-      await inTransaction(deps, call, (tx, cause) => changeCardLimits(tx, cause, cardId, limits));
+      await inTransaction(deps, call, (tx, cause) => changeCardLimits(tx, cause, { cardId, ownerId }, limits));
       return wire(await changed(deps, cardId));
     },
 

@@ -58,9 +58,13 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
   return row;
 }
 
-export async function lockCard(tx: Tx, cardId: string): Promise<CardRow> {
+/** For a command of a caller: `ownerId` of another owner finds nothing. */
+type OfOwner = { readonly ownerId?: string };
+
+export async function lockCard(tx: Tx, cardId: string, { ownerId }: OfOwner = {}): Promise<CardRow> {
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const row = await tx.findOne(CardRow, { id: cardId as CardRow['id'] }, options);
+  const wanted = { id: cardId as CardRow['id'], ...(ownerId !== undefined && { ownerId }) };
+  const row = await tx.findOne(CardRow, wanted, options);
   if (row === null) throw notFound('card', cardId);
   return row;
 }

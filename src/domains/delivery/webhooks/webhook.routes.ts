@@ -50,8 +50,9 @@ export const webhookHandlers = (deps: WebhookDeps): Handlers<typeof webhooksArea
 
   getWebhook: async ({ records }) => webhookWire(records.webhook),
 
-  deleteWebhook: async ({ params }, call) => {
-    await inTransaction(deps, call, (tx, cause) => deleteWebhook(tx, params.id, cause));
+  deleteWebhook: async ({ params, own: { ownerId } }, call) => {
+    const name = { id: params.id, ownerId };
+    await inTransaction(deps, call, (tx, cause) => deleteWebhook(tx, name, cause));
     return undefined;
   },
 

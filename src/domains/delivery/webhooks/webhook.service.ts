@@ -8,6 +8,7 @@ import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { isEventName } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { checkUrl, type UrlRules } from '../../../outbound/address-rules.ts';
@@ -69,8 +70,10 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
 }
 
 /** A revoking command: what is pending is dropped, what is under way may still arrive, and the secret is wiped. */
-export async function deleteWebhook(tx: Tx, id: Id<'webhook'>, cause: Cause): Promise<void> {
-  const row = await lockWebhook(tx, id);
+type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId: string };
+
+export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause: Cause): Promise<void> {
+  const row = await lockWebhook(tx, { id, ownerId });
   if (row === null || row.deletedAt !== null) throw notFound('webhook', id);
   row.deletedAt = cause.at;
   row.updatedAt = cause.at;
@@ -83,7 +86,7 @@ export async function deleteWebhook(tx: Tx, id: Id<'webhook'>, cause: Cause): Pr
 
 /** Nothing more is sent to it until its owner makes it active again. False when it was not active any more. */
 export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cause: Cause): Promise<boolean> {
-  const row = await lockWebhook(tx, id);
+  const row = await lockWebhook(tx, { id });
   if (row === null || row.deletedAt !== null || row.status === 'disabled') return false;
   const from = row.status;
   row.status = 'disabled';
@@ -96,8 +99,10 @@ export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cau
   return true;
 }
 
-const lockWebhook = (tx: Tx, id: Id<'webhook'>): Promise<WebhookRow | null> =>
-  tx.findOne(WebhookRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+type Wanted = { readonly id: Id<'webhook'>; readonly ownerId?: string };
+
+const lockWebhook = (tx: Tx, wanted: Wanted): Promise<WebhookRow | null> =>
+  tx.findOne(WebhookRow, wanted, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
 const changeOf = (row: WebhookRow, event: 'webhook.created' | 'webhook.updated' | 'webhook.deleted') => ({
   event,

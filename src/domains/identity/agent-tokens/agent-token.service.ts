@@ -8,6 +8,7 @@ import { idValue } from '../../../db/row-values.ts';
 import { firstRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
@@ -23,7 +24,7 @@ export type LockAgent = (tx: Tx, ownerId: string, agentId: string) => Promise<{ 
 export type TokenOrder = {
   readonly tokenId: Id<'token'>;
   readonly ownerId: Id<'owner'>;
-  readonly agentId: Id<'agent'>;
+  readonly agentId: ReachedId<'agent'>;
   readonly label: string | undefined;
   readonly scopes: readonly string[];
   readonly expiresInDays: number | undefined;
@@ -71,7 +72,7 @@ function renewed(row: AgentTokenRow, secretHash: string, hint: string): AgentTok
   return Object.assign(row, { secretHash, hint });
 }
 
-type TokenName = { readonly ownerId: Id<'owner'>; readonly agentId: Id<'agent'>; readonly tokenId: Id<'token'> };
+type TokenName = { readonly ownerId: Id<'owner'>; readonly agentId: ReachedId<'agent'>; readonly tokenId: Id<'token'> };
 
 export async function revokeAgentToken(tx: Tx, name: TokenName, cause: Cause): Promise<void> {
   const { ownerId, agentId, tokenId } = name;

@@ -7,6 +7,7 @@ import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -72,7 +73,7 @@ export type CustomerChange = {
   readonly [K in 'addressLine1' | 'addressCity' | 'addressPostcode' | 'addressCountry']?: string | null | undefined;
 } & { readonly plan?: Plan | 'personal' | undefined };
 
-type Name = { readonly id: Id<'customer'>; readonly ownerId: Id<'owner'> };
+type Name = { readonly id: ReachedId<'customer'>; readonly ownerId: Id<'owner'> };
 
 export async function updateCustomer(
   tx: Tx,

@@ -30,10 +30,13 @@ const published = query((from, given: Given<{ id: string }>) =>
 export const readTransaction = (tx: Tx, id: string): Promise<PublishedTransaction | null> =>
   published.first(tx, { id });
 
-export async function lockTransaction(tx: Tx, id: string): Promise<TransactionRow> {
+/** For a command of a caller: `ownerId` of another owner finds nothing. */
+type OfOwner = { readonly ownerId?: string };
+
+export async function lockTransaction(tx: Tx, id: string, { ownerId }: OfOwner = {}): Promise<TransactionRow> {
   const row = await tx.findOne(
     TransactionRow,
-    { id: id as TransactionRow['id'] },
+    { id: id as TransactionRow['id'], ...(ownerId !== undefined && { ownerId }) },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
   if (row === null) throw notFound('transaction', id);

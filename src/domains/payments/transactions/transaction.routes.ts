@@ -39,9 +39,9 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
 
   getTransaction: async ({ records }) => toWire(records.transaction),
 
-  updateTransaction: ({ params: { id }, body: { memo } }, call) =>
+  updateTransaction: ({ params: { id }, body: { memo }, own: { ownerId } }, call) =>
     inTransaction({ database }, call, async (tx, cause) => {
-      await noteOn(tx, id, memo, cause);
+      await noteOn(tx, { id, ownerId }, memo, cause);
       return toWire(await read(tx, id));
     }),
 

@@ -38,7 +38,7 @@ export async function keepEvidence(tx: Tx, { id, intent, body }: NewEvidence, ca
 
 /** Nothing of it is left but that it was there. */
 export async function deleteEvidence(tx: Tx, row: EvidenceRow, cause: Cause): Promise<void> {
-  if ((await tx.nativeDelete(EvidenceRow, { id: row.id })) === 0) return; // Another request was faster.
+  if ((await tx.nativeDelete(EvidenceRow, { id: row.id, ownerId: row.ownerId })) === 0) return; // Another request was faster.
   await recordChanges(tx, cause, [changeOf(row, 'evidence.deleted')]);
 }
 

@@ -9,17 +9,25 @@ import { IntentRow } from './intent.entity.ts';
 /** `seen`: the cause that it was locked for has moved it before. */
 export type LockedIntent = { readonly row: IntentRow; readonly seen: boolean };
 
-export async function lockIntent(tx: Tx, id: string): Promise<IntentRow> {
+/** For a command of a caller: `ownerId` of another owner finds nothing. */
+type OfOwner = { readonly ownerId?: string };
+
+export async function lockIntent(tx: Tx, id: string, { ownerId }: OfOwner = {}): Promise<IntentRow> {
   const row = await tx.findOne(
     IntentRow,
-    { id: id as IntentRow['id'] },
+    { id: id as IntentRow['id'], ...(ownerId !== undefined && { ownerId }) },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
   if (row === null) throw notFound('intent', id);
   return row;
 }
 
-export async function lockIntentFor(tx: Tx, id: string, { causeId }: Cause): Promise<LockedIntent> {
-  const row = await lockIntent(tx, id);
+export async function lockIntentFor(
+  tx: Tx,
+  id: string,
+  { causeId }: Cause,
+  owner: OfOwner = {},
+): Promise<LockedIntent> {
+  const row = await lockIntent(tx, id, owner);
   return { row, seen: await hasMoved(tx, 'intent', id, causeId) };
 }

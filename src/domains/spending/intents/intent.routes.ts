@@ -92,15 +92,16 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   },
 
   // A revoking command is one transaction that works with Temporal down; the relay wakes the workflow afterwards.
-  denyIntent: async ({ params, body }, call) => {
+  denyIntent: async ({ params: { id }, body, own: { ownerId } }, call) => {
     const command = { kind: 'deny', reason: body.reason } as const;
-    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, params.id, command, cause));
-    return { id: params.id, status: 'denied' };
+    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, { id, ownerId }, command, cause));
+    return { id, status: 'denied' };
   },
 
-  cancelIntent: async ({ params }, call) => {
-    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, params.id, { kind: 'cancel' }, cause));
-    return { id: params.id, status: 'cancelled' };
+  cancelIntent: async ({ params: { id }, own: { ownerId } }, call) => {
+    const command = { kind: 'cancel' } as const;
+    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, { id, ownerId }, command, cause));
+    return { id, status: 'cancelled' };
   },
 });
 

@@ -6,6 +6,7 @@
 import type { Tx } from '../../../db/tx.ts';
 import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { later, minute } from '../../../kernel/instant.ts';
 import type { Cents } from '../../../kernel/money.ts';
@@ -116,8 +117,13 @@ export async function applyToIntent(
 }
 
 /** Refused from the deadline on, whether or not the workflow has marked the intent expired. */
-export async function revokeIntent(tx: Tx, id: string, command: Revocation, cause: Cause): Promise<IntentRow> {
-  const locked = await lockIntentFor(tx, id, cause);
+export async function revokeIntent(
+  tx: Tx,
+  { id, ownerId }: { readonly id: ReachedId<'intent'>; readonly ownerId: string },
+  command: Revocation,
+  cause: Cause,
+): Promise<IntentRow> {
+  const locked = await lockIntentFor(tx, id, cause, { ownerId });
   refuseExpired(locked.row, command.kind, cause.at);
   return applyToLockedIntent(tx, locked, command, cause);
 }

@@ -63,9 +63,11 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     return policyWire(row);
   },
 
-  updateAgentPolicy: async ({ params: { agentId }, body }, call) => {
+  updateAgentPolicy: async ({ params: { agentId }, body, own: { ownerId } }, call) => {
     return policyWire(
-      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { agentId }, termsFromChange(body))),
+      await inTransaction(deps, call, (tx, cause) =>
+        changePolicy(tx, cause, { agentId, ownerId }, termsFromChange(body)),
+      ),
     );
   },
 
@@ -76,23 +78,23 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     );
   },
 
-  toggleAgentPolicy: async ({ params: { agentId }, body: { field, value } }, call) => {
+  toggleAgentPolicy: async ({ params: { agentId }, body: { field, value }, own: { ownerId } }, call) => {
     return policyWire(
-      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { agentId }, { [field]: value })),
+      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { agentId, ownerId }, { [field]: value })),
     );
   },
 
   getPolicy: async ({ records }) => policyWire(records.policy),
 
-  updatePolicy: async ({ params, body }, call) => {
+  updatePolicy: async ({ params: { id }, body, own: { ownerId } }, call) => {
     return policyWire(
-      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, params, termsFromChange(body))),
+      await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { id, ownerId }, termsFromChange(body))),
     );
   },
 
-  deletePolicy: async ({ params }, call) => {
-    await inTransaction(deps, call, (tx, cause) => deleteTemplate(tx, cause, params.id));
-    return { id: params.id, deleted: true };
+  deletePolicy: async ({ params: { id }, own: { ownerId } }, call) => {
+    await inTransaction(deps, call, (tx, cause) => deleteTemplate(tx, cause, { id, ownerId }));
+    return { id, deleted: true };
   },
 });
 

@@ -7,6 +7,7 @@ import { LockMode } from '@mikro-orm/core';
 import { type Given, query } from '../../../db/db.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { centsOrNull } from '../../../kernel/money.ts';
@@ -37,7 +38,8 @@ export async function createTemplate(tx: Tx, cause: Cause, { newId, ownerId, ter
 }
 
 /** `of`: a policy's own id, or the agent whose policy it is. */
-export type PolicyName = { readonly id: string } | { readonly agentId: string };
+export type PolicyName = TemplateName | { readonly agentId: string; readonly ownerId: string };
+type TemplateName = { readonly id: ReachedId<'policy'>; readonly ownerId: string };
 
 /** Fields left out stay as they are. An expiry counts from here. The same cause changes a policy once. */
 export async function changePolicy(
@@ -74,7 +76,7 @@ export async function applyRules(
 ): Promise<PolicyRow> {
   const terms =
     'presetId' in source ? presets[source.presetId].terms : await termsOfPolicy(tx, ownerId, source.policyId);
-  return changePolicy(tx, cause, { agentId }, terms);
+  return changePolicy(tx, cause, { agentId, ownerId }, terms);
 }
 
 /** Sending an agent's record back with its own policy is no change and restarts no expiry. */
@@ -83,12 +85,12 @@ export async function replaceRules(
   cause: Cause,
   { agentId, ownerId, policyId }: { agentId: string; ownerId: string; policyId: string },
 ): Promise<void> {
-  const own = await lockPolicy(tx, { agentId });
+  const own = await lockPolicy(tx, { agentId, ownerId });
   if (own.id !== policyId) await applyRules(tx, cause, agentId, ownerId, { policyId });
 }
 
-export async function deleteTemplate(tx: Tx, cause: Cause, id: string): Promise<void> {
-  const row = await lockPolicy(tx, { id });
+export async function deleteTemplate(tx: Tx, cause: Cause, { id, ownerId }: TemplateName): Promise<void> {
+  const row = await lockPolicy(tx, { id, ownerId });
   if ((row.agentId ?? null) !== null) {
     throw new DomainError(
       'invalid_state',
@@ -145,9 +147,8 @@ async function remove(tx: Tx, cause: Cause, row: PolicyRow): Promise<void> {
 }
 
 async function lockPolicy(tx: Tx, of: PolicyName): Promise<PolicyRow> {
-  const where = 'id' in of ? { id: of.id as PolicyRow['id'] } : of;
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const row = await tx.findOne(PolicyRow, { ...where, removedAt: null }, options);
+  const row = await tx.findOne(PolicyRow, { ...of, removedAt: null }, options);
   if (row === null) throw 'id' in of ? notFound('policy', of.id) : notFound('policy of agent', of.agentId);
   return row;
 }

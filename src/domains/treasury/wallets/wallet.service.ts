@@ -10,6 +10,7 @@ import { type Db, type Given, query } from '../../../db/db.ts';
 import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound, unavailable } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
@@ -37,7 +38,7 @@ export type NewWallet = {
   readonly metadata?: Record<string, unknown> | undefined;
 };
 
-export type WalletName = { readonly ownerId: Id<'owner'>; readonly walletId: Id<'wallet'> };
+export type WalletName = { readonly ownerId: Id<'owner'>; readonly walletId: ReachedId<'wallet'> };
 
 /** The owner's default wallet; “Main” is opened where there is none, and of several calls at once by exactly one. */
 export async function ensureDefaultWallet(
