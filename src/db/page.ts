@@ -15,6 +15,8 @@ export type Order<Row> = {
   readonly cursorOf: (row: Row) => Cursor;
   /** The columns' values that the cursor stands for. */
   readonly valuesOf: (cursor: Cursor) => readonly unknown[];
+  /** The types of these values. */
+  readonly types: readonly ValueType[];
   /** Where comparing the columns with these values is not the way: `last(0)` is the place of the first value. */
   readonly isBehind?: (
     columns: readonly Expression<unknown>[],
@@ -22,10 +24,13 @@ export type Order<Row> = {
   ) => Expression<SqlBool>;
 };
 
+type ValueType = 'timestamptz' | 'text' | 'bigint';
+
 export const newestFirst = (table: string): Order<{ readonly createdAt: Date; readonly id: string }> => ({
   columns: [`${table}.createdAt`, `${table}.id`],
   cursorOf: ({ createdAt, id }) => ({ createdAt: createdAt.toISOString(), id }),
   valuesOf: ({ createdAt, id }) => [createdAt, id],
+  types: ['timestamptz', 'text'],
 });
 
 export type List<Filter, Row> = {
@@ -46,7 +51,7 @@ export interface Filters<Filter> extends Given<Filter> {
 /** Ends a query at a page. `page` does it for the whole list; a list of several sources may do it for each of them. */
 export type Cut = <DB, TB extends keyof DB, Row>(
   wanted: SelectQueryBuilder<DB, TB, Row>,
-  order: Pick<Order<never>, 'columns' | 'isBehind'>,
+  order: Pick<Order<never>, 'columns' | 'types' | 'isBehind'>,
 ) => SelectQueryBuilder<DB, TB, Row>;
 
 export function list<Filter extends object, DB, TB extends keyof DB, Row>(
@@ -63,9 +68,11 @@ export function list<Filter extends object, DB, TB extends keyof DB, Row>(
 
 const cutBy =
   ({ isOnward, limit }: Shape, place: Place): Cut =>
-  (wanted, { columns, isBehind = isBefore }) => {
+  (wanted, { columns, types, isBehind = isBefore }) => {
     const named = columns.map((column) => sql.ref(column));
-    const last = (index: number) => place(`after${index}`);
+    // PostgreSQL plans a comparison with a parameter anew for each value, which takes longer than to read the page. It
+    // does not look at the value of a subquery, so that one plan serves every cursor.
+    const last = (index: number) => sql<never>`(select ${place(`after${index}`)}::${sql.raw(types[index] ?? 'text')})`;
     const onward = isOnward ? wanted.where(isBehind(named, last)) : wanted;
     const ordered = named.reduce((query, column) => query.orderBy(column, 'desc'), onward);
     return ordered.limit(limit === undefined ? place('limit') : sql.lit(limit));

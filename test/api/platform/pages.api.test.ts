@@ -4,8 +4,10 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import * as z from 'zod';
 import { type Database, databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
+import { rowsOf } from '../../../src/db/statement.ts';
 import { listTransactions } from '../../../src/domains/payments/transactions/transaction.queries.ts';
 import { listIntents } from '../../../src/domains/spending/intents/intent.queries.ts';
 import { listEntries } from '../../../src/domains/treasury/ledger/entry.queries.ts';
@@ -89,4 +91,30 @@ test('a row that is inserted between two pages moves no other row', async () => 
   const after = first.nextCursor === null ? undefined : decodeCursor(first.nextCursor, /./);
   const { data } = await read({ limit: 100, after });
   expect(data.map(({ id }) => id)).toEqual(before.slice(2));
+});
+
+test('PostgreSQL uses one plan for every cursor, because planning takes longer than reading the page', async () => {
+  await world.sql(
+    `insert into wallets (id, owner_id, name, created_at, updated_at)
+     select 'wal_many' || lpad(n::text, 22, '0'), $1, 'Wallet', $2::timestamptz - n * interval '1 second', $2
+     from generate_series(1, 1000) n`,
+    [ownerId(), now],
+  );
+  await world.sql('analyze wallets');
+  const filter = { ownerId: ownerId(), drawnBy: undefined, status: undefined, parentWalletId: undefined };
+  await database.write(async (tx) => {
+    let after: PageQuery['after'];
+    for (let pages = 0; pages < 15; pages++) {
+      const { nextCursor } = await listWallets(tx, filter, { limit: 50, after });
+      after = decodeCursor(nextCursor ?? '', /./);
+    }
+    const plans = await rowsOf(
+      tx,
+      z.object({ generic: z.number() }),
+      `select generic_plans as generic from pg_prepared_statements
+       where statement like '%from "wallets"%' and statement like '%::timestamptz%'`,
+    );
+    expect(plans).toEqual([{ generic: expect.any(Number) }]);
+    expect(plans[0]?.generic).toBeGreaterThan(0);
+  });
 });

@@ -21,6 +21,7 @@ const checkpoints = list(
       id: checkpointCursor.idOf(sequence),
     }),
     valuesOf: ({ id }) => [checkpointCursor.numberOf(id)],
+    types: ['bigint'],
   },
 );
 

@@ -83,6 +83,7 @@ const placeOf: Order<EntryView>['valuesOf'] = ({ createdAt, id }) => {
   const key = entryKeyOf(id);
   return [createdAt, key?.journalId, key?.line];
 };
+const placeTypes = ['timestamptz', 'text', 'bigint'] as const;
 
 /** Walks journals in order: conditions on their own time name the column whose index gives that order. */
 const byJournals = list(
@@ -96,11 +97,10 @@ const byJournals = list(
     columns: ['j.createdAt', 'j.id', 'e.line'],
     cursorOf,
     valuesOf: placeOf,
-    isBehind: (_columns, last) => {
-      const [at, id, line] = [sql`${last(0)}::timestamptz`, last(1), sql`${last(2)}::int`];
-      return sql<boolean>`((j.created_at, j.id) <= (${at}, ${id})
-        and ((j.created_at, j.id) < (${at}, ${id}) or e.line < ${line}))`;
-    },
+    types: placeTypes,
+    isBehind: (_columns, last) =>
+      sql<boolean>`((j.created_at, j.id) <= (${last(0)}, ${last(1)})
+        and ((j.created_at, j.id) < (${last(0)}, ${last(1)}) or e.line < ${last(2)}))`,
   },
 );
 
@@ -112,13 +112,14 @@ const byVersions = list(
     columns: ['e.accountVersion'],
     cursorOf,
     valuesOf: (cursor) => placeOf(cursor).slice(1),
+    types: placeTypes.slice(1),
     isBehind: (_columns, last) =>
       sql<boolean>`e.account_version < (select account_version from ledger_entries
         where journal_id = ${last(0)} and line = ${last(1)})`,
   },
 );
 
-const inTime = { columns: ['e.createdAt', 'e.journalId', 'e.line'] };
+const inTime = { columns: ['e.createdAt', 'e.journalId', 'e.line'], types: placeTypes };
 
 /** The newest of each account, by its index, and of these the newest. */
 const byAccounts = list(

@@ -31,5 +31,9 @@ export function balancesByName<Name extends string>(
 }
 
 /** What can be spent from a wallet, inside a query that reads wallet ids. */
-export const availableCentsOf = (walletId: Expression<unknown>) =>
-  sql<Cents>`coalesce((select balance_cents from ledger_accounts where name = 'wallet:' || ${walletId} || ':available'), 0)`;
+export const availableCentsOf = (walletId: Expression<unknown>) => balanceCentsOf(walletId, 'available');
+/** What is held in a wallet, inside a query that reads wallet ids. */
+export const heldCentsOf = (walletId: Expression<unknown>) => balanceCentsOf(walletId, 'held');
+
+const balanceCentsOf = (walletId: Expression<unknown>, part: 'available' | 'held') =>
+  sql<Cents>`coalesce((select balance_cents from ledger_accounts where name = 'wallet:' || ${walletId} || ${sql.lit(`:${part}`)}), 0)`;

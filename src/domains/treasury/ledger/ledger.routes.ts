@@ -5,6 +5,7 @@
 import type { Database } from '../../../db/database.ts';
 import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
+import { isoOf } from '../../../kernel/instant.ts';
 import { cents, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
@@ -89,5 +90,5 @@ const recordOf = (entry: EntryView): LedgerEntryRecord => ({
   memo: entry.memo,
   requestId: entry.requestId,
   runId: entry.runId,
-  createdAt: entry.createdAt.toISOString(),
+  createdAt: isoOf(entry.createdAt),
 });

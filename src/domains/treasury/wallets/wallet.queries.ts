@@ -10,13 +10,12 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Own } from '../../../http/caller.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
+import { availableCentsOf, heldCentsOf } from '../ledger/ledger.queries.ts';
 import { WalletSchema } from './wallet.entity.ts';
 import type { WalletStatus } from './wallet.rules.ts';
 
-export type WalletView = Readonly<TableOf<typeof WalletSchema>> & {
-  readonly availableCents: Cents;
-  readonly heldCents: Cents;
-};
+export type ListedWallet = Readonly<TableOf<typeof WalletSchema>> & { readonly availableCents: Cents };
+export type WalletView = ListedWallet & { readonly heldCents: Cents };
 
 export type WalletFilter = {
   readonly ownerId: string;
@@ -31,13 +30,8 @@ const columns = columnsOf(WalletSchema).map((column) => `w.${column}` as const);
 const walletsOf = (from: Db) =>
   from
     .selectFrom('wallets as w')
-    .leftJoin('ledger_accounts as a', (join) => join.on('a.name', '=', sql`'wallet:' || w.id || ':available'`))
-    .leftJoin('ledger_accounts as h', (join) => join.on('h.name', '=', sql`'wallet:' || w.id || ':held'`))
     .select(columns)
-    .select((eb) => [
-      eb.fn.coalesce('a.balanceCents', sql<Cents>`0`).as('availableCents'),
-      eb.fn.coalesce('h.balanceCents', sql<Cents>`0`).as('heldCents'),
-    ]);
+    .select(availableCentsOf(sql.ref('w.id')).as('availableCents'));
 
 const wallets = list((from, given: Filters<WalletFilter>) => {
   let wanted = walletsOf(from).where('w.ownerId', '=', given('ownerId'));
@@ -49,11 +43,14 @@ const wallets = list((from, given: Filters<WalletFilter>) => {
 }, newestFirst('w'));
 
 /** Newest first. */
-export const listWallets = (tx: Tx, filter: WalletFilter, pageQuery: PageQuery): Promise<Page<WalletView>> =>
+export const listWallets = (tx: Tx, filter: WalletFilter, pageQuery: PageQuery): Promise<Page<ListedWallet>> =>
   page(tx, wallets, filter, pageQuery);
 
 const one = query((from, given: Given<{ ownerId: string; walletId: string }>) =>
-  walletsOf(from).where('w.ownerId', '=', given('ownerId')).where('w.id', '=', given('walletId')),
+  walletsOf(from)
+    .select(heldCentsOf(sql.ref('w.id')).as('heldCents'))
+    .where('w.ownerId', '=', given('ownerId'))
+    .where('w.id', '=', given('walletId')),
 );
 
 export const findWallet = (tx: Tx, ownerId: string, walletId: string): Promise<WalletView | null> =>

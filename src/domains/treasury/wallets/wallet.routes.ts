@@ -4,6 +4,7 @@ import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { add, eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -11,7 +12,7 @@ import type { Mode } from '../../../platform/mode.ts';
 import type { Parties } from '../../parties/index.ts';
 import { fundWallet } from '../funding/funding.service.ts';
 import type { WalletRecord, walletsArea } from './wallet.contract.ts';
-import { findWallet, listWallets, type WalletView } from './wallet.queries.ts';
+import { findWallet, type ListedWallet, listWallets, type WalletView } from './wallet.queries.ts';
 import { changeWallet, closeWallet, type NewWallet } from './wallet.service.ts';
 
 export type WalletDeps = {
@@ -68,7 +69,7 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
   };
 };
 
-const recordOf = (view: WalletView): WalletRecord => ({
+const recordOf = (view: ListedWallet): WalletRecord => ({
   id: view.id,
   ownerId: view.ownerId,
   name: view.name,
@@ -81,9 +82,9 @@ const recordOf = (view: WalletView): WalletRecord => ({
   isDefault: view.isDefault,
   status: view.status,
   metadata: view.metadata,
-  createdAt: view.createdAt.toISOString(),
-  updatedAt: view.updatedAt.toISOString(),
-  closedAt: view.closedAt?.toISOString() ?? null,
+  createdAt: isoOf(view.createdAt),
+  updatedAt: isoOf(view.updatedAt),
+  closedAt: isoOrNull(view.closedAt),
 });
 
 const balanceOf = ({ id, availableCents, heldCents }: WalletView) => ({

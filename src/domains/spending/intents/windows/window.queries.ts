@@ -69,6 +69,7 @@ const windows = list(
     columns: ['intent_windows.number'],
     cursorOf: ({ fromAt, number }) => ({ createdAt: fromAt.toISOString(), id: windowCursor.idOf(number) }),
     valuesOf: ({ id }) => [windowCursor.numberOf(id)],
+    types: ['bigint'],
   },
 );
 
