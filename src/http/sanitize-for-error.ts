@@ -7,7 +7,13 @@ import { redactText } from '../platform/redact.ts';
 
 const longWord = /[\w+/=%~.-]{32,}/g;
 
-export const sanitizeForError = (text: string): string => redactText(text).replace(longWord, '…');
+/** A refusal is one sentence: longer texts are cut. */
+const longestEcho = 100;
+
+export function sanitizeForError(text: string): string {
+  const safe = redactText(text.slice(0, 10 * longestEcho)).replace(longWord, '…');
+  return safe.length > longestEcho ? `${safe.slice(0, longestEcho)}…` : safe;
+}
 
 /** A path, segment by segment: a long way is no secret, a long segment may be. */
 export const sanitizePathForError = (path: string): string => path.split('/').map(sanitizeForError).join('/');

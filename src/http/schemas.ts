@@ -158,6 +158,12 @@ export const pageOut = <Row extends z.ZodType>(row: Row) =>
     })
     .meta({ id: `${row.meta()?.id}Page`, description: 'One page of a list.' });
 
+/** For `.refine(...)` of the body of a change. */
+export const atLeastOneField = [
+  (body: object): boolean => Object.keys(body).length > 0,
+  'give at least one field to change',
+] as const;
+
 /** What queries take. */
 export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number }): PageQuery => ({
   limit: query.limit,

@@ -3,13 +3,13 @@
  * @module
  */
 import * as z from 'zod';
-import { invalid } from './errors.ts';
+import { invalid } from './invalid.ts';
 import { queryOf } from './query.ts';
 import { inOurWords } from './validation-words.ts';
 
 export function validated<Schema extends z.ZodType>(schema: Schema, where: string, value: unknown): z.output<Schema> {
   const parsed = schema.safeParse(value, { error: inOurWords });
-  if (!parsed.success) throw invalid(where, parsed.error, schema);
+  if (!parsed.success) throw invalid(where, parsed.error, schema, value);
   return parsed.data;
 }
 

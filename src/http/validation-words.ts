@@ -1,5 +1,6 @@
 /** Error messages of validation: `is missing`, `must be text`. A message in the schema has precedence. Pure. @module */
 import type * as z from 'zod';
+import { nearName } from './near-name.ts';
 
 type Issue = z.core.$ZodRawIssue;
 
@@ -9,7 +10,7 @@ export function inOurWords(issue: Issue): string {
     case 'invalid_type':
       return issue.input === undefined ? 'is missing' : `must be ${kinds[issue.expected] ?? `a ${issue.expected}`}`;
     case 'invalid_value':
-      return issue.input === undefined ? 'is missing' : `must be ${oneOf(issue.values.map(String))}`;
+      return issue.input === undefined ? 'is missing' : choiceOf(issue.values.map(String), issue.input);
     case 'too_small':
       return boundOf(issue.origin, Number(issue.minimum), issue.inclusive === false ? 'more than' : 'at least');
     case 'too_big':
@@ -20,6 +21,8 @@ export function inOurWords(issue: Issue): string {
       return `must be a multiple of ${issue.divisor}`;
     case 'invalid_union':
       return unionOf(issue);
+    case 'invalid_key':
+      return `its name ${issue.issues[0]?.message ?? 'is not accepted'}`;
     default:
       return 'is not accepted here; the documentation at /docs describes it';
   }
@@ -56,8 +59,12 @@ function boundOf(origin: string, bound: number, words: string): string {
 function unionOf({ options, input, discriminator }: Extract<Issue, { code: 'invalid_union' }>): string {
   const given: unknown = discriminator === undefined ? input : Reflect.get(Object(input), String(discriminator));
   if (given === undefined) return 'is missing';
-  return Array.isArray(options) ? `must be ${oneOf(options.map(String))}` : 'has none of the published forms';
+  return Array.isArray(options) ? choiceOf(options.map(String), given) : 'has none of the published forms';
 }
 
-const oneOf = (values: readonly string[]): string =>
-  values.length === 1 ? `${values[0]}` : `one of ${values.join(', ')}`;
+/** With the value that a misspelt one may have meant. */
+function choiceOf(values: readonly string[], given: unknown): string {
+  if (values.length === 1) return `must be ${values[0]}`;
+  const near = typeof given === 'string' ? nearName(given, values) : undefined;
+  return `must be one of ${values.join(', ')}${near === undefined ? '' : `; did you mean ${near}?`}`;
+}

@@ -6,13 +6,15 @@ import * as z from 'zod';
 export const largestAmountCents = 99_999_999_999;
 
 export const positiveCents = z.number().int().positive().max(largestAmountCents);
-export const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
+export const reference = z
+  .string()
+  .regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must have 1 to 128 characters of A-Z a-z 0-9 _ . : -');
 export const instant = z.iso.datetime({ offset: true });
 
 export const merchantFields = {
   name: z.string().trim().min(1).max(140),
   mcc: z.string().regex(/^\d{4}$/, 'must be four digits'),
-  country: z.string().regex(/^[A-Z]{2}$/, 'must be two capital letters'),
+  country: z.string().regex(/^[A-Z]{2}$/, 'must be an ISO 3166-1 country code of two capital letters'),
 };
 export type Merchant = { id: string; name: string; mcc: string; country: string };
 

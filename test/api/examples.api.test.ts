@@ -4,11 +4,11 @@
  * outside service can make is taken from the sample call. An example that is refused fails.
  * @module
  */
-import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { openApiDocument } from '../../src/dev/documents.ts';
 import { exampleId, type IdKind, idPrefixes } from '../../src/kernel/ids.ts';
+import { documented } from '../support/documented-examples.ts';
 import { theRecords } from '../support/factories/records.ts';
+import { signed } from '../support/payments-world.ts';
 import {
   askedOf,
   type OperationsWorld,
@@ -19,18 +19,6 @@ import {
   suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
-
-type Described = {
-  operationId: string;
-  parameters: { name: string; in: string; example: unknown }[];
-  requestBody?: { content: { 'application/json': { example: object } } };
-};
-const document = JSON.parse(JSON.stringify(openApiDocument())) as { paths: Record<string, Record<string, Described>> };
-const described = new Map(
-  Object.values(document.paths)
-    .flatMap((path) => Object.values(path))
-    .map((one) => [one.operationId, one]),
-);
 
 /** Left out where the sample call has none: it needs no passkey, and an approver of its subject changes nothing. */
 const onlyAsSampled = ['webauthnAssertion', 'changes'];
@@ -62,7 +50,7 @@ function real(value: unknown, name: string, sample: Record<string, unknown>): un
 }
 
 function withExample({ name, operation, path }: PublishedOperation, asked: Asked): Asked {
-  const { parameters = [], requestBody } = described.get(name) ?? {};
+  const { parameters = [], requestBody } = documented(name) ?? {};
   const inQuery = new URLSearchParams(asked.query);
   const query = parameters
     .filter((one) => one.in === 'query')
@@ -78,15 +66,12 @@ function withExample({ name, operation, path }: PublishedOperation, asked: Asked
   };
 }
 
-function signatureOf(path: string, body: object | undefined): Record<string, string> {
-  const seconds = Math.floor(Date.now() / 1000);
-  const signed = `${seconds}.POST ${path}.${JSON.stringify(body)}`;
-  const digest = createHmac('sha256', all.world.networkKey).update(signed).digest('hex');
-  return { 'X-Network-Signature': `t=${seconds},v1=${digest}` };
-}
+const signatureOf = (path: string, body: object | undefined): Record<string, string> => ({
+  'X-Network-Signature': signed(all.world.networkKey, { path, rawBody: JSON.stringify(body) }),
+});
 
 const withExamples = publishedOperations.filter(({ name, operation }) => {
-  const { parameters = [] } = described.get(name) ?? {};
+  const { parameters = [] } = documented(name) ?? {};
   return operation.body !== undefined || parameters.some((one) => one.in === 'query');
 });
 

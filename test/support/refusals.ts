@@ -1,6 +1,7 @@
 /** How a test looks at a call that is refused: as a pattern to expect, as status and message, or as status alone. @module */
 import { expect } from '@jest/globals';
 import { Refused } from '../../src/client/client.ts';
+import { DomainError } from '../../src/kernel/errors.ts';
 
 /** For `rejects.toEqual`. */
 export const refusal = (status: number, message?: RegExp) =>
@@ -19,3 +20,14 @@ export const statusOf = (attempt: Promise<unknown>): Promise<number> =>
     () => 200,
     (refused: { status?: number }) => refused.status ?? 0,
   );
+
+/** What a rule or a check throws as 400 `invalid_request`. Throws where nothing is refused. */
+export function refusalMessage(run: () => unknown): string {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'invalid_request') return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}

@@ -75,7 +75,10 @@ describe('a request', () => {
   test('names its agent, a card of that agent, and a limit', async () => {
     const bodies: [object, string][] = [
       [{ type: 'new_card', usage: 'multi', purpose: 'x' }, 'agentId'],
-      [{ type: 'limit_change', agentId: agent.agentId, cardId: agent.cardId }, 'must name'],
+      [
+        { type: 'limit_change', agentId: agent.agentId, cardId: agent.cardId },
+        'give maxTransactionEuros, dailyLimitEuros or monthlyLimitEuros',
+      ],
       [{ type: 'new_card', agentId: agent.agentId, purpose: 'x' }, 'usage'],
     ];
     for (const [body, word] of bodies) {

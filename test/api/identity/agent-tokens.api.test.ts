@@ -53,7 +53,11 @@ describe('creating', () => {
   });
 
   test.each([
-    ['an unknown scope', { scopes: ['intents.read', 'intents.delete'] }, /unknown scope "intents\.delete"/],
+    [
+      'an unknown scope',
+      { scopes: ['intents.read', 'intents.delete'] },
+      /scopes\.1: must be one of \*, agents\.read, /,
+    ],
     ['no scope', { scopes: [] }, /scopes/],
     ['no days', { expiresInDays: 0 }, /expiresInDays/],
     ['half a day', { expiresInDays: 0.5 }, /expiresInDays/],

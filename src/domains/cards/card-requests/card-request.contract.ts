@@ -131,7 +131,7 @@ const limitChange = z
   })
   .refine(
     (body) => [body.maxTransactionEuros, body.dailyLimitEuros, body.monthlyLimitEuros].some((one) => one !== undefined),
-    'must name maxTransactionEuros, dailyLimitEuros or monthlyLimitEuros',
+    'give maxTransactionEuros, dailyLimitEuros or monthlyLimitEuros',
   )
   .meta({
     id: 'LimitChangeRequestInput',

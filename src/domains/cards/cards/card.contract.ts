@@ -134,7 +134,7 @@ export const cardsArea = defineArea({
       params: one,
       body: z
         .strictObject({ name: text(60).optional(), displayName: text(120).nullable().optional() })
-        .refine((body) => body.name !== undefined || body.displayName !== undefined, 'must name name or displayName')
+        .refine((body) => body.name !== undefined || body.displayName !== undefined, 'give name or displayName')
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },
       refusals: ['invalid_state', 'not_found'],
@@ -152,7 +152,7 @@ export const cardsArea = defineArea({
         .strictObject({ maxAmountPerTransaction: limit, dailyLimitEuros: limit, monthlyLimitEuros: limit })
         .refine(
           (body) => Object.values(body).some((value) => value !== undefined),
-          'must name maxAmountPerTransaction, dailyLimitEuros or monthlyLimitEuros',
+          'give maxAmountPerTransaction, dailyLimitEuros or monthlyLimitEuros',
         )
         .meta({ minProperties: 1 }),
       success: { status: 200, body: cardOut },

@@ -5,7 +5,7 @@ import { id, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { scopes } from '../../../http/scopes.ts';
 import { longestTokenDays } from './agent-token.rules.ts';
 
-const scope = z.enum(['*', ...scopes], { error: ({ input }) => `unknown scope ${JSON.stringify(input)}` });
+const scope = z.enum(['*', ...scopes]);
 
 const known = {
   id: idOut('token'),

@@ -1,7 +1,18 @@
 /** The agent operations as published. Wire shapes only; the rules live in agent.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
+import {
+  atLeastOneField,
+  euros,
+  eurosOut,
+  id,
+  idOut,
+  instantOut,
+  pageOut,
+  pageQuery,
+  prose,
+  text,
+} from '../../../http/schemas.ts';
 import { agentStatuses } from './agent.rules.ts';
 
 const status = z.enum(agentStatuses);
@@ -133,7 +144,7 @@ export const agentsArea = defineArea({
           profile: profile.nullable().optional(),
           policyId: id('policy').optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .refine(...atLeastOneField)
         .refine(
           ({ status: wanted, policyId }) => wanted !== 'closed' || policyId === undefined,
           'a closed agent has no policy: leave policyId or status out',

@@ -1,7 +1,7 @@
 /** The customer operations as published. Wire shapes only; the rules live in customer.rules.ts and plan.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { country, euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
+import { atLeastOneField, country, euros, eurosOut, id, idOut, instantOut, text } from '../../../http/schemas.ts';
 import { customerStatuses, customerTypes } from './customer.rules.ts';
 import { plans } from './plan.rules.ts';
 
@@ -132,7 +132,7 @@ export const customersArea = defineArea({
           addressPostcode: text(20).nullable().optional(),
           addressCountry: country.nullable().optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .refine(...atLeastOneField)
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Customer },
       refusals: ['not_found'],

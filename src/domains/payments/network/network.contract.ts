@@ -7,12 +7,11 @@ import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { cleanText, mcc, text } from '../../../http/schemas.ts';
 
-const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ . : -');
+const reference = z.string().regex(/^[A-Za-z0-9_.:-]{1,128}$/, 'must have 1 to 128 characters of A-Z a-z 0-9 _ . : -');
 const amountCents = z.int().min(0).max(99_999_999_999);
+const currencyCode = z.string().regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code of three capital letters');
 /** Absent: EUR. A message in another currency is kept and not booked. */
-const currency = z
-  .string()
-  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code of three capital letters')
+const currency = currencyCode
   .optional()
   .meta({ description: 'absent: EUR; in any other currency the message is kept, not booked, and answered 409' });
 const at = z.iso.datetime({ offset: true });
@@ -21,7 +20,7 @@ const merchant = z.object({
   name: cleanText(140),
   mcc,
   // A network has one spelling; a message in another one is not taken for it.
-  country: z.string().regex(/^[A-Z]{2}$/, 'must be two capital letters'),
+  country: z.string().regex(/^[A-Z]{2}$/, 'must be an ISO 3166-1 country code of two capital letters'),
 });
 
 export const authorizationMessage = z
@@ -32,10 +31,7 @@ export const authorizationMessage = z
     amountCents,
     currency: z.literal('EUR'),
     merchantAmount: z.number().positive().optional(),
-    merchantCurrency: z
-      .string()
-      .regex(/^[A-Z]{3}$/)
-      .optional(),
+    merchantCurrency: currencyCode.optional(),
     merchant,
     kind: z.enum(['purchase', 'verification']).default('purchase'),
     partialSupported: z.boolean().default(false),

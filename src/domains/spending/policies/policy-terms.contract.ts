@@ -1,7 +1,7 @@
 /** The rules of a policy as an owner sends them, field by field. Wire shapes only. @module */
 import * as z from 'zod';
 import type { Received } from '../../../http/cents-names.ts';
-import { country, euros, mcc, text } from '../../../http/schemas.ts';
+import { atLeastOneField, country, euros, mcc, text } from '../../../http/schemas.ts';
 import { codesInWords, mccCategories } from './mcc-groups.rules.ts';
 import { expirationActions } from './policy.rules.ts';
 
@@ -67,8 +67,6 @@ const terms = {
 };
 
 const change = z.strictObject(terms).partial();
-export const someChange = change
-  .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
-  .meta({ minProperties: 1 });
+export const someChange = change.refine(...atLeastOneField).meta({ minProperties: 1 });
 export const creation = change.required({ name: true });
 export type PolicyChange = Received<typeof change>;

@@ -1,7 +1,18 @@
 /** The wallet operations as published. Wire shapes only; the rules live in wallet.rules.ts. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { euros, eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose, text } from '../../../http/schemas.ts';
+import {
+  atLeastOneField,
+  euros,
+  eurosOut,
+  id,
+  idOut,
+  instantOut,
+  pageOut,
+  pageQuery,
+  prose,
+  text,
+} from '../../../http/schemas.ts';
 import { walletStatuses } from './wallet.rules.ts';
 
 export const Wallet = z
@@ -115,10 +126,10 @@ export const walletsArea = defineArea({
         .strictObject({
           name: name.optional(),
           purpose,
-          isDefault: z.literal(true, 'can only be set: make another wallet the default instead').optional(),
+          isDefault: z.literal(true, 'must be true; to end it, make another wallet the default').optional(),
           metadata: metadata.optional(),
         })
-        .refine((body) => Object.keys(body).length > 0, 'must name at least one field to change')
+        .refine(...atLeastOneField)
         .meta({ minProperties: 1 }),
       success: { status: 200, body: Wallet },
       refusals: ['invalid_state', 'not_found'],

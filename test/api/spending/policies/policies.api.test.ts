@@ -95,7 +95,7 @@ describe('templates', () => {
   test('a change that names no field is refused: no version, no event, no fresh expiry', async () => {
     const { id } = await policies().createPolicy({ body: { name: 'A', expiresAfterMinutes: 5 } });
     const before = [await policies().getPolicy({ params: { id } }), await eventsOf(world, id)];
-    const nothing = refusal(400, /must name at least one field to change/);
+    const nothing = refusal(400, /give at least one field to change/);
     await expect(policies().updatePolicy({ params: { id }, body: {} })).rejects.toEqual(nothing);
     const params = { agentId: agent.agentId };
     await expect(policies().updateAgentPolicy({ params, body: {} })).rejects.toEqual(nothing);
