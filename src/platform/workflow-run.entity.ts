@@ -12,6 +12,7 @@ export const WorkflowRunSchema = defineEntity({
     ownerId: p.text(),
     agentId: p.text().nullable(),
     stage: p.text(),
+    amountCents: p.bigint('number').nullable(),
     isOpen: p.boolean().defaultRaw('default'),
     dueAt: p.datetime().nullable(),
     startedEpoch: p.text().nullable(),

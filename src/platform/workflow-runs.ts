@@ -17,6 +17,8 @@ export const workflowRun = z.object({
   agentId: z.string().nullable(),
   /** Search attribute `BursarStage` at the start. */
   stage: z.string(),
+  /** The amount that was asked for when the run was opened; none where the run is about no payment. */
+  amountCents: z.number().nullish(),
 });
 export type WorkflowRun = Readonly<z.output<typeof workflowRun>>;
 type NewWorkflowRun = WorkflowRun & { readonly dueAt: Date | null; readonly at: Date };
@@ -25,8 +27,8 @@ type NewWorkflowRun = WorkflowRun & { readonly dueAt: Date | null; readonly at: 
 export async function openWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
   await runSql(
     tx,
-    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (id) do nothing`,
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at, amount_cents)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict (id) do nothing`,
     valuesOf(run),
   );
 }
@@ -60,8 +62,9 @@ export async function ensureWorkflowRuns(
 export async function reopenWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void> {
   await runSql(
     tx,
-    `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8)
+    `insert into workflow_runs as p (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at,
+       amount_cents)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
      on conflict (id) do update set is_open = true, due_at = excluded.due_at, stage = excluded.stage,
        wanted_wake = true, started_epoch = case when p.is_open then p.started_epoch end`,
     valuesOf(run),
@@ -117,7 +120,7 @@ export async function closeWorkflowRuns(tx: Tx, ids: readonly string[], { isOwnS
   );
 }
 
-const valuesOf = ({ id, workflow, subjectId, ownerId, agentId, stage, dueAt, at }: NewWorkflowRun): unknown[] => [
+const valuesOf = ({
   id,
   workflow,
   subjectId,
@@ -126,4 +129,5 @@ const valuesOf = ({ id, workflow, subjectId, ownerId, agentId, stage, dueAt, at 
   stage,
   dueAt,
   at,
-];
+  amountCents = null,
+}: NewWorkflowRun): unknown[] => [id, workflow, subjectId, ownerId, agentId, stage, dueAt, at, amountCents];

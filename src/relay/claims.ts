@@ -147,6 +147,6 @@ const confirmPauseMs = 20;
 
 /** See src/db/functions/claim-runs.sql. */
 export const claimStatement = `select id, workflow, subject_id as "subjectId", owner_id as "ownerId",
-    agent_id as "agentId", stage, is_open as "isOpen", waking_until::text as lease,
+    agent_id as "agentId", stage, amount_cents::float8 as "amountCents", is_open as "isOpen", waking_until::text as lease,
     coalesce(due_at < $5::timestamptz, false) as "isOverdue"
   from claim_runs($1, $2::int, $3::jsonb, $4::text[], $5)`;

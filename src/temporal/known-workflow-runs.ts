@@ -15,6 +15,7 @@ export const findWorkflowRuns = (database: Database, ids: readonly string[]): Pr
     database.read(),
     knownWorkflowRun,
     `select id, workflow, subject_id as "subjectId", owner_id as "ownerId", agent_id as "agentId", stage,
+       amount_cents::float8 as "amountCents",
        started_epoch as "startedEpoch", retry_at is not null as "isRetried"
      from workflow_runs where id = any($1::text[])`,
     [[...ids]],

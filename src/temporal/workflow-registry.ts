@@ -3,6 +3,7 @@
  * gives the list (src/main/modules); this folder names no workflow.
  * @module
  */
+import { inWords } from '../kernel/money.ts';
 import type { WorkflowRun } from '../platform/workflow-runs.ts';
 import type { TaskQueues } from './task-queues.ts';
 
@@ -14,7 +15,7 @@ export type WorkflowRegistration<Type extends string = string> = {
   /** The first part of the workflow id `{idPrefix}/{subjectId}`. */
   readonly idPrefix: string;
   readonly queue: keyof TaskQueues;
-  /** One line for operators, fixed at the start of the run. It names ids only, because Temporal stores it. */
+  /** One line for operators, fixed at the start of the run, behind the amount that the run is about. It names ids only. */
   readonly summary: (ids: SummaryIds) => string;
 };
 
@@ -28,12 +29,16 @@ export function workflowRegistry(workflows: readonly WorkflowRegistration[]): Wo
   return registry;
 }
 
-type Subject = Pick<WorkflowRun, 'workflow' | 'subjectId' | 'agentId'>;
+type Subject = Pick<WorkflowRun, 'workflow' | 'subjectId' | 'agentId' | 'amountCents'>;
 
-/** The run's static summary. A type that a newer release registered gets its subject's id as summary. */
-export function summaryOf(registry: WorkflowRegistry, { workflow, subjectId, agentId }: Subject): string {
+/** The run's static summary, the amount first. Temporal stores it: ids and amounts only. A type that a newer release registered gets its subject's id as summary. */
+export function summaryOf(
+  registry: WorkflowRegistry,
+  { workflow, subjectId, agentId, amountCents = null }: Subject,
+): string {
   const ofAgent = agentId === null ? '' : ` of agent ${agentId}`;
-  return registry.get(workflow)?.summary({ subjectId, ofAgent }) ?? `${subjectId}${ofAgent}`;
+  const summary = registry.get(workflow)?.summary({ subjectId, ofAgent }) ?? `${subjectId}${ofAgent}`;
+  return amountCents === null ? summary : `${inWords(amountCents)} EUR. ${summary}`;
 }
 
 /** The name of the queue that the run's workflow type is registered for. */

@@ -138,29 +138,6 @@ async function neverSeen(file: string): Promise<string[]> {
   );
 }
 
-/** `POST /agents (createAgent) 403 policy_denied`, for each refusal that was answered and that no contract declares. */
-export async function undeclared(file: string): Promise<string[]> {
-  const { publishedAreas } = await import('../../src/main/modules/index.ts');
-  const { labelOf, statusOf } = await import('../../src/http/error-codes.ts');
-  const { codesOf } = await import('../../src/http/openapi-refusals.ts');
-  const { pathsOf } = await import('../../src/http/route.ts');
-  const lines = linesOf(file);
-  // A method that a path does not have, a bug, and a page or a health check that is no refusal of an operation.
-  const answered = lines.filter(
-    (line) => / \d+ \w+$/.test(line) && !/ (405 \w+|500 internal|503 undefined)$/.test(line),
-  );
-  return publishedAreas.flatMap((area) =>
-    Object.entries(area.operations).flatMap(([name, operation]: [string, Operation]) => {
-      const starts = pathsOf(area, operation).map((path) => `${operation.method.toUpperCase()} ${path || '/'} `);
-      const declared = codesOf(operation).map((code) => `${statusOf[code]} ${labelOf(code)}`);
-      return answered
-        .flatMap((line) => starts.filter((start) => line.startsWith(start)).map((start) => line.slice(start.length)))
-        .filter((refusal) => !declared.includes(refusal))
-        .map((refusal) => `${operation.method.toUpperCase()} ${area.base}${operation.path} (${name}) ${refusal}`);
-    }),
-  );
-}
-
 /** An operation as the comparison of events needs it. */
 export type Firing = {
   readonly name: string;

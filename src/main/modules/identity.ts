@@ -12,7 +12,7 @@ import { passkeysArea } from '../../domains/identity/passkeys/passkey.contract.t
 import { passkeyHandlers } from '../../domains/identity/passkeys/passkey.routes.ts';
 import { agentNames, lockAgent } from '../../domains/parties/index.ts';
 import { voidAttestationsOf } from '../../domains/spending/intents/index.ts';
-import { decideByLink } from '../../usecases/identity/decide-by-link.ts';
+import { approveByLink, challengeByLink, denyByLink, readByLink } from '../../usecases/identity/decide-by-link.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 const credentialDeps = ({ database, config, credentials }: ApiProcess) => ({
@@ -54,8 +54,15 @@ export const identity = defineModule('identity', [
   servedArea('approvals', {
     contract: approvalsArea,
     position: 230,
-    handlers: ({ database, relyingParty, approvals }) =>
-      approvalHandlers(decideByLink({ database, relyingParty, subjects: approvals })),
+    handlers: ({ database, relyingParty, approvals }) => {
+      const deps = { database, relyingParty, subjects: approvals };
+      return approvalHandlers({
+        read: readByLink(deps),
+        challenge: challengeByLink(deps),
+        approve: approveByLink(deps),
+        deny: denyByLink(deps),
+      });
+    },
     pages: { getApproval: approvalPage },
     tables: ['approval_links'],
   }),

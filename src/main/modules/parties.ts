@@ -18,22 +18,24 @@ import { createAgent } from '../../usecases/parties/create-agent.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { freezeAgent } from '../../usecases/parties/freeze-agent.ts';
 import { fundAgent } from '../../usecases/parties/fund-agent.ts';
-import { agentReads } from '../../usecases/parties/read-agent.ts';
+import { getAgent, listAgents, readAgent, readAgentWallet } from '../../usecases/parties/read-agent.ts';
 import { unfreezeAgent } from '../../usecases/parties/unfreeze-agent.ts';
 import { updateAgent } from '../../usecases/parties/update-agent.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 function agentsOf({ database, gateway, config, credentials }: ApiProcess) {
-  const reads = agentReads({ database, mode: config.BURSAR_MODE });
   const revoking = { database, clearCredentialCache: credentials.forget };
   return agentHandlers({
-    ...reads,
+    readAgent: readAgent({ database }),
+    getAgent: getAgent({ database }),
+    listAgents: listAgents({ database }),
+    readAgentWallet: readAgentWallet({ database, mode: config.BURSAR_MODE }),
     createAgent: createAgent({
       database,
       gateway,
       ensureCustomer: ensureCustomer(ibanIssueOf(config)),
-      readAgent: reads.readAgent,
+      readAgent: readAgent({ database }),
     }),
     freezeAgent: freezeAgent({ database }),
     unfreezeAgent: unfreezeAgent({ database }),

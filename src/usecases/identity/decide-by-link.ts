@@ -17,7 +17,6 @@ import {
 import { approvesFrom, enrolledPasskeys, lastGoneAt, type RelyingParty } from '../../domains/identity/index.ts';
 import { agentNames } from '../../domains/parties/index.ts';
 import { businessTimeInWords } from '../../http/business-time.ts';
-import type { Call } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { challengeSubject } from './challenge-subject.ts';
 
@@ -29,47 +28,54 @@ type Deps = {
 
 type Found = { readonly kind: string; readonly approval: ApprovalCase };
 
-export function decideByLink({ database, relyingParty, subjects }: Deps): ApprovalDeps {
-  const challengeFor = challengeSubject({ database, relyingParty });
+export const readByLink =
+  (deps: Deps): ApprovalDeps['read'] =>
+  async (token, { now }) =>
+    wireOf(deps, await caseOf(deps, token), await now());
 
-  const caseOf = async (token: string): Promise<Found> => {
-    const tx = database.read();
-    const id = await subjectBehind(tx, token);
-    const subject = id === undefined ? undefined : subjectOfId(subjects, id);
-    const approval = id === undefined ? undefined : await subject?.find(tx, id);
-    if (subject === undefined || approval == null) throw new DomainError('not_found', 'no request has this link');
-    return { kind: subject.kind, approval };
+export const challengeByLink = (deps: Deps): ApprovalDeps['challenge'] => {
+  const challengeFor = challengeSubject(deps);
+  return async (token, changes, { newId, cause: { at, sourceAddress } }) => {
+    const { approval } = await caseOf(deps, token);
+    refuseDecided(approval, at);
+    const asked = { kind: 'link', address: sourceAddress } as const;
+    return challengeFor(
+      { ownerId: approval.ownerId, matter: (tx) => approval.matter(tx, changes) },
+      { challengeId: newId('challenge'), askedBy: asked, at },
+    );
   };
-  const read = async (token: string, { now }: Pick<Call, 'now'>): Promise<ApprovalWire> =>
-    wireOf({ database, relyingParty }, await caseOf(token), await now());
+};
 
-  return {
-    read,
-    challenge: async (token, changes, { newId, cause: { at, sourceAddress } }) => {
-      const { approval } = await caseOf(token);
-      refuseDecided(approval, at);
-      const asked = { kind: 'link', address: sourceAddress } as const;
-      return challengeFor(
-        { ownerId: approval.ownerId, matter: (tx) => approval.matter(tx, changes) },
-        { challengeId: newId('challenge'), askedBy: asked, at },
-      );
-    },
-    approve: async (token, { webauthnAssertion, changes }, call) => {
-      const { approval } = await caseOf(token);
-      const { at } = call.cause;
-      const isDone = approval.standing(at).isApproved;
-      if (!isDone) refuseDecided(approval, at);
-      if (!isDone) await approval.approve(webauthnAssertion, changes, call.cause);
-      return read(token, call);
-    },
-    deny: async (token, reason, call) => {
-      const { approval } = await caseOf(token);
-      const cause = { ...call.cause, actor: { kind: 'approval-link' } } as const;
-      if (!approval.standing(cause.at).isDenied) refuseDecided(approval, cause.at);
-      await database.write((tx) => approval.deny(tx, reason, cause));
-      return read(token, call);
-    },
+export const approveByLink = (deps: Deps): ApprovalDeps['approve'] => {
+  const read = readByLink(deps);
+  return async (token, { webauthnAssertion, changes }, call) => {
+    const { approval } = await caseOf(deps, token);
+    const { at } = call.cause;
+    const isDone = approval.standing(at).isApproved;
+    if (!isDone) refuseDecided(approval, at);
+    if (!isDone) await approval.approve(webauthnAssertion, changes, call.cause);
+    return read(token, call);
   };
+};
+
+export const denyByLink = (deps: Deps): ApprovalDeps['deny'] => {
+  const read = readByLink(deps);
+  return async (token, reason, call) => {
+    const { approval } = await caseOf(deps, token);
+    const cause = { ...call.cause, actor: { kind: 'approval-link' } } as const;
+    if (!approval.standing(cause.at).isDenied) refuseDecided(approval, cause.at);
+    await deps.database.write((tx) => approval.deny(tx, reason, cause));
+    return read(token, call);
+  };
+};
+
+async function caseOf({ database, subjects }: Pick<Deps, 'database' | 'subjects'>, token: string): Promise<Found> {
+  const tx = database.read();
+  const id = await subjectBehind(tx, token);
+  const subject = id === undefined ? undefined : subjectOfId(subjects, id);
+  const approval = id === undefined ? undefined : await subject?.find(tx, id);
+  if (subject === undefined || approval == null) throw new DomainError('not_found', 'no request has this link');
+  return { kind: subject.kind, approval };
 }
 
 function refuseDecided(approval: ApprovalCase, at: Date): void {

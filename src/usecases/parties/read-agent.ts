@@ -14,25 +14,34 @@ import { add, type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import { mapPage } from '../../kernel/page.ts';
 import type { Mode } from '../../platform/mode.ts';
 
-export type AgentReads = Pick<AgentDeps, 'readAgent' | 'getAgent' | 'listAgents' | 'readAgentWallet'>;
+type Deps = { readonly database: Database };
 
-export const agentReads = ({ database, mode }: { database: Database; mode: Mode }): AgentReads => ({
-  readAgent: async ({ ownerId, agentId }) => {
+export const readAgent =
+  ({ database }: Deps): AgentDeps['readAgent'] =>
+  async ({ ownerId, agentId }) => {
     const row = await oneAgent.first(database.read(), { ownerId, agentId });
     return row === null ? null : recordOf(row);
-  },
-  getAgent: async (own, agentId) => {
+  };
+
+export const getAgent =
+  ({ database }: Deps): AgentDeps['getAgent'] =>
+  async (own, agentId) => {
     const row = await oneAgent.first(database.read(), { ownerId: own.ownerId, agentId });
     const found = row === null ? null : { ownerId: row.ownerId, agentId: row.id, row };
     return recordOf(mayReach(own, 'agent', agentId, found).row);
-  },
-  listAgents: async (ownerId, filter, pageQuery) =>
-    mapPage(await page(database.read(), agents, { ownerId, ...filter }, pageQuery), recordOf),
-  readAgentWallet: async ({ ownerId, agentId }) => {
+  };
+
+export const listAgents =
+  ({ database }: Deps): AgentDeps['listAgents'] =>
+  async (ownerId, filter, pageQuery) =>
+    mapPage(await page(database.read(), agents, { ownerId, ...filter }, pageQuery), recordOf);
+
+export const readAgentWallet =
+  ({ database, mode }: Deps & { readonly mode: Mode }): AgentDeps['readAgentWallet'] =>
+  async ({ ownerId, agentId }) => {
     const row = await walletOfAgent.first(database.read(), { ownerId, agentId });
     return row === null ? null : walletRecordOf(row, mode);
-  },
-});
+  };
 
 const agentsOf = (from: Db) =>
   from

@@ -178,7 +178,7 @@ describe('the content of histories', () => {
       /^[a-z_]+\.[a-z_.]+$/, // an event
       /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
-      /^(Intent|Card|Card request|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
+      /^(\d+\.\d\d EUR\. )?(Intent|Card|Card request|Policy|Checkout|Simulation|Subscription) .{1,120}$/, // the summary, in the table
       /^[a-z-]+ed$/, // a stage
       /^[A-Z][a-z]+ing [a-z ,]{3,80}$/, // the summary of a step
       /^until [A-Za-z ]{3,40}$/, // the summary of a timer

@@ -17,7 +17,7 @@ export const runs: Readonly<Record<string, Shown>> = {
     type: 'intentLifecycle',
     queue: 'main',
     id: 'intent/{subject}',
-    summary: 'Intent {subject} of agent {agent}: to be decided, paid or expired',
+    summary: '{euros} EUR. Intent {subject} of agent {agent}: to be decided, paid or expired',
     hasAgent: true,
   },
   cardRequest: {
@@ -45,14 +45,14 @@ export const runs: Readonly<Record<string, Shown>> = {
     type: 'checkout',
     queue: 'main',
     id: 'checkout/{subject}',
-    summary: 'Checkout {subject} of agent {agent}: paid at the shop, or known not to be',
+    summary: '{euros} EUR. Checkout {subject} of agent {agent}: paid at the shop, or known not to be',
     hasAgent: true,
   },
   simulation: {
     type: 'simulation',
     queue: 'main',
     id: 'simulation/{subject}',
-    summary: 'Simulation {subject} of agent {agent}: a card charged by the simulated network',
+    summary: '{euros} EUR. Simulation {subject} of agent {agent}: a card charged by the simulated network',
     hasAgent: true,
   },
   webhookEndpoint: {

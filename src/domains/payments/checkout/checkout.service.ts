@@ -47,11 +47,17 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
   });
   await tx.flush();
   await recordTransition(tx, 'checkout', id, { from: null, to: 'open' }, cause);
-  await openItsWorkflowRun(tx, row, cause);
+  await openItsWorkflowRun(tx, row, intent.expectedAmountCents, cause);
   return row;
 }
 
-async function openItsWorkflowRun(tx: Tx, { id, ownerId, agentId }: CheckoutRow, { at }: Cause): Promise<void> {
+/** The offer of the shop is not read yet, so the amount is that of the intent. */
+async function openItsWorkflowRun(
+  tx: Tx,
+  { id, ownerId, agentId }: CheckoutRow,
+  amountCents: number,
+  { at }: Cause,
+): Promise<void> {
   const run = {
     id: checkoutWorkflowId(id),
     workflow: checkoutWorkflow,
@@ -59,6 +65,7 @@ async function openItsWorkflowRun(tx: Tx, { id, ownerId, agentId }: CheckoutRow,
     ownerId,
     agentId,
     stage: 'open',
+    amountCents,
   };
   await openWorkflowRun(tx, { ...run, dueAt: at, at });
 }

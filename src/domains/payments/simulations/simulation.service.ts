@@ -51,6 +51,7 @@ export async function openSimulation(tx: Tx, cause: Cause, wish: NewSimulation):
     ownerId: wish.ownerId,
     agentId: wish.agentId,
     stage: 'open',
+    amountCents: wish.amountCents,
     dueAt: at,
     at,
   });

@@ -219,6 +219,7 @@ const workflowRunOf = (row: IntentRow, at: Date) => ({
   ownerId: row.ownerId,
   agentId: row.agentId,
   stage: row.status,
+  amountCents: row.expectedAmountCents,
   dueAt: dueAt(row),
   at,
 });
