@@ -15,7 +15,7 @@ export type WorkflowRegistration<Type extends string = string> = {
   /** The first part of the workflow id `{idPrefix}/{subjectId}`. */
   readonly idPrefix: string;
   readonly queue: keyof TaskQueues;
-  /** One line for operators, fixed at the start of the run, behind the amount that the run is about. It names ids only. */
+  /** One line for operators, fixed at the start of the run; the run's amount is put before it. It names ids only. */
   readonly summary: (ids: SummaryIds) => string;
 };
 
@@ -31,7 +31,10 @@ export function workflowRegistry(workflows: readonly WorkflowRegistration[]): Wo
 
 type Subject = Pick<WorkflowRun, 'workflow' | 'subjectId' | 'agentId' | 'amountCents'>;
 
-/** The run's static summary, the amount first. Temporal stores it: ids and amounts only. A type that a newer release registered gets its subject's id as summary. */
+/**
+ * The run's static summary, the amount first. Temporal stores it: ids and amounts only. A type that a newer release
+ * registered gets its subject's id as summary.
+ */
 export function summaryOf(
   registry: WorkflowRegistry,
   { workflow, subjectId, agentId, amountCents = null }: Subject,

@@ -45,8 +45,6 @@ export async function openPage(browser: Browser, options: BrowserContextOptions 
   return { page, devtools, complaints, close: () => context.close() };
 }
 
-export type Credential = Awaited<ReturnType<VirtualAuthenticator['credentials']>>[number];
-
 /** Built into one page or plugged in. */
 export type VirtualAuthenticator = Awaited<ReturnType<typeof addAuthenticator>>;
 

@@ -66,7 +66,7 @@ test.each(table)('%#: %s', (schema, value, expected) => {
 
 test('each kind of id has its article and its prefix', () => {
   const kinds = Object.keys(idPrefixes) as IdKind[];
-  const nouns: Partial<Record<IdKind, string>> = { cardRequest: 'card request' };
+  const nouns: Partial<Record<IdKind, string>> = { cardRequest: 'card request', accessEvent: 'access event' };
   expect(kinds.map((kind) => sentence(id(kind), 'x'))).toEqual(
     kinds.map(
       (kind) => `body: must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${nouns[kind] ?? kind} id, ${idPrefixes[kind]}_…`,
@@ -98,7 +98,8 @@ test('no published operation returns a message of the validator', () => {
   expect(said.length).toBeGreaterThan(1_000);
   const foreign =
     /invalid|expected|received|too (big|small)|unrecogni|pattern|\ba (agent|intent|owner|event|evidence|audit|entry)\b/i;
-  expect([...new Set(said)].filter((one) => foreign.test(one))).toEqual([]);
+  // Behind the place, because a field may be named `expectedAmount`.
+  expect([...new Set(said)].filter((one) => foreign.test(one.slice(one.indexOf(': '))))).toEqual([]);
 });
 
 function sentencesOf(schema: z.ZodType, offers: readonly unknown[]): string[] {
