@@ -447,14 +447,18 @@ test('the owner is reminded once at half time, and the request expires at its de
   expect(await find(id)).toMatchObject({ status: 'expired', decidedBy: 'deadline' });
 });
 
-test('closing the agent cancels what is pending, and what was decided before stays', async () => {
+const agents = () => owner.client(agentsArea);
+test.each([
+  ['deletion', () => agents().closeAgent({ params: { id: agent.agentId } })],
+  ['a change of its status', () => agents().updateAgent({ params: { id: agent.agentId }, body: { status: 'closed' } })],
+])('closing the agent by %s cancels what is pending, and what was decided before stays', async (_way, close) => {
   const denied = await askForCard();
   await requests().denyCardRequest({ params: { id: denied.id as never }, body: {} });
   const pending = [await askForCard(), await askForLimits()];
   for (const { id } of pending) await temporal.started(`card-request/${id}`);
   const seq = await lastEvent(world, owner);
 
-  await owner.client(agentsArea).closeAgent({ params: { id: agent.agentId as never } });
+  await close();
 
   const { decidedBy } = await find(denied.id);
   for (const { id } of pending)
