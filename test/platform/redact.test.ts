@@ -100,7 +100,7 @@ describe('secrets', () => {
         tie('node').map((inner) => wrapped(inner, (value) => new Map([['k', value]]))),
         tie('node').map((inner) => wrapped(inner, (value) => new Set([value]))),
         tie('node').map((inner) => wrapped(inner, (value) => new Error('failed', { cause: value }))),
-        tie('node').map((inner) => wrapped(inner, (value) => Object.assign(new Error(String(value)), { value }))),
+        tie('node').map((inner) => wrapped(inner, (value) => Object.assign(new Error(messageOf(value)), { value }))),
         secret.map((hidden) => ({ value: { [hidden]: 1 }, hidden: [hidden] })),
       ),
     })).node as fc.Arbitrary<Planted>;
@@ -299,6 +299,9 @@ const wrapped = (inner: unknown, wrap: (value: unknown) => unknown): Planted => 
   const { value, hidden } = inner as Planted;
   return { value: wrap(value), hidden };
 };
+
+/** An object may have a member named `toString`. */
+const messageOf = (value: unknown): string => (typeof value === 'string' ? value : 'failed');
 
 const joined =
   (shape: (values: Record<string, unknown>) => unknown) =>

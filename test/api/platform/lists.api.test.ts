@@ -116,6 +116,7 @@ const prefixes: Record<string, string> = {
   listLedgerCheckpoints: 'sequence',
   listWebhooks: 'wh',
   listWebhookDeliveries: 'whd',
+  listAccessEvents: 'ae',
 };
 
 test.each(lists.map((one) => [one.operationId, one.path] as const))(
@@ -174,7 +175,12 @@ const withPeriods = takes('from');
 
 test('from and to take an instant or a date, on every list that has them, and say so', async () => {
   expect(namesOf(withPeriods)).toEqual(namesOf(takes('to')));
-  expect(namesOf(withPeriods).sort()).toEqual(['listLedgerEntries', 'listTransactions', 'listWebhookDeliveries']);
+  expect(namesOf(withPeriods).sort()).toEqual([
+    'listAccessEvents',
+    'listLedgerEntries',
+    'listTransactions',
+    'listWebhookDeliveries',
+  ]);
   for (const { path, operationId, parameters = [] } of withPeriods) {
     for (const name of ['from', 'to']) {
       const found = parameters.find((one) => one.name === name);
