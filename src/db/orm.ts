@@ -7,7 +7,7 @@ import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mi
 import { type Pool, TypeOverrides } from 'pg';
 import { returnDeadClients } from './dead-clients.ts';
 import { keepPool } from './pools.ts';
-import { PreparingClient } from './prepared-statements.ts';
+import { preparingClient } from './prepared-statements.ts';
 
 export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
@@ -38,7 +38,7 @@ export async function openDatabase({
       driverOptions: {
         types: typeParsers(),
         application_name: applicationName,
-        Client: PreparingClient,
+        Client: preparingClient(),
         connectionTimeoutMillis: poolTimeoutMs,
         onPoolCreated: returnDeadClients,
       },
