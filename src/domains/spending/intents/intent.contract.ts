@@ -52,7 +52,7 @@ export const intentsArea = defineArea({
       }),
       success: { status: 200, body: pageOut(intentOut) },
       sealed: true,
-      refusals: [],
+      refusals: ['agent_isolation'],
     },
     getIntent: {
       method: 'get',
