@@ -190,7 +190,7 @@ const cases: readonly Case[] = [
   [
     'a loop that no worker has',
     () => ({ BURSAR_WORKER_LOOPS: 'relay,relays' }),
-    /^start failed: the configuration is wrong: BURSAR_WORKER_LOOPS: must be one of relay, deliveries, sealer, purge$/,
+    /^start failed: the configuration is wrong: BURSAR_WORKER_LOOPS: must be one of relay, deliveries, sealer, purge; did you mean relay\?$/,
   ],
   [
     'an address to listen at that this machine does not have',
