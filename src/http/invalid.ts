@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
+import { unwrapped } from './cents-names.ts';
 import { nearName } from './near-name.ts';
 import { sanitizeForError } from './sanitize-for-error.ts';
 
@@ -61,12 +62,12 @@ function unknownNames(where: string, unknown: readonly string[], known: readonly
 
 /** The names that the object at `path` of `value` may have; none where no single object stands there. */
 function namesAt(schema: z.ZodType, path: readonly PropertyKey[], value: unknown): string[] {
-  const inner = unwrapped(schema);
+  const inner = innermost(schema);
   if (inner instanceof z.ZodDiscriminatedUnion) {
     const { discriminator } = inner.def;
     const given: unknown = Reflect.get(Object(value), discriminator);
     return inner.options
-      .map((option) => unwrapped(option as z.ZodType))
+      .map((option) => innermost(option as z.ZodType))
       .filter((option) => option instanceof z.ZodObject)
       .filter(({ shape }) => (shape[discriminator] as z.ZodType).safeParse(given).success)
       .flatMap((option) => namesAt(option, path, value));
@@ -80,10 +81,8 @@ function namesAt(schema: z.ZodType, path: readonly PropertyKey[], value: unknown
   return field === undefined ? [] : namesAt(field, rest, next);
 }
 
-function unwrapped(schema: z.ZodType): z.ZodType {
-  if (schema instanceof z.ZodPipe) return unwrapped(schema.in as z.ZodType);
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable || schema instanceof z.ZodDefault) {
-    return unwrapped(schema.unwrap() as z.ZodType);
-  }
-  return schema;
+/** Without its wrappers, and before it transforms. */
+function innermost(schema: z.ZodType): z.ZodType {
+  const inner = schema instanceof z.ZodPipe ? (schema.in as z.ZodType) : unwrapped(schema);
+  return inner === schema ? schema : innermost(inner);
 }

@@ -2,6 +2,7 @@
 
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server as TcpServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createOutbound, type Outbound, type OutboundRequest, type Resolve } from '../../src/outbound/outbound.ts';
 import type { OutboundError, OutboundErrorKind } from '../../src/outbound/outbound-error.ts';
@@ -18,6 +19,14 @@ const answers: RequestListener = (request, response) => {
   else if (path === '/many') response.writeHead(200, { 'set-cookie': ['a=1', 'b=2'], 'x-a': 'ä' }).end();
   else request.pipe(response);
 };
+
+/** Fails when a timer of `ms` fires first. Load delays the timer as much as `work`, because both wait for one loop. */
+async function settledWithin<T>(ms: number, work: Promise<T>): Promise<T> {
+  const late = Symbol('late');
+  const first = await Promise.race([work, sleep(ms, late, { ref: false })]);
+  if (first === late) throw new Error(`not settled within ${ms} ms`);
+  return first as T;
+}
 
 describe('requests', () => {
   let server: Server;
@@ -70,7 +79,7 @@ describe('requests', () => {
   });
 
   test('a body that drips for ever ends at the total deadline, and its status is known', async () => {
-    const error = await failure(post('/drip', { timeoutMs: 400 }));
+    const error = await settledWithin(1_500, failure(post('/drip', { timeoutMs: 400 })));
     expect(error).toMatchObject({ kind: 'timeout', status: 200 });
   });
 
@@ -214,7 +223,12 @@ describe('the address guard', () => {
   });
 
   test('a resolver that never answers ends at the deadline', async () => {
-    expect(await dial(() => new Promise(() => undefined))).toMatchObject({ kind: 'timeout' });
+    expect(
+      await settledWithin(
+        5_000,
+        dial(() => new Promise(() => undefined)),
+      ),
+    ).toMatchObject({ kind: 'timeout' });
   });
 
   test('an allowed origin is allowed with its exact port and scheme only', async () => {

@@ -1,4 +1,4 @@
-/** What the retries of a subscription do now; ends what waits where the subscription is closed. @module */
+/** Decides the next step of a subscription's retries; first ends the waiting deliveries of a closed subscription. @module */
 import type { Database } from '../../db/database.ts';
 import type { EndpointNext } from '../../domains/delivery/index.ts';
 import { endWaitingOf } from '../../domains/delivery/webhooks/delivery.end.service.ts';

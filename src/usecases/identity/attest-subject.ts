@@ -25,8 +25,8 @@ export const attestSubject =
     resultOf(
       await database.write((tx) =>
         ceremony(tx, async (inSavepoint) => {
-          const asked = { relyingParty, envelope, matter: await record.matter(tx) };
-          return withAssertion(tx, inSavepoint, asked, cause, async (inner, { passkey, isRepeat }) => {
+          const assertion = { relyingParty, envelope, matter: await record.matter(tx) };
+          return withAssertion(tx, inSavepoint, assertion, cause, async (inner, { passkey, isRepeat }) => {
             if (!isRepeat && !mayAttest(passkey, cause.at)) throw tooNew(passkey);
             return effect(inner, { passkey, isRepeat });
           });

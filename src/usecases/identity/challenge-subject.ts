@@ -26,7 +26,7 @@ export type ChallengeRequest = {
 };
 
 /** Options for the browser. A repeat with the same `challengeId` finds the first challenge. */
-export type ChallengeFor = (record: AttestedRecord, asked: ChallengeRequest) => Promise<PasskeyChallenge>;
+export type ChallengeFor = (record: AttestedRecord, request: ChallengeRequest) => Promise<PasskeyChallenge>;
 
 export const challengeSubject =
   ({ database, relyingParty }: CeremonyDeps): ChallengeFor =>

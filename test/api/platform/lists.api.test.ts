@@ -10,7 +10,13 @@ import { webhooksArea } from '../../../src/domains/delivery/index.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
-type Parameter = { name: string; in: string; schema: { pattern?: string; enum?: string[] }; description?: string };
+type Parameter = {
+  name: string;
+  in: string;
+  schema: { pattern?: string; enum?: string[] };
+  description?: string;
+  example?: string;
+};
 type Described = { operationId: string; parameters?: Parameter[]; security: Record<string, unknown>[] };
 
 const { paths } = openApiDocument() as { paths: Record<string, Record<string, Described>> };
@@ -103,28 +109,19 @@ const hostile = (prefix: string): string[] => [
   `${cursor(`${at}|${prefix}_aaaaaaaaaaaaaaaa`)}&${cursor(`${at}|${prefix}_aaaaaaaaaaaaaaaa`)}`,
 ];
 
-const prefixes: Record<string, string> = {
-  listAgents: 'ag',
-  listPolicies: 'po',
-  listIntents: 'int',
-  listIntentWindows: 'window',
-  listCards: 'ca',
-  listCardRequests: 'crq',
-  listTransactions: 'tx',
-  listWallets: 'wal',
-  listLedgerEntries: 'le',
-  listLedgerCheckpoints: 'sequence',
-  listWebhooks: 'wh',
-  listWebhookDeliveries: 'whd',
-  listAccessEvents: 'ae',
-};
+/** The prefix of the ids in the list's cursors, by the published example of one. */
+function prefixOf({ operationId, parameters = [] }: (typeof lists)[number]): string {
+  const example = parameters.find(({ name }) => name === 'cursor')?.example ?? '';
+  const prefix = /\|([a-z]+)_/.exec(Buffer.from(example, 'base64url').toString())?.[1];
+  if (prefix === undefined) throw new Error(`${operationId} publishes no example of a cursor`);
+  return prefix;
+}
 
-test.each(lists.map((one) => [one.operationId, one.path] as const))(
+test.each(lists.map((one) => [one.operationId, one.path, prefixOf(one)] as const))(
   'a hostile cursor of %s is 400',
-  async (name, path) => {
-    expect(Object.keys(prefixes)).toContain(name);
+  async (_name, path, prefix) => {
     const failed = [];
-    for (const query of hostile(prefixes[name] ?? '')) {
+    for (const query of hostile(prefix)) {
       const { status, text } = await get(path, query);
       if (status !== 400 || !/"error":"query[^"]*"/.test(text)) failed.push([query, status, text]);
     }

@@ -40,8 +40,8 @@ const accessEvents = list((from, given: Filters<AccessEventFilter>) => {
 export const listAccessEvents = (
   tx: Tx,
   filter: AccessEventFilter,
-  asked: PageQuery,
-): Promise<Page<Readonly<AccessEventRow>>> => page(tx, accessEvents, filter, asked);
+  pageQuery: PageQuery,
+): Promise<Page<Readonly<AccessEventRow>>> => page(tx, accessEvents, filter, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {

@@ -12,7 +12,7 @@ import { accessEventWire } from './access-event.wire.ts';
 
 export type AccessEventDeps = {
   readonly database: Database;
-  readonly request: (card: Records['card'], asked: AccessRequest, call: Call) => Promise<Readonly<AccessEventRow>>;
+  readonly request: (card: Records['card'], body: AccessRequest, call: Call) => Promise<Readonly<AccessEventRow>>;
 };
 
 export const accessEventHandlers = ({ database, request }: AccessEventDeps): Handlers<typeof accessEventsArea> => ({

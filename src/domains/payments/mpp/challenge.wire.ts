@@ -34,7 +34,7 @@ export type ChargeRequest = {
   readonly isBillingRequired: boolean;
 };
 
-/** Where the public key comes from that the payment token is encrypted for. */
+/** The source of the merchant's public key, for which the payment token is encrypted. */
 export type KeySource =
   | { readonly kind: 'embedded'; readonly jwk: Readonly<Record<string, unknown>> }
   | { readonly kind: 'published'; readonly uri: string; readonly kid: string };
@@ -50,7 +50,7 @@ export type ChallengeReading =
   | { readonly ok: false; readonly reason: string };
 
 /** A challenge of a merchant with a 4,096-bit key is about 2 KB. */
-export const longestChallengeBytes = 16_384;
+const longestChallengeBytes = 16_384;
 
 const required = ['id', 'realm', 'method', 'intent', 'request'] as const;
 const optional = ['expires', 'digest', 'description', 'opaque'] as const;
@@ -111,7 +111,7 @@ export function chooseChallenge(challenges: readonly HeaderChallenge[], nowMs: n
 }
 
 /** Milliseconds of an RFC 3339 date-time; undefined for another text and for a day that does not exist. */
-export function instantOf(text: string): number | undefined {
+function instantOf(text: string): number | undefined {
   const { success, data } = dateTime.safeParse(text.toUpperCase());
   return success ? Date.parse(data) : undefined;
 }
