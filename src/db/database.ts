@@ -36,7 +36,8 @@ const awayCodes = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPI
 const awayMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection/;
 
-const isRepeatable = (error: unknown): boolean =>
+/** The same statement may succeed now: a deadlock, a serialization failure, a row or a plan that has changed. */
+export const isRepeatable = (error: unknown): boolean =>
   causesOf(error).some(
     (cause) =>
       repeatableCodes.has(cause.code ?? '') || cause instanceof OptimisticLockError || isOutdatedStatement(cause),

@@ -27,6 +27,8 @@ const restricted: Readonly<Record<string, string>> = {
   // The sealer takes out what it seals.
   unsealed_journals: 'delete',
   unsealed_records: 'delete',
+  // What a key signed stays verifiable until the key is revoked, which a trigger makes final.
+  signing_keys: 'insert, update (ends_at)',
   mikro_orm_migrations: '',
   sql_functions: '',
 };

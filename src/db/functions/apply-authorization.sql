@@ -13,9 +13,12 @@ declare
   v_message jsonb := p -> 'message';
   v_expected jsonb := p -> 'expected';
   v_intent jsonb := p -> 'intent';
+  -- The record whose payment token the charge carries.
+  v_token jsonb := p -> 'token';
   v_known record;
   v_version int;
   v_from text;
+  v_run text;
 begin
   perform lock_authorization(v_message ->> 'adapter', v_message ->> 'id');
   insert into network_messages (adapter, id, kind, authorization_id, card_ref, request_hash, transaction_id, answer,
@@ -89,7 +92,7 @@ begin
 
   if p -> 'linked' is not null then
     update transactions t set adapter = n.adapter, authorization_id = n.authorization_id, funding_source = n.funding_source,
-        wallet_id = n.wallet_id, rail = case n.rail when 'simulate' then n.rail else t.rail end, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
+        wallet_id = n.wallet_id, rail = case n.rail when 'card' then t.rail else n.rail end, amount_cents = n.amount_cents, requested_cents = n.requested_cents,
         approved_cents = n.approved_cents, held_cents = n.held_cents, merchant_id = n.merchant_id, merchant = n.merchant,
         merchant_mcc = n.merchant_mcc, merchant_country = n.merchant_country, merchant_amount = n.merchant_amount,
         merchant_currency = n.merchant_currency, is_recurring = n.is_recurring, hold_expires_at = n.hold_expires_at,
@@ -135,13 +138,42 @@ begin
     select transaction_id, owner_id, agent_id, card_id, intent_id, outcome, rule, reason, policy_id, policy_version,
       facts, trace, at
     from jsonb_populate_record(null::decisions, p -> 'decision');
-  if p -> 'checkout' is not null then
-    update checkouts set status = p -> 'checkout' ->> 'status', transaction_id = v_message ->> 'transactionId',
-        outcome_code = p -> 'checkout' ->> 'code', outcome_reason = p -> 'checkout' ->> 'reason',
+  if v_token ->> 'kind' = 'checkout' then
+    update checkouts set status = v_token ->> 'status', transaction_id = v_message ->> 'transactionId',
+        outcome_code = v_token ->> 'code', outcome_reason = v_token ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
-      where id = p -> 'checkout' ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
+      where id = v_token ->> 'id' and status in ('offered', 'paying', 'failed', 'refused');
+  elsif v_token ->> 'kind' = 'credential' then
+    -- The network uses it once, also where the merchant verified it before.
+    update mpp_credentials set status = v_token ->> 'status', authorized_at = (v_message ->> 'at')::timestamptz,
+        transaction_id = coalesce(transaction_id, v_message ->> 'transactionId'), sealed_credential = null,
+        outcome_code = v_token ->> 'code', outcome_reason = v_token ->> 'reason',
+        updated_at = (v_message ->> 'at')::timestamptz
+      where id = v_token ->> 'id' and status = v_token ->> 'from' and authorized_at is null;
+    if not found then perform stale('credential'); end if;
+    -- The payment that minted it: its workflow run records the charge, and is opened again where it had ended.
+    update mpp_payments set charge_source = 'network', transaction_id = v_message ->> 'transactionId',
+        charge_outcome = case p -> 'decision' ->> 'outcome' when 'declined' then 'declined' else 'approved' end,
+        charge_code = v_token ->> 'code', charge_reason = v_token ->> 'reason',
+        updated_at = (v_message ->> 'at')::timestamptz
+      where credential_id = v_token ->> 'id' and charge_outcome is distinct from 'approved'
+      returning 'mpp-payment/' || id into v_run;
+    -- A payment that a receipt, a verification or an operator settled: now the network has said so too.
+    if v_run is null and p -> 'decision' ->> 'outcome' <> 'declined' then
+      update mpp_payments set charge_source = 'network', updated_at = (v_message ->> 'at')::timestamptz
+        where credential_id = v_token ->> 'id';
+    end if;
+    update workflow_runs set is_open = true, wanted_wake = true, due_at = (v_message ->> 'at')::timestamptz,
+        started_epoch = case when is_open then started_epoch end
+      where id = v_run;
+    if v_token ->> 'status' <> v_token ->> 'from' then
+      insert into transitions values ('mpp_credential', v_token ->> 'id', v_message ->> 'causeId', v_token ->> 'from',
+        v_token ->> 'status', (v_message ->> 'at')::timestamptz);
+    end if;
+  end if;
+  if v_token is not null then
     update workflow_runs set is_open = false, wanted_wake = true, due_at = null
-      where id = p -> 'checkout' ->> 'workflowId' and is_open;
+      where id = v_token ->> 'workflowId' and is_open;
   end if;
   insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
     select id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at

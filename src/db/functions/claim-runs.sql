@@ -2,9 +2,12 @@
 -- it, and so has each owner within its type. `p_served` names per type the owner that was served last: the batch goes on
 -- behind it. `p_taken` are rows that the pass has already. Each step from one type or owner to the next is one look into
 -- the queue's index, past all rows between them; it is planned anew each time, so no plan for a small table is kept.
+-- Sorts are disabled, so that only the queue's index gives the order: while the statistics know of no row in the queue, a
+-- scan of another index with a sort costs the same, and reads the whole queue at each step.
 create or replace function claim_runs(p_queue text, p_most int, p_served jsonb, p_taken text[],
   p_overdue_before timestamptz) returns setof workflow_runs
-language plpgsql set enable_seqscan = off set enable_bitmapscan = off as $body$
+language plpgsql set enable_seqscan = off set enable_bitmapscan = off
+  set enable_sort = off set enable_incremental_sort = off as $body$
 declare
   -- A claim holds for longer than the longest call to Temporal. A claim that is not confirmed is made again.
   v_lease constant text := 'now() + interval ''10 seconds''';

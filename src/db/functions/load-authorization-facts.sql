@@ -8,7 +8,7 @@ declare
   v_card cards;
   v_agent agents;
   v_policy policies;
-  v_checkout checkouts;
+  v_token jsonb;
   v_message network_messages;
   v_orphan jsonb;
   v_early jsonb;
@@ -41,21 +41,43 @@ begin
   select * into v_agent from agents a where a.id = v_card.agent_id;
   select * into v_policy from policies p where p.agent_id = v_card.agent_id and p.removed_at is null;
   if p_token_hash is not null then
-    select * into v_checkout from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
+    select jsonb_build_object('kind', 'checkout', 'id', k.id, 'intent_id', k.intent_id, 'status', k.status,
+        'ceiling_cents', k.ceiling_cents, 'is_used', k.status in ('paid', 'declined'), 'is_expired', false,
+        'recipient', null, 'host', null, 'transaction_id', null, 'request_id', k.request_id, 'run_id', k.run_id)
+      into v_token from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
+    if v_token is null then
+      -- A credential that its merchant has verified may be charged after its expiry: the goods are handed over. So may
+      -- one whose payment an operator has found to be paid.
+      select jsonb_build_object('kind', 'credential', 'id', c.id, 'intent_id', c.intent_id, 'status', c.status,
+          'ceiling_cents', c.ceiling_cents, 'is_used', c.authorized_at is not null,
+          'is_expired', c.status <> 'consumed' and m.charge_outcome is distinct from 'approved'
+            and c.expires_at <= clock_timestamp(),
+          'recipient', c.recipient, 'host', c.host, 'transaction_id', coalesce(c.transaction_id, m.transaction_id),
+          'request_id', c.request_id, 'run_id', c.run_id,
+          'payment_id', m.id, 'credential', to_jsonb(c) - '{sealed_credential,challenge,encryption_jwk}'::text[])
+        into v_token from mpp_credentials c left join mpp_payments m on m.credential_id = c.id
+        where c.token_hash = p_token_hash and c.card_id = v_card.id;
+    end if;
   end if;
   select jsonb_agg(case when i.recurring is null then to_jsonb(i) else to_jsonb(i) || jsonb_build_object('taken',
       (select jsonb_agg(jsonb_build_object('number', w.number, 'status', w.status, 'transaction_id', w.transaction_id))
         from intent_windows w
-        where w.intent_id = i.id and w.from_at <= p_at and w.to_at > p_at)) end order by i.created_at, i.id)
+        where w.intent_id = i.id
+          -- Also the window of an open payment: its charge counts as of when the payment was begun.
+          and (w.from_at <= p_at and w.to_at > p_at or w.from_at <= i.open_payment_at and w.to_at > i.open_payment_at))) end order by i.created_at, i.id)
     into v_intents from intents i
     where i.agent_id = v_card.agent_id and i.card_id = v_card.id and i.status = 'approved'
-      and i.matched_transaction_id is null and i.expires_at > p_at
-      and (v_checkout.id is null or i.id = v_checkout.intent_id);
+      and i.matched_transaction_id is null
+      -- While a payment of it is open, no other token pays for it; of a recurring one, for that payment's window.
+      and (i.expires_at > p_at or i.open_payment_id is not null)
+      and (i.open_payment_id is null or v_token is null or i.recurring is not null
+        or i.open_payment_id = v_token ->> 'payment_id')
+      and (v_token is null or i.id = v_token ->> 'intent_id');
   select jsonb_agg(to_jsonb(t) || jsonb_build_object('intent', to_jsonb(i)) order by t.created_at, t.id) into v_confirmed
     -- The card's own first, and separately (`offset 0`): by status, the plan would read the holds of all owners.
     from (select * from transactions where card_id = v_card.id and link_until > p_at offset 0) t
     join intents i on i.id = t.intent_id
-    where t.status = 'pending' and v_checkout.id is null;
+    where t.status = 'pending' and (v_token is null or t.id = v_token ->> 'transaction_id');
   select to_jsonb(s) into v_counters from spending_counters(v_card.agent_id, v_card.id, p_at, true, v_orphan ->> 'id') s;
   v_funding_source := coalesce(v_orphan ->> 'funding_source', funding_source_of(v_agent));
   return jsonb_build_object(
@@ -65,7 +87,7 @@ begin
     'agent', jsonb_build_object('id', v_agent.id, 'owner_id', v_agent.owner_id, 'status', v_agent.status,
       'wallet_id', v_agent.wallet_id, 'version', v_agent.version),
     'policy', case when v_policy.id is null then null else to_jsonb(v_policy) end,
-    'checkout', case when v_checkout.id is null then null else to_jsonb(v_checkout) end,
+    'token', v_token,
     'intents', coalesce(v_intents, '[]'),
     'confirmed', coalesce(v_confirmed, '[]'),
     'counters', v_counters,

@@ -36,6 +36,19 @@ begin
   perform 1 from intents where id = v.intent_id for no key update;
 end $$;
 
+/* The locks of a step that may end a machine payment and release its intent, in the same order: agent, intent,
+   credential, payment. */
+create or replace function lock_mpp_payment(p_payment text) returns void language plpgsql as $$
+declare
+  v record;
+begin
+  select p.agent_id, p.intent_id, p.credential_id into v from mpp_payments p where p.id = p_payment;
+  perform 1 from agents where id = v.agent_id for share;
+  perform 1 from intents where id = v.intent_id for no key update;
+  perform 1 from mpp_credentials where id = v.credential_id for no key update;
+  perform 1 from mpp_payments where id = p_payment for no key update;
+end $$;
+
 /* The locks of a decision that is made anew because its facts were stale, in the same order. Returns the agent's funding source,
    whose accounts come last. */
 create or replace function lock_decision(p_agent text, p_card text, p_at timestamptz) returns text language plpgsql as $$

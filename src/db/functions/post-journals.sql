@@ -4,131 +4,358 @@ create or replace function journal_content_hash(p_journal jsonb) returns text la
     p_journal -> 'referenceType', p_journal -> 'referenceId', p_journal -> 'postings')::text, 'UTF8')), 'hex')
 $$;
 
-/* Applies the rule "take what is available, the rest is owed; what comes in settles what is owed first" to the lines
-   that name a receivable. The lines' other accounts are locked; a receivable is locked here, and only when something
-   is or becomes owed. Called by post_journals only, under its settings. */
-create or replace function settle_lines(p_lines journal_line[]) returns journal_line[] language plpgsql
-as $$
-declare
-  v_owed text[];
-  v_now jsonb;
-  v_line journal_line;
-  v_part journal_line;
-  v_settled journal_line[] := '{}';
-  v_rest bigint;
-begin
-  v_owed := array(
-    select distinct l.receivable from unnest(p_lines) l join ledger_accounts a on a.name = l.receivable
-    where l.amount_cents > 0 and a.balance_cents > 0);
-  if exists (select from unnest(p_lines) l where l.receivable is not null and l.amount_cents < 0) then
-    v_owed := array(
-      select unnest(v_owed) union
-      select max(l.receivable) from unnest(p_lines) l join ledger_accounts a on a.name = l.account
-      where l.amount_cents < 0 group by a.name, a.balance_cents having a.balance_cents + sum(l.amount_cents) < 0);
-    v_owed := array_remove(v_owed, null);
-  end if;
-  if cardinality(v_owed) = 0 then return p_lines; end if;
-  perform hold_accounts(v_owed, array(select split_part(o, ':', 2) from unnest(v_owed) o), p_lines[1].created_at);
-  select coalesce(jsonb_object_agg(a.name, a.balance_cents), '{}') into v_now from ledger_accounts a
-    where a.name = any(v_owed)
-      or a.name in (select l.account from unnest(p_lines) l where l.receivable is not null);
-
-  for v_line in select l.* from unnest(p_lines) l order by l.ordinal, l.line loop
-    v_rest := v_line.amount_cents;
-    if v_line.receivable is not null then
-      -- A debit takes what is there and leaves the rest to the receivable; a credit settles first.
-      if v_rest < 0 then
-        v_rest := -least(-v_rest, greatest((v_now ->> v_line.account)::bigint, 0));
-      else
-        v_rest := v_rest - least(v_rest, coalesce((v_now ->> v_line.receivable)::bigint, 0));
-      end if;
-      v_part := v_line;
-      v_part.account := v_line.receivable;
-      v_part.amount_cents := v_line.amount_cents - v_rest;
-      v_part.change_cents := -v_part.amount_cents;
-      if v_part.amount_cents <> 0 then
-        v_settled := v_settled || v_part;
-        v_now := jsonb_set(v_now, array[v_part.account],
-          to_jsonb((v_now ->> v_part.account)::bigint + v_part.change_cents));
-      end if;
-      v_line.amount_cents := v_rest;
-      v_line.change_cents := v_rest;
-    end if;
-    continue when v_line.amount_cents = 0 and v_line.receivable is not null;
-    v_settled := v_settled || v_line;
-    if v_now ? v_line.account then
-      v_now := jsonb_set(v_now, array[v_line.account],
-        to_jsonb((v_now ->> v_line.account)::bigint + v_line.change_cents));
-    end if;
-  end loop;
-  -- One line may have become two.
-  return array(
-    select row (l.ordinal, l.journal_id, l.owner_id,
-        row_number() over (partition by l.ordinal order by l.nth) - 1,
-        l.account, l.amount_cents, l.is_running, l.change_cents, null, l.created_at)::journal_line
-    from unnest(v_settled) with ordinality
-      l (ordinal, journal_id, owner_id, line, account, amount_cents, is_running, change_cents, receivable, created_at, nth)
-    order by l.nth
-  );
-end $$;
-
 -- Null unless it is a whole number of cents that every language with 64-bit floating point holds exactly.
 create or replace function whole_cents(p_amount jsonb) returns bigint language sql immutable parallel safe as $$
   select case when jsonb_typeof(p_amount) = 'number' and p_amount::numeric between -9007199254740991 and 9007199254740991
     and p_amount::numeric = trunc(p_amount::numeric) then p_amount::bigint end
 $$;
 
--- Raises what is wrong with lines of which something is.
-create or replace function refuse_lines(p_journals jsonb, p_ordinals bigint[], p_lines journal_line[]) returns void
-  language plpgsql as $$
-declare
-  v_bad record;
-begin
-  select l.journal_id, l.account into v_bad from unnest(p_lines) l where l.amount_cents is null limit 1;
-  if found then
-    raise exception 'journal % has a line on % that is not of whole cents up to 2^53 - 1', v_bad.journal_id, v_bad.account
-      using errcode = 'BL005';
-  end if;
-  select p_journals -> (n::int - 1) ->> 'id' as journal_id, sum(l.amount_cents) as off, count(l.line) as lines into v_bad
-    from unnest(p_ordinals) n left join unnest(p_lines) l on l.ordinal = n
-    group by n having count(l.line) < 2 or sum(l.amount_cents) <> 0 or bool_or(l.amount_cents = 0) limit 1;
-  if found then
-    raise exception 'journal % has % lines, none of which may be 0, and is off by % cents', v_bad.journal_id,
-      v_bad.lines, v_bad.off using errcode = 'BL002';
-  end if;
-  raise exception 'not all accounts are accounts of the owner: %',
-    array(select l.account from unnest(p_lines) l) using errcode = 'BL003';
-end $$;
-
-/* When each journal (index: its ordinal) is entered: the latest of the time given, of the last entries of its accounts,
-   and of the journals before it in the same call that touch one of them. */
-create or replace function entry_times(p_journals jsonb, p_ordinals bigint[], p_lines journal_line[])
-  returns timestamptz[] language plpgsql stable
+/* Which of these journals have a cause that was posted before, and whether with the same content. A memo is compared
+   by its commitment, so that it can be erased. */
+create or replace function posted_before(p_journals jsonb, p_ordinals int[])
+  returns table (ordinal int, journal_id text, is_same boolean) language sql stable
 as $$
+  select n, j.id, j.content_hash is null or (
+      j.content_hash = journal_content_hash(d.value)
+      and (j.memo_commitment is null) = (d.value ->> 'memo' is null)
+      and (t.salt is null or encode(sha256(convert_to(t.salt || ':' || (d.value ->> 'memo'), 'UTF8')), 'hex') = j.memo_commitment))
+  from unnest(p_ordinals) n
+  cross join lateral (select p_journals -> (n - 1) as value) d
+  join journals j on j.owner_id = d.value ->> 'ownerId' and j.cause = d.value ->> 'cause'
+  left join journal_texts t on t.journal_id = j.id and d.value ->> 'memo' is not null
+$$;
+
+/* Posts each journal of a list that can be posted, as if one came after the other in calls of their own, and says of
+   each what became of it. Journals are those of post_journals. Outcomes:
+     posted
+     already           the cause was posted before, with the same content; `journal_id` is that journal
+     other_content     the cause was posted before with other content, as `journal_id`
+     not_enough        an account would fall below zero; `detail` has account, balanceCents and askedCents
+     out_of_range      an amount that is not whole cents up to 2^53 - 1, or a sum of an account beyond it
+     unbalanced        fewer than two lines, a line of 0, or lines that do not sum to zero
+     foreign_account   an account that does not exist, or is not the owner's
+   A journal that cannot be posted changes nothing, and the others stand. Accounts are locked once, in name order, and
+   receivables after all others. A line that names a receivable takes what is available and leaves the rest owed, or
+   settles what is owed and leaves the rest available. A journal's time is the latest of the time given and of the last
+   entries of its accounts, so that on one account time never contradicts order. For functions that run as the owner of
+   the tables, under the settings of post_journals. */
+create or replace function post_each(p_journals jsonb)
+  returns table (ordinal int, journal_id text, outcome text, balances jsonb, owed_cents bigint, detail jsonb)
+  language plpgsql as $$
+#variable_conflict use_column
 declare
-  v_times timestamptz[];
-  v_last jsonb := '{}';
-  v_ordinal bigint;
+  c_most constant bigint := 9007199254740991;
+  -- By ordinal: the journals.
+  j_id text[];
+  j_cause text[];
+  j_at timestamptz[];
+  j_outcome text[];
+  j_detail jsonb[];
+  v_fresh int[];
+  v_has_twins boolean;
+  -- The lines of the journals that are fresh, in order.
+  l_ordinal int[];
+  l_account text[];
+  l_amount bigint[];
+  l_is_running boolean[];
+  l_receivable text[];
+  -- The locked accounts, by name, and the state that the lines bring them into.
+  v_index jsonb;
+  a_name text[];
+  a_balance bigint[];
+  a_debited bigint[];
+  a_credited bigint[];
+  a_version bigint[];
+  a_was bigint[];
+  a_last timestamptz[];
+  -- The entries; `e_index` is the entry's account, null for a contra account.
+  e_ordinal int[] := '{}';
+  e_line int[] := '{}';
+  e_account text[] := '{}';
+  e_amount bigint[] := '{}';
+  e_before bigint[] := '{}';
+  e_index int[] := '{}';
+  e_version bigint[] := '{}';
+  v_entries int := 0;
+  v_first int;
+  v_i int := 1;
+  v_lines int;
+  v_n int;
+  v_k int;
+  v_rest bigint;
+  v_piece bigint;
+  v_change bigint;
+  v_account text;
   v_at timestamptz;
+  v_why text;
+  v_detail jsonb;
+  v_twins jsonb := '{}';
+  v_known record;
+  v_count int;
 begin
-  foreach v_ordinal in array p_ordinals loop
-    select greatest((p_journals -> (v_ordinal::int - 1) ->> 'createdAt')::timestamptz, max(a.last_entry_at),
-        max((v_last ->> a.name)::timestamptz)) into v_at
-      from unnest(p_lines) l join ledger_accounts a on a.name = l.account where l.ordinal = v_ordinal;
-    v_times[v_ordinal] := v_at;
-    continue when cardinality(p_ordinals) = 1;
-    v_last := v_last || coalesce((
-      select jsonb_object_agg(l.account, v_at) from unnest(p_lines) l where l.ordinal = v_ordinal), '{}');
+  select array_agg(d.value ->> 'id' order by d.n), array_agg((d.value ->> 'ownerId') || ' ' || (d.value ->> 'cause') order by d.n),
+      array_agg((d.value ->> 'createdAt')::timestamptz order by d.n), array_agg(null::text), array_agg(null::jsonb),
+      array_agg(d.n::int order by d.n), count(distinct (d.value ->> 'ownerId', d.value ->> 'cause')) < count(*)
+    into j_id, j_cause, j_at, j_outcome, j_detail, v_fresh, v_has_twins
+    from jsonb_array_elements(p_journals) with ordinality d (value, n);
+  if v_fresh is null then return; end if;
+
+  -- What was posted before locks nothing.
+  for v_known in select * from posted_before(p_journals, v_fresh) loop
+    j_id[v_known.ordinal] := v_known.journal_id;
+    j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
   end loop;
-  return v_times;
+  v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n);
+
+  if cardinality(v_fresh) > 0 then
+    for v_known in
+      with lines as materialized (
+        select d.n::int as ordinal, e.line, d.value ->> 'ownerId' as owner_id, e.value ->> 'account' as account,
+          whole_cents(e.value -> 'amountCents') as amount_cents, has_running_balance(e.value ->> 'account') as is_running,
+          e.value ->> 'receivable' as receivable
+        from jsonb_array_elements(p_journals) with ordinality d (value, n)
+        left join lateral jsonb_array_elements(d.value -> 'postings') with ordinality e (value, line) on true
+        where d.n = any(v_fresh)
+      )
+      select l.ordinal, max(l.owner_id) as owner_id, sum(l.amount_cents) as off, count(l.line) as lines,
+        array_agg(l.account order by l.line) as accounts, array_agg(l.amount_cents order by l.line) as amounts,
+        array_agg(l.is_running order by l.line) as running, array_agg(l.receivable order by l.line) as receivables,
+        bool_and(l.amount_cents is not null) as is_whole,
+        min(l.account) filter (where l.amount_cents is null) as not_whole,
+        bool_and(l.amount_cents <> 0) as moves,
+        bool_and(coalesce(l.is_running is not null
+          and case when l.is_running then account_owner(l.account) = l.owner_id
+                   else right(l.account, length(l.owner_id) + 1) = ':' || l.owner_id end
+          and (l.receivable is null
+            or l.receivable = 'owner:' || l.owner_id || ':receivable' and l.account like '%:available'), false)) as is_own
+      from lines l group by l.ordinal order by l.ordinal
+    loop
+      if v_known.lines > 0 and not v_known.is_whole then
+        j_outcome[v_known.ordinal] := 'out_of_range';
+        j_detail[v_known.ordinal] := jsonb_build_object('message', format(
+          'journal %s has a line on %s that is not of whole cents up to 2^53 - 1', j_id[v_known.ordinal], v_known.not_whole));
+      elsif v_known.lines < 2 or v_known.off <> 0 or not v_known.moves then
+        j_outcome[v_known.ordinal] := 'unbalanced';
+        j_detail[v_known.ordinal] := jsonb_build_object('message', format(
+          'journal %s has %s lines, none of which may be 0, and is off by %s cents', j_id[v_known.ordinal], v_known.lines,
+          v_known.off));
+      elsif not v_known.is_own then
+        j_outcome[v_known.ordinal] := 'foreign_account';
+        j_detail[v_known.ordinal] := jsonb_build_object('message', format(
+          'not all accounts of journal %s are accounts of the owner: %s', j_id[v_known.ordinal],
+          array_to_string(v_known.accounts, ', ')));
+      else
+        l_ordinal := l_ordinal || array_fill(v_known.ordinal, array[v_known.lines::int]);
+        l_account := l_account || v_known.accounts;
+        l_amount := l_amount || v_known.amounts;
+        l_is_running := l_is_running || v_known.running;
+        l_receivable := l_receivable || v_known.receivables;
+      end if;
+    end loop;
+    v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n);
+  end if;
+
+  if cardinality(v_fresh) > 0 then
+    perform hold_accounts(array_agg(l.account), array_agg(p_journals -> (l.n - 1) ->> 'ownerId'), min(j_at[l.n]))
+      from unnest(l_ordinal, l_account, l_is_running) l (n, account, is_running) where l.is_running;
+    -- Who posts the same cause at the same time has locked the same accounts, and is done now.
+    for v_known in select * from posted_before(p_journals, v_fresh) loop
+      j_id[v_known.ordinal] := v_known.journal_id;
+      j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
+    end loop;
+
+    -- A receivable is locked where something is owed, or where what is available might not be enough.
+    perform hold_accounts(array_agg(r.name), array_agg(split_part(r.name, ':', 2)), j_at[v_fresh[1]])
+      from (
+        select l.receivable as name
+          from unnest(l_account, l_amount, l_receivable) l (account, amount, receivable)
+          left join ledger_accounts a on a.name = l.account
+          left join ledger_accounts o on o.name = l.receivable
+          where l.receivable is not null
+          group by l.receivable
+          having bool_or(o.balance_cents > 0 and l.amount > 0)
+            or bool_or(l.amount < 0 and a.balance_cents < (
+              select -sum(m.amount) from unnest(l_account, l_amount) m (account, amount)
+                where m.account = l.account and m.amount < 0))
+      ) r having count(*) > 0;
+
+    select array_agg(a.name), array_agg(a.balance_cents), array_agg(a.debited_cents), array_agg(a.credited_cents),
+        array_agg(a.version), array_agg(a.last_entry_at), jsonb_object_agg(a.name, a.n)
+      into a_name, a_balance, a_debited, a_credited, a_version, a_last, v_index
+      from (
+        select a.*, row_number() over (order by a.name) as n from ledger_accounts a
+        where a.name = any(string_to_array(current_setting('bursar.locked_accounts', true), ',')) order by a.name
+      ) a;
+    a_was := a_version;
+
+    v_lines := cardinality(l_ordinal);
+    foreach v_n in array v_fresh loop
+      continue when j_outcome[v_n] is not null;
+      while l_ordinal[v_i] < v_n loop v_i := v_i + 1; end loop;
+      if v_has_twins then
+        if v_twins ? j_cause[v_n] then
+          v_k := (v_twins ->> j_cause[v_n])::int;
+          j_id[v_n] := j_id[v_k];
+          j_outcome[v_n] := case
+            when journal_content_hash(p_journals -> (v_n - 1)) = journal_content_hash(p_journals -> (v_k - 1))
+              and (p_journals -> (v_n - 1) ->> 'memo') is not distinct from (p_journals -> (v_k - 1) ->> 'memo')
+            then 'already' else 'other_content' end;
+          continue;
+        end if;
+      end if;
+      v_first := v_entries;
+      v_why := null;
+      v_at := j_at[v_n];
+      while v_why is null and v_i <= v_lines and l_ordinal[v_i] = v_n loop
+        v_rest := l_amount[v_i];
+        -- A debit takes what is there and leaves the rest to the receivable; a credit settles first.
+        if l_receivable[v_i] is not null then
+          if v_rest < 0 then
+            v_rest := -least(-v_rest, greatest(a_balance[(v_index ->> l_account[v_i])::int], 0));
+          else
+            v_rest := v_rest - least(v_rest, coalesce(a_balance[(v_index ->> l_receivable[v_i])::int], 0));
+          end if;
+        end if;
+        -- One line may become two.
+        for v_piece_nth in 1..2 loop
+          if v_piece_nth = 1 then
+            v_piece := l_amount[v_i] - v_rest;
+            v_account := l_receivable[v_i];
+          else
+            v_piece := v_rest;
+            v_account := l_account[v_i];
+          end if;
+          continue when v_piece = 0;
+          v_entries := v_entries + 1;
+          e_ordinal[v_entries] := v_n;
+          e_line[v_entries] := v_entries - v_first - 1;
+          e_account[v_entries] := v_account;
+          e_amount[v_entries] := v_piece;
+          if v_piece_nth = 2 and not l_is_running[v_i] then
+            e_index[v_entries] := null;
+            e_before[v_entries] := null;
+            e_version[v_entries] := null;
+            continue;
+          end if;
+          v_k := (v_index ->> v_account)::int;
+          if v_k is null then
+            raise exception 'account % is not there, or is not locked', v_account using errcode = 'BL003';
+          end if;
+          v_change := case when v_account like 'owner:%' then -v_piece else v_piece end;
+          e_index[v_entries] := v_k;
+          e_before[v_entries] := a_balance[v_k];
+          a_version[v_k] := a_version[v_k] + 1;
+          e_version[v_entries] := a_version[v_k];
+          a_balance[v_k] := a_balance[v_k] + v_change;
+          if v_piece < 0 then a_debited[v_k] := a_debited[v_k] - v_piece;
+          else a_credited[v_k] := a_credited[v_k] + v_piece; end if;
+          v_at := greatest(v_at, a_last[v_k]);
+          if a_balance[v_k] < 0 then
+            v_why := 'not_enough';
+            v_detail := jsonb_build_object('message', format('account %s would fall below zero', v_account), 'account', v_account,
+              'balanceCents', a_balance[v_k] - v_change, 'askedCents', -v_change);
+            exit;
+          elsif greatest(a_debited[v_k], a_credited[v_k]) > c_most then
+            v_why := 'out_of_range';
+            v_detail := jsonb_build_object('message', format('account %s cannot hold that much', v_account), 'account', v_account);
+            exit;
+          end if;
+        end loop;
+        v_i := v_i + 1;
+      end loop;
+
+      if v_why is null then
+        j_outcome[v_n] := 'posted';
+        j_at[v_n] := v_at;
+        for v_e in v_first + 1..v_entries loop
+          if e_index[v_e] is not null then a_last[e_index[v_e]] := v_at; end if;
+        end loop;
+        if v_has_twins then v_twins := v_twins || jsonb_build_object(j_cause[v_n], v_n); end if;
+      else
+        -- As if it had not been asked.
+        j_outcome[v_n] := v_why;
+        j_detail[v_n] := v_detail;
+        for v_e in reverse v_entries..v_first + 1 loop
+          v_k := e_index[v_e];
+          continue when v_k is null;
+          a_balance[v_k] := e_before[v_e];
+          a_version[v_k] := a_version[v_k] - 1;
+          if e_amount[v_e] < 0 then a_debited[v_k] := a_debited[v_k] + e_amount[v_e];
+          else a_credited[v_k] := a_credited[v_k] - e_amount[v_e]; end if;
+        end loop;
+        v_entries := v_first;
+      end if;
+    end loop;
+
+    -- What follows a journal of the same cause is compared with it before anything else.
+    if v_has_twins then
+      for v_n in 1..cardinality(j_outcome) loop
+        v_k := (v_twins ->> j_cause[v_n])::int;
+        continue when v_k is null or v_k >= v_n or j_outcome[v_n] not in ('unbalanced', 'foreign_account', 'out_of_range');
+        j_id[v_n] := j_id[v_k];
+        j_outcome[v_n] := 'other_content';
+        j_detail[v_n] := null;
+      end loop;
+    end if;
+    v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] = 'posted' order by n);
+  end if;
+
+  if cardinality(v_fresh) > 0 then
+    e_ordinal := e_ordinal[1:v_entries];
+    insert into journals (id, owner_id, agent_id, kind, reference_type, reference_id, cause, memo_commitment, request_id,
+        run_id, created_at, content_hash)
+      select d.value ->> 'id', d.value ->> 'ownerId', d.value ->> 'agentId', d.value ->> 'kind',
+        d.value ->> 'referenceType', d.value ->> 'referenceId', d.value ->> 'cause', d.value ->> 'memoCommitment',
+        d.value ->> 'requestId', d.value ->> 'runId', j_at[d.n], journal_content_hash(d.value)
+      from jsonb_array_elements(p_journals) with ordinality d (value, n)
+      where d.n = any(v_fresh) order by d.value ->> 'ownerId', d.value ->> 'cause'
+      on conflict (owner_id, cause) do nothing;
+    get diagnostics v_count = row_count;
+    if v_count < cardinality(v_fresh) then
+      raise exception 'a cause of these journals is being posted with other accounts' using errcode = '40001';
+    end if;
+
+    insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
+        account_version, created_at)
+      select j_id[e.ordinal], e.line, e.account, e.amount, e.before,
+        e.before + case when e.account like 'owner:%' then -e.amount else e.amount end, e.version, j_at[e.ordinal]
+      from unnest(e_ordinal, e_line, e_account, e_amount, e_before, e_version)
+        with ordinality e (ordinal, line, account, amount, before, version, nth)
+      where e.nth <= v_entries order by e.nth;
+
+    -- The version says that the row is as it was read: any session can change the setting of hold_accounts.
+    update ledger_accounts a set balance_cents = s.balance, debited_cents = s.debited, credited_cents = s.credited,
+        version = s.version, last_entry_at = s.last
+      from unnest(a_name, a_balance, a_debited, a_credited, a_version, a_last, a_was)
+        s (name, balance, debited, credited, version, last, was)
+      where a.name = s.name and a.version = s.was and s.version > s.was;
+    get diagnostics v_count = row_count;
+    if v_count < (select count(*) from unnest(a_version, a_was) s (version, was) where s.version > s.was) then
+      raise exception 'an account of these journals is not locked' using errcode = '40001';
+    end if;
+
+    insert into journal_texts (journal_id, memo, salt)
+      select d.value ->> 'id', d.value ->> 'memo', d.value ->> 'salt'
+      from jsonb_array_elements(p_journals) with ordinality d (value, n)
+      where d.value ->> 'memo' is not null and d.n = any(v_fresh);
+    insert into unsealed_journals (journal_id, owner_id)
+      select j_id[n], split_part(j_cause[n], ' ', 1) from unnest(v_fresh) n order by n;
+  end if;
+
+  return query
+    select d.n::int, j_id[d.n], j_outcome[d.n], coalesce(b.balances, '{}'), coalesce(b.owed, 0), j_detail[d.n]
+    from unnest(j_outcome) with ordinality d (outcome, n)
+    left join lateral (
+      select jsonb_object_agg(e.account, e.balance_after_cents order by e.line) as balances,
+        -sum(e.amount_cents) filter (where e.account like 'owner:%')::bigint as owed
+      from ledger_entries e where e.journal_id = j_id[d.n] and e.balance_after_cents is not null
+    ) b on d.outcome in ('posted', 'already')
+    order by d.n;
 end $$;
 
 /* Posts journals: [{id, ownerId, agentId, kind, referenceType, referenceId, cause, memo, salt, memoCommitment,
-   requestId, runId, createdAt, postings: [{account, amountCents, receivable?}]}]. Everything or nothing. A cause that
-   was posted before is not posted again. A line that names a receivable takes what is available and leaves the rest
-   owed, or settles what is owed and leaves the rest available. Accounts are locked first, all in one call
-   (hold_accounts), then journals are written. A journal's time is the latest of the time given and of the last entries
-   of its accounts, so that on one account time never contradicts order.
+   requestId, runId, createdAt, postings: [{account, amountCents, receivable?}]}]. Everything or nothing; post_each says
+   how. A cause that was posted before is not posted again.
    BL001 = an account would fall below zero (detail says which), BL002 = a malformed journal, BL003 = not the owner's,
    BL004 = a second lock call, BL005 = an amount that is not whole cents up to 2^53 - 1 (for sums, the constraint
    ledger_accounts_within_range), BL006 = the cause was posted with other content. */
@@ -142,157 +369,37 @@ create or replace function post_journals(p_journals jsonb)
 as $$
 #variable_conflict use_column
 declare
-  v_fresh bigint[];
-  v_count int;
-  v_new text[] := '{}';
-  v_times timestamptz[];
-  v_lines journal_line[];
-  v_bad record;
+  v_one record;
 begin
-  -- The first journal of each cause that was not posted yet.
-  v_fresh := array(
-    select min(j.ordinal) from jsonb_array_elements(p_journals) with ordinality j (value, ordinal)
-    where not exists (
-      select from journals k where k.owner_id = j.value ->> 'ownerId' and k.cause = j.value ->> 'cause')
-    group by j.value ->> 'ownerId', j.value ->> 'cause'
-  );
-
-  if cardinality(v_fresh) > 0 then
-    v_lines := array(
-      select row (j.ordinal, j.value ->> 'id', j.value ->> 'ownerId', p.line - 1, p.account, p.amount_cents, p.is_running,
-        case when p.account like 'owner:%' then -p.amount_cents else p.amount_cents end, p.receivable,
-        (j.value ->> 'createdAt')::timestamptz)::journal_line
-      from jsonb_array_elements(p_journals) with ordinality j (value, ordinal)
-      cross join lateral (
-        select e.line, e.value ->> 'account' as account, whole_cents(e.value -> 'amountCents') as amount_cents,
-          has_running_balance(e.value ->> 'account') as is_running, e.value ->> 'receivable' as receivable
-        from jsonb_array_elements(j.value -> 'postings') with ordinality e (value, line)
-      ) p
-      where j.ordinal = any(v_fresh)
-    );
-
-    if cardinality(v_fresh) is distinct from (
-      select count(*) filter (where j.is_whole) from (
-        select count(*) > 1 and sum(l.amount_cents) = 0 and bool_and(l.amount_cents <> 0 and l.is_running is not null
-          and (l.is_running or right(l.account, length(l.owner_id) + 1) = ':' || l.owner_id)
-          and (l.receivable is null
-            or l.receivable = 'owner:' || l.owner_id || ':receivable' and l.account like '%:available')) as is_whole
-        from unnest(v_lines) l group by l.ordinal) j
-    ) then
-      perform refuse_lines(p_journals, v_fresh, v_lines);
+  for v_one in select * from post_each(p_journals) loop
+    if v_one.outcome not in ('posted', 'already') then
+      perform refuse_journal(v_one.outcome, v_one.detail, p_journals -> (v_one.ordinal - 1) ->> 'cause', v_one.journal_id);
     end if;
+    ordinal := v_one.ordinal;
+    journal_id := v_one.journal_id;
+    posted := v_one.outcome = 'posted';
+    balances := v_one.balances;
+    owed_cents := v_one.owed_cents;
+    return next;
+  end loop;
+end $$;
 
-    perform hold_accounts(array_agg(l.account), array_agg(l.owner_id), min(l.created_at))
-      from unnest(v_lines) l where l.is_running;
-    -- Who posts the same cause at the same time has locked the same accounts, and is done now.
-    v_count := cardinality(v_fresh);
-    v_fresh := array(
-      select n from unnest(v_fresh) n where not exists (
-        select from journals k where k.owner_id = p_journals -> (n::int - 1) ->> 'ownerId'
-          and k.cause = p_journals -> (n::int - 1) ->> 'cause')
-      order by n
-    );
-    if cardinality(v_fresh) < v_count then
-      v_lines := array(select l from unnest(v_lines) l where l.ordinal = any(v_fresh));
-    end if;
-  end if;
-
-  if cardinality(v_fresh) > 0 then
-    if exists (select from unnest(v_lines) l where l.receivable is not null) then
-      v_lines := settle_lines(v_lines);
-    end if;
-    v_times := entry_times(p_journals, v_fresh, v_lines);
-
-    with added as (
-      insert into journals (id, owner_id, agent_id, kind, reference_type, reference_id, cause, memo_commitment,
-          request_id, run_id, created_at, content_hash)
-        select j.value ->> 'id', j.value ->> 'ownerId', j.value ->> 'agentId', j.value ->> 'kind',
-          j.value ->> 'referenceType', j.value ->> 'referenceId', j.value ->> 'cause', j.value ->> 'memoCommitment',
-          j.value ->> 'requestId', j.value ->> 'runId', v_times[j.ordinal], journal_content_hash(j.value)
-        from jsonb_array_elements(p_journals) with ordinality j (value, ordinal)
-        where j.ordinal = any(v_fresh) order by j.value ->> 'ownerId', j.value ->> 'cause'
-        on conflict (owner_id, cause) do nothing
-        returning id
-    )
-    select coalesce(array_agg(id), '{}') into v_new from added;
-    if cardinality(v_new) < cardinality(v_fresh) then
-      raise exception 'a cause of these journals is being posted with other accounts' using errcode = '40001';
-    end if;
-
-    -- The owner and the existence of an account are checked here, because any session can change the setting of hold_accounts.
-    select s.account, s.before, s.change, s.is_of_other_owner into v_bad from (
-      select l.account, l.ordinal, l.line, l.change_cents as change, a.owner_id is distinct from l.owner_id as is_of_other_owner,
-        a.balance_cents + sum(l.change_cents) over running - l.change_cents as before
-      from unnest(v_lines) l left join ledger_accounts a on a.name = l.account where l.is_running
-      window running as (partition by l.account order by l.ordinal, l.line)
-    ) s where s.is_of_other_owner or s.before + s.change < 0 order by s.ordinal, s.line limit 1;
-    if found and v_bad.is_of_other_owner then
-      raise exception 'account % is not there, or is of another owner', v_bad.account using errcode = 'BL003';
-    end if;
-    if found then
-      raise exception 'account % would fall below zero', v_bad.account using errcode = 'BL001',
-        detail = jsonb_build_object('account', v_bad.account, 'balanceCents', v_bad.before, 'askedCents', -v_bad.change)::text;
-    end if;
-
-    with running as (
-      select l.*, a.balance_cents, a.version,
-        sum(l.change_cents) over w as through, row_number() over w as nth
-      from unnest(v_lines) l left join ledger_accounts a on a.name = l.account and l.is_running
-      window w as (partition by l.account order by l.ordinal, l.line)
-    ), added as (
-      insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
-          account_version, created_at)
-        select r.journal_id, r.line, r.account, r.amount_cents, r.balance_cents + r.through - r.change_cents,
-          r.balance_cents + r.through, r.version + r.nth, v_times[r.ordinal]
-        from running r
-    ), moved as (
-      update ledger_accounts a set
-          balance_cents = a.balance_cents + s.change,
-          debited_cents = a.debited_cents + s.debited,
-          credited_cents = a.credited_cents + s.credited,
-          version = a.version + s.entries,
-          last_entry_at = s.at
-        from (
-          select l.account, sum(l.change_cents) as change, count(*) as entries, max(v_times[l.ordinal]) as at,
-            -sum(least(l.amount_cents, 0)) as debited, sum(greatest(l.amount_cents, 0)) as credited
-          from unnest(v_lines) l where l.is_running group by l.account
-        ) s
-        where a.name = s.account
-    ), texts as (
-      insert into journal_texts (journal_id, memo, salt)
-        select j."id", j."memo", j."salt"
-        from jsonb_to_recordset(p_journals) as j ("id" text, "memo" text, "salt" text)
-        where j."memo" is not null and j."id" = any(v_new)
-    )
-    insert into unsealed_journals (journal_id, owner_id)
-      select l.journal_id, min(l.owner_id) from unnest(v_lines) l group by l.journal_id, l.ordinal order by l.ordinal;
-  end if;
-
-  if cardinality(v_new) < jsonb_array_length(p_journals) then
-    select a.value ->> 'cause' as cause, j.id into v_bad
-      from jsonb_array_elements(p_journals) a (value)
-      join journals j on j.owner_id = a.value ->> 'ownerId' and j.cause = a.value ->> 'cause'
-      left join journal_texts t on t.journal_id = j.id
-      where not (j.id = any(v_new) and j.id = a.value ->> 'id') and j.content_hash is not null and (
-        j.content_hash <> journal_content_hash(a.value)
-        or (j.memo_commitment is null) <> (a.value ->> 'memo' is null)
-        or encode(sha256(convert_to(t.salt || ':' || (a.value ->> 'memo'), 'UTF8')), 'hex') <> j.memo_commitment)
-      limit 1;
-    if found then
-      raise exception 'the cause % was posted with other content, as journal %', v_bad.cause, v_bad.id
-        using errcode = 'BL006';
-    end if;
-  end if;
-
-  return query
-    select a.ordinal::int, j.id, j.id = any(v_new) and j.id = a.value ->> 'id', coalesce(b.balances, '{}'),
-      coalesce(b.owed, 0)
-    from jsonb_array_elements(p_journals) with ordinality a (value, ordinal)
-    left join journals j on j.owner_id = a.value ->> 'ownerId' and j.cause = a.value ->> 'cause'
-    left join lateral (
-      select jsonb_object_agg(e.account, e.balance_after_cents order by e.line) as balances,
-        -sum(e.amount_cents) filter (where e.account like 'owner:%')::bigint as owed
-      from ledger_entries e where e.journal_id = j.id and e.balance_after_cents is not null
-    ) b on true
-    order by a.ordinal;
+-- The error of post_journals for a journal that cannot be posted.
+create or replace function refuse_journal(p_outcome text, p_detail jsonb, p_cause text, p_journal text) returns void
+  language plpgsql as $$
+begin
+  case p_outcome
+    when 'not_enough' then
+      raise exception '%', p_detail ->> 'message' using errcode = 'BL001', detail = (p_detail - 'message')::text;
+    when 'unbalanced' then raise exception '%', p_detail ->> 'message' using errcode = 'BL002';
+    when 'foreign_account' then raise exception '%', p_detail ->> 'message' using errcode = 'BL003';
+    when 'other_content' then
+      raise exception 'the cause % was posted with other content, as journal %', p_cause, p_journal using errcode = 'BL006';
+    when 'out_of_range' then
+      if p_detail ? 'account' then
+        raise exception '%', p_detail ->> 'message'
+          using errcode = 'check_violation', constraint = 'ledger_accounts_within_range', table = 'ledger_accounts';
+      end if;
+      raise exception '%', p_detail ->> 'message' using errcode = 'BL005';
+  end case;
 end $$;

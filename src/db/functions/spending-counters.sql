@@ -1,6 +1,7 @@
 /* What the agent, and one of its cards, has spent in the UTC day and month of `p_at`. `usage_count` and
    `last_payment_at` as the policy counts them: approved payments of the card (of the agent where none is named).
-   A card's payments are also those of the cards that it took the place of.
+   A card's payments are also those of the cards that it took the place of. A transfer of the agent is spent like a payment
+   without a card, and a split is one payment.
    `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask.
    A recurring one counts for its current or next unpaid window alone, in the day and month in which that can be charged.
    `p_except`: a transaction that is not counted, because it is the one that is decided on. */
@@ -19,7 +20,7 @@ returns table (
     select coalesce(t.card_id, ''), (t.authorized_at at time zone 'UTC')::date, -t.spent_cents, -1 from transactions t
     where t.id = p_except and t.agent_id = p_agent and t.spent_cents > 0
   )
-  select s.today, s.month, s.card_today, s.card_month, u.payments, l.authorized_at, f.merchant, i.cents, i.month_cents
+  select s.today, s.month, s.card_today, s.card_month, u.payments, greatest(l.authorized_at, r.created_at), f.merchant, i.cents, i.month_cents
   from (
     select
       coalesce(sum(d.spent_cents) filter (where d.day = (p_at at time zone 'UTC')::date), 0)::bigint as today,
@@ -39,6 +40,9 @@ returns table (
     order by t.authorized_at desc limit 1
   ) l on true
   left join lateral (
+    select x.created_at from transfers x where x.agent_id = p_agent order by x.created_at desc limit 1
+  ) r on true
+  left join lateral (
     select jsonb_build_object('id', t.merchant_id, 'name', t.merchant) as merchant from transactions t where t.agent_id = p_agent and t.spent_cents > 0 and t.id is distinct from p_except
     order by t.authorized_at limit 1
   ) f on true
@@ -52,6 +56,8 @@ returns table (
     where not p_is_charge
       and (i.recurring is null
         or i.window_from_at < (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC')
-      and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null and i.expires_at > p_at
+      and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null
+      -- One that an open machine payment keeps counts until the payment has ended.
+      and (i.expires_at > p_at or i.open_payment_id is not null)
   ) i
 $$;

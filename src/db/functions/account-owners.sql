@@ -1,0 +1,20 @@
+-- Whose account that is by its name: null for a wallet or agent that does not exist.
+create or replace function account_owner(p_name text) returns text language sql stable as $$
+  select case split_part(p_name, ':', 1)
+    when 'owner' then split_part(p_name, ':', 2)
+    when 'wallet' then (select w.owner_id from wallets w where w.id = split_part(p_name, ':', 2))
+    when 'agent' then (select a.owner_id from agents a where a.id = split_part(p_name, ':', 2))
+  end
+$$;
+
+-- An account belongs to the owner of the wallet or agent that it is named after.
+create or replace function check_account_owner() returns trigger language plpgsql set search_path = public, pg_temp as $$
+begin
+  if has_running_balance(new.name) is not true then
+    raise exception 'no such kind of account: %', new.name using errcode = 'BL003';
+  end if;
+  if account_owner(new.name) is distinct from new.owner_id then
+    raise exception 'account % does not belong to %', new.name, new.owner_id using errcode = 'BL003';
+  end if;
+  return new;
+end $$;
