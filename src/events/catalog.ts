@@ -16,10 +16,15 @@ import { customerChangeData, customerData } from './shapes/customer.ts';
 import { evidenceData } from './shapes/evidence.ts';
 import { intentData, intentMismatchData, intentVerificationData, intentWindowData } from './shapes/intent.ts';
 import { limitData } from './shapes/limit.ts';
+import { merchantData, merchantKeyData } from './shapes/merchant.ts';
+import { mppCredentialData } from './shapes/mpp-credential.ts';
+import { mppPaymentData } from './shapes/mpp-payment.ts';
 import { passkeyData, revokedPasskeyData } from './shapes/passkey.ts';
 import { expiredPolicyData, policyData } from './shapes/policy.ts';
+import { protectRuleData } from './shapes/protect-rule.ts';
 import { agentRiskData, riskAlertData, riskReviewData } from './shapes/risk.ts';
 import { completedTransactionData, transactionData } from './shapes/transaction.ts';
+import { transferData, transferSplitData } from './shapes/transfer.ts';
 import { creditData, fundingData, newWalletData, walletData, walletFundingData } from './shapes/wallet.ts';
 import { webhookData } from './shapes/webhook.ts';
 
@@ -46,8 +51,6 @@ const reserved = { reserved: true } as const;
 const other = 'Verification and other';
 const collect = recordData('CollectEventData');
 const dispute = recordData('DisputeEventData');
-const transfer = recordData('TransferEventData');
-const mpp = recordData('MppEventData');
 
 export const eventCatalog = {
   ...group('Intent', intentData, ['intent.created', 'intent.approved', 'intent.denied', 'intent.expired']),
@@ -74,20 +77,24 @@ export const eventCatalog = {
   ...group('Wallet', creditData, ['wallet.credited']),
   ...group('Wallet', walletData, ['wallet.updated', 'wallet.closed'], ours),
   ...group('Wallet', fundingData, ['funding.requested'], ours),
-  ...group('Transfer', transfer, ['transfer.completed', 'transfer.failed', 'transfer.split.completed']),
+  ...group('Transfer', transferData, ['transfer.completed', 'transfer.failed']),
+  ...group('Transfer', transferSplitData, ['transfer.split.completed']),
   ...group('Risk', agentRiskData, ['risk.agent_frozen', 'risk.denied', 'risk.velocity_alert']),
   ...group('Risk', agentRiskData, ['risk.geo_impossible']),
   ...group('Risk', riskReviewData, ['risk.review_required']),
   ...group('Risk', riskAlertData, ['risk.alert_created']),
   ...group('Agent', agentData, ['agent.created', 'agent.frozen', 'agent.unfrozen']),
-  ...group('Agent', agentData, ['agent.closed'], ours),
+  ...group('Agent', agentData, ['agent.closed', 'agent_key.rotated'], ours),
   ...group('Agent', agentChangeData, ['agent.updated'], ours),
   ...group('Agent token', agentTokenData, ['agent_token.created', 'agent_token.revoked'], ours),
   ...group('Collect', collect, ['claim.request.created', 'claim.request.paid', 'claim.request.expired']),
   ...group('Collect', collect, ['claim.request.cancelled']),
   ...group('Dispute', dispute, ['dispute.created', 'dispute.updated', 'dispute.resolved']),
-  ...group('MPP', mpp, ['mpp.credential.minted', 'mpp.credential.consumed', 'mpp.transaction.completed']),
-  ...group('MPP', mpp, ['mpp.credential.expired'], reserved),
+  ...group('MPP', mppCredentialData, ['mpp.credential.minted', 'mpp.credential.consumed']),
+  ...group('MPP', mppCredentialData, ['mpp.transaction.completed']),
+  ...group('MPP', mppCredentialData, ['mpp.credential.expired'], reserved),
+  ...group('MPP', mppPaymentData, ['mpp.payment.created', 'mpp.payment.updated'], ours),
+  ...group('MPP', mppPaymentData, ['mpp.payment.unresolved', 'mpp.payment.resolved'], ours),
   ...group(other, intentVerificationData, ['verification.mismatch']),
   ...group(other, recordData('PaymentEventData'), ['payment.updated']),
   ...group(other, recordData('ReceiptEventData'), ['receipt.updated']),
@@ -105,6 +112,10 @@ export const eventCatalog = {
   ...group('Policy', expiredPolicyData, ['policy.expired'], ours),
   ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
   ...group('Access', accessEventData, ['access.granted', 'access.denied'], ours),
+  ...group('Merchant', merchantData, ['merchant.registered'], ours),
+  ...group('Merchant', merchantKeyData, ['merchant_key.rotated'], ours),
+  ...group('Merchant', merchantKeyData, ['merchant_encryption_key.created', 'merchant_encryption_key.activated'], ours),
+  ...group('MPP', protectRuleData, ['mpp_rule.created', 'mpp_rule.deleted'], ours),
 } as const satisfies Record<string, Entry>;
 
 export type EventName = keyof typeof eventCatalog;

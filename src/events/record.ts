@@ -24,6 +24,8 @@ type ChangeBy<Name extends EventName> = {
   readonly details?: Record<string, unknown>;
   /** False for a second event of one change, which needs no separate audit row. */
   readonly audited?: boolean;
+  /** In an atomic write: the account whose balance right after becomes `balanceEuros` of the data. */
+  readonly balanceOf?: string;
 };
 
 export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Change[]): Promise<void> {
@@ -38,10 +40,65 @@ export type PublishedChanges = {
   readonly events: readonly { readonly id: string; readonly name: EventName }[];
 };
 
+export type Audit = {
+  readonly action: string;
+  /** Absent: of the whole deployment. */
+  readonly ownerId?: string;
+  readonly agentId?: string;
+  readonly subjectId: string;
+  /** Never secrets, never card numbers. */
+  readonly details: Record<string, unknown>;
+};
+
+/** `owner_id` of what concerns no owner. */
+export const deploymentAsOwner = 'deployment';
+
+/** Of a change that no subscriber hears of, such as one of the deployment's own keys. */
+export async function recordAudit(
+  tx: Tx,
+  cause: Cause,
+  { ownerId = deploymentAsOwner, ...audit }: Audit,
+): Promise<void> {
+  const row = auditRow(cause, { ...audit, ownerId });
+  await runSql(tx, `select record_changes('[]', $1::jsonb)`, [JSON.stringify([row])]);
+}
+
+const auditRow = (cause: Cause, { action, ownerId, agentId, subjectId, details }: AuditedChange) => ({
+  id: newId('audit'),
+  owner_id: ownerId,
+  agent_id: agentId ?? null,
+  actor: actorInWords(cause.actor),
+  action,
+  subject_id: subjectId,
+  details: details ?? {},
+  request_id: cause.requestId,
+  source_address: cause.sourceAddress ?? null,
+  outcome: 'done',
+  created_at: cause.at,
+});
+
+type AuditedChange = Pick<Change, 'ownerId' | 'agentId' | 'subjectId' | 'details'> & { readonly action: string };
+
 const published = channel('bursar.changes');
 
 /** Rows of `events` and `audit`, for a caller that inserts them with its own statement. */
-export function changeRecords(cause: Cause, changes: readonly Change[]): { events: object[]; audits: object[] } {
+export function changeRecords(cause: Cause, changes: readonly Change[]): ChangeRecords {
+  const records = draftRecords(cause, changes);
+  publishChanges(cause, records);
+  return records;
+}
+
+export type ChangeRecords = {
+  readonly events: readonly { readonly id: string; readonly name: EventName }[];
+  readonly audits: readonly object[];
+};
+
+/** To be called by who wrote drafted records. */
+export const publishChanges = (cause: Cause, { events }: ChangeRecords): void =>
+  published.publish({ cause, events } satisfies PublishedChanges);
+
+/** The same rows of a change that may still be refused. */
+export function draftRecords(cause: Cause, changes: readonly Change[]): ChangeRecords {
   const events = changes.map((change) => ({
     id: newId('event'),
     owner_id: change.ownerId,
@@ -52,22 +109,10 @@ export function changeRecords(cause: Cause, changes: readonly Change[]): { event
     request_id: cause.requestId,
     run_id: cause.runId ?? null,
     created_at: cause.at,
+    ...(change.balanceOf !== undefined && { balance_of: change.balanceOf }),
   }));
   const audits = changes
     .filter(({ audited }) => audited !== false)
-    .map((change) => ({
-      id: newId('audit'),
-      owner_id: change.ownerId,
-      agent_id: change.agentId ?? null,
-      actor: actorInWords(cause.actor),
-      action: change.event,
-      subject_id: change.subjectId,
-      details: change.details ?? {},
-      request_id: cause.requestId,
-      source_address: cause.sourceAddress ?? null,
-      outcome: 'done',
-      created_at: cause.at,
-    }));
-  published.publish({ cause, events } satisfies PublishedChanges);
+    .map((change) => auditRow(cause, { ...change, action: change.event }));
   return { events, audits };
 }

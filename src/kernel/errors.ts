@@ -32,16 +32,24 @@ export class DomainError extends Error {
   readonly retryAfterSeconds: number | undefined;
   /** A person's proof that failed, such as a passkey's: traced like a 401, whatever its status. */
   readonly isFailedVerification: boolean;
+  /** Further headers of the answer. */
+  readonly headers: Readonly<Record<string, string>>;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options: { retryAfterSeconds?: number; isFailedVerification?: boolean; cause?: unknown } = {},
+    options: {
+      retryAfterSeconds?: number;
+      isFailedVerification?: boolean;
+      headers?: Readonly<Record<string, string>>;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isFailedVerification = options.isFailedVerification ?? false;
+    this.headers = options.headers ?? {};
   }
 }
 

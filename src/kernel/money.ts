@@ -44,3 +44,7 @@ export const least = (...amounts: readonly number[]): Cents => cents(Math.min(..
 
 /** Percent of an amount, rounded down: a tolerance never grows by rounding. */
 export const percentOf = (amount: number, percent: number): Cents => cents(Math.floor((amount * percent) / 100 + 1e-9));
+
+/** A part of an amount in hundredths of a percent, rounded down. The amount may have at most nine digits of euros. */
+export const share = (amount: number, basisPoints: number): Cents =>
+  cents(Math.floor(cents(amount * basisPoints) / 10_000));

@@ -12,6 +12,8 @@ export class OutboundError extends Error {
   readonly status: number | undefined;
   /** A pooled connection was closed under the request before any answer. */
   readonly isStaleConnection: boolean;
+  /** No connection was made, so the receiver has seen nothing of the request. */
+  readonly isUnsent: boolean;
   /** The refused IP address that a name resolves to. */
   readonly address: string | undefined;
 
@@ -21,6 +23,7 @@ export class OutboundError extends Error {
     options: {
       status?: number | undefined;
       isStaleConnection?: boolean;
+      isUnsent?: boolean;
       address?: string | undefined;
       cause?: unknown;
     } = {},
@@ -29,6 +32,7 @@ export class OutboundError extends Error {
     this.kind = kind;
     this.status = options.status;
     this.isStaleConnection = options.isStaleConnection ?? false;
+    this.isUnsent = options.isUnsent ?? kind === 'refused_address';
     this.address = options.address;
   }
 }
@@ -53,9 +57,19 @@ export function outboundErrorFrom(cause: unknown, { host, timeoutMs, status }: C
   )[0];
   const isStaleConnection =
     status === undefined && codes.some((code) => /^(UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(code));
+  const isUnsent = status === undefined && codes.some((code) => beforeAnyConnection.test(code));
   const { kind, says, code } = known ?? { kind: 'protocol' as const, says: 'gave no readable answer', code: codes[0] };
-  return new OutboundError(kind, `${host} ${says}${code ? ` (${code})` : ''}`, { status, isStaleConnection, cause });
+  return new OutboundError(kind, `${host} ${says}${code ? ` (${code})` : ''}`, {
+    status,
+    isStaleConnection,
+    isUnsent,
+    cause,
+  });
 }
+
+/** Faults of looking the name up, of connecting, and of checking the certificate. */
+const beforeAnyConnection =
+  /^(UND_ERR_CONNECT_TIMEOUT|ENOTFOUND|EAI_|ENODATA|ESERVFAIL|ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ERR_TLS_CERT|CERT_|UNABLE_TO_|DEPTH_ZERO|SELF_SIGNED|HOSTNAME_)/;
 
 const kinds: readonly { when: RegExp; kind: OutboundErrorKind; says: string }[] = [
   { when: /^(UND_ERR_CONNECT_TIMEOUT|ETIMEDOUT)$/, kind: 'timeout', says: 'did not accept a connection in time' },

@@ -7,7 +7,9 @@ import { lookup as systemLookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Agent, type Dispatcher, request as send } from 'undici';
 import { allowedOriginsHint, checkAddress, checkUrl, readAllowedOrigin } from './address-rules.ts';
+import type { RequestPurpose } from './message-signature.rules.ts';
 import { OutboundError, outboundErrorFrom, refusedAddress } from './outbound-error.ts';
+import type { RequestSigner } from './request-signer.ts';
 
 export type OutboundRequest = {
   readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -20,11 +22,18 @@ export type OutboundRequest = {
   readonly requireHttps?: boolean | 'always';
   /** The receiver may see it twice: a pooled connection that had died is replaced once instead of failing. */
   readonly isRepeatable?: boolean;
+  /** A body that breaks off or takes too long is answered as far as it came, as a truncated one. */
+  readonly acceptsPartialBody?: boolean;
+  /** Signs each sending on its own, also the one that replaces a dead connection. */
+  readonly signature?: OutboundSignature | undefined;
 };
+export type OutboundSignature = { readonly signer: RequestSigner; readonly purpose: RequestPurpose };
 export type OutboundAnswer = {
   readonly status: number;
   /** Lower-case names; repeated headers joined by a comma. */
   readonly headers: Readonly<Record<string, string>>;
+  /** The lines of one header as received; the name in lower case. */
+  linesOf(name: string): readonly string[];
   readonly text: string;
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
@@ -101,18 +110,20 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<OutboundAnswer> {
   const { method, headers, body, maxBytes } = options;
+  const signature = await signatureOf(url, options);
   let status: number | undefined;
   try {
     const answer = await send(url, {
       method,
       dispatcher,
       signal,
-      headers: { 'user-agent': 'Bursar/0.5', ...headers },
+      headers: { 'user-agent': 'Bursar/0.5', ...headers, ...signature },
       body: body ?? null,
     });
     status = answer.statusCode;
-    const { bytes, truncated } = await readUpTo(answer.body, maxBytes);
-    return { status, headers: flat(answer.headers), text: new TextDecoder().decode(bytes), bytes, truncated };
+    const { bytes, truncated } = await readUpTo(answer.body, maxBytes, options.acceptsPartialBody === true);
+    const text = new TextDecoder().decode(bytes);
+    return { status, headers: flat(answer.headers), linesOf: linesIn(answer.headers), text, bytes, truncated };
   } catch (cause) {
     const error = outboundErrorFrom(cause, { host: url.host, timeoutMs: options.timeoutMs, status });
     if (options.isRepeatable && error.isStaleConnection) {
@@ -122,21 +133,47 @@ async function exchange(
   }
 }
 
+async function signatureOf(
+  url: URL,
+  { method, body, signature }: OutboundRequest,
+): Promise<Readonly<Record<string, string>>> {
+  if (signature === undefined) return {};
+  try {
+    return await signature.signer({ method, url, body, purpose: signature.purpose });
+  } catch (cause) {
+    throw new OutboundError('protocol', `the request to ${url.host} cannot be signed`, { isUnsent: true, cause });
+  }
+}
+
 async function readUpTo(
   body: Dispatcher.ResponseData['body'],
   maxBytes: number,
+  acceptsPart: boolean,
 ): Promise<{ bytes: Uint8Array; truncated: boolean }> {
   const chunks: Uint8Array[] = [];
   let length = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    length += chunk.byteLength;
-    if (length > maxBytes) break; // Leaving the loop destroys the stream, and with it the connection.
+  let isBroken = false;
+  try {
+    for await (const chunk of body as AsyncIterable<Uint8Array>) {
+      chunks.push(chunk);
+      length += chunk.byteLength;
+      if (length > maxBytes) break; // Leaving the loop destroys the stream, and with it the connection.
+    }
+  } catch (error) {
+    if (!acceptsPart) throw error;
+    isBroken = true;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: length > maxBytes };
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), truncated: isBroken || length > maxBytes };
 }
 
-const flat = (headers: Record<string, string | string[] | undefined>): Record<string, string> =>
+type Headers = Record<string, string | string[] | undefined>;
+
+const linesIn =
+  (headers: Headers) =>
+  (name: string): readonly string[] =>
+    [headers[name] ?? []].flat();
+
+const flat = (headers: Headers): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       value === undefined ? [] : [[name, Array.isArray(value) ? value.join(', ') : value]],

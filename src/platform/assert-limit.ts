@@ -40,10 +40,15 @@ export async function whyAtLimit(
   // A separate statement: it sees rows that were committed while the lock was awaited.
   const states = await rowsOf(tx, stateRow, limitNames.map(stateSql).join(' union all '), [ownerId, subject, at]);
   const full = states
-    .map(({ name, used, raised }) => ({ ...limits[name], used, most: raised ?? limits[name].most }))
+    .map(({ name, used, raised }) => ({ name, used, most: raised ?? limits[name].most }))
     .find(({ used, most }) => used >= most);
-  if (full === undefined) return undefined;
-  return `you have ${full.used} ${full.counted}, and ${full.most} is the limit; ${full.remedy}`;
+  return full === undefined ? undefined : atLimitInWords(full);
+}
+
+/** For a database function that counts in its own statement. */
+export function atLimitInWords({ name, used, most }: { name: LimitName; used: number; most: number }): string {
+  const { counted, remedy } = limits[name];
+  return `you have ${used} ${counted}, and ${most} is the limit; ${remedy}`;
 }
 
 const stateRow = z.object({

@@ -6,9 +6,12 @@
 export type Actor =
   | { readonly kind: 'key'; readonly id: string }
   | { readonly kind: 'agent'; readonly id: string }
+  | { readonly kind: 'merchant'; readonly id: string }
   | { readonly kind: 'passkey'; readonly id: string }
   | { readonly kind: 'approval-link' }
   | { readonly kind: 'dashboard' }
+  /** Who may run `bursar` on the machine. */
+  | { readonly kind: 'command' }
   | { readonly kind: 'network' }
   | { readonly kind: 'signal'; readonly by: string }
   | { readonly kind: 'policy' }

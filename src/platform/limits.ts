@@ -7,7 +7,14 @@
 type Limit = {
   /** How many there may be unless the dashboard raised it for the owner. */
   readonly most: number;
-  readonly per: 'owner' | 'agent' | 'intent' | 'purpose and subject' | 'owner and UTC day' | 'agent and UTC day';
+  readonly per:
+    | 'owner'
+    | 'agent'
+    | 'intent'
+    | 'merchant'
+    | 'purpose and subject'
+    | 'owner and UTC day'
+    | 'agent and UTC day';
   /** Reads on from a figure: `20 live tokens for this agent`. */
   readonly counted: string;
   readonly remedy: string;
@@ -100,6 +107,16 @@ export const limits = {
     rows: `fundings r where r.owner_id = given.owner
       and r.created_at >= date_trunc('day', given.at, 'UTC')`,
   },
+  transfers: {
+    most: 1_000,
+    per: 'agent and UTC day',
+    counted: 'transfers and splits of this agent today',
+    remedy: 'go on tomorrow (UTC)',
+    operations: ['createTransfer', 'createTransferSplit'],
+    // A split counts once, by its first line.
+    rows: `transfers r where r.agent_id = given.subject and (r.split_line is null or r.split_line = 0)
+      and r.created_at >= date_trunc('day', given.at, 'UTC')`,
+  },
   policies: {
     most: 100,
     per: 'owner',
@@ -113,16 +130,16 @@ export const limits = {
     per: 'agent',
     counted: 'open intents of this agent',
     remedy: 'cancel one first, or wait until one is paid or expires',
-    operations: ['declareIntent', 'authorizeCardPayment'],
+    operations: ['declareIntent', 'authorizeCardPayment', 'handlePaymentChallenge'],
     rows: `intents r where r.agent_id = given.subject and r.status in ('pending_approval', 'approved')
-      and (r.expires_at > given.at or r.matched_transaction_id is not null)`,
+      and (r.expires_at > given.at or r.matched_transaction_id is not null or r.open_payment_id is not null)`,
   },
   waiting_intents: {
     most: 20,
     per: 'agent',
     counted: 'intents of this agent that wait for a person',
     remedy: 'have one decided, or cancel one first',
-    operations: ['declareIntent', 'authorizeCardPayment'],
+    operations: ['declareIntent', 'authorizeCardPayment', 'handlePaymentChallenge'],
     rows: `intents r where r.agent_id = given.subject and r.status = 'pending_approval' and r.expires_at > given.at`,
   },
   evidence: {
@@ -133,6 +150,30 @@ export const limits = {
     operations: ['createEvidence'],
     rows: 'evidence r where r.intent_id = given.subject',
   },
+  merchants: {
+    most: 20,
+    per: 'owner',
+    counted: 'registered merchants',
+    remedy: 'use another owner',
+    operations: ['createMerchant'],
+    rows: 'merchants r where r.owner_id = given.owner',
+  },
+  merchant_keys: {
+    most: 100,
+    per: 'merchant',
+    counted: 'encryption keys of this merchant, former ones included',
+    remedy: 'register another merchant',
+    operations: ['createMerchantEncryptionKey'],
+    rows: 'merchant_encryption_keys r where r.merchant_id = given.subject',
+  },
+  protect_rules: {
+    most: 500,
+    per: 'owner',
+    counted: 'protect rules',
+    remedy: 'delete one first',
+    operations: ['createProtectRule'],
+    rows: 'protect_rules r where r.owner_id = given.owner',
+  },
   checkouts: {
     most: 100,
     per: 'intent',
@@ -140,6 +181,22 @@ export const limits = {
     remedy: 'declare another intent',
     operations: ['executeCheckout'],
     rows: 'checkouts r where r.intent_id = given.subject',
+  },
+  mpp_credentials: {
+    most: 100,
+    per: 'intent',
+    counted: 'MPP credentials of this intent',
+    remedy: 'declare another intent',
+    operations: ['mintMppCredential'],
+    rows: 'mpp_credentials r where r.intent_id = given.subject',
+  },
+  mpp_payments: {
+    most: 100,
+    per: 'intent',
+    counted: 'machine payments of this intent',
+    remedy: 'declare another intent',
+    operations: ['payAtMerchant', 'executeCheckout'],
+    rows: 'mpp_payments r where r.intent_id = given.subject',
   },
   simulations: {
     most: 1_000,
@@ -179,6 +236,9 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   getOwnCustomer: 'one customer per owner',
   applyPolicy: 'one policy per agent',
   confirmCheckout: 'one transaction per intent',
+  consumeMppCredential: 'one transaction per credential',
+  consumeMppCredentialByChallenge: 'one transaction per credential',
+  resolveMppPayment: 'one transaction per payment',
   approveCardRequest: 'one card per request, and the limit of cards',
   approveByLink: 'one card per request, and the limit of cards',
   rotateCard: 'the new card takes the place of the old one',

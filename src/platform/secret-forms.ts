@@ -11,7 +11,11 @@ export const secretForms: readonly (readonly [RegExp, string])[] = [
   // The part before the first dot is scanned once from its beginning, not again from each `eyJ` within it.
   [/(?<![\w-])(?=[\w-]+\.)([\w-]*?)eyJ[\w-]{6,}(?:\.[\w-]*){1,4}/g, `$1${masked}`],
   // Credentials have a digit or a sign in them, or are long; “payment method” and “basic rules” are words.
-  [/\b(Bearer|Basic|Payment)\s+(?:(?=[\w.~+/=:-]*[\d+/=])[\w.~+/=:-]{6,}|[\w.~+/=:-]{20,})/gi, `$1 ${masked}`],
+  // The id of a machine payment is no credential.
+  [
+    /\b(Bearer|Basic|Payment)\s+(?!mpay_[a-z0-9]{8,64}\b)(?:(?=[\w.~+/=:-]*[\d+/=])[\w.~+/=:-]{6,}|[\w.~+/=:-]{20,})/gi,
+    `$1 ${masked}`,
+  ],
   [/(?:mer_sk|whsec|spt|sk_(?:sandbox|test|live)|at_(?:test|live|dlg))_[\w+/=-]{8,}/g, masked],
   [/(?<![A-Za-z0-9_])(?:sk|at)_[\w+/=-]{16,}/g, masked],
   [/(:\/\/)[^\s/@:]*:[^\s/@]*@/g, `$1${masked}@`],

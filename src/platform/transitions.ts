@@ -1,5 +1,7 @@
 /** Which causes have changed which rows. Written with the row, in its transaction, under its lock. @module */
-import { runSql } from '../db/statement.ts';
+import * as z from 'zod';
+import { columnRow } from '../db/column-row.ts';
+import { firstRowOf, runSql } from '../db/statement.ts';
 import type { Tx } from '../db/tx.ts';
 import type { Cause } from './cause.ts';
 
@@ -12,6 +14,22 @@ export async function hasMoved(tx: Tx, noun: string, rowId: string, causeId: str
   ]);
   return found > 0;
 }
+
+const moveRow = columnRow({ fromStatus: z.string().nullable(), toStatus: z.string() });
+
+/** The move that this very cause made; undefined where it made none. */
+export const moveBy = (
+  tx: Tx,
+  noun: string,
+  rowId: string,
+  causeId: string,
+): Promise<{ readonly fromStatus: string | null; readonly toStatus: string } | undefined> =>
+  firstRowOf(
+    tx,
+    moveRow,
+    'select from_status, to_status from transitions where noun = $1 and row_id = $2 and cause_id = $3',
+    [noun, rowId, causeId],
+  );
 
 /** The same move of many rows, in one statement. */
 export async function recordTransitions(

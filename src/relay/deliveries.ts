@@ -9,12 +9,11 @@ import {
   type Claimed,
   claimFirstAttempts,
   closedReceiversWithWork,
-  endPendingOf,
-  type Result,
-  recordResults,
   releaseExpired,
-  type SendDelivery,
-} from '../domains/delivery/index.ts';
+} from '../domains/delivery/webhooks/delivery.claim.service.ts';
+import { endPendingOf } from '../domains/delivery/webhooks/delivery.end.service.ts';
+import { recordResults } from '../domains/delivery/webhooks/delivery.result.service.ts';
+import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
 import { second } from '../kernel/instant.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';

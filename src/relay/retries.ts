@@ -5,16 +5,10 @@
  * @module
  */
 import type { Database } from '../db/database.ts';
-import {
-  type BatchOutcome,
-  type Claimed,
-  type ClaimLimits,
-  claimRetries,
-  endpointWorkflowId,
-  type Result,
-  recordResults,
-  type SendDelivery,
-} from '../domains/delivery/index.ts';
+import { type Claimed, type ClaimLimits, claimRetries } from '../domains/delivery/webhooks/delivery.claim.service.ts';
+import { recordResults } from '../domains/delivery/webhooks/delivery.result.service.ts';
+import type { Result, SendDelivery } from '../domains/delivery/webhooks/delivery.send.service.ts';
+import { type BatchOutcome, endpointWorkflowId } from '../domains/delivery/webhooks/endpoint.messages.ts';
 import { inBatches } from '../kernel/batches.ts';
 import type { Id } from '../kernel/ids.ts';
 import { second } from '../kernel/instant.ts';

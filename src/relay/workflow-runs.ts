@@ -25,6 +25,8 @@ export type RelayDeps = {
   readonly temporal: Pick<Temporal, 'epoch' | 'isReachable'>;
   readonly gateway: Pick<WorkflowGateway, 'start' | 'wake'>;
   readonly log: Logger;
+  /** Real time after which a pass goes on without the calls that hang. */
+  readonly batchMs?: number;
 };
 
 export type Pass = {
@@ -51,14 +53,14 @@ const lanes = 8;
 const mostUnderWay = 24;
 const fewestLanes = 2;
 /** A batch that takes longer is slowed down by calls that hang: the pass goes on without them. */
-const batchMs = 300;
+const usualBatchMs = 300;
 /** How often it looks for what joins a queue by the passing of time. */
 const upkeepEveryMs = second;
 /** Marks of an advance of the clock, beside a batch. */
 const markingMs = 100;
 const overdueMs = 2 * minute;
 
-export function createRelay({ database, clock, temporal, gateway, log }: RelayDeps): Relay {
+export function createRelay({ database, clock, temporal, gateway, log, batchMs = usualBatchMs }: RelayDeps): Relay {
   const claims = createClaims(database);
   const underWay = new Set<Promise<unknown>>();
   let calls = 0;

@@ -8,6 +8,7 @@ export const agentData = named('AgentEventData', {
   status: code,
   walletId: id('wallet'),
   funding: code,
+  requestSignatures: code,
   createdAt: instant,
 });
 

@@ -29,7 +29,7 @@ export const walletFundingData = named('WalletFundingEventData', {
   fundingId: id('funding'),
 });
 
-/** Credited is a wallet by a funding, or an agent's budget out of its wallet: `id` and `account` say which. */
+/** Credited is a wallet by a funding or a transfer, or an agent's budget out of its wallet: `id` and `account` say which. */
 export const creditData = named('WalletCreditEventData', {
   id: z.union([id('wallet'), id('agent')]),
   ...credited,
@@ -39,6 +39,7 @@ export const creditData = named('WalletCreditEventData', {
     .regex(/^(wallet|agent):[a-z0-9_]+:available$/)
     .meta({ description: 'the ledger account that was credited' }),
   fundingId: id('funding').nullable(),
+  transferId: id('transfer').optional().meta({ description: 'the transfer that brought the money, tr_…' }),
 });
 
 export const fundingData = named('FundingEventData', {

@@ -1,9 +1,10 @@
 /**
- * How an audit row or a decision is sealed: a hash over its facts and over the seal before it. Addresses and texts are
- * covered only by salted commitments, so that they can be erased and the chain stays valid. Pure.
+ * How an audit row or a decision is sealed: its facts are a leaf of a Merkle tree and a link of a hash chain. Addresses
+ * and texts are covered only by salted commitments, so that they can be erased and the chain stays valid. Pure.
  * @module
  */
 import { createHash } from 'node:crypto';
+import { leafHash } from './merkle.rules.ts';
 
 export type RecordFacts = {
   readonly recordId: string;
@@ -15,8 +16,8 @@ export type RecordFacts = {
   readonly texts: string | null;
 };
 
-/** The version of `sealOfRecord` and of the facts that it covers. A new format gets a new number; old seals keep theirs. */
-export const recordFormat = 1;
+/** The version of leaf and link. A new format gets a new number; old seals keep theirs. */
+export const recordFormat = 2;
 
 /** The hash before the first record of a chain. */
 export const genesisOfRecords = '0'.repeat(64);
@@ -24,21 +25,36 @@ export const genesisOfRecords = '0'.repeat(64);
 export type SealedFields = {
   readonly chain: string;
   readonly sequence: number;
-  readonly format: number;
   readonly recordId: string;
   readonly facts: string;
   readonly addressCommitment: string | null;
   readonly textCommitment: string | null;
 };
 
-export const sealOfRecord = (previous: string, sealed: SealedFields): string =>
+/** What a leaf is the hash of: a JSON array of texts, integers and nulls, as RFC 8785 (JCS) prescribes. */
+export const leafTextOfRecord = (sealed: SealedFields): string =>
+  JSON.stringify([
+    'bursar record',
+    recordFormat,
+    sealed.chain,
+    sealed.sequence,
+    sealed.recordId,
+    sealed.facts,
+    sealed.addressCommitment,
+    sealed.textCommitment,
+  ]);
+
+export const sealOfRecord = (previous: string, leaf: string): string =>
+  createHash('sha256').update(`bursar record seal\n${recordFormat}\n${previous}\n${leaf}`).digest('hex');
+
+export const sealOfRecordFormat1 = (previous: string, sealed: SealedFields): string =>
   createHash('sha256')
     .update(
       JSON.stringify([
         previous,
         sealed.chain,
         sealed.sequence,
-        sealed.format,
+        1,
         sealed.recordId,
         sealed.facts,
         sealed.addressCommitment,
@@ -46,6 +62,12 @@ export const sealOfRecord = (previous: string, sealed: SealedFields): string =>
       ]),
     )
     .digest('hex');
+
+/** The tree also has the seals that are older than it. */
+export const leafOfRecord = (
+  chain: string,
+  { sequence, hash, leaf }: Pick<RecordSeal, 'sequence' | 'hash' | 'leaf'>,
+): string => leaf ?? leafHash(JSON.stringify(['bursar record seal', 1, chain, sequence, hash]));
 
 export const recordCommitment = (text: string, salt: string): string =>
   createHash('sha256').update(`${salt}:${text}`).digest('hex');
@@ -58,6 +80,8 @@ export type RecordSeal = {
   readonly format: number;
   readonly addressCommitment: string | null;
   readonly textCommitment: string | null;
+  /** Null in format 1. */
+  readonly leaf: string | null;
   readonly hash: string;
 };
 
@@ -74,19 +98,22 @@ export function faultsOfRecord(
     seal.sequence === head.sequence + 1
       ? []
       : [`has the sequence ${seal.sequence} after ${head.sequence}: seals are missing`];
-  if (seal.format !== recordFormat) return [...gap, `has the unknown format ${seal.format}`];
+  if (seal.format !== 1 && seal.format !== recordFormat) return [...gap, `has the unknown format ${seal.format}`];
   if (found === undefined) return [...gap, `was sealed as number ${seal.sequence} and is gone`];
-  const expected = sealOfRecord(head.hash, { ...seal, chain, facts: found.facts });
-  const changed =
-    expected === seal.hash
-      ? []
-      : [`does not match its seal ${seal.sequence}: the record, or the seal before it, was changed`];
+  const changed = isSealed(head.hash, seal, { ...seal, chain, facts: found.facts })
+    ? []
+    : [`does not match its seal ${seal.sequence}: the record, or the seal before it, was changed`];
   return [
     ...gap,
     ...changed,
     ...committed('address', found.address, found.addressSalt, seal.addressCommitment),
     ...committed('text', found.texts, found.textSalt, seal.textCommitment),
   ];
+}
+
+function isSealed(previous: string, { format, leaf, hash }: RecordSeal, sealed: SealedFields): boolean {
+  if (format === 1) return sealOfRecordFormat1(previous, sealed) === hash;
+  return leafHash(leafTextOfRecord(sealed)) === leaf && sealOfRecord(previous, leaf) === hash;
 }
 
 function committed(what: string, text: string | null, salt: string | null, commitment: string | null): string[] {

@@ -8,8 +8,10 @@ import * as z from 'zod';
 import { rowsOf, runSql } from '../../db/statement.ts';
 import { tryLock } from '../../db/try-lock.ts';
 import type { Tx } from '../../db/tx.ts';
+import { leafHash, MerkleTree } from './merkle.rules.ts';
 import {
   genesisOfRecords,
+  leafTextOfRecord,
   type RecordFacts,
   type RecordHead,
   recordCommitment,
@@ -17,6 +19,7 @@ import {
   sealOfRecord,
 } from './record-chain.rules.ts';
 import type { RecordChain } from './record-chain.ts';
+import { treeOfRecords } from './record-tree.ts';
 
 const batchSize = 2_000;
 const lockKey = 8_400_113;
@@ -52,9 +55,9 @@ const takeUnsealed = (tx: Tx, limit: number): Promise<Waiting[]> =>
 
 async function seal(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<void> {
   const facts = await factsOf(tx, chain, waiting);
-  const heads = await headsOf(tx, chain, waiting);
+  const ends = await endsOf(tx, chain, waiting);
   const seals = waiting.map(({ ownerId, recordId }) => {
-    const before = heads.get(ownerId) ?? { sequence: 0, hash: genesisOfRecords };
+    const before = ends.get(ownerId) ?? { sequence: 0, hash: genesisOfRecords, tree: new MerkleTree() };
     const { facts: text = goneBeforeItsSeal, address = null, texts = null } = facts.get(recordId) ?? {};
     const [addressSalt, textSalt] = [saltFor(address), saltFor(texts)];
     const sealed = {
@@ -66,11 +69,13 @@ async function seal(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Pr
       addressCommitment: address === null ? null : recordCommitment(address, addressSalt ?? ''),
       textCommitment: texts === null ? null : recordCommitment(texts, textSalt ?? ''),
     };
-    const hash = sealOfRecord(before.hash, sealed);
-    heads.set(ownerId, { sequence: sealed.sequence, hash });
-    return { ...sealed, ownerId, hash, addressSalt, textSalt };
+    const leaf = leafHash(leafTextOfRecord(sealed));
+    const hash = sealOfRecord(before.hash, leaf);
+    before.tree.append(leaf);
+    ends.set(ownerId, { sequence: sealed.sequence, hash, tree: before.tree });
+    return { ...sealed, ownerId, leaf, hash, addressSalt, textSalt };
   });
-  await keep(tx, chain, seals);
+  await keep(tx, chain, seals, [...ends]);
 }
 
 /** A record that was deleted between its commit and its seal is still sealed, so that verify names it. */
@@ -102,14 +107,21 @@ export async function factsOf(
 
 export const recordHead = z.object({ sequence: z.int(), hash: z.string() });
 
-async function headsOf(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<Map<string, RecordHead>> {
+type ChainEnd = RecordHead & { readonly tree: MerkleTree };
+
+async function endsOf(tx: Tx, chain: RecordChain, waiting: readonly Waiting[]): Promise<Map<string, ChainEnd>> {
   const heads = await rowsOf(
     tx,
-    recordHead.extend({ ownerId: z.string() }),
-    `select owner_id as "ownerId", sequence, hash from record_heads where chain = $1 and owner_id = any($2::text[])`,
+    recordHead.extend({ ownerId: z.string(), frontier: z.string().nullable() }),
+    `select owner_id as "ownerId", sequence, hash, frontier from record_heads
+     where chain = $1 and owner_id = any($2::text[])`,
     [chain.name, [...new Set(waiting.map(({ ownerId }) => ownerId))]],
   );
-  return new Map(heads.map(({ ownerId, sequence, hash }) => [ownerId, { sequence, hash }]));
+  const ends = new Map<string, ChainEnd>();
+  for (const head of heads) {
+    ends.set(head.ownerId, { ...head, tree: await treeOfRecords(tx, { ...head, chain: chain.name }) });
+  }
+  return ends;
 }
 
 type NewSeal = {
@@ -119,28 +131,37 @@ type NewSeal = {
   readonly format: number;
   readonly addressCommitment: string | null;
   readonly textCommitment: string | null;
+  readonly leaf: string;
   readonly hash: string;
   readonly addressSalt: string | null;
   readonly textSalt: string | null;
 };
 
-async function keep(tx: Tx, chain: RecordChain, seals: readonly NewSeal[]): Promise<void> {
+async function keep(
+  tx: Tx,
+  chain: RecordChain,
+  seals: readonly NewSeal[],
+  ends: readonly (readonly [ownerId: string, end: ChainEnd])[],
+): Promise<void> {
   await runSql(
     tx,
     `with sealed as (
        select * from unnest($2::text[], $3::bigint[], $4::text[], $5::smallint[], $6::text[], $7::text[], $8::text[],
-         $9::text[], $10::text[])
-         as s (owner_id, sequence, record_id, format, address_commitment, text_commitment, hash, address_salt, text_salt)
+         $9::text[], $10::text[], $11::text[])
+         as s (owner_id, sequence, record_id, format, address_commitment, text_commitment, leaf, hash, address_salt,
+           text_salt)
      ), salt as (
        insert into record_salts (chain, record_id, address_salt, text_salt)
        select $1, record_id, address_salt, text_salt from sealed where num_nonnulls(address_salt, text_salt) > 0
      ), seal as (
-       insert into record_seals (chain, owner_id, sequence, record_id, format, address_commitment, text_commitment, hash)
-       select $1, owner_id, sequence, record_id, format, address_commitment, text_commitment, hash from sealed
+       insert into record_seals
+         (chain, owner_id, sequence, record_id, format, address_commitment, text_commitment, leaf, hash)
+       select $1, owner_id, sequence, record_id, format, address_commitment, text_commitment, leaf, hash from sealed
      )
-     insert into record_heads as h (chain, owner_id, sequence, hash)
-     select distinct on (owner_id) $1, owner_id, sequence, hash from sealed order by owner_id, sequence desc
-     on conflict (chain, owner_id) do update set sequence = excluded.sequence, hash = excluded.hash`,
+     insert into record_heads as h (chain, owner_id, sequence, hash, frontier)
+     select $1, * from unnest($12::text[], $13::bigint[], $14::text[], $15::text[])
+     on conflict (chain, owner_id) do update set
+       sequence = excluded.sequence, hash = excluded.hash, frontier = excluded.frontier`,
     [
       chain.name,
       seals.map(({ ownerId }) => ownerId),
@@ -149,9 +170,14 @@ async function keep(tx: Tx, chain: RecordChain, seals: readonly NewSeal[]): Prom
       seals.map(({ format }) => format),
       seals.map(({ addressCommitment }) => addressCommitment),
       seals.map(({ textCommitment }) => textCommitment),
+      seals.map(({ leaf }) => leaf),
       seals.map(({ hash }) => hash),
       seals.map(({ addressSalt }) => addressSalt),
       seals.map(({ textSalt }) => textSalt),
+      ends.map(([ownerId]) => ownerId),
+      ends.map(([, { sequence }]) => sequence),
+      ends.map(([, { hash }]) => hash),
+      ends.map(([, { tree }]) => tree.frontier),
     ],
   );
 }

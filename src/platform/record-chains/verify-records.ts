@@ -7,22 +7,41 @@ import * as z from 'zod';
 import { countRow } from '../../db/row-values.ts';
 import { firstRowOf, oneRowOf, rowsOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { faultsOfRecord, type RecordHead, type RecordSalts, type RecordSeal } from './record-chain.rules.ts';
+import type { MerkleTree } from './merkle.rules.ts';
+import {
+  faultsOfRecord,
+  leafOfRecord,
+  type RecordHead,
+  type RecordSalts,
+  type RecordSeal,
+} from './record-chain.rules.ts';
 import type { RecordChain } from './record-chain.ts';
 import { factsOf, recordHead } from './seal-records.ts';
 
 const batchSize = 1_000;
 
-export type RecordsChecked = { readonly sealedThrough: number; readonly unsealed: number };
+export type RecordsChecked = {
+  readonly sealedThrough: number;
+  readonly unsealed: number;
+  /** The tree's root at each sequence asked for. */
+  readonly roots: ReadonlyMap<number, string>;
+};
+export type CheckFrom = {
+  readonly ownerId: string;
+  /** The last seal that was found whole before; the genesis for a check of all records. */
+  readonly from: RecordHead;
+  readonly tree: MerkleTree;
+  readonly rootsAt: ReadonlySet<number>;
+};
 export type ReportRecord = (recordId: string, message: string) => void;
 
-/** `from`: the last seal that was found whole before; the genesis for a check of all records. */
 export async function verifyRecords(
   tx: Tx,
   chain: RecordChain,
-  { ownerId, from }: { readonly ownerId: string; readonly from: RecordHead },
+  { ownerId, from, tree, rootsAt }: CheckFrom,
   report: ReportRecord,
 ): Promise<RecordsChecked> {
+  const roots = new Map<number, string>();
   let head = from;
   for (;;) {
     const seals = await sealsAfter(tx, chain, ownerId, head.sequence);
@@ -31,13 +50,15 @@ export async function verifyRecords(
       const record = facts.get(seal.recordId);
       const found = record === undefined ? undefined : { ...record, ...seal };
       for (const fault of faultsOfRecord(chain.name, head, seal, found)) report(seal.recordId, fault);
+      tree.append(leafOfRecord(chain.name, seal));
+      if (rootsAt.has(seal.sequence)) roots.set(seal.sequence, tree.root);
       head = seal;
     }
     if (seals.length < batchSize) break;
   }
-  await verifyHead(tx, chain, { ownerId, head }, report);
+  await verifyHead(tx, chain, { ownerId, head, frontier: tree.frontier }, report);
   await verifyPresence(tx, chain, { ownerId, from }, report);
-  return { sealedThrough: head.sequence, unsealed: await unsealedOf(tx, chain, ownerId) };
+  return { sealedThrough: head.sequence, unsealed: await unsealedOf(tx, chain, ownerId), roots };
 }
 
 const sealRow: z.ZodType<RecordSeal & RecordSalts> = z.object({
@@ -46,6 +67,7 @@ const sealRow: z.ZodType<RecordSeal & RecordSalts> = z.object({
   format: z.int(),
   addressCommitment: z.string().nullable(),
   textCommitment: z.string().nullable(),
+  leaf: z.string().nullable(),
   hash: z.string(),
   addressSalt: z.string().nullable(),
   textSalt: z.string().nullable(),
@@ -61,7 +83,7 @@ const sealsAfter = (
     tx,
     sealRow,
     `select s.sequence, s.record_id as "recordId", s.format, s.address_commitment as "addressCommitment",
-       s.text_commitment as "textCommitment", s.hash, t.address_salt as "addressSalt", t.text_salt as "textSalt"
+       s.text_commitment as "textCommitment", s.leaf, s.hash, t.address_salt as "addressSalt", t.text_salt as "textSalt"
      from record_seals s left join record_salts t on t.chain = s.chain and t.record_id = s.record_id
      where s.chain = $1 and s.owner_id = $2 and s.sequence > $3 order by s.sequence limit $4`,
     [name, ownerId, after, batchSize],
@@ -70,24 +92,26 @@ const sealsAfter = (
 async function verifyHead(
   tx: Tx,
   { name, noun }: RecordChain,
-  { ownerId, head }: { readonly ownerId: string; readonly head: RecordHead },
+  { ownerId, head, frontier }: { readonly ownerId: string; readonly head: RecordHead; readonly frontier: string },
   report: ReportRecord,
 ): Promise<void> {
   const kept = await firstRowOf(
     tx,
-    recordHead,
-    'select sequence, hash from record_heads where chain = $1 and owner_id = $2',
+    recordHead.extend({ frontier: z.string().nullable() }),
+    'select sequence, hash, frontier from record_heads where chain = $1 and owner_id = $2',
     [name, ownerId],
   );
-  if ((kept?.sequence ?? 0) === head.sequence && (kept === undefined || kept.hash === head.hash)) return;
-  report(ownerId, `has ${kept?.sequence ?? 0} as the last ${noun} of its chain, its seals end at ${head.sequence}`);
+  if ((kept?.sequence ?? 0) !== head.sequence || (kept !== undefined && kept.hash !== head.hash))
+    report(ownerId, `has ${kept?.sequence ?? 0} as the last ${noun} of its chain, its seals end at ${head.sequence}`);
+  else if ((kept?.frontier ?? frontier) !== frontier)
+    report(ownerId, `has another tree of its chain than each ${noun} in it gives`);
 }
 
 /** Over all records, also those before `from`: a sealed one that is gone, and one that has no seal and waits for none. */
 async function verifyPresence(
   tx: Tx,
   { name, select }: RecordChain,
-  { ownerId, from }: { readonly ownerId: string; readonly from: RecordHead },
+  { ownerId, from }: Pick<CheckFrom, 'ownerId' | 'from'>,
   report: ReportRecord,
 ): Promise<void> {
   const gone = await rowsOf(

@@ -1,0 +1,24 @@
+/** The `data` of the events of a transfer and of a split. Reference, memo and metadata are in no event. @module */
+import { code, count, euros, id, named } from '../fields.ts';
+
+export const transferData = named('TransferEventData', {
+  id: id('transfer'),
+  ownerId: id('owner'),
+  agentId: id('agent').nullable(),
+  status: code,
+  type: code,
+  fromWalletId: id('wallet').nullable().meta({ description: 'null when the money came from the budget of the agent' }),
+  toWalletId: id('wallet').nullable(),
+  amountEuros: euros,
+  splitId: id('transferSplit').nullable(),
+});
+
+export const transferSplitData = named('TransferSplitEventData', {
+  id: id('transferSplit'),
+  ownerId: id('owner'),
+  agentId: id('agent').nullable(),
+  status: code,
+  fromWalletId: id('wallet').nullable().meta({ description: 'null when the money came from the budget of the agent' }),
+  totalAmountEuros: euros,
+  lines: count.meta({ description: 'number of its transfers' }),
+});
