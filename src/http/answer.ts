@@ -4,17 +4,25 @@
  */
 import type { Response } from 'express';
 import type { Logger } from '../platform/log.ts';
-import { refusalOf } from './errors.ts';
+import { problemOf, problemType, refusalOf } from './errors.ts';
 import { pageFor } from './pages.ts';
+import { Streamed, sendStreamed } from './streamed.ts';
 
-export type Answer = { readonly status: number; readonly body: unknown };
+export type Answer = {
+  readonly status: number;
+  readonly body: unknown;
+  /** The answer of an earlier request with the same key. */
+  readonly isReplayed?: boolean;
+};
 
-export function answer(response: Response, { status, body }: Answer): void {
+export function answer(response: Response, { status, body }: Answer): undefined | Promise<void> {
   response.status(status);
+  if (body instanceof Streamed) return sendStreamed(response, body);
   const page = pageFor(response);
   if (status === 204) response.end();
   else if (page === undefined) sendJson(response, body);
   else response.type('html').send(page.show(body).text);
+  return undefined;
 }
 
 /** As `response.json` sends it, without the questions that it asks about each answer. */
@@ -32,8 +40,8 @@ export function replay(response: Response, { status, body }: { status: number; b
   else response.type('application/json').send(body);
 }
 
-/** Ends a request with `{error}`; shared with the edge's own refusals. */
-export function refuse(response: Response, error: unknown, log: Logger): void {
+/** Ends a request with `{error}`, or with problem details; shared with the edge's own refusals. */
+export function refuse(response: Response, error: unknown, log: Logger, { asProblem = false } = {}): void {
   const refusal = refusalOf(error);
   const requestId = response.get('X-Request-Id');
   if (refusal.bug !== undefined) log.error({ err: refusal.bug, requestId }, 'bug');
@@ -43,9 +51,11 @@ export function refuse(response: Response, error: unknown, log: Logger): void {
     return;
   }
   if (refusal.retryAfterSeconds !== undefined) response.set('Retry-After', String(refusal.retryAfterSeconds));
+  if (refusal.headers !== undefined) response.set(refusal.headers);
   if (refusal.status === 415) response.set('Accept-Encoding', 'identity');
   response.status(refusal.status).set('X-Service-Error-Code', refusal.label);
   const page = pageFor(response);
-  if (page === undefined) response.json({ error: refusal.message });
+  if (asProblem) response.type(problemType).send(JSON.stringify(problemOf(refusal)));
+  else if (page === undefined) response.json({ error: refusal.message });
   else response.type('html').send(page.refuse(refusal).text);
 }

@@ -13,6 +13,8 @@ import { grants } from './scopes.ts';
 export type Credentials = {
   /** The caller behind a bearer token of this deployment's mode; undefined when unknown, expired or revoked. */
   bearer(token: string): Promise<Extract<Caller, { kind: 'key' | 'agent' }> | undefined>;
+  /** The merchant behind a merchant key; undefined when unknown or suspended. */
+  merchant(key: string): Promise<Extract<Caller, { kind: 'merchant' }> | undefined>;
   /** True when the secret is the dashboard's. Throws `rate_limited` for a wrong one after too many from a client. */
   dashboard(secret: string, client: string): boolean;
   /** The same for the key that reads the sandbox's clock. */
@@ -33,6 +35,7 @@ export async function identify(operation: Operation, request: Request, credentia
     if (credentials.clock(clockKey, request.client)) return { kind: 'clock' };
     throw new DomainError('unauthenticated', 'wrong clock key');
   }
+  if (kinds.includes('merchant')) return merchantCaller(request.headers['x-merchant-key'], credentials);
   return bearerCaller(request.headers.authorization, credentials);
 }
 
@@ -46,6 +49,14 @@ export function assertMayCall(operation: Operation, caller: Caller): void {
   if (caller.kind === 'agent' && operation.scope !== undefined && !grants(caller.scopes, operation.scope)) {
     throw new DomainError('insufficient_scope', `this token lacks the scope ${operation.scope}`);
   }
+}
+
+async function merchantCaller(header: string | string[] | undefined, credentials: Credentials): Promise<Caller> {
+  const key = typeof header === 'string' ? /^mer_sk_\w{8,200}$/.exec(header)?.[0] : undefined;
+  if (key === undefined) throw new DomainError('unauthenticated', 'send the header X-Merchant-Key: mer_sk_…');
+  const caller = await credentials.merchant(key);
+  if (caller === undefined) throw new DomainError('unauthenticated', 'this merchant key is unknown or suspended');
+  return caller;
 }
 
 async function bearerCaller(header: string | undefined, credentials: Credentials) {

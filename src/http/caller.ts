@@ -2,6 +2,7 @@
 import { DomainError, notFound } from '../kernel/errors.ts';
 import type { Id, IdKind } from '../kernel/ids.ts';
 import type { Actor, Cause } from '../platform/cause.ts';
+import type { AtomicKey } from './atomic-key.ts';
 
 export type Caller =
   | { readonly kind: 'key'; readonly ownerId: Id<'owner'>; readonly keyId: Id<'key'> }
@@ -13,6 +14,8 @@ export type Caller =
       readonly scopes: readonly string[];
     }
   | { readonly kind: 'dashboard'; readonly ownerId: Id<'owner'> | undefined }
+  /** A registered merchant: reaches what was made out to it, and no record of an owner. */
+  | { readonly kind: 'merchant'; readonly merchantId: Id<'merchant'> }
   /** Holds the key that reads the sandbox's business clock, and nothing else. */
   | { readonly kind: 'clock' }
   | { readonly kind: 'network' }
@@ -24,6 +27,10 @@ export type Call = {
   readonly requestId: string;
   readonly runId: string | undefined;
   readonly idempotencyKey: string | undefined;
+  /** Of an atomic operation: what its statement keeps the answer under; null without a key. */
+  readonly atomicKey?: AtomicKey | null;
+  /** Of an atomic operation: ends what waits for a caller that is gone. */
+  readonly gone?: AbortSignal | undefined;
   /** For writes: recognises a repeat of this very request, and carries business time. */
   readonly cause: Cause;
   /** Mints an id; a re-driven request mints the same ones in the same order. */
@@ -66,6 +73,7 @@ export function mayReach<Row extends Owned>(own: Own, noun: string, id: string, 
 export function actorOf(caller: Caller): Actor {
   if (caller.kind === 'key') return { kind: 'key', id: caller.keyId };
   if (caller.kind === 'agent') return { kind: 'agent', id: caller.agentId };
+  if (caller.kind === 'merchant') return { kind: 'merchant', id: caller.merchantId };
   if (caller.kind === 'dashboard') return { kind: 'dashboard' };
   return caller.kind === 'network' ? { kind: 'network' } : { kind: 'system' };
 }

@@ -91,7 +91,8 @@ function renameOfUnion(options: readonly z.ZodType[]): Rename | undefined {
 
 const centsName = (key: string): string => `${key.replace(/Euros$/, '')}Cents`;
 
-function isAmount(schema: z.ZodType): boolean {
+/** True for `euros()`, also when it is optional or nullable. */
+export function isAmount(schema: z.ZodType): boolean {
   const inner = unwrapped(schema);
   if (inner !== schema) return isAmount(inner);
   if (!(schema instanceof z.ZodPipe) || !(schema.out instanceof z.ZodTransform)) return false;

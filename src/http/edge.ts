@@ -11,11 +11,12 @@ import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
 import type { Logger } from '../platform/log.ts';
 import { type AdmitDeps, admit } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
+import type { AtomicKey } from './atomic-key.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
 import { actorOf, type Call, type Caller, ownOf } from './caller.ts';
 import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
-import type { Idempotency, Lease, RequestKey } from './idempotency.ts';
+import { hashOf, type Idempotency, type Lease, type RequestKey } from './idempotency.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reaching } from './reaches.ts';
@@ -59,7 +60,7 @@ export function edge(name: string, operation: Operation, answering: Answering, d
     } catch (error) {
       const client = deps.clientOf(request);
       void deps.refusedAccess.trace({ name, operation, request, caller, client, error });
-      refuse(response, error, deps.log);
+      refuse(response, error, deps.log, { asProblem: operation.problems === true });
     }
   };
 }
@@ -82,12 +83,20 @@ async function serve(
   const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, { paths, rawBody });
+  if (operation.idempotency === 'atomic') {
+    const given = { deps, request, response, caller, json, rawBody, key };
+    return serveAtomic(operation, { handler, reaching }, given);
+  }
   const known = key === undefined ? undefined : await deps.idempotency.find(key);
   if (known !== undefined) return replay(response, known);
 
   const input = validate(operation, request, json, rawBody);
-  if (key === undefined)
-    return answer(response, await run(operation, { handler, reaching }, deps, request, caller, input));
+  if (key === undefined) {
+    const done = await run(operation, { handler, reaching }, deps, request, caller, input);
+    const { cacheSeconds } = operation;
+    if (cacheSeconds !== undefined) response.setHeader('Cache-Control', `public, max-age=${cacheSeconds}`);
+    return answer(response, done);
+  }
 
   const reservation = await deps.idempotency.reserve(key);
   if (reservation.kind === 'replay') return replay(response, reservation);
@@ -98,6 +107,10 @@ async function serve(
     await (refusalOf(error).status < 500 ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
     throw error;
   }
+  if (operation.answersFromRow === true) {
+    await release(deps, key, reservation);
+    return answer(response, done);
+  }
   try {
     const body = JSON.stringify(done.body ?? null);
     await deps.idempotency.keep(key, reservation, { status: done.status, body, ...storageOf(operation) });
@@ -105,7 +118,55 @@ async function serve(
     await release(deps, key, reservation);
     throw error;
   }
-  answer(response, done);
+  await answer(response, done);
+}
+
+type Given = {
+  readonly deps: EdgeDeps;
+  readonly request: Request;
+  readonly response: Response;
+  readonly caller: Caller;
+  readonly json: unknown;
+  readonly rawBody: Uint8Array;
+  readonly key: RequestKey | undefined;
+};
+
+/** Nothing is looked up or reserved: the handler's statement finds or keeps the answer. */
+async function serveAtomic(
+  operation: Operation,
+  answering: Pick<Answering, 'handler' | 'reaching'>,
+  { deps, request, response, caller, json, rawBody, key }: Given,
+): Promise<void> {
+  let input: Fields;
+  try {
+    input = validate(operation, request, json, rawBody);
+  } catch (error) {
+    if (key !== undefined) await deps.idempotency.find(key); // A key of another request is named first, as elsewhere.
+    throw error;
+  }
+  const seed = seedOf(operation, request);
+  const atomic = { key: key === undefined ? null : atomicKeyOf(key, seed), gone: goneOf(response) };
+  const done = await run(operation, answering, deps, request, caller, input, { ...seed, atomic });
+  if (done.isReplayed === true) response.set('Idempotent-Replayed', 'true');
+  await answer(response, done);
+}
+
+const atomicKeyOf = ({ rawBody, paths, ...scope }: RequestKey, { seed, seedMs }: Seed): AtomicKey => ({
+  ...scope,
+  path: paths[0],
+  paths,
+  requestHash: hashOf(rawBody),
+  seed,
+  seedMs,
+});
+
+/** Aborts when the connection closes before the answer is written. */
+function goneOf(response: Response): AbortSignal {
+  const controller = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) controller.abort();
+  });
+  return controller.signal;
 }
 
 const storageOf = ({ secret, sealed }: Operation) => ({ isSecret: secret === true, isSealed: sealed === true });
@@ -130,9 +191,10 @@ async function run(
   const own = actsForOwner(operation) ? ownOf(call) : undefined;
   const records = own === undefined ? {} : ((await reaching?.(fields, own)) ?? {});
   const result = await handler({ ...fields, own, records } as Input<Operation>, call);
-  const { status, body } = result instanceof Reply ? result : { status: operation.success.status, body: result };
-  if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body };
-  return { status, body: checked(operation.success.body, body) };
+  const { status, body, isReplayed } =
+    result instanceof Reply ? result : { status: operation.success.status, body: result, isReplayed: false };
+  if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body, isReplayed };
+  return { status, body: checked(operation.success.body, body), isReplayed };
 }
 
 /** What validation makes of a request. */
@@ -145,7 +207,11 @@ type Fields = Omit<Input<Operation>, 'own' | 'records' | 'params' | 'query' | 'b
 const actsForOwner = ({ auth, ownerless }: Operation): boolean =>
   ownerless !== true && auth.some((kind) => kind === 'key' || kind === 'agent' || kind === 'dashboard');
 
-type Seed = { readonly seed: string; readonly seedMs: number };
+type Seed = {
+  readonly seed: string;
+  readonly seedMs: number;
+  readonly atomic?: { readonly key: AtomicKey | null; readonly gone: AbortSignal };
+};
 
 /** What only reads makes nothing that has an id. */
 const seedOf = ({ method }: Operation, request: Request): Seed => ({
@@ -164,7 +230,7 @@ async function callOf(
   request: Request,
   caller: Caller,
   deps: EdgeDeps,
-  { seed, seedMs }: Seed,
+  { seed, seedMs, atomic }: Seed,
 ): Promise<Call> {
   const requestId = requestIdOf(request);
   const runId = runIdOf(request);
@@ -175,6 +241,8 @@ async function callOf(
     requestId,
     runId,
     idempotencyKey: headerOf(request, 'idempotency-key'),
+    atomicKey: atomic?.key ?? null,
+    gone: atomic?.gone,
     cause: {
       causeId: `call:${seed}`,
       requestId,
@@ -197,7 +265,7 @@ function requestKey(
   caller: Caller,
   { paths, rawBody }: { readonly paths: readonly string[]; readonly rawBody: Uint8Array },
 ): RequestKey | undefined {
-  if (operation.method !== 'post' || !('ownerId' in caller)) return undefined;
+  if (operation.method !== 'post' || !('ownerId' in caller || caller.kind === 'merchant')) return undefined;
   const key = request.headers['idempotency-key'];
   if (typeof key !== 'string') {
     if (operation.idempotency !== 'required') return undefined;
@@ -207,8 +275,10 @@ function requestKey(
     throw new DomainError('invalid_request', 'Idempotency-Key must be 1 to 255 printable characters without spaces');
   }
   const agentId = caller.kind === 'agent' ? caller.agentId : '';
+  // A merchant's requests are its own, no matter who pays.
+  const ownerId = caller.kind === 'merchant' ? caller.merchantId : (caller.ownerId ?? '');
   const [first = request.path, ...others] = paths.map((path) => filled(path, request.params));
-  const scope = { ownerId: caller.ownerId ?? '', callerKind: caller.kind, agentId, key };
+  const scope = { ownerId, callerKind: caller.kind, agentId, key };
   return { ...scope, method: request.method, paths: [first, ...others], rawBody };
 }
 

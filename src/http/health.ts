@@ -7,7 +7,7 @@ import * as z from 'zod';
 import { defineArea, type Handlers, Reply } from './route.ts';
 
 const checkState = z.enum(['ok', 'degraded', 'down']);
-const checks = z.object({
+const checks = z.strictObject({
   database: checkState,
   temporal: checkState,
   relay: checkState,
@@ -20,17 +20,17 @@ const checks = z.object({
 export type Checks = z.infer<typeof checks>;
 
 const health = z
-  .object({
+  .strictObject({
     status: z.enum(['ok', 'degraded', 'down']),
     version: z.string(),
     timestamp: z.string().meta({ format: 'date-time' }),
-    uptimeSeconds: z.number(),
+    uptimeSeconds: z.int(),
     checks,
   })
   .meta({ id: 'Health', description: 'The state of the service.' });
 
 const information = z
-  .object({
+  .strictObject({
     name: z.string(),
     version: z.string(),
     environment: z.enum(['sandbox', 'live']),
@@ -92,6 +92,11 @@ export const healthHandlers = ({ version, environment, check }: HealthDeps): Han
     version,
     environment,
     dataResidency: 'EU',
-    endpoints: { openapi: '/openapi.json', docs: '/docs', health: '/health' },
+    endpoints: {
+      openapi: '/openapi.json',
+      docs: '/docs',
+      health: '/health',
+      discovery: '/.well-known/agent-payments.json',
+    },
   }),
 });

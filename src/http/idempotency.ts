@@ -12,9 +12,10 @@ import { DomainError } from '../kernel/errors.ts';
 import type { Vault } from '../vault/vault.ts';
 
 export type RequestKey = {
+  /** Of a merchant its own id. */
   readonly ownerId: string;
-  /** An owner's key, its agents and the dashboard never meet each other's requests. */
-  readonly callerKind: 'key' | 'agent' | 'dashboard';
+  /** An owner's key, its agents, the dashboard and merchants never meet each other's requests. */
+  readonly callerKind: 'key' | 'agent' | 'dashboard' | 'merchant';
   /** Empty where no agent calls. */
   readonly agentId: string;
   readonly key: string;
@@ -89,15 +90,14 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
   const find = async (request: RequestKey) => {
     const row = await firstRowOf(database.read(), keptRow, selectRow, keyOf(request));
     if (row === undefined) return undefined;
-    if (!isOf(row, request))
-      throw conflict('this Idempotency-Key was used for another request; use a new key for a new request');
+    if (!isOf(row, request)) throw otherRequest();
     if (row.callerKind === '') await runSql(database.read(), assignCallerKind, keyOf(request));
     return replayOf(row, request);
   };
 
   const replayOf = async (row: Kept, request: RequestKey) => {
     if (row.status === null || row.body === null) {
-      if (row.isLeased) throw running();
+      if (row.isLeased) throw stillRunning();
       return undefined;
     }
     if (!row.mayReveal) throw conflict('answered before; its secret is no longer shown');
@@ -133,7 +133,7 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seedMs, leaseToken };
     const replay = await find(request);
     if (replay !== undefined) return replay;
-    throw running();
+    throw stillRunning();
   };
 
   return {
@@ -158,18 +158,24 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       ),
     release,
     purge: async () => {
-      await runSql(
-        database.read(),
-        `update idempotency set body = '' where body_is_sealed and reveal_until < now() and body <> ''`,
-      );
-      const gone = await runSql(
-        database.read(),
-        `delete from idempotency where reserved_at < now() - interval '${retentionHours} hours' returning 1`,
-      );
+      while ((await runSql(database.read(), purgeSecrets)) === purgedAtOnce);
+      let gone = 0;
+      for (let batch = purgedAtOnce; batch === purgedAtOnce; gone += batch) {
+        batch = await runSql(database.read(), purgeRows);
+      }
       return gone;
     },
   };
 }
+
+/** Bounded, so that no statement of the purge holds many rows, or a snapshot for long. */
+const purgedAtOnce = 5_000;
+const purgeRows = `delete from idempotency where ctid = any(array(
+    select ctid from idempotency where reserved_at < now() - interval '${retentionHours} hours'
+      order by reserved_at limit ${purgedAtOnce} for update skip locked))`;
+const purgeSecrets = `update idempotency set body = '' where ctid = any(array(
+    select ctid from idempotency where body_is_sealed and reveal_until < now() and body <> ''
+      limit ${purgedAtOnce} for update skip locked))`;
 
 /**
  * While the database is away the caller is answered, and it is tried again until the lease would have ended by
@@ -207,10 +213,12 @@ const reservedRow = columnRow({ seed: z.string(), seedMs: z.int() });
 const isOf = (row: Kept, { method, paths, rawBody }: RequestKey): boolean =>
   row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);
 
-const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
+export const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
 const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;
 const conflict = (message: string): DomainError => new DomainError('idempotency_conflict', message);
-const running = (): DomainError =>
+export const otherRequest = (): DomainError =>
+  conflict('this Idempotency-Key was used for another request; use a new key for a new request');
+export const stillRunning = (): DomainError =>
   new DomainError(
     'idempotency_conflict',
     'the first request with this Idempotency-Key is still running; repeat shortly',

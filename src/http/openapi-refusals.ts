@@ -2,6 +2,7 @@
 import { type ErrorCode, errorCodes } from '../kernel/errors.ts';
 import { exampleId } from '../kernel/ids.ts';
 import { labelOf, meaningOf, statusOf } from './error-codes.ts';
+import { problemOf, problemType } from './errors.ts';
 import type { Json } from './openapi-schemas.ts';
 import type { Operation } from './route.ts';
 
@@ -11,11 +12,12 @@ export function codesOfTheEdge(operation: Pick<Operation, 'auth' | 'method' | 'u
   const isPublic = auth.includes('public');
   const isNetwork = auth.includes('network');
   const isForAgents = auth.includes('agent');
+  const isForMerchants = auth.includes('merchant');
   return [
     'invalid_request',
     ...(isPublic ? [] : (['unauthenticated'] as const)),
     ...(isForAgents ? (['insufficient_scope'] as const) : []),
-    ...(isPublic || isNetwork || isForAgents ? [] : (['forbidden'] as const)),
+    ...(isPublic || isNetwork || isForAgents || isForMerchants ? [] : (['forbidden'] as const)),
     ...(method === 'post' && !isPublic ? (['idempotency_conflict'] as const) : []),
     ...(method === 'get' ? [] : (['too_large', 'unsupported_encoding'] as const)),
     ...(unlimited === true && isPublic ? [] : (['rate_limited'] as const)),
@@ -34,8 +36,9 @@ export function refusalResponses(operation: Operation, components: Record<string
   const byStatus = Map.groupBy(codesOf(operation), (code) => statusOf[code]);
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
-      const name = codes.map(pascal).join('Or');
-      components[name] ??= response(status, codes);
+      const isProblem = operation.problems === true;
+      const name = `${codes.map(pascal).join('Or')}${isProblem ? 'Problem' : ''}`;
+      components[name] ??= response(status, codes, isProblem);
       return [String(status), { $ref: `#/components/responses/${name}` }];
     }),
   );
@@ -43,7 +46,7 @@ export function refusalResponses(operation: Operation, components: Record<string
 
 const pascal = (code: string): string => code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-const response = (status: number, codes: readonly ErrorCode[]): Json => ({
+const response = (status: number, codes: readonly ErrorCode[], isProblem: boolean): Json => ({
   description: codes.map((code) => `\`${labelOf(code)}\`: ${meaningOf[code]}`).join(' '),
   headers: {
     ...onEveryAnswer,
@@ -55,11 +58,22 @@ const response = (status: number, codes: readonly ErrorCode[]): Json => ({
       example: labelOf(codes[0] ?? 'invalid_request'),
     },
   },
-  content: {
-    'application/json': {
-      schema: { $ref: '#/components/schemas/ApiError' },
-      example: { error: exampleSentences[status] ?? 'body.amountEuros: is missing' },
-    },
+  content: isProblem ? problemContent(status, codes) : errorContent(status),
+});
+
+const sentenceFor = (status: number): string => exampleSentences[status] ?? 'body.amountEuros: is missing';
+
+const errorContent = (status: number): Json => ({
+  'application/json': {
+    schema: { $ref: '#/components/schemas/ApiError' },
+    example: { error: sentenceFor(status) },
+  },
+});
+
+const problemContent = (status: number, [code = 'invalid_request']: readonly ErrorCode[]): Json => ({
+  [problemType]: {
+    schema: { $ref: '#/components/schemas/Problem' },
+    example: problemOf({ status, label: labelOf(code), message: sentenceFor(status) }),
   },
 });
 

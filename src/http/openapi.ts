@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { exampleId, idPattern } from '../kernel/ids.ts';
 import type { Mode } from '../platform/mode.ts';
-import { errorBody } from './errors.ts';
+import { errorBody, problemBody } from './errors.ts';
 import { wordsFor } from './field-words.ts';
 import { headerShapes, onEveryAnswer, refusalResponses } from './openapi-refusals.ts';
 import { exampleOf, type Json, lastPart, type Schemas, schemaOf } from './openapi-schemas.ts';
@@ -13,6 +13,7 @@ type Components = { readonly schemas: Schemas; readonly responses: Record<string
 export function openApiOf(areas: readonly Area[], options: { version: string; mode: Mode; serverUrl: string }): Json {
   const components: Components = { schemas: {}, responses: {} };
   schemaOf(errorBody, 'output', components.schemas);
+  schemaOf(problemBody, 'output', components.schemas);
   const paths: Record<string, Json> = {};
   for (const area of areas) {
     for (const [operationId, operation] of Object.entries(area.operations)) {
@@ -30,11 +31,18 @@ export function openApiOf(areas: readonly Area[], options: { version: string; mo
         'Payments for software agents: rules, intents, cards, a ledger and signed events. EUR only, in the EU.',
     },
     servers: [{ url: options.serverUrl }],
-    tags: areas.map(({ tag, description }) => ({ name: tag, description })),
+    tags: tagsOf(areas),
     paths,
     components: { ...components, headers: headerShapes, securitySchemes },
   };
 }
+
+/** Several areas may share a tag: its description is theirs together. */
+const tagsOf = (areas: readonly Area[]): { readonly name: string; readonly description: string }[] =>
+  [...Map.groupBy(areas, ({ tag }) => tag)].map(([name, sharing]) => ({
+    name,
+    description: sharing.map(({ description }) => description).join('\n\n'),
+  }));
 
 export const canonicalPath = (area: Area, operation: Operation): string =>
   `${area.base}${operation.path}`.replace(/(.)\/$/, '$1');
@@ -110,7 +118,12 @@ function responses(operation: Operation, { schemas, responses: refusals }: Compo
   const { status, body, also = [] } = operation.success;
   const page = operation.page === true ? { 'text/html': { schema: { type: 'string' } } } : {};
   const answered = body === undefined ? undefined : contentOf(schemaOf(body, 'output', schemas), schemas);
-  const content = answered === undefined ? {} : { content: { ...answered.content, ...page } };
+  const content =
+    operation.streams === undefined
+      ? answered === undefined
+        ? {}
+        : { content: { ...answered.content, ...page } }
+      : { content: Object.fromEntries(operation.streams.map((type) => [type, { schema: { type: 'string' } }])) };
   const refused = refusalResponses(operation, refusals);
   const successes = [status, ...also].map((code) => {
     const described = [meaning[code] ?? 'Done.', answered?.description].filter((part) => part !== undefined).join(' ');

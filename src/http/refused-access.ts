@@ -98,8 +98,10 @@ const hasDashboardSecret = (request: IncomingMessage): boolean => headerOf(reque
 function credentialOf(request: IncomingMessage, caller: Caller | undefined): string | null {
   if (caller?.kind === 'key') return caller.keyId;
   if (caller?.kind === 'agent') return caller.tokenId;
+  if (caller?.kind === 'merchant') return caller.merchantId;
   if (hasDashboardSecret(request)) return 'dashboard secret';
   if (headerOf(request, 'x-clock-key') !== undefined) return 'clock key';
+  if (headerOf(request, 'x-merchant-key') !== undefined) return 'merchant key';
   if (headerOf(request, 'x-network-signature') !== undefined) return 'network signature';
   const authorization = headerOf(request, 'authorization');
   if (authorization === undefined) return null;

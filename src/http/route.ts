@@ -12,6 +12,7 @@ import type { Received } from './cents-names.ts';
 import type { Page } from './pages.ts';
 import type { Lookups, ReachedId, Reaches, Records } from './reaches.ts';
 import type { Scope } from './scopes.ts';
+import type { Streamed, StreamedType } from './streamed.ts';
 
 export type AuthKind = 'key' | 'agent' | 'dashboard' | 'clock' | 'merchant' | 'network' | 'public';
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -30,6 +31,8 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** `also`: another status with the same body, such as 200 for a record that was there already. */
   readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
+  /** The answer is a file of one of these types, sent as it is read. */
+  readonly streams?: readonly [StreamedType, ...StreamedType[]];
   /** The codes of refusals beyond those that follow from the rest of the declaration (`codesOfTheEdge`). */
   readonly refusals: readonly ErrorCode[];
   /**
@@ -46,14 +49,29 @@ export type Operation = {
   readonly secret?: true;
   /** The answer holds a capability link: kept sealed for a repeat, as long as any answer. */
   readonly sealed?: true;
+  /** How long callers and proxies may keep the answer; without it not at all. */
+  readonly cacheSeconds?: number;
+  /**
+   * The answer is not stored: a repeat with the key runs the handler again, which finds the record by its reserved id
+   * and answers with what the record says now.
+   */
+  readonly answersFromRow?: true;
+  /** Refusals are problem details (RFC 9457), with `error` beside their members. */
+  readonly problems?: true;
   /** Browsers get the same answer as a page. */
   readonly page?: true;
   /** Exceptions to the check of every id in the request (reaches.ts). */
   readonly reaches?: Reaches;
   /** The operation acts for no owner, or for one that its input names. */
   readonly ownerless?: true;
-  readonly idempotency?: 'required';
+  /**
+   * `required`: without a key the operation refuses. `atomic`: one database statement writes key, answer and effect, so
+   * nothing is reserved; the handler writes by `atomicWrites` (atomic.ts). Every operation accepts a key.
+   */
+  readonly idempotency?: 'required' | 'atomic';
   readonly bodyLimitBytes?: number;
+  /** Of a list without pages: why. Every other list takes `pageQuery` and answers `pageOut`. */
+  readonly unpaged?: string;
   /** Exempt from the rate limit: health, and operations with a separate ceiling. */
   readonly unlimited?: true;
   /** Present only in a sandbox deployment. */
@@ -78,8 +96,8 @@ type None = Record<string, never>;
 
 export type Input<O extends Operation> = {
   readonly params: WithReachedIds<Parsed<O['params'], None>, 'params', O>;
-  readonly query: Parsed<O['query'], None>;
-  readonly body: Parsed<O['body'], undefined>;
+  readonly query: WithReachedIds<Parsed<O['query'], None>, 'query', O>;
+  readonly body: WithReachedIds<Parsed<O['body'], undefined>, 'body', O>;
   /** Whose records the call may read and change. */
   readonly own: O extends { ownerless: true } ? undefined : Own;
   /** The records of the request's ids, as they were before the handler ran. A write reads its row again under lock. */
@@ -100,7 +118,7 @@ type WithReachedIds<T, Place extends string, O extends Operation> = {
     ? T[Field]
     : KindOf<T[Field]> extends never
       ? T[Field]
-      : ReachedId<KindOf<T[Field]>>;
+      : ReachedId<KindOf<T[Field]>> | Exclude<T[Field], string>;
 };
 
 /** Kinds of the ids that every request has. */
@@ -121,17 +139,22 @@ type KindsOf<O extends Operation> =
 
 type RecordsOf<O extends Operation> = { readonly [Kind in KindsOf<O> & keyof Records]: Records[Kind] };
 
-export type Output<O extends Operation> = O['success'] extends { body: infer B extends z.ZodType }
-  ? z.input<B>
-  : undefined;
+export type Output<O extends Operation> = O extends { streams: readonly unknown[] }
+  ? Streamed
+  : O['success'] extends { body: infer B extends z.ZodType }
+    ? z.input<B>
+    : undefined;
 
 /** An answer with another status than the usual one, or with further headers. */
 export class Reply<Body> {
   readonly status: number;
   readonly body: Body;
-  constructor(status: number, body: Body) {
+  /** The answer of an earlier request with the same key. */
+  readonly isReplayed: boolean;
+  constructor(status: number, body: Body, { isReplayed = false } = {}) {
     this.status = status;
     this.body = body;
+    this.isReplayed = isReplayed;
   }
 }
 

@@ -24,7 +24,7 @@ export const sandboxClockArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ now: instantOut, offsetMs: z.number().int() })
+          .strictObject({ now: instantOut, offsetMs: z.number().int() })
           .meta({ id: 'SandboxClock', description: 'The business time of a sandbox.' }),
       },
       refusals: [],
@@ -51,7 +51,7 @@ export const sandboxClockArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({
+          .strictObject({
             now: instantOut,
             offsetMs: z.number().int(),
             woken: z.number().int().min(0).describe('Due workflow runs that have been woken'),

@@ -126,7 +126,7 @@ export const period = {
 };
 
 /** `lengthMs`: how long after the start of a day the moment is that its date stands for. */
-function instantOrDate(lengthMs: number) {
+export function instantOrDate(lengthMs: number) {
   return z
     .string()
     .meta({
@@ -148,7 +148,7 @@ const dateForm = z.iso.date();
 
 export const pageOut = <Row extends z.ZodType>(row: Row) =>
   z
-    .object({
+    .strictObject({
       data: z.array(row).meta({ description: 'The records of this page.' }),
       hasMore: z.boolean().meta({ description: 'True when another page follows.' }),
       nextCursor: z

@@ -64,7 +64,7 @@ export type WebauthnAnswer = {
 
 /** A challenge, and what the browser is given for it; `options` is what `parse…OptionsFromJSON` takes. */
 export const challengeOut = z
-  .object({
+  .strictObject({
     challengeId: z.string(),
     options: z.looseObject({ challenge: z.string() }),
     expiresAt: instantOut.meta({ description: 'real time, whatever the business clock says' }),
