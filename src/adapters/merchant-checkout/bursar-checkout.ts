@@ -1,7 +1,7 @@
 /**
  * The adapter for every shop that implements the Bursar checkout protocol (docs/checkout.md). A shop is not trusted:
  * each answer is limited in size and checked, and cannot redirect the payment to another origin. The token is sent only
- * to the shop.
+ * to the shop. A 402 is passed on: what it asks for is not this protocol's matter.
  * @module
  */
 import * as z from 'zod';
@@ -47,19 +47,23 @@ const maxBytes = 64 * 1024;
 
 export function createBursarCheckout({ outbound }: { outbound: Outbound }): MerchantCheckout {
   return {
-    async readOffer(targetUrl) {
-      const request = { method: 'GET', headers: { Accept: checkoutMediaType }, ...readLimits } as const;
+    async readOffer(targetUrl, signer) {
+      const signature = signer && ({ signer, purpose: 'browse' } as const);
+      const request = { method: 'GET', headers: { Accept: checkoutMediaType }, signature, ...readLimits } as const;
       const answer = await outbound.request(targetUrl, request).catch(unanswered);
       if (answer instanceof OutboundError) {
         return noOffer(answer.kind === 'refused_address' ? 'address_refused' : 'unreachable');
       }
+      if (answer.status === 402)
+        return { outcome: 'payment_required', authenticate: answer.linesOf('www-authenticate') };
       return answer.status >= 500 ? noOffer('unreachable') : offerIn(answer, targetUrl);
     },
 
-    async pay({ payUrl, orderId, paymentToken, idempotencyKey }) {
+    async pay({ payUrl, orderId, paymentToken, idempotencyKey, signer }) {
+      const signature = signer && ({ signer, purpose: 'pay' } as const);
       const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': idempotencyKey };
       const body = JSON.stringify({ orderId, paymentToken });
-      const request = { method: 'POST', headers, body, ...payLimits } as const;
+      const request = { method: 'POST', headers, body, signature, ...payLimits } as const;
       const answer = await outbound.request(payUrl, request).catch(unanswered);
       return answer instanceof OutboundError ? unknown('unreachable') : outcomeIn(answer, orderId);
     },
