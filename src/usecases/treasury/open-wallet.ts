@@ -1,6 +1,6 @@
 /** Opens a wallet, together with the owner's customer where there is none yet. @module */
 import type { Database } from '../../db/database.ts';
-import type { EnsureCustomer, Parties } from '../../domains/parties/index.ts';
+import type { EnsureCustomer, Parties } from '../../domains/parties/customers/customer.routes.ts';
 import { findWallet } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { createWallet, type IbanIssue, type NewWallet } from '../../domains/treasury/wallets/wallet.service.ts';
 import type { Cause } from '../../platform/cause.ts';

@@ -17,6 +17,7 @@ const fundings = defineReconciliation({
       select j.id, j.kind, sum(greatest(l.amount_cents, 0)) as cents
       from journals j join ledger_entries l on l.journal_id = j.id
       where ($1::text is null or j.owner_id = $1) and j.kind in ('fund', 'internal_transfer')
+        and j.reference_type = 'fund'
       group by j.id
     ) j on j.id = f.journal_id
     where f.id is null or j.id is null or f.amount_cents <> j.cents`,
@@ -73,7 +74,8 @@ const documentedKinds: readonly string[] = [
 const undocumented = defineReconciliation({
   name: 'journals without a document',
   sql: `select j.id, j.kind from journals j where ($1::text is null or j.owner_id = $1)
-    and j.kind not in (${documentedKinds.map((kind) => `'${kind}'`).join(', ')})
+    and (j.kind not in (${documentedKinds.map((kind) => `'${kind}'`).join(', ')})
+      or j.kind in ('fund', 'internal_transfer') and j.reference_type not in ('fund', 'transfer'))
     and not (j.kind = 'adjustment' and exists (
       select from audit a where a.subject_id = j.id and a.owner_id = j.owner_id))`,
   row: z.object({ id: z.string(), kind: z.string() }),

@@ -2,20 +2,17 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, id, idOut, instantOut } from '../../../http/schemas.ts';
-import { fundingAmount } from '../wallets/wallet.contract.ts';
+import { BankDetails, fundingAmount } from '../wallets/wallet.contract.ts';
 
 const Funding = z
-  .object({
+  .strictObject({
     id: idOut('funding'),
     walletId: idOut('wallet'),
     amountEuros: eurosOut,
     balanceEuros: eurosOut.meta({ description: 'what the wallet could spend right after' }),
     status: z.enum(['completed', 'pending']),
     simulated: z.boolean(),
-    bankDetails: z
-      .object({ iban: z.string().nullable(), bic: z.string().nullable(), reference: z.string() })
-      .optional()
-      .meta({ description: 'while pending: where to send the money, and what to write' }),
+    bankDetails: BankDetails.optional(),
     createdAt: instantOut,
   })
   .meta({ id: 'Funding', description: 'Money that was added to a wallet, or is expected.' });
@@ -29,7 +26,8 @@ export const fundArea = defineArea({
     fundWallet: {
       method: 'post',
       path: '',
-      reaches: { 'body.walletId': { elsewhere: 'the service locks the wallet by id and owner' } },
+      reaches: { 'body.walletId': { elsewhere: 'the statement that funds compares the owner of the wallet' } },
+      idempotency: 'atomic',
       summary: 'Put money into a wallet',
       description:
         'Into the default wallet unless one is named. In a sandbox the money is there in the answer: the one place ' +

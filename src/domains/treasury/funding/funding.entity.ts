@@ -17,6 +17,7 @@ export const FundingSchema = defineEntity({
     status: p.text().$type<'completed' | 'pending'>(),
     isSimulated: p.boolean(),
     journalId: p.text().nullable(),
+    reference: p.text().nullable(),
     createdAt: p.datetime(),
   },
 });

@@ -7,7 +7,7 @@ const funding = query((from, given: Given<{ ownerId: string; id: string }>) =>
     .selectFrom('fundings as f')
     .innerJoin('wallets as w', 'w.id', 'f.walletId')
     .select(['f.id', 'f.ownerId', 'f.walletId', 'f.amountCents', 'f.balanceCents', 'f.status', 'f.isSimulated'])
-    .select(['f.createdAt', 'w.iban', 'w.bic'])
+    .select(['f.createdAt', 'f.reference', 'w.iban', 'w.bic'])
     .where('f.ownerId', '=', given('ownerId'))
     .where('f.id', '=', given('id')),
 );

@@ -1,192 +1,158 @@
 /**
- * Puts money into a wallet. In a sandbox the money is there at once; in live mode the call is stored and waits for the
- * bank transfer. From another wallet it is an internal transfer in both.
+ * Puts money into a wallet by one atomic write. In a sandbox the money is there at once; in live mode the call is stored
+ * and waits for the bank transfer. From another wallet it is an internal transfer in both.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
-import type { Tx } from '../../../db/tx.ts';
-import { type Change, recordChanges } from '../../../events/record.ts';
-import { DomainError } from '../../../kernel/errors.ts';
+import * as z from 'zod';
+import type { Database } from '../../../db/database.ts';
+import { centsValue, idValue } from '../../../db/row-values.ts';
+import { type ChangeRecords, draftRecords } from '../../../events/record.ts';
+import { type AtomicWrite, atomicWrites, type Written } from '../../../http/atomic.ts';
+import type { Call } from '../../../http/caller.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
-import { assertBelowLimit } from '../../../platform/assert-limit.ts';
-import type { Cause } from '../../../platform/cause.ts';
+import type { Cents } from '../../../kernel/money.ts';
+import { atLimitInWords } from '../../../platform/assert-limit.ts';
+import { limits } from '../../../platform/limits.ts';
 import type { Mode } from '../../../platform/mode.ts';
-import { available, wallet } from '../ledger/account.rules.ts';
-import { balancesOf } from '../ledger/ledger.queries.ts';
+import { wallet } from '../ledger/account.rules.ts';
 import { fund, internalTransfer } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, postNew } from '../ledger/ledger.service.ts';
-import { heldOpen } from '../wallets/wallet.service.ts';
-import { type FundingView, findFunding } from './funding.queries.ts';
+import { type JournalDraft, journalRecord, postingRefusal } from '../ledger/ledger.service.ts';
+import { creditorReference } from './creditor-reference.rules.ts';
+import { creditedChange, fundedChange, requestedChange } from './funding.changes.ts';
+import type { FundingView } from './funding.queries.ts';
 
-type Order = {
+/** The statement compares the owner of both wallets. */
+export type FundingOrder = {
   readonly id: Id<'funding'>;
   readonly journalId: Id<'journal'>;
   readonly ownerId: Id<'owner'>;
   readonly walletId: Id<'wallet'>;
+  /** Absent: from outside. */
+  readonly fromWalletId?: Id<'wallet'> | undefined;
   readonly amountCents: Cents;
+  readonly simulate?: boolean | undefined;
 };
 
-export type OutsideOrder = Order & { readonly simulate?: boolean | undefined };
-export type WalletOrder = Order & { readonly fromWalletId: Id<'wallet'> };
+/** `field`: where the request names the wallet. */
+export type FundWallet = (
+  call: Call,
+  order: FundingOrder,
+  field?: 'path' | 'body.walletId',
+) => Promise<Written<FundingView>>;
 
-/** Out of another wallet where the order names one, and otherwise from outside. */
-export const fundWallet = (
-  tx: Tx,
-  cause: Cause,
-  mode: Mode,
-  { fromWalletId, simulate, ...order }: OutsideOrder & { readonly fromWalletId?: Id<'wallet'> | undefined },
-): Promise<FundingView> =>
-  fromWalletId === undefined
-    ? fundFromOutside(tx, cause, mode, { ...order, simulate })
-    : fundFromWallet(tx, cause, { ...order, fromWalletId });
+type Deps = { readonly database: Database; readonly mode: Mode };
 
-export async function fundFromOutside(tx: Tx, cause: Cause, mode: Mode, order: OutsideOrder): Promise<FundingView> {
-  const before = await findFunding(tx, order.ownerId, order.id);
-  if (before !== null) return before;
-  if (mode === 'live' && order.simulate === true) {
-    throw new DomainError(
-      'invalid_request',
-      'body.simulate: money is simulated in a sandbox deployment only; leave it out',
-    );
-  }
-  await mustTakeMoney(tx, order.ownerId, order.walletId, 'walletId');
-  await assertBelowLimit(tx, 'fundings', { ownerId: order.ownerId, subject: order.ownerId, at: cause.at });
-  return mode === 'sandbox' ? credit(tx, cause, order) : request(tx, cause, order);
+/** One for all operations that fund, because they share one queue. */
+export function fundWallet({ database, mode }: Deps): FundWallet {
+  const write = fundings(database);
+  return (call, order, field = 'path') => {
+    if (order.fromWalletId === undefined) assertMaySimulate(mode, order);
+    return write(call, { ...itemOf(call, mode, order), field });
+  };
 }
 
-export async function fundFromWallet(tx: Tx, cause: Cause, order: WalletOrder): Promise<FundingView> {
-  const { id, ownerId, walletId, fromWalletId, amountCents } = order;
-  const before = await findFunding(tx, ownerId, id);
-  if (before !== null) return before;
-  if (fromWalletId === walletId) throw new DomainError('invalid_request', 'body.fromWalletId: is the wallet itself');
-  // Two transfers in opposite directions take both wallets in one order.
-  for (const one of [walletId, fromWalletId].toSorted()) await heldOpen(tx, ownerId, one);
-  await mustTakeMoney(tx, ownerId, walletId, 'id');
-  await assertBelowLimit(tx, 'fundings', { ownerId, subject: ownerId, at: cause.at });
-  const source = await heldOpen(tx, ownerId, fromWalletId);
-  if (source === undefined) throw new DomainError('invalid_request', 'body.fromWalletId: is no wallet of this owner');
-  if (source !== 'active')
-    throw new DomainError('invalid_state', `body.fromWalletId: wallet ${fromWalletId} is ${source}`);
-  const postings = internalTransfer({ fromWalletId, toWalletId: walletId, amountCents });
-  const balanceCents = await post(tx, cause, order, { kind: 'internal_transfer', postings });
-  const funding = await keep(tx, cause, {
-    ...order,
-    balanceCents: cents(balanceCents),
-    status: 'completed',
-    isSimulated: false,
-  });
-  await recordChanges(tx, cause, [fundedChange(funding, 'wallet')]);
-  return funding;
+export function assertMaySimulate(mode: Mode, { simulate }: Pick<FundingOrder, 'simulate'>): void {
+  if (mode !== 'live' || simulate !== true) return;
+  const why = 'body.simulate: money is simulated in a sandbox deployment only; leave it out';
+  throw new DomainError('invalid_request', why);
 }
 
-async function credit(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
-  const { ownerId, walletId, amountCents } = order;
-  const postings = fund({ ownerId, to: wallet(walletId), amountCents });
-  const balanceCents = await post(tx, cause, order, { kind: 'fund', postings });
-  const funding = await keep(tx, cause, {
-    ...order,
-    balanceCents: cents(balanceCents),
-    status: 'completed',
-    isSimulated: true,
-  });
-  await recordChanges(tx, cause, [fundedChange(funding, 'processor'), creditedChange(funding, 'processor')]);
-  return funding;
-}
-
-async function request(tx: Tx, cause: Cause, order: OutsideOrder): Promise<FundingView> {
-  const balanceCents = await balanceOf(tx, order.walletId);
-  const funding = await keep(tx, cause, {
-    ...order,
-    balanceCents: cents(balanceCents),
-    status: 'pending',
-    isSimulated: false,
-  });
-  const { id, ownerId, walletId, amountCents, status } = funding;
-  const data = { id, ownerId, walletId, status, amountEuros: eurosFromCents(amountCents) };
-  await recordChanges(tx, cause, [{ event: 'funding.requested', ownerId: order.ownerId, subjectId: id, data }]);
-  return funding;
-}
-
-/** Returns the wallet's available money right after. */
-async function post(
-  tx: Tx,
-  cause: Cause,
-  { id, journalId, ownerId, walletId }: Order,
-  journal: Pick<JournalDraft, 'kind' | 'postings'>,
-): Promise<number> {
-  const [posted] = await postNew(tx, cause, [
-    { ...journal, id: journalId, ownerId, referenceType: 'fund', referenceId: id, cause: `fund:${id}` },
-  ]);
-  // Money that settled what the owner owed never reached the wallet.
-  return posted?.balances[available(wallet(walletId))] ?? balanceOf(tx, walletId);
-}
-
-const balanceOf = async (tx: Tx, walletId: string): Promise<number> => {
-  const name = available(wallet(walletId));
-  return (await balancesOf(tx, [name]))[name] ?? 0;
-};
-
-async function mustTakeMoney(tx: Tx, ownerId: string, walletId: string, field: string): Promise<void> {
-  const status = await heldOpen(tx, ownerId, walletId);
-  if (status === undefined) throw new DomainError('invalid_request', `body.${field}: is no wallet of this owner`);
-  if (status === 'closed') throw new DomainError('invalid_state', `wallet ${walletId} is closed; fund another one`);
-}
-
-type StoredFunding = Order & {
-  readonly fromWalletId?: Id<'wallet'>;
-  readonly balanceCents: Cents;
+type Stored = Omit<FundingOrder, 'simulate' | 'journalId'> & {
+  readonly journalId: Id<'journal'> | null;
   readonly status: 'completed' | 'pending';
   readonly isSimulated: boolean;
+  /** Of a pending one: what the bank transfer says, and what an incoming credit is matched by. */
+  readonly reference: string | null;
+  readonly createdAt: Date;
 };
 
-async function keep(tx: Tx, cause: Cause, order: StoredFunding): Promise<FundingView> {
-  await runSql(
-    tx,
-    `insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
-       journal_id, created_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [
-      order.id,
-      order.ownerId,
-      order.walletId,
-      order.fromWalletId ?? null,
-      order.amountCents,
-      order.balanceCents,
-      order.status,
-      order.isSimulated,
-      order.status === 'completed' ? order.journalId : null,
-      cause.at,
-    ],
-  );
-  const stored = await findFunding(tx, order.ownerId, order.id);
-  if (stored === null) throw new Error(`funding ${order.id} was not stored`);
-  return stored;
+/** As the database function `fund_wallets` takes it. */
+type Item = ChangeRecords & {
+  readonly funding: Stored;
+  readonly most: number;
+  readonly journal: object | null;
+  readonly field: string;
+};
+
+function itemOf({ cause }: Call, mode: Mode, { simulate: _, journalId, ...order }: FundingOrder): Omit<Item, 'field'> {
+  const source = order.fromWalletId === undefined ? 'processor' : 'wallet';
+  const isPending = source === 'processor' && mode === 'live';
+  const funding: Stored = {
+    ...order,
+    journalId: isPending ? null : journalId,
+    status: isPending ? 'pending' : 'completed',
+    isSimulated: source === 'processor' && !isPending,
+    reference: isPending ? creditorReference(order.id) : null,
+    createdAt: cause.at,
+  };
+  const changes = isPending
+    ? [requestedChange(order)]
+    : [fundedChange(order, source), ...(source === 'processor' ? [creditedChange(order, source)] : [])];
+  return {
+    ...draftRecords(cause, changes),
+    funding,
+    most: limits.fundings.most,
+    journal: isPending ? null : journalRecord(journalOf(order, journalId), cause),
+  };
 }
 
-type Source = 'processor' | 'wallet';
+function journalOf(
+  { id, ownerId, walletId, fromWalletId, amountCents }: Omit<FundingOrder, 'journalId'>,
+  journalId: Id<'journal'>,
+): JournalDraft {
+  const of = { id: journalId, ownerId, referenceType: 'fund', referenceId: id, cause: `fund:${id}` } as const;
+  return fromWalletId === undefined
+    ? { ...of, kind: 'fund', postings: fund({ ownerId, to: wallet(walletId), amountCents }) }
+    : {
+        ...of,
+        kind: 'internal_transfer',
+        postings: internalTransfer({ fromWalletId, toWalletId: walletId, amountCents }),
+      };
+}
 
-const fundedChange = (funding: FundingView, source: Source): Change => ({
-  event: 'wallet.funded',
-  ownerId: funding.ownerId,
-  subjectId: funding.walletId,
-  data: dataOf(funding, source),
-  details: { fundingId: funding.id, amountCents: funding.amountCents },
+/** One queue for each database that is open. */
+const queues = new WeakMap<Database, AtomicWrite<Item, FundingView>>();
+
+function fundings(database: Database): AtomicWrite<Item, FundingView> {
+  const made = queues.get(database) ?? atomicWrites({ database, function: 'fund_wallets', result, refusalOf });
+  queues.set(database, made);
+  return made;
+}
+
+const result: z.ZodType<FundingView> = z.object({
+  id: idValue('funding'),
+  ownerId: idValue('owner'),
+  walletId: idValue('wallet'),
+  amountCents: centsValue,
+  balanceCents: centsValue,
+  status: z.enum(['completed', 'pending']),
+  isSimulated: z.boolean(),
+  reference: z.string().nullable(),
+  createdAt: z.coerce.date(),
+  iban: z.string().nullable(),
+  bic: z.string().nullable(),
 });
 
-const creditedChange = (funding: FundingView, source: Source): Change => ({
-  event: 'wallet.credited',
-  ownerId: funding.ownerId,
-  subjectId: funding.walletId,
-  data: { ...dataOf(funding, source), agentId: null, account: available(wallet(funding.walletId)) },
-  audited: false,
-});
+const atLimit = z.object({ used: z.int(), most: z.int() });
 
-const dataOf = ({ id, ownerId, walletId, amountCents, balanceCents }: FundingView, source: Source) => ({
-  id: walletId,
-  ownerId,
-  walletId,
-  amountEuros: eurosFromCents(amountCents),
-  balanceEuros: eurosFromCents(balanceCents),
-  source,
-  fundingId: id,
-});
+function refusalOf(outcome: string, detail: unknown, { funding, field }: Item): DomainError | undefined {
+  const { walletId, fromWalletId } = funding;
+  if (outcome === 'no_wallet') {
+    if (field === 'path') return notFound('wallet', walletId);
+    return new DomainError('invalid_request', `${field}: is no wallet of this owner`);
+  }
+  if (outcome === 'same_wallet') return new DomainError('invalid_request', 'body.fromWalletId: is the wallet itself');
+  if (outcome === 'no_source') {
+    return new DomainError('invalid_request', 'body.fromWalletId: is no wallet of this owner');
+  }
+  if (outcome === 'closed') return new DomainError('invalid_state', `wallet ${walletId} is closed; fund another one`);
+  if (outcome === 'source_closed' || outcome === 'source_frozen') {
+    const state = outcome.slice('source_'.length);
+    return new DomainError('invalid_state', `body.fromWalletId: wallet ${fromWalletId} is ${state}`);
+  }
+  if (outcome === 'limit') {
+    return new DomainError('invalid_state', atLimitInWords({ name: 'fundings', ...atLimit.parse(detail) }));
+  }
+  return postingRefusal(outcome, detail);
+}

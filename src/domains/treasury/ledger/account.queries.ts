@@ -1,10 +1,13 @@
-/** The trial balance: the debits and credits of each account, now or up to an instant. Decides nothing. @module */
+/** The trial balance: the debits and credits of each account, now or as of a sealed instant. @module */
 import * as z from 'zod';
 import { centsValue } from '../../../db/row-values.ts';
 import { rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { later } from '../../../kernel/instant.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import { balanceChange } from './account.rules.ts';
+import { lastSealedBefore } from './sealed-before.queries.ts';
+import { notSealedYet, sealedThrough } from './sealed-through.ts';
 
 export type AccountTotals = {
   readonly account: string;
@@ -15,15 +18,30 @@ export type AccountTotals = {
 
 const sumsRow = z.object({ account: z.string(), debitedCents: centsValue, creditedCents: centsValue });
 
-export async function trialBalance(tx: Tx, ownerId: string, asOf: Date | undefined): Promise<AccountTotals[]> {
-  const sums = await (asOf === undefined
-    ? rowsOf(tx, sumsRow, now, [ownerId])
-    : rowsOf(tx, sumsRow, upTo, [ownerId, asOf]));
-  return sums.map((row) => ({
+export type TrialBalance = {
+  /** Null: now, with what is not sealed yet. */
+  readonly asOf: Date | null;
+  /** The latest instant that a trial balance can be as of. */
+  readonly sealedThrough: Date;
+  readonly accounts: readonly AccountTotals[];
+};
+
+/** As of an instant it counts what was sealed by then, so that its result never changes. */
+export async function trialBalance(tx: Tx, ownerId: string, asOf: Date | undefined): Promise<TrialBalance> {
+  const through = await sealedThrough(tx);
+  if (asOf === undefined)
+    return { asOf: null, sealedThrough: through, accounts: withBalances(await rowsOf(tx, sumsRow, now, [ownerId])) };
+  if (asOf > through) throw notSealedYet('asOf', through);
+  const sequence = await lastSealedBefore(tx, ownerId, later(asOf, 1));
+  const sums = await rowsOf(tx, sumsRow, upTo, [ownerId, sequence]);
+  return { asOf, sealedThrough: through, accounts: withBalances(sums) };
+}
+
+const withBalances = (sums: readonly z.output<typeof sumsRow>[]): AccountTotals[] =>
+  sums.map((row) => ({
     ...row,
     balanceCents: cents(balanceChange(row.account, row.creditedCents - row.debitedCents)),
   }));
-}
 
 /** Running accounts keep their sums; those of contra accounts are kept by the sealer, plus what waits for it. */
 const now = `
@@ -43,6 +61,6 @@ const now = `
 const upTo = `
   select e.account, -sum(least(e.amount_cents, 0))::bigint as "debitedCents",
     sum(greatest(e.amount_cents, 0))::bigint as "creditedCents"
-  from journals j join ledger_entries e on e.journal_id = j.id
-  where j.owner_id = $1 and j.created_at <= $2
+  from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
+  where s.owner_id = $1 and s.sequence <= $2
   group by e.account order by e.account`;

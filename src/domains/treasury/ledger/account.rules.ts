@@ -45,3 +45,12 @@ export function accountInWords(account: string): string {
   const name = `${noun} ${id}`;
   return part === 'available' ? name : `${name} (${part})`;
 }
+
+type Wanted = { readonly walletId?: string | undefined; readonly account?: string | undefined };
+
+/** A wallet stands for its two accounts; with both filters only what fits both. Undefined: all accounts. */
+export function accountsWanted({ walletId, account }: Wanted): string[] | undefined {
+  if (walletId === undefined) return account === undefined ? undefined : [account];
+  const ofWallet: string[] = [available(wallet(walletId)), held(wallet(walletId))];
+  return account === undefined ? ofWallet : ofWallet.filter((name) => name === account);
+}

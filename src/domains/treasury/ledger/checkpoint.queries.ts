@@ -6,13 +6,13 @@ import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { checkpointCursor } from './checkpoint.rules.ts';
 import './ledger.entity.ts';
 
-export type CheckpointView = Readonly<Omit<RowOf<'ledger_checkpoints'>, 'ownerId'>>;
+export type CheckpointView = Readonly<Omit<RowOf<'ledger_checkpoints'>, 'ownerId' | 'frontier'>>;
 
 const checkpoints = list(
   (from, given: Filters<{ ownerId: string }>) =>
     from
       .selectFrom('ledger_checkpoints')
-      .select(['sequence', 'hash', 'signature', 'root', 'rootSignature', 'keyId', 'createdAt'])
+      .select(['sequence', 'hash', 'treeRoot', 'signature', 'root', 'rootSignature', 'keyId', 'createdAt'])
       .where('ownerId', '=', given('ownerId')),
   {
     columns: ['ledger_checkpoints.sequence'],

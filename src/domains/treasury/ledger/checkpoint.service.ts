@@ -4,13 +4,19 @@
  * @module
  */
 import type { KeyObject } from 'node:crypto';
-import * as z from 'zod';
-import { rowsOf, runSql } from '../../../db/statement.ts';
+import { runSql } from '../../../db/statement.ts';
 import { tryLock } from '../../../db/try-lock.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { later } from '../../../kernel/instant.ts';
-import { type Checkpoint, type CheckpointHead, firstRoot, makeCheckpoint } from './checkpoint.rules.ts';
+import {
+  type Checkpoint,
+  type CheckpointHead,
+  firstRoot,
+  makeCheckpoint,
+  type SignedHead,
+} from './checkpoint.rules.ts';
 import type { CheckpointStore } from './checkpoint.store.ts';
+import { type MovedHead, movedHeads } from './moved-heads.queries.ts';
 
 export type CheckpointKeeper = { readonly key: KeyObject; readonly store: CheckpointStore };
 
@@ -28,7 +34,7 @@ export async function writeCheckpoint(
   const last = await store.last();
   const checkpoint = makeCheckpoint(key, after(last?.at, realNow()), last?.root ?? firstRoot, heads);
   await store.add(checkpoint, key);
-  await keep(tx, checkpoint);
+  await keep(tx, checkpoint, heads);
   return checkpoint;
 }
 
@@ -36,77 +42,73 @@ export async function writeCheckpoint(
 const after = (last: string | undefined, now: Date): string =>
   (last === undefined || Date.parse(last) < now.getTime() ? now : later(new Date(last), 1)).toISOString();
 
-const ownHead = z.object({ ownerId: z.string(), sequence: z.int(), hash: z.string() });
-
-async function movedHeads(tx: Tx): Promise<CheckpointHead[]> {
-  const ofJournals = await rowsOf(
+async function keep(tx: Tx, checkpoint: Checkpoint, moved: readonly MovedHead[]): Promise<void> {
+  const frontiers = new Map(moved.map((head) => [nameOf(head), head.frontier]));
+  const signed = checkpoint.heads.map((head) => ({ ...head, frontier: frontiers.get(nameOf(head)) ?? null }));
+  await keepJournalHeads(
     tx,
-    ownHead,
-    'select owner_id as "ownerId", sequence, hash from ledger_heads where sequence > checkpointed_sequence',
+    checkpoint,
+    signed.filter(({ chain }) => chain === undefined),
   );
-  const ofRecords = await rowsOf(
+  await keepRecordHeads(
     tx,
-    ownHead.extend({ chain: z.string() }),
-    'select chain, owner_id as "ownerId", sequence, hash from record_heads where sequence > checkpointed_sequence',
-  );
-  return [...ofJournals, ...ofRecords];
-}
-
-async function keep(tx: Tx, checkpoint: Checkpoint): Promise<void> {
-  await keepHeads(tx, checkpoint);
-  await keepRecordHeads(tx, checkpoint);
-}
-
-async function keepRecordHeads(tx: Tx, { heads, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
-  const ofRecords = heads.filter(({ chain }) => chain !== undefined);
-  if (ofRecords.length === 0) return;
-  await runSql(
-    tx,
-    `with head as (
-       select * from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
-         as h (chain, owner_id, sequence, hash, signature)
-     ), kept as (
-       insert into record_checkpoints
-         (chain, owner_id, sequence, hash, signature, root, root_signature, key_id, created_at)
-       select chain, owner_id, sequence, hash, signature, $6, $7, $8, $9::timestamptz from head
-     )
-     update record_heads h set checkpointed_sequence = head.sequence from head
-     where h.chain = head.chain and h.owner_id = head.owner_id`,
-    [
-      ofRecords.map(({ chain }) => chain),
-      ofRecords.map(({ ownerId }) => ownerId),
-      ofRecords.map(({ sequence }) => sequence),
-      ofRecords.map(({ hash }) => hash),
-      ofRecords.map(({ signature }) => signature),
-      root,
-      rootSignature,
-      keyId,
-      at,
-    ],
+    checkpoint,
+    signed.filter(({ chain }) => chain !== undefined),
   );
 }
 
-async function keepHeads(tx: Tx, { heads: all, at, keyId, root, rootSignature }: Checkpoint): Promise<void> {
-  const heads = all.filter(({ chain }) => chain === undefined);
+const nameOf = ({ chain = '', ownerId }: CheckpointHead): string => `${chain}/${ownerId}`;
+
+type KeptHead = SignedHead & { readonly frontier: string | null };
+
+const columnsOf = (heads: readonly KeptHead[]): unknown[] => [
+  heads.map(({ ownerId }) => ownerId),
+  heads.map(({ sequence }) => sequence),
+  heads.map(({ hash }) => hash),
+  heads.map(({ signature }) => signature),
+  heads.map(({ treeRoot }) => treeRoot ?? null),
+  heads.map(({ frontier }) => frontier),
+];
+
+async function keepJournalHeads(
+  tx: Tx,
+  { at, keyId, root, rootSignature }: Checkpoint,
+  heads: readonly KeptHead[],
+): Promise<void> {
   if (heads.length === 0) return;
   await runSql(
     tx,
     `with head as (
-       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[]) as h (owner_id, sequence, hash, signature)
+       select * from unnest($5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[])
+         as h (owner_id, sequence, hash, signature, tree_root, frontier)
      ), kept as (
-       insert into ledger_checkpoints (owner_id, sequence, hash, signature, root, root_signature, key_id, created_at)
-       select owner_id, sequence, hash, signature, $5, $6, $7, $8::timestamptz from head
+       insert into ledger_checkpoints
+         (owner_id, sequence, hash, signature, tree_root, frontier, root, root_signature, key_id, created_at)
+       select owner_id, sequence, hash, signature, tree_root, frontier, $1, $2, $3, $4::timestamptz from head
      )
      update ledger_heads h set checkpointed_sequence = head.sequence from head where h.owner_id = head.owner_id`,
-    [
-      heads.map(({ ownerId }) => ownerId),
-      heads.map(({ sequence }) => sequence),
-      heads.map(({ hash }) => hash),
-      heads.map(({ signature }) => signature),
-      root,
-      rootSignature,
-      keyId,
-      at,
-    ],
+    [root, rootSignature, keyId, at, ...columnsOf(heads)],
+  );
+}
+
+async function keepRecordHeads(
+  tx: Tx,
+  { at, keyId, root, rootSignature }: Checkpoint,
+  heads: readonly KeptHead[],
+): Promise<void> {
+  if (heads.length === 0) return;
+  await runSql(
+    tx,
+    `with head as (
+       select * from unnest($5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[])
+         as h (owner_id, sequence, hash, signature, tree_root, frontier, chain)
+     ), kept as (
+       insert into record_checkpoints
+         (chain, owner_id, sequence, hash, signature, tree_root, frontier, root, root_signature, key_id, created_at)
+       select chain, owner_id, sequence, hash, signature, tree_root, frontier, $1, $2, $3, $4::timestamptz from head
+     )
+     update record_heads h set checkpointed_sequence = head.sequence from head
+     where h.chain = head.chain and h.owner_id = head.owner_id`,
+    [root, rootSignature, keyId, at, ...columnsOf(heads), heads.map(({ chain }) => chain)],
   );
 }

@@ -8,7 +8,7 @@ import { chmod, link, mkdtemp, open, readdir, readFile, rm } from 'node:fs/promi
 import { join } from 'node:path';
 import * as z from 'zod';
 import { makeFolder } from '../../../platform/make-folder.ts';
-import { type Checkpoint, keyIdOf, publicPemOf } from './checkpoint.rules.ts';
+import { type Checkpoint, checkpointVersion, keyIdOf, publicPemOf } from './checkpoint.rules.ts';
 
 export type CheckpointStore = {
   /** Oldest first. Throws for a file that is not a checkpoint. */
@@ -47,6 +47,7 @@ export async function publicKeysIn(folder: string): Promise<Map<string, KeyObjec
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const shape = z.strictObject({
+  version: z.literal(checkpointVersion).optional(),
   at: z.iso.datetime(),
   keyId: z.string(),
   previousRoot: hash,
@@ -58,6 +59,7 @@ const shape = z.strictObject({
       ownerId: z.string(),
       sequence: z.int().positive(),
       hash,
+      treeRoot: hash.optional(),
       signature: z.string(),
     }),
   ),

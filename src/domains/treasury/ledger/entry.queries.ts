@@ -57,7 +57,8 @@ const columns = [
   'e.createdAt',
 ] as const;
 
-const entriesOf = (from: Db) =>
+/** With their journals and texts; not yet narrowed to an owner. */
+export const entriesOf = (from: Db) =>
   from
     .selectFrom('ledger_entries as e')
     .innerJoin('journals as j', 'j.id', 'e.journalId')

@@ -39,22 +39,33 @@ export const journalOnRecord = z.object({
   entries: z.array(entryOnRecord),
 });
 
+const sealOnRecord = z.object({
+  sequence: z.int(),
+  format: z.int(),
+  hash: z.string(),
+  leaf: z.string().nullable(),
+  sealedAt: z.string().nullable(),
+});
+
 const journalToCheck = journalOnRecord.extend({
   /** Null while it waits for its seal. */
-  sequence: z.int().nullable(),
-  hash: z.string().nullable(),
+  seal: sealOnRecord.nullable(),
   /** The text and its salt, unless there is none or it was erased. */
   memo: z.string().nullable(),
   salt: z.string().nullable(),
 });
 export type JournalToCheck = Readonly<z.output<typeof journalToCheck>>;
 
+/** Of `journal_seals s`, in the shape of `sealOnRecord`. */
+const sealFacts = `json_build_object('sequence', s.sequence, 'format', s.format, 'hash', s.hash, 'leaf', s.leaf,
+  'sealedAt', to_char(s.sealed_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+
 /** An owner's sealed journals after `sequence`, in order. */
 export const sealedAfter = (tx: Tx, ownerId: string, sequence: number, limit: number): Promise<JournalToCheck[]> =>
   rowsOf(
     tx,
     journalToCheck,
-    `select s.sequence, s.hash, t.memo, t.salt, ${journalFacts}
+    `select ${sealFacts} as seal, t.memo, t.salt, ${journalFacts}
      from journal_seals s join journals j on j.id = s.journal_id left join journal_texts t on t.journal_id = j.id
      where s.owner_id = $1 and s.sequence > $2 order by s.sequence limit $3`,
     [ownerId, sequence, limit],
@@ -68,7 +79,7 @@ export const unsealedAfter = (tx: Tx, ownerId: string, position: number, limit: 
   rowsOf(
     tx,
     waitingJournal,
-    `select u.position, null as sequence, null as hash, t.memo, t.salt, ${journalFacts}
+    `select u.position, null as seal, t.memo, t.salt, ${journalFacts}
      from unsealed_journals u join journals j on j.id = u.journal_id left join journal_texts t on t.journal_id = j.id
      where u.owner_id = $1 and u.position > $2 order by u.position limit $3`,
     [ownerId, position, limit],

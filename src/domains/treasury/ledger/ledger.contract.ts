@@ -1,12 +1,41 @@
 /** The ledger operations as published: reading and checking. Wire shapes only; nothing here writes. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { eurosOut, id, idOut, instant, instantOut, pageOut, pageQuery, period, text } from '../../../http/schemas.ts';
+import {
+  eurosOut,
+  id,
+  idOut,
+  instant,
+  instantOrDate,
+  instantOut,
+  pageOut,
+  pageQuery,
+  period,
+  text,
+} from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
+import { day } from '../../../kernel/instant.ts';
 import { checkpointCursor } from './checkpoint.rules.ts';
-import { entryIdForm } from './entry.rules.ts';
+import { entryIdForm, statementCursor } from './entry.rules.ts';
+import { exportFormats } from './export.rules.ts';
 
 const referenceTypes = ['transaction', 'transfer', 'refund', 'fund', 'payment_request', 'fee', 'adjustment'] as const;
+
+/** `from` and `to` as instants of sealing. The examples are in the past of any installation. */
+const sealedPeriod = {
+  from: instantOrDate(0)
+    .meta({
+      description: 'only what was sealed at this instant or later; absent: from the first',
+      examples: ['2026-09-01'],
+    })
+    .optional(),
+  to: instantOrDate(day)
+    .meta({
+      description: 'only what was sealed before this instant; absent: all that is sealed',
+      examples: ['2026-09-30'],
+    })
+    .optional(),
+};
 
 const entryFields = {
   id: idOut('entry'),
@@ -30,14 +59,16 @@ const entryFields = {
   createdAt: instantOut,
 };
 
-export const LedgerEntry = z.object(entryFields).meta({ id: 'LedgerEntry', description: 'One line of a journal.' });
+export const LedgerEntry = z
+  .strictObject(entryFields)
+  .meta({ id: 'LedgerEntry', description: 'One line of a journal.' });
 
 const LedgerEntryWithLines = z
-  .object({ ...entryFields, lines: z.array(LedgerEntry).meta({ description: 'the other lines of its journal' }) })
+  .strictObject({ ...entryFields, lines: z.array(LedgerEntry).meta({ description: 'the other lines of its journal' }) })
   .meta({ id: 'LedgerEntryWithLines', description: 'One line of a journal, with the other lines.' });
 
 const LedgerVerification = z
-  .object({
+  .strictObject({
     balanced: z.boolean(),
     journals: z.number().int(),
     sealedThrough: z.number().int().meta({ description: 'number of the last journal in the sealed chain' }),
@@ -45,21 +76,38 @@ const LedgerVerification = z
     checkedFrom: z.number().int().meta({ description: 'number of the checkpoint it began at; 0 = from the start' }),
     records: z
       .array(
-        z.object({
+        z.strictObject({
           chain: z.string().meta({ description: 'The chain: `audit` or `decisions`.', examples: ['audit'] }),
           sealedThrough: z.number().int(),
           unsealed: z.number().int(),
         }),
       )
       .meta({ description: 'the sealed chains of the owner’s audit rows (`audit`) and card decisions (`decisions`)' }),
-    differences: z.array(z.object({ check: z.string(), subject: z.string(), message: z.string() })),
+    differences: z.array(z.strictObject({ check: z.string(), subject: z.string(), message: z.string() })),
   })
   .meta({ id: 'LedgerVerification', description: 'The outcome of a check of the ledger.' });
 
+const LedgerStatement = pageOut(LedgerEntry)
+  .extend({
+    account: z.string(),
+    from: instantOut.nullable().meta({ description: 'as asked; null: from the first line' }),
+    to: instantOut.meta({ description: 'lines that were sealed before this instant; the next statement begins here' }),
+    openingBalanceEuros: eurosOut.meta({ description: 'before the first line of the statement' }),
+    closingBalanceEuros: eurosOut.meta({ description: 'after the last line of the statement' }),
+  })
+  .meta({ id: 'LedgerStatement', description: 'One page of the lines of an account, with its balances.' });
+
 const LedgerCheckpoint = z
-  .object({
+  .strictObject({
     sequence: z.number().int(),
     hash: z.string(),
+    treeRoot: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'root of the Merkle tree over the journals 1 to `sequence`; null in format 1',
+        examples: ['b'.repeat(64)],
+      }),
     signature: z.string().meta({ description: 'Ed25519, base64url; docs/ledger.md says over what' }),
     root: z.string(),
     rootSignature: z.string(),
@@ -108,21 +156,71 @@ export const ledgerArea = defineArea({
       method: 'get',
       path: '/accounts',
       summary: 'Trial balance',
-      description: 'Debits and credits of every account, now or as of a moment; over all accounts they are equal.',
+      description:
+        'Debits and credits of every account, now or as of an instant; over all accounts they are equal. As of an ' +
+        'instant it counts the journals that were sealed by then, so the result for that instant never changes. An ' +
+        'instant after `sealedThrough` is refused (400).',
       auth: ['key'],
-      query: z.strictObject({ asOf: instant.optional().describe('balances as they were then; absent: now') }),
+      query: z.strictObject({
+        asOf: instant.optional().describe('what was sealed by then; absent: now, with what is not sealed yet'),
+      }),
+      unpaged: 'one row for each account; together they are balanced',
       success: {
         status: 200,
         body: z
-          .object({
+          .strictObject({
             data: z.array(
               z
-                .object({ account: z.string(), debitEuros: eurosOut, creditEuros: eurosOut, balanceEuros: eurosOut })
+                .strictObject({
+                  account: z.string(),
+                  debitEuros: eurosOut,
+                  creditEuros: eurosOut,
+                  balanceEuros: eurosOut,
+                })
                 .meta({ id: 'LedgerAccount', description: 'Debits, credits and balance of one account.' }),
             ),
+            asOf: instantOut.nullable().meta({ description: 'as asked; null: now' }),
+            sealedThrough: instantOut.meta({ description: 'the latest instant that `asOf` may name' }),
           })
           .meta({ id: 'LedgerAccounts', description: 'The trial balance.' }),
       },
+      refusals: [],
+    },
+    getLedgerStatement: {
+      method: 'get',
+      path: '/statement',
+      summary: 'Get the statement of one account',
+      description:
+        'Opening balance, lines oldest first, closing balance. `from` and `to` are instants of sealing: the closing ' +
+        'balance is the opening balance of the statement that begins at `to`, and a statement never changes. A `to` ' +
+        'whose journals may not all be sealed is refused (400). Name the same `to` for all pages of one statement.',
+      auth: ['key'],
+      query: z.strictObject({
+        account: text(120).meta({
+          description: 'of a wallet, an agent or the receivable',
+          examples: [`wallet:${exampleId('wallet')}:available`],
+        }),
+        ...sealedPeriod,
+        ...pageQuery(statementCursor.form, statementCursor.idOf(40)),
+      }),
+      success: { status: 200, body: LedgerStatement },
+      refusals: ['not_found'],
+    },
+    getLedgerExport: {
+      method: 'get',
+      path: '/export',
+      summary: 'Get the sealed entries as a file',
+      description:
+        'One line for each entry, in the order of the seals, as NDJSON or CSV. The answer is sent as it is read, ' +
+        'without a limit of its size. In CSV, a text that a spreadsheet would run as a formula begins with an ' +
+        'apostrophe. An answer that ends without its last chunk was cut off: repeat it.',
+      auth: ['key'],
+      query: z.strictObject({
+        format: z.enum(exportFormats).default('ndjson').describe('a JSON object on each line, or RFC 4180'),
+        ...sealedPeriod,
+      }),
+      success: { status: 200 },
+      streams: ['application/x-ndjson', 'text/csv'],
       refusals: [],
     },
     verifyLedger: {

@@ -90,7 +90,10 @@ export const JournalSealSchema = defineEntity({
     ownerId: p.text().primary(),
     sequence: p.bigint('number').primary(),
     journalId: p.text(),
+    format: p.smallint().defaultRaw('default'),
+    leaf: p.text().nullable(),
     hash: p.text(),
+    sealedAt: p.datetime().nullable(),
   },
 });
 
@@ -102,6 +105,7 @@ export const LedgerHeadSchema = defineEntity({
     sequence: p.bigint('number'),
     hash: p.text(),
     checkpointedSequence: p.bigint('number').defaultRaw('default'),
+    frontier: p.text().nullable(),
   },
 });
 
@@ -116,6 +120,8 @@ export const LedgerCheckpointSchema = defineEntity({
     root: p.text(),
     rootSignature: p.text(),
     keyId: p.text(),
+    treeRoot: p.text().nullable(),
+    frontier: p.text().nullable(),
     createdAt: p.datetime(),
   },
 });
@@ -126,6 +132,15 @@ export const LedgerVerifiedSchema = defineEntity({
   properties: {
     ownerId: p.text().primary(),
     sequence: p.bigint('number'),
+  },
+});
+
+export const LedgerSealedThroughSchema = defineEntity({
+  name: 'LedgerSealedThrough',
+  tableName: 'ledger_sealed_through',
+  properties: {
+    id: p.smallint().primary().defaultRaw('default'),
+    at: p.datetime(),
   },
 });
 
@@ -140,6 +155,7 @@ declare module '../../../db/tables.ts' {
     journal_seals: TableOf<typeof JournalSealSchema>;
     ledger_heads: TableOf<typeof LedgerHeadSchema>;
     ledger_checkpoints: TableOf<typeof LedgerCheckpointSchema>;
+    ledger_sealed_through: TableOf<typeof LedgerSealedThroughSchema>;
     ledger_verified: TableOf<typeof LedgerVerifiedSchema>;
   }
 }

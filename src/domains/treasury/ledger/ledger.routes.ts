@@ -3,17 +3,20 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
-import type { Handlers, Input } from '../../../http/route.ts';
+import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
-import { isoOf } from '../../../kernel/instant.ts';
-import { cents, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
+import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
+import { eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import { trialBalance } from './account.queries.ts';
-import { available, held, wallet, walletOf } from './account.rules.ts';
+import { accountsWanted } from './account.rules.ts';
 import { listCheckpoints } from './checkpoint.queries.ts';
-import { type EntryView, listEntries } from './entry.queries.ts';
-import { entryIdOf } from './entry.rules.ts';
-import type { LedgerEntryRecord, ledgerArea } from './ledger.contract.ts';
+import { listEntries } from './entry.queries.ts';
+import { entryWire } from './entry.wire.ts';
+import { rangeOf, sealedEntries } from './export.queries.ts';
+import { exportedFile } from './export.wire.ts';
+import type { ledgerArea } from './ledger.contract.ts';
+import { readStatement } from './statement.queries.ts';
 import type { PublicKeys, Verification, VerifyOptions } from './verify.service.ts';
 
 export type LedgerDeps = {
@@ -33,21 +36,40 @@ export const ledgerHandlers = ({
 }: LedgerDeps): Handlers<typeof ledgerArea> => ({
   listLedgerEntries: async ({ query, own }) => {
     const { referenceType, referenceId, direction, from, to } = query;
-    const filter = { ...own, accounts: accountsOf(query) };
+    const filter = { ...own, accounts: accountsWanted(query) };
     const wanted = { ...filter, referenceType, referenceId, direction, from, to };
-    return mapPage(await listEntries(database.read(), wanted, pageOfQuery(query)), recordOf);
+    return mapPage(await listEntries(database.read(), wanted, pageOfQuery(query)), entryWire);
   },
-  getLedgerEntry: async ({ records: { entry } }) => ({ ...recordOf(entry), lines: entry.others.map(recordOf) }),
-  listLedgerAccounts: async ({ query: { asOf }, own }) => {
-    const totals = await trialBalance(database.read(), own.ownerId, asOf);
+  getLedgerEntry: async ({ records: { entry } }) => ({ ...entryWire(entry), lines: entry.others.map(entryWire) }),
+  listLedgerAccounts: async ({ query, own }) => {
+    const { accounts, asOf, sealedThrough } = await trialBalance(database.read(), own.ownerId, query.asOf);
     return {
-      data: totals.map(({ account, debitedCents, creditedCents, balanceCents }) => ({
+      data: accounts.map(({ account, debitedCents, creditedCents, balanceCents }) => ({
         account,
         debitEuros: eurosFromCents(debitedCents),
         creditEuros: eurosFromCents(creditedCents),
         balanceEuros: eurosFromCents(balanceCents),
       })),
+      asOf: isoOrNull(asOf),
+      sealedThrough: isoOf(sealedThrough),
     };
+  },
+  getLedgerStatement: async ({ query, own: { ownerId } }) => {
+    const { account, from, to } = query;
+    const found = await readStatement(database.read(), { ownerId, account, from, to }, pageOfQuery(query));
+    return {
+      account: found.account,
+      from: isoOrNull(found.from),
+      to: isoOf(found.to),
+      openingBalanceEuros: eurosFromCents(found.openingCents),
+      closingBalanceEuros: eurosFromCents(found.closingCents),
+      ...mapPage(found.lines, entryWire),
+    };
+  },
+  getLedgerExport: async ({ query: { format, from, to }, own: { ownerId } }) => {
+    const tx = database.read();
+    const range = await rangeOf(tx, { ownerId, from, to });
+    return exportedFile(format, range, sealedEntries(tx, range));
   },
   verifyLedger: async ({ query: { full }, own }) => {
     const { differences, records, ...found } = await verifyOwner(own.ownerId, {
@@ -62,33 +84,4 @@ export const ledgerHandlers = ({
     const found = await listCheckpoints(database.read(), own.ownerId, pageOfQuery(query));
     return mapPage(found, (row) => ({ ...row, createdAt: row.createdAt.toISOString() }));
   },
-});
-
-type Query = Input<(typeof ledgerArea)['operations']['listLedgerEntries']>['query'];
-
-/** A wallet stands for its two accounts; with both filters only what fits both. */
-function accountsOf({ walletId, account }: Query): string[] | undefined {
-  if (walletId === undefined) return account === undefined ? undefined : [account];
-  const ofWallet: string[] = [available(wallet(walletId)), held(wallet(walletId))];
-  return account === undefined ? ofWallet : ofWallet.filter((name) => name === account);
-}
-
-const recordOf = (entry: EntryView): LedgerEntryRecord => ({
-  id: entryIdOf(entry),
-  journalId: entry.journalId,
-  ownerId: entry.ownerId,
-  agentId: entry.agentId,
-  kind: entry.kind,
-  account: entry.account,
-  walletId: walletOf(entry.account),
-  direction: entry.amountCents > 0 ? 'credit' : 'debit',
-  amountEuros: eurosFromCents(cents(Math.abs(entry.amountCents))),
-  balanceBeforeEuros: eurosOrNull(entry.balanceBeforeCents),
-  balanceAfterEuros: eurosOrNull(entry.balanceAfterCents),
-  referenceType: entry.referenceType as LedgerEntryRecord['referenceType'],
-  referenceId: entry.referenceId,
-  memo: entry.memo,
-  requestId: entry.requestId,
-  runId: entry.runId,
-  createdAt: isoOf(entry.createdAt),
 });

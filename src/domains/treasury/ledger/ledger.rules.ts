@@ -93,6 +93,12 @@ type Between = Amount & { readonly fromWalletId: string; readonly toWalletId: st
 export const internalTransfer = ({ fromWalletId, toWalletId, amountCents }: Between): Posting[] =>
   move(available(wallet(fromWalletId)), available(wallet(toWalletId)), amountCents);
 
+type Transferred = Amount & { readonly from: FundingSource; readonly toWalletId: string };
+
+/** From a wallet or a budget to a wallet of the same owner. */
+export const walletTransfer = ({ from, toWalletId, amountCents }: Transferred): Posting[] =>
+  move(available(from), available(wallet(toWalletId)), amountCents);
+
 type Budget = Amount & { readonly walletId: string; readonly agentId: string };
 
 /** An owner gives an agent a budget out of a wallet. */

@@ -12,7 +12,7 @@ import type { Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Cents, inWords } from '../../../kernel/money.ts';
+import { inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, type OwnerAccount } from './account.rules.ts';
 import { balancesByName } from './ledger.queries.ts';
@@ -69,7 +69,7 @@ export async function postJournals(tx: Tx, cause: Cause, journals: readonly Jour
   if (journals.length === 0) return [];
   const posted = await orRefused(
     rowsOf(tx, postedRow, 'select journal_id, posted, balances, owed_cents from post_journals($1::jsonb)', [
-      JSON.stringify(journals.map((draft) => recordOf(draft, cause))),
+      JSON.stringify(journals.map((draft) => journalRecord(draft, cause))),
     ]),
   );
   return posted.map((row) => ({
@@ -130,8 +130,8 @@ const postedRow = columnRow({
   owedCents: z.int(),
 });
 
-/** As the database function `post_journals` takes it. */
-function recordOf(draft: JournalDraft, cause: Cause): object {
+/** As the database functions that post journals take it. */
+export function journalRecord(draft: JournalDraft, cause: Cause): object {
   const salt = draft.memo == null ? null : randomBytes(16).toString('hex');
   return {
     ...draft,
@@ -146,7 +146,25 @@ function recordOf(draft: JournalDraft, cause: Cause): object {
 const shortage = 'BL001';
 const outOfRange = 'BL005';
 const sumOutOfRange = 'ledger_accounts_within_range';
-type Shortage = { account: string; balanceCents: Cents; askedCents: Cents };
+
+/** What `post_each` says of an account without enough money. */
+const shortageDetail = z.object({ account: z.string(), balanceCents: z.int(), askedCents: z.int() });
+
+/** The refusal for an outcome of `post_each` that a caller can do something about; undefined for any other. */
+export function postingRefusal(outcome: string, detail: unknown, cause?: unknown): DomainError | undefined {
+  if (outcome === 'out_of_range') {
+    return new DomainError('invalid_request', 'the amount is larger than an account can hold', { cause });
+  }
+  if (outcome !== 'not_enough') return undefined;
+  const { account, balanceCents, askedCents } = shortageDetail.parse(detail);
+  if (!account.endsWith(':available')) return undefined;
+  return new DomainError(
+    'insufficient_funds',
+    `${accountInWords(account)} has ${inWords(balanceCents)} euros available, ${inWords(askedCents)} asked: ` +
+      'fund it, or ask for less',
+    { cause },
+  );
+}
 
 /** What a caller can do something about becomes the refusal that callers see; anything else is a bug and goes on. */
 async function orRefused<T>(posting: Promise<T>): Promise<T> {
@@ -154,17 +172,8 @@ async function orRefused<T>(posting: Promise<T>): Promise<T> {
     return await posting;
   } catch (error) {
     const { code, detail, constraint } = error as { code?: unknown; detail?: unknown; constraint?: unknown };
-    if (code === outOfRange || constraint === sumOutOfRange) {
-      throw new DomainError('invalid_request', 'the amount is larger than an account can hold', { cause: error });
-    }
+    if (code === outOfRange || constraint === sumOutOfRange) throw postingRefusal('out_of_range', null, error);
     if (code !== shortage || typeof detail !== 'string') throw error;
-    const { account, balanceCents, askedCents } = JSON.parse(detail) as Shortage;
-    if (!account.endsWith(':available')) throw error;
-    throw new DomainError(
-      'insufficient_funds',
-      `${accountInWords(account)} has ${inWords(balanceCents)} euros available, ${inWords(askedCents)} asked: ` +
-        'fund it, or ask for less',
-      { cause: error },
-    );
+    throw postingRefusal('not_enough', JSON.parse(detail), error) ?? error;
   }
 }

@@ -7,11 +7,13 @@ import * as z from 'zod';
 import { firstRowOf, rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { ReconciliationQuery } from '../../../platform/reconciliation.ts';
+import { MerkleTree } from '../../../platform/record-chains/merkle.rules.ts';
 import { genesisOfRecords, type RecordHead } from '../../../platform/record-chains/record-chain.rules.ts';
 import type { RecordChain } from '../../../platform/record-chains/record-chain.ts';
+import { treeOfRecords } from '../../../platform/record-chains/record-tree.ts';
 import { recordHead } from '../../../platform/record-chains/seal-records.ts';
 import { verifyRecords } from '../../../platform/record-chains/verify-records.ts';
-import { type StoredCheckpoint, storedCheckpoint } from './verify.queries.ts';
+import { asSigned, leadsTo, type StoredCheckpoint, storedCheckpoint } from './verify.queries.ts';
 import type { BookCheck } from './verify.rules.ts';
 
 export type RecordVerification = {
@@ -38,7 +40,7 @@ export async function reconcile(
 
 export type StoredRecordCheckpoint = StoredCheckpoint & { readonly chain: string };
 
-type CheckCheckpoint = (checkpoint: StoredRecordCheckpoint) => void;
+type CheckCheckpoint = (checkpoint: StoredRecordCheckpoint, rootThen: string | undefined) => void;
 
 /** In full, or from the chain's last checkpoint that an earlier check found whole. */
 export async function checkRecords(
@@ -48,16 +50,20 @@ export async function checkRecords(
   book: BookCheck,
   checkCheckpoint: CheckCheckpoint,
 ): Promise<RecordVerification & { readonly checkpoint: number }> {
-  const from = full ? undefined : await lastVerified(tx, chain, ownerId);
-  const checked = await verifyRecords(tx, chain, { ownerId, from: from ?? start }, (recordId, message) =>
+  const from = (full ? undefined : await lastVerified(tx, chain, ownerId)) ?? start;
+  const tree = from === start ? new MerkleTree() : await treeOfRecords(tx, { ...from, chain: chain.name, ownerId });
+  const checkpoints = await recordCheckpointsOf(tx, chain, ownerId, from.sequence);
+  const rootsAt = new Set(checkpoints.map(({ sequence }) => sequence));
+  const { roots, ...checked } = await verifyRecords(tx, chain, { ownerId, from, tree, rootsAt }, (recordId, message) =>
     book.differs('record', `${chain.noun} ${recordId}`, message),
   );
-  const checkpoints = await recordCheckpointsOf(tx, chain, ownerId, from?.sequence ?? 0);
-  for (const checkpoint of checkpoints) checkCheckpoint(checkpoint);
+  for (const checkpoint of checkpoints) checkCheckpoint(checkpoint, roots.get(checkpoint.sequence));
   return { chain: chain.name, ...checked, checkpoint: checkpoints.at(-1)?.sequence ?? 0 };
 }
 
-const start: RecordHead = { sequence: 0, hash: genesisOfRecords };
+type VerifiedHead = RecordHead & { readonly frontier: string | null };
+
+const start: VerifiedHead = { sequence: 0, hash: genesisOfRecords, frontier: '' };
 
 const checkpointRow = storedCheckpoint.extend({ chain: z.string() });
 
@@ -70,27 +76,28 @@ async function recordCheckpointsOf(
   const found = await rowsOf(
     tx,
     checkpointRow,
-    `select c.chain, c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
-       c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
+    `select c.chain, c.owner_id as "ownerId", c.sequence, c.hash, c.tree_root as "treeRoot", c.signature,
+       c.created_at as at, c.key_id as "keyId", c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
      from record_checkpoints c
      left join record_seals s on s.chain = c.chain and s.owner_id = c.owner_id and s.sequence = c.sequence
      where c.chain = $1 and c.owner_id = $2 and c.sequence > $3 order by c.sequence`,
     [name, ownerId, after],
   );
-  return found.map((row) => ({ ...row, at: row.at.toISOString() }));
+  return found.map(asSigned);
 }
 
-async function lastVerified(tx: Tx, { name }: RecordChain, ownerId: string): Promise<RecordHead | undefined> {
+/** Its frontier leads to the root that was signed, so it is the one of that time. */
+async function lastVerified(tx: Tx, { name }: RecordChain, ownerId: string): Promise<VerifiedHead | undefined> {
   const found = await firstRowOf(
     tx,
-    recordHead,
-    `select c.sequence, c.hash from record_verified v
+    recordHead.extend({ frontier: z.string().nullable(), treeRoot: z.string().nullable() }),
+    `select c.sequence, c.hash, c.frontier, c.tree_root as "treeRoot" from record_verified v
      join record_checkpoints c on c.chain = v.chain and c.owner_id = v.owner_id and c.sequence = v.sequence
      join record_seals s on s.chain = c.chain and s.owner_id = c.owner_id and s.sequence = c.sequence and s.hash = c.hash
      where v.chain = $1 and v.owner_id = $2`,
     [name, ownerId],
   );
-  return found;
+  return found !== undefined && leadsTo(found) ? found : undefined;
 }
 
 export const noteVerifiedRecords = (tx: Tx, chain: string, ownerId: string, sequence: number): Promise<unknown> =>

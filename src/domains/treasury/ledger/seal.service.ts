@@ -8,7 +8,9 @@ import { rowsOf, runSql } from '../../../db/statement.ts';
 import { tryLock } from '../../../db/try-lock.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { journalFacts, journalOnRecord } from './journal.queries.ts';
-import { type Head, type JournalOnRecord, type Seal, sealAll } from './seal.rules.ts';
+import { type ChainEnd, type JournalOnRecord, type Seal, sealAll } from './seal.rules.ts';
+import { nextSealingInstant, noteNothingToSeal } from './sealed-through.ts';
+import { treeOfJournals } from './tree.queries.ts';
 
 const batchSize = 2_000;
 const lockKey = 8_400_110;
@@ -17,9 +19,13 @@ const lockKey = 8_400_110;
 export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<number> {
   if (!(await tryLock(tx, lockKey))) return 0;
   const journals = await takeUnsealed(tx, limit);
-  if (journals.length === 0) return 0;
-  const seals = sealAll(journals, await headsOf(tx, journals));
-  await keep(tx, seals);
+  if (journals.length === 0) {
+    await noteNothingToSeal(tx);
+    return 0;
+  }
+  const sealedAt = await nextSealingInstant(tx);
+  const { seals, ends } = sealAll(journals, await endsOf(tx, journals), sealedAt.toISOString());
+  await keep(tx, seals, ends);
   await addToContraTotals(tx, seals);
   return seals.length;
 }
@@ -42,33 +48,53 @@ const takeUnsealed = (tx: Tx, limit: number): Promise<JournalOnRecord[]> =>
     [limit],
   );
 
-async function headsOf(tx: Tx, journals: readonly JournalOnRecord[]): Promise<Map<string, Head>> {
+const headRow = z.object({
+  ownerId: z.string(),
+  sequence: z.int(),
+  hash: z.string(),
+  frontier: z.string().nullable(),
+});
+
+async function endsOf(tx: Tx, journals: readonly JournalOnRecord[]): Promise<Map<string, ChainEnd>> {
   const owners = [...new Set(journals.map(({ ownerId }) => ownerId))];
   const heads = await rowsOf(
     tx,
-    z.object({ ownerId: z.string(), sequence: z.int(), hash: z.string() }),
-    'select owner_id as "ownerId", sequence, hash from ledger_heads where owner_id = any($1::text[])',
+    headRow,
+    'select owner_id as "ownerId", sequence, hash, frontier from ledger_heads where owner_id = any($1::text[])',
     [owners],
   );
-  return new Map(heads.map(({ ownerId, sequence, hash }) => [ownerId, { sequence, hash }]));
+  const ends = new Map<string, ChainEnd>();
+  for (const { ownerId, sequence, hash, frontier } of heads) {
+    ends.set(ownerId, { sequence, hash, tree: await treeOfJournals(tx, { ownerId, sequence, frontier }) });
+  }
+  return ends;
 }
 
-async function keep(tx: Tx, seals: readonly Seal[]): Promise<void> {
+async function keep(tx: Tx, seals: readonly Seal[], ends: ReadonlyMap<string, ChainEnd>): Promise<void> {
+  const heads = [...ends];
   await runSql(
     tx,
     `with seal as (
-       insert into journal_seals (owner_id, sequence, journal_id, hash)
-       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])
-       returning owner_id, sequence, hash
+       insert into journal_seals (owner_id, sequence, journal_id, format, leaf, hash, sealed_at)
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::smallint[], $5::text[], $6::text[],
+         $7::timestamptz[])
      )
-     insert into ledger_heads as h (owner_id, sequence, hash)
-     select distinct on (owner_id) owner_id, sequence, hash from seal order by owner_id, sequence desc
-     on conflict (owner_id) do update set sequence = excluded.sequence, hash = excluded.hash`,
+     insert into ledger_heads as h (owner_id, sequence, hash, frontier)
+     select * from unnest($8::text[], $9::bigint[], $10::text[], $11::text[])
+     on conflict (owner_id) do update set
+       sequence = excluded.sequence, hash = excluded.hash, frontier = excluded.frontier`,
     [
       seals.map(({ ownerId }) => ownerId),
       seals.map(({ sequence }) => sequence),
       seals.map(({ journalId }) => journalId),
+      seals.map(({ format }) => format),
+      seals.map(({ leaf }) => leaf),
       seals.map(({ hash }) => hash),
+      seals.map(({ sealedAt }) => sealedAt),
+      heads.map(([ownerId]) => ownerId),
+      heads.map(([, { sequence }]) => sequence),
+      heads.map(([, { hash }]) => hash),
+      heads.map(([, { tree }]) => tree.frontier),
     ],
   );
 }

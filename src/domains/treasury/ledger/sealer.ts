@@ -48,8 +48,8 @@ export function runSealer(deps: SealerDeps): Sealer {
       nextBeatAt = Date.now() + beatEveryMs;
     }
     state = { ...state, lastRoundAt: new Date(), sealed: state.sealed + sealed };
-    // While there is a backlog sealing comes first; a checkpoint can wait for the next quiet round.
-    if (sealed === 0 && checkpoints !== undefined && Date.now() >= nextCheckpointAt) {
+    // While there is a backlog sealing comes first; a checkpoint can wait for the next round without one.
+    if (sealed < backlog && checkpoints !== undefined && Date.now() >= nextCheckpointAt) {
       await database.write((tx) => writeCheckpoint(tx, checkpoints));
       nextCheckpointAt = Date.now() + checkpointEveryMs;
     }
@@ -62,7 +62,7 @@ export function runSealer(deps: SealerDeps): Sealer {
         log.error({ err: error }, 'a round of the sealer failed; trying again');
         return 0;
       });
-      if (sealed === 0) await pause(pauseMs, stopping.promise);
+      if (sealed < backlog) await pause(pauseMs, stopping.promise);
     }
   };
 
@@ -81,6 +81,9 @@ export function runSealer(deps: SealerDeps): Sealer {
     state: () => state,
   };
 }
+
+/** A round that seals so many leaves more: the next one follows at once. */
+const backlog = 500;
 
 /** For health, which takes a loop for dead after a minute of silence. */
 const beatEveryMs = 10_000;

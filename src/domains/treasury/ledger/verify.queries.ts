@@ -7,6 +7,7 @@ import * as z from 'zod';
 import { idRow } from '../../../db/row-values.ts';
 import { firstRowOf, oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { isFrontierOf, MerkleTree } from '../../../platform/record-chains/merkle.rules.ts';
 import type { SignedHead } from './checkpoint.rules.ts';
 import type { BookCheck } from './verify.rules.ts';
 
@@ -24,6 +25,7 @@ export const storedCheckpoint = z.object({
   ownerId: z.string(),
   sequence: z.int(),
   hash: z.string(),
+  treeRoot: z.string().nullable(),
   signature: z.string(),
   at: z.date(),
   keyId: z.string(),
@@ -32,23 +34,38 @@ export const storedCheckpoint = z.object({
   sealHash: z.string().nullable(),
 });
 
+/** In the shape in which it was signed. */
+export const asSigned = <Row extends { readonly at: Date; readonly treeRoot: string | null }>(row: Row) => ({
+  ...row,
+  at: row.at.toISOString(),
+  treeRoot: row.treeRoot ?? undefined,
+});
+
+type Frontier = { readonly sequence: number; readonly frontier: string | null; readonly treeRoot: string | null };
+
+/** Whether a kept frontier gives the root that was signed; a checkpoint of format 1 keeps none. */
+export const leadsTo = ({ sequence, frontier, treeRoot }: Frontier): boolean =>
+  frontier === null
+    ? treeRoot === null
+    : isFrontierOf(sequence, frontier) && new MerkleTree(sequence, frontier).root === treeRoot;
+
 /** Oldest first, with a sequence above `after` and up to `through`. */
 export async function checkpointsOf(
   tx: Tx,
   ownerId: string,
   after: number,
   through?: number,
-): Promise<StoredCheckpoint[]> {
+): Promise<(StoredCheckpoint & { readonly frontier: string | null })[]> {
   const found = await rowsOf(
     tx,
-    storedCheckpoint,
-    `select c.owner_id as "ownerId", c.sequence, c.hash, c.signature, c.created_at as at, c.key_id as "keyId",
-       c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
+    storedCheckpoint.extend({ frontier: z.string().nullable() }),
+    `select c.owner_id as "ownerId", c.sequence, c.hash, c.tree_root as "treeRoot", c.frontier, c.signature,
+       c.created_at as at, c.key_id as "keyId", c.root, c.root_signature as "rootSignature", s.hash as "sealHash"
      from ledger_checkpoints c left join journal_seals s on s.owner_id = c.owner_id and s.sequence = c.sequence
      where c.owner_id = $1 and c.sequence > $2 and c.sequence <= coalesce($3::bigint, c.sequence) order by c.sequence`,
     [ownerId, after, through ?? null],
   );
-  return found.map((row) => ({ ...row, at: row.at.toISOString() }));
+  return found.map(asSigned);
 }
 
 /** After all journals were checked: does everything that is kept beside them agree with them? */
@@ -92,13 +109,15 @@ async function checkAccounts(tx: Tx, ownerId: string, book: BookCheck, full: boo
 async function checkHead(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
   const head = await firstRowOf(
     tx,
-    z.object({ sequence: z.int(), hash: z.string() }),
-    'select sequence, hash from ledger_heads where owner_id = $1',
+    z.object({ sequence: z.int(), hash: z.string(), frontier: z.string().nullable() }),
+    'select sequence, hash, frontier from ledger_heads where owner_id = $1',
     [ownerId],
   );
-  const { sequence, hash } = book.sealedThrough;
-  if ((head?.sequence ?? 0) === sequence && (head === undefined || head.hash === hash)) return;
-  book.differs('seal', ownerId, `has the head ${head?.sequence ?? 0}, its seals end at ${sequence}`);
+  const { sequence, hash, tree } = book.sealedThrough;
+  if ((head?.sequence ?? 0) !== sequence || (head !== undefined && head.hash !== hash))
+    book.differs('seal', ownerId, `has the head ${head?.sequence ?? 0}, its seals end at ${sequence}`);
+  else if ((head?.frontier ?? tree.frontier) !== tree.frontier)
+    book.differs('seal', ownerId, 'has a tree that is not the one of its journals');
 }
 
 async function checkHolds(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {

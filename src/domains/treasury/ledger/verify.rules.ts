@@ -3,8 +3,18 @@
  * each seal following the one before. Collects all differences. Pure but for its own state.
  * @module
  */
+
+import { MerkleTree } from '../../../platform/record-chains/merkle.rules.ts';
 import { balanceChange, hasRunningBalance } from './account.rules.ts';
-import { commitmentTo, genesis, type Head, type JournalOnRecord, sealOf } from './seal.rules.ts';
+import {
+  type ChainEnd,
+  commitmentTo,
+  faultOfSeal,
+  genesis,
+  type JournalOnRecord,
+  leafOf,
+  type SealOnRecord,
+} from './seal.rules.ts';
 
 export type Difference = {
   /** Which invariant is broken. */
@@ -28,8 +38,8 @@ export type Difference = {
 export type AccountState = { readonly balanceCents: number; readonly version: number };
 
 export type CheckedJournal = JournalOnRecord & {
-  readonly sequence: number | null;
-  readonly hash: string | null;
+  /** Null while it waits for its seal. */
+  readonly seal: SealOnRecord | null;
   readonly memo: string | null;
   readonly salt: string | null;
 };
@@ -47,23 +57,31 @@ export class BookCheck {
   readonly accounts = new Map<string, AccountState>();
   /** Sums of contra accounts over what was checked and is sealed. */
   readonly contra = new Map<string, { debitedCents: number; creditedCents: number }>();
-  private head: Head;
+  /** The tree's root at each sequence that was asked for and is sealed. */
+  readonly roots = new Map<number, string>();
+  private head: ChainEnd;
   private readonly ownerId: string;
   private readonly isFromStart: boolean;
+  private readonly rootsAt: ReadonlySet<number>;
 
-  constructor(ownerId: string, from: Head = { sequence: 0, hash: genesis }) {
+  constructor(
+    ownerId: string,
+    from: ChainEnd = { sequence: 0, hash: genesis, tree: new MerkleTree() },
+    rootsAt: ReadonlySet<number> = new Set(),
+  ) {
     this.ownerId = ownerId;
     this.head = from;
     this.isFromStart = from.sequence === 0;
+    this.rootsAt = rootsAt;
   }
 
-  get sealedThrough(): Head {
+  get sealedThrough(): ChainEnd {
     return this.head;
   }
 
   /** In order of their seals, then those that wait for one. */
   check(journal: CheckedJournal): void {
-    if (journal.sequence !== null && journal.hash !== null) this.checkSeal(journal, journal.sequence, journal.hash);
+    if (journal.seal !== null) this.checkSeal(journal, journal.seal);
     this.checkBalanced(journal);
     this.checkText(journal);
     for (const entry of journal.entries) {
@@ -78,7 +96,9 @@ export class BookCheck {
     if (this.differences.length < mostDifferences) this.differences.push({ check, subject, message });
   }
 
-  private checkSeal(journal: CheckedJournal, sequence: number, hash: string): void {
+  private checkSeal(journal: CheckedJournal, seal: SealOnRecord): void {
+    const { sequence, hash } = seal;
+    const { tree } = this.head;
     if (sequence !== this.head.sequence + 1) {
       this.differs(
         'seal',
@@ -86,10 +106,11 @@ export class BookCheck {
         `has the sequence ${sequence} after ${this.head.sequence}: journals are missing`,
       );
     }
-    if (sealOf(this.head.hash, sequence, journal) !== hash) {
-      this.differs('seal', journal.id, `does not match its seal ${sequence}: it, or the seal before it, was changed`);
-    }
-    this.head = { sequence, hash };
+    const fault = faultOfSeal(this.head.hash, seal, journal);
+    if (fault !== null) this.differs('seal', journal.id, fault);
+    tree.append(leafOf(seal));
+    if (this.rootsAt.has(sequence)) this.roots.set(sequence, tree.root);
+    this.head = { sequence, hash, tree };
   }
 
   private checkBalanced(journal: CheckedJournal): void {
@@ -135,7 +156,7 @@ export class BookCheck {
 
   private checkContra(journal: CheckedJournal, { account, amountCents }: JournalOnRecord['entries'][number]): void {
     if (!contraOf.test(account)) this.differs('entry', journal.id, `posts to ${account}, which is no account`);
-    if (journal.sequence === null) return;
+    if (journal.seal === null) return;
     const sum = this.contra.get(account) ?? { debitedCents: 0, creditedCents: 0 };
     this.contra.set(account, {
       debitedCents: sum.debitedCents + Math.max(-amountCents, 0),

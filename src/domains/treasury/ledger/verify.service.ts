@@ -21,8 +21,9 @@ import {
   reconcile,
   type StoredRecordCheckpoint,
 } from './reconcile.service.ts';
-import type { Head } from './seal.rules.ts';
-import { checkpointsOf, checkStanding, type StoredCheckpoint } from './verify.queries.ts';
+import type { ChainEnd } from './seal.rules.ts';
+import { treeOfJournals } from './tree.queries.ts';
+import { checkpointsOf, checkStanding, leadsTo, type StoredCheckpoint } from './verify.queries.ts';
 import { BookCheck, type Difference } from './verify.rules.ts';
 
 export type Verification = {
@@ -83,19 +84,21 @@ export async function noteVerified(
   }
 }
 
-async function check(tx: Tx, ownerId: string, options: VerifyOptions, from: Head | undefined) {
+async function check(tx: Tx, ownerId: string, options: VerifyOptions, from: ChainEnd | undefined) {
   const { full, publicKeys, chains = [], reconciliation = [] } = options;
-  const book = new BookCheck(ownerId, from);
+  const start = from?.sequence ?? 0;
+  const checkpoints = await checkpointsOf(tx, ownerId, start);
+  const book = new BookCheck(ownerId, from, new Set(checkpoints.map(({ sequence }) => sequence)));
   await checkSealed(tx, ownerId, book);
   const unsealed = await checkUnsealed(tx, ownerId, book);
-  const checkpoints = await checkpointsOf(tx, ownerId, from?.sequence ?? 0);
-  for (const checkpoint of checkpoints) checkCheckpoint(book, checkpoint, publicKeys);
+  for (const checkpoint of checkpoints)
+    checkCheckpoint(book, checkpoint, publicKeys, book.roots.get(checkpoint.sequence));
   await checkStanding(tx, ownerId, book, full);
   const records: Awaited<ReturnType<typeof checkRecords>>[] = [];
   for (const chain of chains) {
     records.push(
-      await checkRecords(tx, { ownerId, full }, chain, book, (checkpoint) =>
-        checkCheckpoint(book, checkpoint, publicKeys),
+      await checkRecords(tx, { ownerId, full }, chain, book, (checkpoint, rootThen) =>
+        checkCheckpoint(book, checkpoint, publicKeys, rootThen),
       ),
     );
   }
@@ -105,7 +108,7 @@ async function check(tx: Tx, ownerId: string, options: VerifyOptions, from: Head
     journals: book.sealedThrough.sequence + unsealed,
     sealedThrough: book.sealedThrough.sequence,
     unsealed,
-    checkedFrom: from?.sequence ?? 0,
+    checkedFrom: start,
     records: records.map(({ chain, sealedThrough, unsealed: waiting }) => ({
       chain,
       sealedThrough,
@@ -139,13 +142,20 @@ async function checkUnsealed(tx: Tx, ownerId: string, book: BookCheck): Promise<
 
 type AnyCheckpoint = StoredCheckpoint | StoredRecordCheckpoint;
 
-function checkCheckpoint(book: BookCheck, checkpoint: AnyCheckpoint, publicKeys: PublicKeys | undefined): void {
-  const { sequence, hash, at, sealHash, chain } = checkpoint;
+function checkCheckpoint(
+  book: BookCheck,
+  checkpoint: AnyCheckpoint,
+  publicKeys: PublicKeys | undefined,
+  rootThen: string | undefined,
+): void {
+  const { sequence, hash, at, sealHash, chain, treeRoot } = checkpoint;
   const subject = `checkpoint ${at}`;
   const name = `${chain === undefined ? 'journal' : `${chain} record`} ${sequence}`;
   if (sealHash === null) book.differs('checkpoint', subject, `knows ${name}, which is gone`);
   else if (sealHash !== hash)
     book.differs('checkpoint', subject, `knows another seal of ${name}: history was rewritten`);
+  else if (treeRoot !== undefined && treeRoot !== rootThen)
+    book.differs('checkpoint', subject, `knows another tree up to ${name}: history was rewritten`);
   const fault = signatureFault(checkpoint, publicKeys);
   if (fault !== undefined) book.differs('checkpoint', subject, fault);
 }
@@ -165,13 +175,18 @@ const verifiedThrough = query((from, given: Given<{ ownerId: string }>) =>
 );
 
 /** Where the last check ended, if that is still what a checkpoint signed and what the seal says. */
-async function lastVerified(tx: Tx, ownerId: string, publicKeys: PublicKeys | undefined): Promise<Head | undefined> {
+async function lastVerified(
+  tx: Tx,
+  ownerId: string,
+  publicKeys: PublicKeys | undefined,
+): Promise<ChainEnd | undefined> {
   const mark = await verifiedThrough.first(tx, { ownerId });
   if (mark === null) return undefined;
   const [checkpoint] = await checkpointsOf(tx, ownerId, mark.sequence - 1, mark.sequence);
   if (checkpoint === undefined || checkpoint.sealHash !== checkpoint.hash) return undefined;
-  const isOurs = signatureFault(checkpoint, publicKeys) === undefined;
-  return isOurs ? { sequence: checkpoint.sequence, hash: checkpoint.hash } : undefined;
+  const { sequence, hash, treeRoot = null, frontier } = checkpoint;
+  const isOurs = signatureFault(checkpoint, publicKeys) === undefined && leadsTo({ sequence, frontier, treeRoot });
+  return isOurs ? { sequence, hash, tree: await treeOfJournals(tx, { ownerId, sequence, frontier }) } : undefined;
 }
 
 async function oneAtATime(tx: Tx): Promise<void> {

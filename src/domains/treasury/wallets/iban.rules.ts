@@ -16,7 +16,8 @@ export function germanIban(bankCode: string, accountNumber: number): string {
 export const hasRightCheckDigits = (iban: string): boolean =>
   /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban) && remainder97(iban.slice(4) + iban.slice(0, 4)) === 1;
 
-function remainder97(text: string): number {
+/** Of digits and upper-case letters, of which A counts as 10 and Z as 35. */
+export function remainder97(text: string): number {
   let rest = 0;
   for (const character of text) {
     for (const digit of String(Number.parseInt(character, 36))) rest = (rest * 10 + Number(digit)) % 97;

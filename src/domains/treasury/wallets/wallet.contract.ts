@@ -16,7 +16,7 @@ import {
 import { walletStatuses } from './wallet.rules.ts';
 
 export const Wallet = z
-  .object({
+  .strictObject({
     id: idOut('wallet'),
     ownerId: idOut('owner'),
     name: z.string(),
@@ -35,8 +35,19 @@ export const Wallet = z
   })
   .meta({ id: 'Wallet', description: 'A wallet of an owner, in euros.' });
 
+/** Of a top-up that waits for a bank transfer. */
+export const BankDetails = z
+  .strictObject({
+    iban: z.string().nullable().meta({ description: 'null until the bank has delivered one' }),
+    bic: z.string().nullable(),
+    reference: z
+      .string()
+      .meta({ description: 'creditor reference (ISO 11649) of this top-up', examples: ['RF37G0000000000000000000X'] }),
+  })
+  .meta({ id: 'BankDetails', description: 'While pending: where to send the money, and the reference to write.' });
+
 const WalletBalance = z
-  .object({
+  .strictObject({
     walletId: idOut('wallet'),
     availableEuros: eurosOut,
     pendingEuros: eurosOut.meta({ description: 'held for card payments and transfers that are not settled' }),
@@ -45,24 +56,28 @@ const WalletBalance = z
   .meta({ id: 'WalletBalance', description: 'The balance of a wallet.' });
 
 const FundedWallet = z
-  .object({
+  .strictObject({
     walletId: idOut('wallet'),
     amountEuros: eurosOut,
     balanceEuros: eurosOut,
     status: z.enum(['completed', 'pending']),
     simulated: z.boolean(),
+    fundingId: idOut('funding'),
+    bankDetails: BankDetails.optional(),
   })
-  .meta({ id: 'FundedWallet', description: 'A wallet to which money was added.' });
+  .meta({ id: 'FundedWallet', description: 'A wallet to which money was added, or is expected.' });
 
-const metadata = z
+export const metadata = z
   .record(z.string().max(100), z.unknown())
-  .refine((value) => JSON.stringify(value).length <= 16_384, 'must not be larger than 16 KiB');
+  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 16_384, 'must not be larger than 16 KiB');
 const name = text(120);
 const purpose = prose(500).nullable().optional();
 const params = z.strictObject({ id: id('wallet') });
 
 const largestFundingCents = 10_000_000;
 export const fundingAmount = euros({ minCents: 1, maxCents: largestFundingCents });
+
+const comparedInStatement = 'the statement that funds compares the owner of both wallets';
 
 export const walletsArea = defineArea({
   tag: 'Wallets',
@@ -160,7 +175,11 @@ export const walletsArea = defineArea({
     fundWalletById: {
       method: 'post',
       path: '/{id}/fund',
-      reaches: { 'body.fromWalletId': { elsewhere: 'the service locks the wallet by id and owner' } },
+      reaches: {
+        'params.id': { elsewhere: comparedInStatement },
+        'body.fromWalletId': { elsewhere: comparedInStatement },
+      },
+      idempotency: 'atomic',
       summary: 'Put money into a wallet',
       description: 'From another wallet of the owner (`fromWalletId`), or from outside as `POST /fund` does.',
       auth: ['key'],
@@ -180,3 +199,4 @@ export const walletsArea = defineArea({
 });
 
 export type WalletRecord = z.infer<typeof Wallet>;
+export type FundedWalletRecord = z.infer<typeof FundedWallet>;

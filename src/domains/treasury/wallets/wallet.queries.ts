@@ -8,6 +8,7 @@ import { oneRowOf } from '../../../db/statement.ts';
 import { columnsOf, type TableOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Own } from '../../../http/caller.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { availableCentsOf, heldCentsOf } from '../ledger/ledger.queries.ts';
@@ -88,3 +89,15 @@ declare module '../../../http/reaches.ts' {
     readonly wallet: WalletView;
   }
 }
+
+const defaultWallet = query((from, given: Given<{ ownerId: string }>) =>
+  from
+    .selectFrom('wallets')
+    .select('id')
+    .where('ownerId', '=', given('ownerId'))
+    .where('isDefault', '=', sql.lit(true)),
+);
+
+/** Null for an owner that has no wallet yet. */
+export const findDefaultWalletId = async (tx: Tx, ownerId: string): Promise<Id<'wallet'> | null> =>
+  (await defaultWallet.first(tx, { ownerId }))?.id ?? null;

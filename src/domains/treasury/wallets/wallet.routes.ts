@@ -1,5 +1,6 @@
 /** Answers the wallet operations: ask the service, shape the reply. No decision is made here. @module */
 import type { Database } from '../../../db/database.ts';
+import { replyOf } from '../../../http/atomic.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
@@ -8,16 +9,16 @@ import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { add, eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import type { Mode } from '../../../platform/mode.ts';
 import type { Parties } from '../../parties/index.ts';
-import { fundWallet } from '../funding/funding.service.ts';
+import type { FundWallet } from '../funding/funding.service.ts';
+import { fundedWalletWire } from '../funding/funding.wire.ts';
 import type { WalletRecord, walletsArea } from './wallet.contract.ts';
 import { findWallet, type ListedWallet, listWallets, type WalletView } from './wallet.queries.ts';
 import { changeWallet, closeWallet, type NewWallet } from './wallet.service.ts';
 
 export type WalletDeps = {
   readonly database: Database;
-  readonly mode: Mode;
+  readonly fundWallet: FundWallet;
   /** With the owner's customer, where there is none yet. */
   readonly openWallet: (order: NewWallet, parties: Parties, cause: Cause) => Promise<void>;
 };
@@ -56,15 +57,7 @@ export const walletHandlers = (deps: WalletDeps): Handlers<typeof walletsArea> =
     getWalletBalance: async ({ records }) => balanceOf(records.wallet),
     fundWalletById: async ({ params: { id: walletId }, body, own: { ownerId } }, call) => {
       const ids = { id: call.newId('funding'), journalId: call.newId('journal') };
-      const order = { ...ids, ownerId, walletId, ...body };
-      const funding = await inTransaction(deps, call, (tx, cause) => fundWallet(tx, cause, deps.mode, order));
-      return {
-        walletId,
-        amountEuros: eurosFromCents(funding.amountCents),
-        balanceEuros: eurosFromCents(funding.balanceCents),
-        status: funding.status,
-        simulated: funding.isSimulated,
-      };
+      return replyOf(await deps.fundWallet(call, { ...ids, ownerId, walletId, ...body }), fundedWalletWire);
     },
   };
 };

@@ -118,6 +118,23 @@ export async function closeWallet(tx: Tx, cause: Cause, { ownerId, walletId }: W
 export const heldOpen = async (tx: Tx, ownerId: string, walletId: string): Promise<WalletStatus | undefined> =>
   (await walletForShare.first(tx, { ownerId, walletId }))?.status;
 
+/** As `heldOpen`, of several wallets and in one order. A wallet that is missing is none of this owner. */
+export async function lockWalletsForShare(
+  tx: Tx,
+  ownerId: string,
+  walletIds: readonly string[],
+): Promise<ReadonlyMap<string, WalletStatus>> {
+  const found = await walletsForShare.all(tx, { ownerId, walletIds });
+  return new Map(found.map(({ id, status }) => [id, status]));
+}
+
+const walletsForShare = query((from, given: Given<{ ownerId: string; walletIds: readonly string[] }>) =>
+  forShare(from)
+    .where('ownerId', '=', given('ownerId'))
+    .where(sql<boolean>`id = any(${given('walletIds')}::text[])`)
+    .orderBy('id'),
+);
+
 const forShare = (from: Db) => from.selectFrom('wallets').select(['id', 'status']).forShare();
 
 type Named = { readonly ownerId: string; readonly walletId: string };
@@ -158,7 +175,7 @@ const defaultOf = query((from, given: Given<{ ownerId: string }>) =>
     .where('isDefault', '=', sql.lit(true)),
 );
 
-const defaultWallet = async (tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> =>
+export const defaultWallet = async (tx: Tx, ownerId: string): Promise<Id<'wallet'> | undefined> =>
   (await defaultOf.first(tx, { ownerId }))?.id;
 
 async function insert(tx: Tx, cause: Cause, issue: IbanIssue, order: NewWallet, onConflict: string): Promise<boolean> {

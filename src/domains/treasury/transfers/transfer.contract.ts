@@ -1,0 +1,203 @@
+/** The transfer operations as published. Wire shapes only; the rules live in transfer.rules.ts. @module */
+import * as z from 'zod';
+import type { Received } from '../../../http/cents-names.ts';
+import { defineArea } from '../../../http/route.ts';
+import {
+  euros,
+  eurosOut,
+  id,
+  idOut,
+  instantOut,
+  pageOut,
+  pageQuery,
+  period,
+  prose,
+  text,
+} from '../../../http/schemas.ts';
+import { exampleId } from '../../../kernel/ids.ts';
+import { metadata } from '../wallets/wallet.contract.ts';
+import { fewestLines, largestTransferCents, mostLines, transferStatuses, transferTypes } from './transfer.rules.ts';
+
+const fromWalletOut = idOut('wallet')
+  .nullable()
+  .meta({ description: 'Id of a wallet; null when the money came from the budget of the agent.' });
+
+const Transfer = z
+  .strictObject({
+    id: idOut('transfer'),
+    ownerId: idOut('owner'),
+    agentId: idOut('agent').nullable().meta({ description: 'the agent that made it; null: the owner did' }),
+    type: z.enum(transferTypes),
+    fromWalletId: fromWalletOut,
+    toWalletId: idOut('wallet'),
+    amountEuros: eurosOut,
+    currency: z.literal('EUR'),
+    reference: z.string().nullable(),
+    memo: z.string().nullable(),
+    status: z.enum(transferStatuses),
+    splitId: idOut('transferSplit').nullable().meta({ description: 'the split that it is a line of' }),
+    requestId: z.string(),
+    runId: z.string().nullable(),
+    metadata: z.record(z.string(), z.unknown()),
+    createdAt: instantOut,
+    completedAt: instantOut,
+  })
+  .meta({ id: 'Transfer', description: 'Money that moved from one account of an owner to a wallet of the owner.' });
+export type TransferRecord = z.infer<typeof Transfer>;
+
+const TransferSplit = z
+  .strictObject({
+    id: idOut('transferSplit'),
+    ownerId: idOut('owner'),
+    agentId: idOut('agent').nullable().meta({ description: 'the agent that made it; null: the owner did' }),
+    fromWalletId: fromWalletOut,
+    totalAmountEuros: eurosOut,
+    currency: z.literal('EUR'),
+    status: z.enum(transferStatuses),
+    requestId: z.string(),
+    runId: z.string().nullable(),
+    createdAt: instantOut,
+    completedAt: instantOut,
+    transfers: z.array(Transfer).meta({ description: 'one for each line, in the order of the lines' }),
+  })
+  .meta({ id: 'TransferSplit', description: 'An amount that one call divided among several wallets.' });
+export type TransferSplitRecord = z.infer<typeof TransferSplit>;
+
+const amount = euros({ minCents: 1, maxCents: largestTransferCents });
+const fromWalletId = id('wallet').optional().meta({
+  description: 'Absent: the default wallet; for an agent, what its cards draw on. An agent can name no other wallet.',
+});
+/** The characters that every bank passes on. */
+const reference = text(140)
+  .regex(/^[A-Za-z0-9/?:().,'+ -]*$/, "must be of letters, digits, spaces and / - ? : ( ) . , ' +")
+  .optional()
+  .meta({ description: 'What a statement shows, in the characters of SEPA.', examples: ['Invoice 2026-117'] });
+const percent = z
+  .number()
+  .refine((value) => /^\d{1,3}(\.\d{1,2})?$/.test(String(value)), 'must be a percentage with at most two decimals')
+  .refine((value) => value >= 0.01 && value <= 100, 'must be from 0.01 to 100')
+  .meta({ minimum: 0.01, maximum: 100, multipleOf: 0.01, description: 'Percent of the total.', examples: [25] });
+
+const creation = z.strictObject({
+  fromWalletId,
+  toWalletId: id('wallet'),
+  amountEuros: amount,
+  reference,
+  memo: prose(1000).optional(),
+  metadata: metadata.optional(),
+});
+export type TransferBody = Received<typeof creation>;
+
+const line = z
+  .strictObject({
+    toWalletId: id('wallet'),
+    amountEuros: amount.optional(),
+    percent: percent.optional(),
+    reference,
+  })
+  .meta({ id: 'TransferSplitLine', description: 'One line of a split: an amount, or a percentage of the total.' });
+
+const division = z
+  .strictObject({
+    fromWalletId,
+    totalAmountEuros: amount
+      .optional()
+      .meta({ description: 'Required with percentages. With amounts it must be their sum.' }),
+    splits: z.array(line).min(fewestLines).max(mostLines).meta({ description: 'Each becomes a transfer.' }),
+  })
+  .meta({
+    examples: [
+      {
+        fromWalletId: exampleId('wallet'),
+        totalAmountEuros: 10,
+        splits: [
+          { toWalletId: exampleId('wallet'), percent: 25 },
+          { toWalletId: exampleId('wallet'), percent: 75, reference: 'Invoice 2026-117' },
+        ],
+      },
+    ],
+  });
+export type TransferSplitBody = Received<typeof division>;
+
+const lockedByService = { elsewhere: 'the service locks the wallets by id and owner' } as const;
+
+export const transfersArea = defineArea({
+  tag: 'Transfers',
+  base: '/transfers',
+  aliases: ['/payments'],
+  description:
+    'Moves euros between wallets of one owner, at once. A transfer of an agent is evaluated by its policy and counts ' +
+    'against the sums of the policy.',
+  operations: {
+    createTransfer: {
+      method: 'post',
+      path: '',
+      reaches: { 'body.fromWalletId': lockedByService, 'body.toWalletId': lockedByService },
+      summary: 'Move money to another wallet',
+      description:
+        'Completed in the answer. An agent moves only the money that its cards draw on; a transfer that its policy ' +
+        'denies, or that a person would have to approve, is refused with the rule and its figures.',
+      auth: ['key', 'agent'],
+      scope: 'transfers.write',
+      body: creation,
+      success: { status: 201, body: Transfer },
+      refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
+      fires: ['transfer.completed', 'wallet.credited'],
+    },
+    createTransferSplit: {
+      method: 'post',
+      path: '/split',
+      reaches: { 'body.fromWalletId': lockedByService, 'body.splits.toWalletId': lockedByService },
+      summary: 'Divide an amount among several wallets',
+      description:
+        'By amounts or by percentages, all of it or nothing. Each percentage is rounded down to the cent, and the last ' +
+        'line takes the rest. For an agent’s policy the whole split is one payment.',
+      auth: ['key', 'agent'],
+      scope: 'transfers.write',
+      body: division,
+      success: { status: 201, body: TransferSplit },
+      refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
+      fires: ['transfer.completed', 'wallet.credited', 'transfer.split.completed'],
+    },
+    listTransfers: {
+      method: 'get',
+      path: '',
+      reaches: { 'query.walletId': 'filter', 'query.agentId': 'filter', 'query.splitId': 'filter' },
+      summary: 'List transfers',
+      description: 'Newest first. An agent token sees the transfers of its agent.',
+      auth: ['key', 'agent'],
+      scope: 'transfers.read',
+      query: z.strictObject({
+        status: z.enum(transferStatuses).optional().describe('only transfers in this state'),
+        type: z.enum(transferTypes).optional().describe('only transfers of this type'),
+        walletId: id('wallet').optional().meta({ description: 'only transfers from or to this wallet' }),
+        agentId: id('agent').optional(),
+        splitId: id('transferSplit').optional(),
+        ...period,
+        ...pageQuery('transfer'),
+      }),
+      success: { status: 200, body: pageOut(Transfer) },
+      refusals: ['agent_isolation'],
+    },
+    getTransfer: {
+      method: 'get',
+      path: '/{id}',
+      summary: 'Get a transfer',
+      auth: ['key', 'agent'],
+      scope: 'transfers.read',
+      params: z.strictObject({ id: id('transfer') }),
+      success: { status: 200, body: Transfer },
+      refusals: ['agent_isolation', 'not_found'],
+    },
+    getTransferSplit: {
+      method: 'get',
+      path: '/splits/{splitId}',
+      summary: 'Get a split with its transfers',
+      auth: ['key', 'agent'],
+      scope: 'transfers.read',
+      params: z.strictObject({ splitId: id('transferSplit') }),
+      success: { status: 200, body: TransferSplit },
+      refusals: ['agent_isolation', 'not_found'],
+    },
+  },
+});

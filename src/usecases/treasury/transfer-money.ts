@@ -1,0 +1,95 @@
+/**
+ * Moves money to wallets of the same owner: of the owner out of a wallet, of an agent out of what its cards draw on and
+ * within its policy. A repeat of the same request moves nothing.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import { type Given, query } from '../../db/db.ts';
+import type { Tx } from '../../db/tx.ts';
+import type { SpendingDecision } from '../../domains/spending/policies/policy.rules.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
+import { agentBudget, type FundingSource, wallet } from '../../domains/treasury/ledger/account.rules.ts';
+import { findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
+import type { TransferRequest } from '../../domains/treasury/transfers/transfer.request.service.ts';
+import { completeTransfers } from '../../domains/treasury/transfers/transfer.service.ts';
+import { findWallet } from '../../domains/treasury/wallets/wallet.queries.ts';
+import { defaultWallet } from '../../domains/treasury/wallets/wallet.service.ts';
+import { DomainError, notFound } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { assertBelowLimit } from '../../platform/assert-limit.ts';
+import type { Cause } from '../../platform/cause.ts';
+import { evaluatePlan, lockAgentForShare, lockPolicyForShare } from '../spending/evaluate-plan.ts';
+
+type Deps = { readonly database: Database; readonly risk: RiskEngine };
+
+export const transferMoney =
+  ({ database, ...evaluating }: Deps) =>
+  ({ fromWalletId, ...order }: TransferRequest, cause: Cause): Promise<void> =>
+    database.write(async (tx) => {
+      const [first] = order.lines;
+      if (first === undefined || (await findTransfer(tx, order.ownerId, first.id)) !== null) return;
+      const { agentId } = order;
+      if (agentId === null) {
+        return completeTransfers(tx, cause, await sourceOfOwner(tx, order.ownerId, fromWalletId), order);
+      }
+      const request = { ...order, agentId, fromWalletId };
+      const { source, policyVersion } = await allowedSource(tx, evaluating, request, cause.at);
+      await completeTransfers(tx, cause, source, order, { policyVersion });
+    });
+
+async function sourceOfOwner(
+  tx: Tx,
+  ownerId: Id<'owner'>,
+  fromWalletId: Id<'wallet'> | undefined,
+): Promise<FundingSource> {
+  const walletId = fromWalletId ?? (await defaultWallet(tx, ownerId));
+  if (walletId === undefined) throw new DomainError('invalid_state', 'you have no wallet yet; fund one first');
+  return wallet(walletId);
+}
+
+type AgentRequest = TransferRequest & { readonly agentId: Id<'agent'> };
+
+/** What the agent draws on, once its policy has allowed the amount. Until the end, nothing else of the agent is spent. */
+async function allowedSource(tx: Tx, deps: Omit<Deps, 'database'>, request: AgentRequest, at: Date) {
+  const { ownerId, agentId, totalCents } = request;
+  const agent = await lockAgentForShare(tx, agentId);
+  const draws = await drawing.first(tx, { agentId });
+  if (agent === null || draws === null) throw notFound('agent', agentId);
+  const source = await sourceOfAgent(tx, request, draws);
+  const policy = await lockPolicyForShare(tx, agentId);
+  const decision = await evaluatePlan(deps)(tx, {
+    ...{ agent, card: null, policy, at, phase: 'transfer' },
+    request: { amountCents: totalCents, kind: 'purchase' },
+  });
+  if (decision.outcome !== 'allow') throw new DomainError('policy_denied', whyRefused(decision));
+  // The agent's spending is locked, so its transfers come one after the other.
+  await assertBelowLimit(tx, 'transfers', { ownerId, subject: agentId, at }, { isLocked: true });
+  return { source, policyVersion: policy?.version ?? null };
+}
+
+type Drawing = { readonly funding: 'wallet' | 'budget'; readonly walletId: Id<'wallet'> };
+
+async function sourceOfAgent(
+  tx: Tx,
+  { ownerId, agentId, fromWalletId }: AgentRequest,
+  { funding, walletId }: Drawing,
+): Promise<FundingSource> {
+  if (fromWalletId === undefined) return funding === 'budget' ? agentBudget(agentId) : wallet(walletId);
+  if ((await findWallet(tx, ownerId, fromWalletId)) === null) throw notFound('wallet', fromWalletId);
+  if (fromWalletId !== walletId) {
+    throw new DomainError('agent_isolation', `wallet ${fromWalletId} is not the wallet that this agent draws on`);
+  }
+  if (funding === 'wallet') return wallet(walletId);
+  const why = `agent ${agentId} draws on its budget and on no wallet; leave fromWalletId out`;
+  throw new DomainError('agent_isolation', why);
+}
+
+/** A person cannot approve a transfer yet: what would wait for one is refused. */
+const whyRefused = ({ outcome, rule, reason }: SpendingDecision): string =>
+  outcome === 'deny'
+    ? `refused by ${rule}: ${reason}`
+    : `refused by ${rule}: ${reason}; no one can approve a transfer, so let the owner make it`;
+
+const drawing = query((from, given: Given<{ agentId: string }>) =>
+  from.selectFrom('agents').select(['funding', 'walletId']).where('id', '=', given('agentId')),
+);
