@@ -9,27 +9,28 @@ import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
 import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
+import { decideAuthorization } from '../../domains/payments/network/authorization.rules.ts';
 import {
-  type AuthorizationAnswer,
-  type AuthorizationMessage,
-  bookCollected,
-  decideAuthorization,
   decisionFactsOf,
-  fundingSourceOf,
   type Known,
-  keepMessage,
   knownAnswer,
   loadAuthorizationFacts,
-  lockDecision,
-  lockPayment,
+} from '../../domains/payments/network/authorization-facts.ts';
+import { writingOf } from '../../domains/payments/network/authorization-write.ts';
+import type { AuthorizationAnswer, AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
+import {
+  keepMessage,
   missingAuthorization,
-  type Received,
   sameAnswer,
-  writingOf,
-} from '../../domains/payments/index.ts';
-import type { RequestFacts } from '../../domains/spending/policies/index.ts';
+} from '../../domains/payments/network/network-message.service.ts';
+import type { Received } from '../../domains/payments/network/received-message.ts';
+import { bookCollected } from '../../domains/payments/transactions/booking.service.ts';
+import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
+import { lockDecision, lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { RequestFacts } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import { available, held, lockAccounts } from '../../domains/treasury/index.ts';
+import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
+import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { unavailable } from '../../kernel/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { RequestApproval } from '../spending/request-approval.ts';
@@ -101,13 +102,9 @@ async function attempt(
   if ('unknownCard' in loaded) return isLocked ? { answer: await declineUnknownCard(tx, received) } : undefined;
   const { facts } = loaded;
   if ((facts.early.length > 0 || facts.orphan !== null) && !isLocked) return undefined;
-  const risk = await deps.risk.assess(
-    tx,
-    { ownerId: facts.agent.ownerId, agentId: facts.agent.id },
-    requestOf(message),
-    cause.at,
-  );
-  const decision = decideAuthorization(decisionFactsOf(facts, message, requestOf(message), { at: cause.at, risk }));
+  const request = requestOf(message, facts.token?.host ?? null);
+  const risk = await deps.risk.assess(tx, { ownerId: facts.agent.ownerId, agentId: facts.agent.id }, request, cause.at);
+  const decision = decideAuthorization(decisionFactsOf(facts, message, request, { at: cause.at, risk }));
   const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;
@@ -157,9 +154,13 @@ const load = (tx: Tx, { adapter, message, cause }: Authorization) =>
 const tokenHashOf = ({ token, kind }: AuthorizationMessage): string | null =>
   token === undefined || kind === 'verification' ? null : createHash('sha256').update(token).digest('hex');
 
-const requestOf = ({ amountCents, merchant, kind, recurring }: AuthorizationMessage): RequestFacts => ({
+/** `host`: where the credential with the payment token was presented. */
+const requestOf = (
+  { amountCents, merchant: { id, name, ...merchant }, kind, recurring }: AuthorizationMessage,
+  host: string | null,
+): RequestFacts => ({
   amountCents,
-  merchant: { id: merchant.id, name: merchant.name },
+  merchant: host === null ? { id, name } : { id, name, domain: host },
   mcc: merchant.mcc,
   country: merchant.country,
   kind,

@@ -4,17 +4,12 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import {
-  bookClearing,
-  bookReversal,
-  clearingMessage,
-  type EarlyMessage,
-  lockPayment,
-  messageBooked,
-  messageMisfits,
-  networkCauseId,
-  reversalMessage,
-} from '../../domains/payments/index.ts';
+import type { EarlyMessage } from '../../domains/payments/network/authorization-facts.ts';
+import { clearingMessage, reversalMessage } from '../../domains/payments/network/network.contract.ts';
+import { networkCauseId } from '../../domains/payments/network/network.routes.ts';
+import { messageBooked, messageMisfits } from '../../domains/payments/network/network-message.service.ts';
+import { bookClearing, bookReversal } from '../../domains/payments/transactions/booking.service.ts';
+import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 

@@ -8,19 +8,18 @@ import type { Database } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
 import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
+import { waitingMessages } from '../../domains/payments/network/authorization-facts.ts';
+import { type AuthorizationAnswer, clearingMessage } from '../../domains/payments/network/network.contract.ts';
 import {
-  type AuthorizationAnswer,
-  blankTransaction,
   cardRefOfAuthorization,
-  clearingMessage,
-  findByAuthorization,
-  lockSpending,
   messageMisfits,
-  recordCreated,
   storeMissingAuthorization,
-  TransactionRow,
-  waitingMessages,
-} from '../../domains/payments/index.ts';
+} from '../../domains/payments/network/network-message.service.ts';
+import { blankTransaction } from '../../domains/payments/transactions/blank-transaction.ts';
+import { recordCreated } from '../../domains/payments/transactions/booking.service.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import { newId } from '../../kernel/ids.ts';
 import { day } from '../../kernel/instant.ts';
 import type { Cause } from '../../platform/cause.ts';

@@ -6,21 +6,20 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import type { BookingAnswer, ClearingMessage } from '../../domains/payments/network/network.contract.ts';
 import {
-  type BookingAnswer,
-  bookClearing,
-  type ClearingMessage,
   claimMessage,
-  findByAuthorization,
   isCardKnown,
   keepMessage,
   keepMisfit,
-  lockPayment,
-  type Misfit,
   misfitRefusal,
-  type Received,
-} from '../../domains/payments/index.ts';
-import { external, postNew, suspense } from '../../domains/treasury/index.ts';
+} from '../../domains/payments/network/network-message.service.ts';
+import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { bookClearing } from '../../domains/payments/transactions/booking.service.ts';
+import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
+import { external, suspense } from '../../domains/treasury/ledger/account.rules.ts';
+import { postNew } from '../../domains/treasury/ledger/ledger.service.ts';
 import { newId } from '../../kernel/ids.ts';
 import { cents } from '../../kernel/money.ts';
 import type { Logger } from '../../platform/log.ts';

@@ -5,47 +5,48 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import { latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
+import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
+import { whyCredentialLives } from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
+import { insertConfirmed, noteConfirmed } from '../../domains/payments/transactions/confirm.service.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import {
   findConfirmedBy,
   findPayingFor,
   findTransaction,
-  insertConfirmed,
-  isFinalCheckout,
-  latestCheckout,
-  lockSpending,
   lockTransaction,
-  noteConfirmed,
-  type TransactionRow,
-} from '../../domains/payments/index.ts';
+} from '../../domains/payments/transactions/transaction.queries.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { applyToIntent } from '../../domains/spending/intents/intent.service.ts';
+import { refusePastDeadline } from '../../domains/spending/intents/intent.state.service.ts';
 import {
-  applyToIntent,
-  completeWindowNow,
-  findIntent,
-  type IntentRow,
   isBetweenWindows,
-  latestMatchedWindow,
-  lockIntent,
   refuseBetweenWindows,
-  refusePastDeadline,
-  settleWindow,
   windowOfNow,
-} from '../../domains/spending/intents/index.ts';
+} from '../../domains/spending/intents/windows/window.now.service.ts';
+import { latestMatchedWindow } from '../../domains/spending/intents/windows/window.queries.ts';
+import { completeWindowNow, settleWindow } from '../../domains/spending/intents/windows/window.service.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
+import type { ReachedId } from '../../http/reaches.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import { assertAgentAndCardActive } from '../spending/assert-active.ts';
+import { refuseOpenPayment } from './refuse-open-payment.ts';
 
 export type Confirmed = { readonly intentId: string; readonly transactionId: string };
 
 export const confirmCheckout =
   ({ database }: { readonly database: Database }) =>
-  ({ intentId }: { intentId: string }, call: Call): Promise<Confirmed> => {
+  ({ intentId }: { readonly intentId: ReachedId<'intent'> }, call: Call): Promise<Confirmed> => {
     const id = call.newId('transaction');
     return database.write((tx) => confirm(tx, intentId, id, call));
   };
 
-async function confirm(tx: Tx, intentId: string, id: Id<'transaction'>, call: Call): Promise<Confirmed> {
+async function confirm(tx: Tx, intentId: ReachedId<'intent'>, id: Id<'transaction'>, call: Call): Promise<Confirmed> {
   const found = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   await lockSpending(tx, found.agentId); // From here on nothing of this agent's payments moves.
   const intent = await lockIntent(tx, intentId);
@@ -91,9 +92,12 @@ async function refuse(tx: Tx, intent: IntentRow, paying: TransactionRow | null, 
     refusePastDeadline(intent, at);
     refuseBetweenWindows(intent, at);
   }
+  await refuseOpenPayment(tx, intent.id);
   const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw refused(`checkout ${checkout.id} of this intent is under way`);
+  const credential = paying === null ? await whyCredentialLives(tx, intent.id, new Date()) : undefined;
+  if (credential !== undefined) throw refused(credential);
   // Once the network has asked, the payment is there, and the confirm only says so.
   if (paying === null) await assertAgentAndCardActive(tx, intent);
 }

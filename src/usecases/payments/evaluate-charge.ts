@@ -4,14 +4,11 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { cardRefOf } from '../../domains/cards/index.ts';
-import {
-  type Decision,
-  decideAuthorization,
-  decisionFactsOf,
-  loadAuthorizationFacts,
-} from '../../domains/payments/index.ts';
-import { maxChargeCentsFor, type RequestFacts } from '../../domains/spending/policies/index.ts';
+import { cardRefOf } from '../../domains/cards/cards/card.queries.ts';
+import { type Decision, decideAuthorization } from '../../domains/payments/network/authorization.rules.ts';
+import { decisionFactsOf, loadAuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
+import { maxChargeCentsFor } from '../../domains/spending/policies/intent-match.rules.ts';
+import type { RequestFacts, SpendingPhase } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
 
@@ -21,6 +18,10 @@ export type PlannedCharge = {
   readonly cardId: string;
   /** Amount in cents, merchant, merchant category and country as the network would send them. */
   readonly request: RequestFacts;
+  /** `access` where the network will name what is unknown yet. */
+  readonly phase?: SpendingPhase;
+  /** The machine payment that the charge is of, which the intent is kept for. */
+  readonly paymentId?: string | null;
 };
 
 export type EvaluatedCharge = {
@@ -35,14 +36,14 @@ export type EvaluateCharge = (tx: Tx, charge: PlannedCharge, at: Date) => Promis
 /** `at` is business time. A later change of the facts may still lead the network's authorization to another decision. */
 export const evaluateCharge =
   ({ risk: engine }: { readonly risk: RiskEngine }): EvaluateCharge =>
-  async (tx, { intentId, cardId, request }, at) => {
+  async (tx, { intentId, cardId, request, phase = 'charge', paymentId }, at) => {
     // No network has the empty name, so the query finds no message of a network.
     const cardRef = await cardRefOf(tx, cardId);
     const question = { adapter: '', id: intentId, cardRef, tokenHash: null, at };
     const loaded = await loadAuthorizationFacts(tx, question);
     if (!('facts' in loaded)) throw notFound('card', cardId);
     const intents = loaded.facts.intents.filter(({ id }) => id === intentId);
-    const facts = { ...loaded.facts, intents, confirmed: [] };
+    const facts = { ...loaded.facts, intents, confirmed: [], paymentId };
     const { ownerId, id: agentId } = facts.agent;
     const risk = await engine.assess(tx, { ownerId, agentId }, request, at);
     const message = { amountCents: request.amountCents, partialSupported: false, cardRef };
@@ -51,5 +52,6 @@ export const evaluateCharge =
     if (candidate === undefined) throw new DomainError('invalid_state', `intent ${intentId} is not open for a charge`);
     const ceilingCents = maxChargeCentsFor(candidate, facts.policy?.amountTolerancePercent);
     const token = { intentId, isUsed: false, ceilingCents };
-    return { decision: decideAuthorization({ ...decisionFacts, token }), ceilingCents };
+    const spending = { ...decisionFacts.spending, phase };
+    return { decision: decideAuthorization({ ...decisionFacts, spending, token }), ceilingCents };
   };

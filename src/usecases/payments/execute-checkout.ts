@@ -1,37 +1,36 @@
 /**
  * Pays for an approved intent at a shop. One transaction writes the checkout and its workflow run, the workflow makes
- * the outbound calls, and the answer is the state of the row when the time limit ends.
+ * the outbound calls, and the answer is the state of the row when the time limit ends. Where the target answered 402,
+ * that is the row of the machine payment which the checkout became.
  * @module
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { checkoutResult } from '../../domains/payments/checkout/checkout.rules.ts';
+import type { CheckoutRow } from '../../domains/payments/checkout/checkout.entity.ts';
+import { checkoutWorkflowId, payCheckout } from '../../domains/payments/checkout/checkout.messages.ts';
+import { findCheckout, latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
+import { checkoutResult, isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
+import { openCheckout } from '../../domains/payments/checkout/checkout.service.ts';
 import type { EndedCheckout } from '../../domains/payments/checkout/checkout.wire.ts';
-import {
-  type CheckoutRow,
-  checkoutWorkflowId,
-  findCheckout,
-  isFinalCheckout,
-  latestCheckout,
-  lockSpending,
-  openCheckout,
-  payCheckout,
-} from '../../domains/payments/index.ts';
-import {
-  findIntent,
-  type IntentRow,
-  lockIntent,
-  refuseClosedWindow,
-  refuseUnpayable,
-} from '../../domains/spending/intents/index.ts';
-import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import { whyCredentialLives } from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
+import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { refuseUnpayable } from '../../domains/spending/intents/intent.state.service.ts';
+import { refuseClosedWindow } from '../../domains/spending/intents/windows/window.now.service.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
+import type { ReachedId } from '../../http/reaches.ts';
 import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
 import { assertAgentAndCardActive } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
+import { answeredPayment, askForMs } from './pay-at-merchant.ts';
+import { refuseOpenPayment } from './refuse-open-payment.ts';
 
 export type ExecuteCheckoutDeps = {
   readonly database: Database;
@@ -40,17 +39,23 @@ export type ExecuteCheckoutDeps = {
   readonly refusalOfUrl: (url: string) => string | undefined;
 };
 
-type Order = { readonly intentId: string; readonly targetUrl: string };
+type Order = { readonly intentId: ReachedId<'intent'>; readonly targetUrl: string };
 
 export const executeCheckout = (deps: ExecuteCheckoutDeps) => {
   const perform = performCheckout(deps);
-  return async (order: Order, call: Call): Promise<EndedCheckout> => endedOrRefused(await perform(order, call));
+  return async (order: Order, call: Call): Promise<EndedCheckout> => {
+    const until = Date.now() + askForMs;
+    const row = await perform(order, call);
+    if (row.mppPaymentId == null) return endedOrRefused(row);
+    const payment = await mppPaymentOf(deps.database.read(), row.mppPaymentId);
+    return { row, payment: await answeredPayment(deps, payment, { requestId: call.requestId, until }) };
+  };
 };
 
 function endedOrRefused(row: CheckoutRow): EndedCheckout {
   const { status, outcomeCode = null, outcomeReason = null } = row;
   const result = checkoutResult({ status, outcomeCode, outcomeReason });
-  if (result.kind === 'ended') return { row, result };
+  if (result.kind === 'ended') return { row, result, payment: null };
   if (result.kind === 'refused') throw new DomainError(result.code, result.why);
   throw unavailable(`the outcome of checkout ${row.id} is not known yet`);
 }
@@ -87,10 +92,13 @@ async function begin(tx: Tx, id: Id<'checkout'>, { intentId, targetUrl }: Order,
 }
 
 async function refuse(tx: Tx, intent: IntentRow, at: Date): Promise<void> {
+  await refuseOpenPayment(tx, intent.id);
   refuseUnpayable(intent, at);
   await refuseClosedWindow(tx, intent, at);
   await assertAgentAndCardActive(tx, intent);
   refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
+  const credential = await whyCredentialLives(tx, intent.id, new Date());
+  if (credential !== undefined) throw new DomainError('invalid_state', credential);
   const open = await latestCheckout(tx, intent.id);
   if (open !== null && !isFinalCheckout(open.status)) {
     throw new DomainError(

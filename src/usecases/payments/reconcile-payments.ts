@@ -17,9 +17,14 @@ const spendingCounters = defineReconciliation({
       from spending_days d join agents a on a.id = d.agent_id
       where ($1::text is null or a.owner_id = $1) and (d.spent_cents <> 0 or d.payments <> 0)
     ) kept full join (
-      select t.agent_id, coalesce(t.card_id, '') as card_id, (t.authorized_at at time zone 'UTC')::date as day,
-        sum(t.spent_cents) as spent, count(*) as payments
-      from transactions t where ($1::text is null or t.owner_id = $1) and t.spent_cents > 0 group by 1, 2, 3
+      select p.agent_id, p.card_id, (p.at at time zone 'UTC')::date as day, sum(p.cents) as spent, sum(p.uses) as payments
+      from (
+        select agent_id, coalesce(card_id, '') as card_id, authorized_at as at, spent_cents as cents, 1 as uses
+        from transactions where ($1::text is null or owner_id = $1) and spent_cents > 0
+        union all
+        select agent_id, '', created_at, amount_cents, case when coalesce(split_line, 0) = 0 then 1 else 0 end
+        from transfers where ($1::text is null or owner_id = $1) and agent_id is not null
+      ) p group by 1, 2, 3
     ) due using (agent_id, card_id, day)
     where (coalesce(kept.spent, 0), coalesce(kept.payments, 0)) <> (coalesce(due.spent, 0), coalesce(due.payments, 0))`,
   row: z.object({
@@ -32,7 +37,7 @@ const spendingCounters = defineReconciliation({
     payments: z.number(),
   }),
   describe: ({ agentId, cardId, day, countedCents, spentCents, counted, payments }) =>
-    `of agent ${agentId}, card ${cardId === '' ? 'none' : cardId}, ${day}: counted are ${inWords(countedCents)} in ${counted} payments; the transactions make ${inWords(spentCents)} in ${payments}`,
+    `of agent ${agentId}, card ${cardId === '' ? 'none' : cardId}, ${day}: counted are ${inWords(countedCents)} in ${counted} payments; the transactions and transfers make ${inWords(spentCents)} in ${payments}`,
 });
 
 const clearings = defineReconciliation({

@@ -5,19 +5,17 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import type { BookingAnswer, ReversalMessage } from '../../domains/payments/network/network.contract.ts';
 import {
-  type BookingAnswer,
-  bookReversal,
   claimMessage,
-  findByAuthorization,
   keepMessage,
   keepMisfit,
-  lockPayment,
-  type Misfit,
   misfitRefusal,
-  type Received,
-  type ReversalMessage,
-} from '../../domains/payments/index.ts';
+} from '../../domains/payments/network/network-message.service.ts';
+import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { bookReversal } from '../../domains/payments/transactions/booking.service.ts';
+import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import type { Logger } from '../../platform/log.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 

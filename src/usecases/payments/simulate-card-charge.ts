@@ -5,21 +5,19 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { type CardRow, findCard } from '../../domains/cards/index.ts';
-import {
-  chargeRefusalInWords,
-  findSimulation,
-  findTransaction,
-  isFinalSimulation,
-  type NewSimulation,
-  openSimulation,
-  type SimulationOrder,
-  type SimulationRow,
-  simulateCharge,
-  simulationWorkflowId,
-  type TransactionRow,
-} from '../../domains/payments/index.ts';
-import { findIntent, type IntentRow, refuseUnpayable } from '../../domains/spending/intents/index.ts';
+import type { CardRow } from '../../domains/cards/cards/card.entity.ts';
+import { findCard } from '../../domains/cards/cards/card.queries.ts';
+import type { SimulationRow } from '../../domains/payments/simulations/simulation.entity.ts';
+import { simulateCharge, simulationWorkflowId } from '../../domains/payments/simulations/simulation.messages.ts';
+import { findSimulation } from '../../domains/payments/simulations/simulation.queries.ts';
+import { chargeRefusalInWords, isFinalSimulation } from '../../domains/payments/simulations/simulation.rules.ts';
+import { type NewSimulation, openSimulation } from '../../domains/payments/simulations/simulation.service.ts';
+import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { findTransaction } from '../../domains/payments/transactions/transaction.queries.ts';
+import type { SimulationOrder } from '../../domains/payments/transactions/transaction.routes.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { refuseUnpayable } from '../../domains/spending/intents/intent.state.service.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import { inRunOf } from '../../platform/cause.ts';

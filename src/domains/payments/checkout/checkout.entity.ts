@@ -1,7 +1,9 @@
 /** The checkouts table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
+import type { Actor } from '../../../platform/cause.ts';
 import type { Merchant } from './checkout.port.ts';
 import type { CheckoutStatus } from './checkout.rules.ts';
 
@@ -23,6 +25,7 @@ export const CheckoutSchema = defineEntity({
     ceilingCents: p.bigint('number').$type<Cents>().nullable(),
     tokenHash: p.string().nullable(),
     transactionId: p.string().nullable(),
+    mppPaymentId: p.string().$type<Id<'mppPayment'>>().nullable(),
     outcomeCode: p.string().nullable(),
     outcomeReason: p.string().nullable(),
     payAttempts: p.integer(),
@@ -31,6 +34,8 @@ export const CheckoutSchema = defineEntity({
     version: p.integer().version(),
     requestId: p.string(),
     runId: p.string().nullable(),
+    /** Who asked for it. */
+    actor: p.json<Actor>(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
   },

@@ -10,6 +10,8 @@ export type CheckoutView = {
   /** Null until there is an offer. */
   readonly amountCents: number | null;
   readonly transactionId: string | null;
+  /** The machine payment that pays instead; null where the shop speaks the checkout protocol. */
+  readonly mppPaymentId: string | null;
   /** Why it is refused, declined or failed. */
   readonly code: string | null;
   /** When the shop is asked again, in business time; null where it is not. */

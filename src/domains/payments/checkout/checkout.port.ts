@@ -4,6 +4,7 @@
  * @module
  */
 import type { Cents } from '../../../kernel/money.ts';
+import type { RequestSigner } from '../../../outbound/request-signer.ts';
 
 export type Merchant = {
   readonly id: string;
@@ -26,7 +27,16 @@ export type CheckoutOffer = {
 
 const noOfferReasons = ['address_refused', 'unreachable', 'not_an_offer', 'not_eur', 'other_origin'] as const;
 export type NoOfferReason = (typeof noOfferReasons)[number];
-export type OfferOutcome = CheckoutOffer | { readonly outcome: 'no_offer'; readonly reason: NoOfferReason };
+/** The target sells by HTTP 402 instead. */
+export type PaymentRequired = {
+  readonly outcome: 'payment_required';
+  /** The lines of `WWW-Authenticate`, as received. */
+  readonly authenticate: readonly string[];
+};
+export type OfferOutcome =
+  | CheckoutOffer
+  | PaymentRequired
+  | { readonly outcome: 'no_offer'; readonly reason: NoOfferReason };
 
 const unknownPayReasons = ['unreachable', 'shop_error', 'broken_answer'] as const;
 export type UnknownPayReason = (typeof unknownPayReasons)[number];
@@ -36,12 +46,14 @@ export type PayOutcome =
   | { readonly outcome: 'unknown'; readonly reason: UnknownPayReason };
 
 export type MerchantCheckout = {
-  readOffer(targetUrl: string): Promise<OfferOutcome>;
+  /** The signer is that of the agent; without one, requests are not signed. */
+  readOffer(targetUrl: string, signer?: RequestSigner): Promise<OfferOutcome>;
   /** Repeating with the same key never pays twice and finds the outcome of the first time. */
   pay(payment: {
     readonly payUrl: string;
     readonly orderId: string;
     readonly paymentToken: string;
     readonly idempotencyKey: string;
+    readonly signer?: RequestSigner | undefined;
   }): Promise<PayOutcome>;
 };

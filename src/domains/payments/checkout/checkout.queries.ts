@@ -19,6 +19,7 @@ export const checkoutView = (row: CheckoutRow): CheckoutView => ({
   status: row.status,
   amountCents: row.amountCents ?? null,
   transactionId: row.transactionId ?? null,
+  mppPaymentId: row.mppPaymentId ?? null,
   code: row.outcomeCode ?? null,
   nextAttemptAt: row.status === 'paying' ? (row.nextAttemptAt?.toISOString() ?? null) : null,
 });

@@ -8,27 +8,45 @@ import { day, minute, second } from '../../../kernel/instant.ts';
 import type { Move } from '../../../kernel/move.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
 import { type MatchableIntent, type Misfit, misfitsOf } from '../../spending/policies/policy.rules.ts';
+import { statusShown } from '../mpp-payments/mpp-payment.outcome.rules.ts';
+import type { Settling } from '../mpp-payments/mpp-payment.rules.ts';
 import type { Decision } from '../network/authorization.rules.ts';
 import type { CheckoutOffer, NoOfferReason } from './checkout.port.ts';
 
-/** `open`: no offer read yet; `offered`: evaluated; `paying`: money may move. All others are final. */
-export const checkoutStatuses = ['open', 'offered', 'paying', 'paid', 'declined', 'refused', 'failed'] as const;
+/**
+ * `open`: no offer read yet; `offered`: evaluated; `paying`: money may move. All others are final. `handed_over`: the
+ * target answered 402, and a machine payment pays it.
+ */
+export const checkoutStatuses = [
+  'open',
+  'offered',
+  'paying',
+  'paid',
+  'declined',
+  'refused',
+  'failed',
+  'handed_over',
+] as const;
 export type CheckoutStatus = (typeof checkoutStatuses)[number];
 
-export type CheckoutCommand = 'offer' | 'pay' | 'refuse' | 'fail';
+export type CheckoutCommand = 'offer' | 'handOver' | 'pay' | 'refuse' | 'fail';
 
-const leadsTo = { offer: 'offered', pay: 'paying', refuse: 'refused', fail: 'failed' } as const satisfies Record<
-  CheckoutCommand,
-  CheckoutStatus
->;
+const leadsTo = {
+  offer: 'offered',
+  handOver: 'handed_over',
+  pay: 'paying',
+  refuse: 'refused',
+  fail: 'failed',
+} as const satisfies Record<CheckoutCommand, CheckoutStatus>;
 const mayReceive: Record<CheckoutStatus, readonly CheckoutCommand[]> = {
-  open: ['offer', 'refuse'],
+  open: ['offer', 'handOver', 'refuse'],
   offered: ['pay', 'refuse'],
   paying: ['pay', 'refuse', 'fail'],
   paid: [],
   declined: [],
   refused: [],
   failed: [],
+  handed_over: [],
 };
 
 /** `paid` and `declined` come with the network's authorization and are written with it. */
@@ -36,7 +54,10 @@ export function moveCheckout(from: CheckoutStatus, command: CheckoutCommand): Mo
   const next = leadsTo[command];
   if (from === next && command !== 'pay') return { outcome: 'already', next };
   if (mayReceive[from].includes(command)) return { outcome: 'moved', next };
-  return { outcome: 'refused', why: `cannot ${command} a checkout that is ${from}` };
+  return {
+    outcome: 'refused',
+    why: `cannot ${command === 'handOver' ? 'hand over' : command} a checkout that is ${from}`,
+  };
 }
 
 export const isFinalCheckout = (status: CheckoutStatus): boolean => mayReceive[status].length === 0;
@@ -71,6 +92,9 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
   address_refused: 'invalid_state',
   unreachable: 'invalid_state',
   not_an_offer: 'invalid_state',
+  no_challenge: 'invalid_state',
+  other_method: 'invalid_state',
+  payment_limit: 'invalid_state',
   not_eur: 'invalid_state',
   other_origin: 'invalid_state',
   offer_amount: 'invalid_state',
@@ -85,7 +109,18 @@ const refusedWithoutPolicy: Readonly<Record<string, ErrorCode>> = {
 export type CheckoutResult =
   | { readonly kind: 'ended'; readonly status: 'paid' | 'declined' | 'failed'; readonly reason: string | null }
   | { readonly kind: 'refused'; readonly code: ErrorCode; readonly why: string }
+  /** Also while it is not known how the machine payment of a handed-over checkout ends. */
   | { readonly kind: 'unknown' };
+
+/** How a payment at a shop or at a merchant that sells by HTTP 402 is answered. */
+export const executedStatuses = ['paid', 'accepted', 'declined', 'failed'] as const;
+
+/** The status of a machine payment that has an answer for its caller (`payResult`). */
+export function answeredStatus(payment: Settling): Exclude<(typeof executedStatuses)[number], 'failed'> {
+  const status = statusShown(payment);
+  if (status === 'paid' || status === 'accepted' || status === 'declined') return status;
+  throw new Error(`a payment that is ${status} has no answer`);
+}
 
 type Outcome = {
   readonly status: CheckoutStatus;
@@ -93,7 +128,7 @@ type Outcome = {
   readonly outcomeReason: string | null;
 };
 
-/** What the caller is told of a checkout when the time to answer is up. */
+/** What the caller learns of a checkout when the time to answer is up. */
 export function checkoutResult({ status, outcomeCode, outcomeReason }: Outcome): CheckoutResult {
   if (status === 'refused') {
     const code = outcomeCode === null ? 'invalid_state' : (refusedWithoutPolicy[outcomeCode] ?? 'policy_denied');

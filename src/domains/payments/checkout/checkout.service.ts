@@ -35,6 +35,7 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
     ceilingCents: null,
     tokenHash: null,
     transactionId: null,
+    mppPaymentId: null,
     outcomeCode: null,
     outcomeReason: null,
     payAttempts: 0,
@@ -42,6 +43,7 @@ export async function openCheckout(tx: Tx, { id, intent, targetUrl }: NewCheckou
     payingSince: null,
     requestId: cause.requestId,
     runId: cause.runId ?? null,
+    actor: cause.actor,
     createdAt: cause.at,
     updatedAt: cause.at,
   });
@@ -78,8 +80,9 @@ export async function lockCheckout(tx: Tx, id: string): Promise<CheckoutRow> {
 }
 
 type Changeable = 'orderId' | 'amountCents' | 'merchant' | 'payUrl' | 'ceilingCents' | 'outcomeCode' | 'outcomeReason';
+type Linked = 'mppPaymentId';
 type Timed = 'payAttempts' | 'nextAttemptAt' | 'payingSince' | 'tokenHash';
-export type CheckoutChange = Partial<Pick<CheckoutRow, Changeable | Timed>>;
+export type CheckoutChange = Partial<Pick<CheckoutRow, Changeable | Linked | Timed>>;
 
 /** A command that the row no longer takes changes nothing: the network was faster, and the row says how it went. */
 export async function changeCheckout(

@@ -27,7 +27,7 @@ export type ChargeRequest = {
   /** The merchant's id at its acquirer. */
   readonly recipient: string | undefined;
   readonly externalId: string | undefined;
-  /** Display text of the merchant. It identifies nobody. */
+  /** Display text of the merchant. It identifies no one. */
   readonly merchantName: string;
   readonly acceptedNetworks: readonly CardNetwork[];
   readonly key: KeySource;

@@ -5,23 +5,16 @@
  */
 import type { EventData, EventsLike } from '../../../events/catalog.ts';
 import type { Change } from '../../../events/record.ts';
-import {
-  type IntentCommandKind,
-  type IntentRow,
-  intentEventData,
-  intentWorkflowId,
-  isFinalIntent,
-  moveIntent,
-  scheduleOf,
-  stateOf,
-  windowAt,
-  windowEventData,
-  windowNumbered,
-} from '../../spending/intents/index.ts';
+import { type IntentRow, intentEventData, stateOf, windowEventData } from '../../spending/intents/index.ts';
+import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
+import { type IntentCommandKind, isFinalIntent, moveIntent } from '../../spending/intents/intent.rules.ts';
+import { scheduleOf } from '../../spending/intents/matchable-intent.rules.ts';
+import { windowAt, windowNumbered } from '../../spending/intents/windows/recurrence.rules.ts';
+import { consumptionOf } from '../mpp-credentials/mpp-credential.wire.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { transactionData } from '../transactions/transaction.wire.ts';
 import type { Decision } from './authorization.rules.ts';
-import { type AuthorizationFacts, type IntentFields, isTokenUsed } from './authorization-facts.ts';
+import { type AuthorizationFacts, chargedAt, type IntentFields, isTokenSpent } from './authorization-facts.ts';
 
 export type IntentMoved = {
   readonly intentId: string;
@@ -30,21 +23,21 @@ export type IntentMoved = {
   readonly write: Record<string, unknown>;
 };
 
-/** Approved: its intent is matched. Declined: its own checkout's intent fails, unless that was decided before. */
+/** Approved: its intent is matched. Declined: the intent of its payment token fails, unless the token was spent before. */
 export function intentMove(
   facts: AuthorizationFacts,
   decision: Decision,
   { transactionId, at }: { transactionId: string; at: Date },
 ): IntentMoved | undefined {
   const isDeclined = decision.outcome === 'declined';
-  if (isDeclined && isTokenUsed(facts)) return undefined;
-  const intentId = isDeclined ? facts.checkout?.intentId : decision.candidate?.id;
+  if (isDeclined && isTokenSpent(facts)) return undefined;
+  const intentId = isDeclined ? facts.token?.intentId : decision.candidate?.id;
   const before = facts.intents.find(({ id }) => id === intentId);
   if (before === undefined) return undefined;
   if (before.recurring != null) {
     // A confirm has taken its window.
     const isItsCharge = !isDeclined && decision.candidate?.transactionId === undefined;
-    return isItsCharge ? windowMove(before, transactionId, at) : undefined;
+    return isItsCharge ? windowMove(before, transactionId, chargedAt(facts, before, at)) : undefined;
   }
   const kind: IntentCommandKind = isDeclined ? 'fail' : 'match';
   const move = moveIntent(stateOf(before as IntentRow), kind, false);
@@ -93,7 +86,8 @@ function windowMove(before: IntentFields, transactionId: string, at: Date): Inte
       transactionId,
       deniedReason: null,
       isFinal: false,
-      dueAt: nextWindow?.toAt ?? before.expiresAt,
+      // While its payment is open it has no deadline.
+      dueAt: before.openPaymentId == null ? (nextWindow?.toAt ?? before.expiresAt) : null,
       workflowId: intentWorkflowId(id),
       window: {
         intent_id: id,
@@ -142,6 +136,7 @@ export function changesOf(
     details,
     audited,
   });
+  const used = isDeclined || isTokenSpent(facts) ? undefined : facts.token?.credential;
   const near =
     decision.mismatch === undefined ? undefined : facts.intents.find(({ id }) => id === decision.mismatch?.intentId);
   return [
@@ -159,6 +154,7 @@ export function changesOf(
             details: { transactionId: transaction.id },
           },
         ]),
+    ...(used?.status === 'minted' ? [consumptionOf(used, transaction.id)] : []),
     ...(near === undefined
       ? []
       : [

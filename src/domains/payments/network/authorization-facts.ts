@@ -10,13 +10,9 @@ import { oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { add, cents } from '../../../kernel/money.ts';
-import {
-  type IntentRow,
-  IntentSchema,
-  IntentWindowSchema,
-  matchableIntent,
-  type TakenWindow,
-} from '../../spending/intents/index.ts';
+import { type IntentRow, IntentSchema, IntentWindowSchema } from '../../spending/intents/index.ts';
+import { matchableIntent, whyKeptForPayment } from '../../spending/intents/matchable-intent.rules.ts';
+import type { TakenWindow } from '../../spending/intents/windows/recurrence.rules.ts';
 import {
   holderStatuses,
   PolicySchema,
@@ -24,13 +20,13 @@ import {
   type RiskFacts,
   spendingCounters,
 } from '../../spending/policies/index.ts';
-import { CheckoutSchema } from '../checkout/checkout.entity.ts';
+import { MppCredentialSchema } from '../mpp-credentials/mpp-credential.entity.ts';
 import { type SimulationFacts, simulationFactsOf } from '../simulations/simulation.queries.ts';
 import { TransactionSchema } from '../transactions/transaction.entity.ts';
 import type { Candidate, DecisionFacts, PriorMessages, TokenFacts } from './authorization.rules.ts';
 import { type AuthorizationMessage, authorizationAnswer, clearingMessage } from './network.contract.ts';
 
-export const knownAnswer = z.object({ requestHash: z.string(), answer: authorizationAnswer });
+export const knownAnswer = z.object({ requestHash: z.string(), answer: authorizationAnswer.strip() });
 export type Known = z.output<typeof knownAnswer>;
 
 /** A clearing or reversal that waits for its authorization. `cardRef` of another card: it is not booked. */
@@ -68,7 +64,7 @@ const agent = columnRow({
 
 const intent = columnRow(jsonColumns(IntentSchema));
 
-/** Of a recurring intent: the rows of windows that the instant of the question lies in. */
+/** Of a recurring intent: the rows of the windows that the question and its open payment fall in. */
 const taken = z.array(columnRow(jsonColumns(IntentWindowSchema, ['number', 'status', 'transactionId'])));
 
 /** A transaction that a confirm wrote before any authorization came, with its intent. */
@@ -77,16 +73,41 @@ const confirmed = columnRow({ ...jsonColumns(TransactionSchema), intent });
 /** A transaction booked from clearings whose authorization had not come. */
 const orphan = columnRow({ ...jsonColumns(TransactionSchema), cardRef: z.string(), isReversed: z.boolean() });
 
+const credentialColumns = [
+  ...(['id', 'ownerId', 'agentId', 'intentId', 'cardId', 'merchantId'] as const),
+  ...(['amountCents', 'currency', 'status', 'expiresAt', 'transactionId'] as const),
+] as const;
+
+/** A checkout's payment token, or one inside an MPP credential. */
+const paymentToken = columnRow({
+  kind: z.enum(['checkout', 'credential']),
+  id: z.string(),
+  intentId: z.string(),
+  ceilingCents: centsValue.nullable(),
+  /** A token is good for one authorization, however that ended. */
+  isUsed: z.boolean(),
+  isExpired: z.boolean(),
+  /** The only merchant that a credential pays, where its challenge names one; and the host that it is presented to. */
+  recipient: z.string().nullable(),
+  host: z.string().nullable(),
+  /** Of the record: a credential that its merchant has verified has a transaction before any authorization. */
+  transactionId: z.string().nullable(),
+  /** The machine payment that minted it. */
+  paymentId: z.string().nullish(),
+  requestId: z.string(),
+  runId: z.string().nullable(),
+  /** What its events show of it. */
+  credential: columnRow(jsonColumns(MppCredentialSchema, credentialColumns)).nullish(),
+});
+
 const factsOfCard = columnRow({
   early: earlyMessages,
   orphan: orphan.nullable(),
   card,
   agent,
   policy: columnRow(jsonColumns(PolicySchema)).nullable(),
-  /** By the payment token; account checks carry none. */
-  checkout: columnRow(
-    jsonColumns(CheckoutSchema, ['id', 'intentId', 'status', 'ceilingCents', 'requestId', 'runId']),
-  ).nullable(),
+  /** The record that the payment token was minted for; account checks carry none. */
+  token: paymentToken.nullable(),
   intents: z.array(columnRow({ ...jsonColumns(IntentSchema), taken: taken.nullish() })),
   confirmed: z.array(confirmed),
   /** Without this very payment, where a part of it was collected before. */
@@ -110,6 +131,8 @@ export type AuthorizationFacts = Omit<z.output<typeof factsOfCard>, 'intents'> &
   readonly intents: readonly IntentFields[];
   /** Of a charge that Bursar asked the simulated network for. */
   readonly simulation?: SimulationFacts | undefined;
+  /** The machine payment that asks before it sends its credential, and so carries no token. */
+  readonly paymentId?: string | null | undefined;
 };
 
 export type Loaded =
@@ -178,10 +201,10 @@ export function decisionFactsOf(
   return {
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [
-      ...facts.intents.map((intent) => candidateOf(intent, at)),
+      ...facts.intents.map((intent) => candidateFor(facts, intent, at)),
       // Windows were open at the confirm. An authorization with earlier clearings already has its transaction.
       ...(facts.orphan === null ? facts.confirmed : []).map(({ id, intent }) => ({
-        ...candidateOf(intent, at),
+        ...candidateOf(intent, [], at),
         closedBecause: undefined,
         transactionId: id,
       })),
@@ -218,21 +241,37 @@ export function priorMessagesOf(
 const takesAll = ({ amountCents }: EarlyMessage['body'], requestedCents: number): boolean =>
   typeof amountCents !== 'number' || amountCents >= requestedCents;
 
-/** Declined is used as well: a token is good for one authorization, however that ended. */
-export const isTokenUsed = ({ checkout }: AuthorizationFacts): boolean =>
-  checkout?.status === 'paid' || checkout?.status === 'declined';
+/** It pays for nothing, and nothing is written to its record. */
+export const isTokenSpent = ({ token }: AuthorizationFacts): boolean =>
+  token !== null && (token.isUsed || token.isExpired);
 
-const tokenFactsOf = (facts: AuthorizationFacts): TokenFacts | null =>
-  facts.checkout === null
+const tokenFactsOf = ({ token }: AuthorizationFacts): TokenFacts | null =>
+  token === null
     ? null
     : {
-        intentId: facts.checkout.intentId,
-        isUsed: isTokenUsed(facts),
-        ceilingCents: facts.checkout.ceilingCents,
+        intentId: token.intentId,
+        isUsed: token.isUsed,
+        isExpired: token.isExpired,
+        ceilingCents: token.ceilingCents,
+        merchantId: token.recipient,
       };
 
-const candidateOf = (intent: IntentFields, at: Date): Candidate => ({
-  ...matchableIntent(intent, intent.taken ?? [], at),
+/** The charge is of the payment that the intent is kept for. */
+const isKeptFor = ({ token, paymentId }: AuthorizationFacts, { openPaymentId }: IntentFields): boolean =>
+  openPaymentId != null && (token?.paymentId ?? paymentId) === openPaymentId;
+
+/** When the charge counts: that of an open payment as of when the payment was begun. */
+export const chargedAt = (facts: AuthorizationFacts, intent: IntentFields, at: Date): Date =>
+  isKeptFor(facts, intent) ? (intent.openPaymentAt ?? at) : at;
+
+function candidateFor(facts: AuthorizationFacts, intent: IntentFields, at: Date): Candidate {
+  const candidate = candidateOf(intent, intent.taken ?? [], chargedAt(facts, intent, at));
+  if (isKeptFor(facts, intent)) return candidate;
+  return { ...candidate, closedBecause: candidate.closedBecause ?? whyKeptForPayment(intent, at) };
+}
+
+const candidateOf = (intent: IntentFields, taken: readonly TakenWindow[], at: Date): Candidate => ({
+  ...matchableIntent(intent, taken, at),
   isAutoApproved: intent.isAutoApproved,
   attestedAt: intent.attestedAt ?? null,
 });

@@ -10,7 +10,7 @@ import { blankTransaction } from '../transactions/blank-transaction.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import { holdExpiry } from '../transactions/transaction.rules.ts';
 import type { Decision } from './authorization.rules.ts';
-import { type AuthorizationFacts, isTokenUsed, type OrphanTransaction } from './authorization-facts.ts';
+import { type AuthorizationFacts, isTokenSpent, type OrphanTransaction } from './authorization-facts.ts';
 import type { AuthorizationMessage } from './network.contract.ts';
 import type { Received } from './received-message.ts';
 
@@ -20,7 +20,7 @@ export function transactionOf(
   decision: Decision,
   linked: TransactionFields | undefined,
 ): TransactionFields {
-  const { card, agent, fundingSource, checkout, simulation } = facts;
+  const { card, agent, fundingSource, token, simulation } = facts;
   const { outcome, approvedCents, holdCents, rule, reason } = decision;
   const isDeclined = outcome === 'declined';
   const isVerification = message.kind === 'verification';
@@ -30,12 +30,12 @@ export function transactionOf(
     agentId: card.agentId,
     cardId: card.id,
     // A declined charge belongs to no intent, unless it was made for that one.
-    intentId: isDeclined ? (checkout?.intentId ?? simulation?.intentId ?? null) : intentPaidFor(facts, decision),
+    intentId: isDeclined ? (token?.intentId ?? simulation?.intentId ?? null) : intentPaidFor(facts, decision),
     walletId: agent.walletId,
     adapter,
     authorizationId: message.id,
     fundingSource,
-    rail: simulation === undefined ? 'card' : 'simulate',
+    rail: railOf(facts),
     status: isDeclined ? 'failed' : isVerification ? 'completed' : 'pending',
     amountCents: isDeclined ? cents(message.amountCents) : approvedCents,
     requestedCents: cents(message.amountCents),
@@ -78,6 +78,7 @@ export function orphanTransactionOf(
   return {
     ...row,
     intentId: row.intentId ?? (isDeclined ? null : intentPaidFor(facts, decision)),
+    rail: facts.token?.kind === 'credential' ? 'mpp' : row.rail,
     status: isHeld ? 'pending' : row.status,
     amountCents: isHeld ? add(row.clearedCents, holdCents) : row.amountCents,
     requestedCents: cents(message.amountCents),
@@ -102,14 +103,19 @@ export function orphanTransactionOf(
   };
 }
 
+function railOf({ token, simulation }: AuthorizationFacts): TransactionFields['rail'] {
+  if (token?.kind === 'credential') return 'mpp';
+  return simulation === undefined ? 'card' : 'simulate';
+}
+
 /**
  * Where all of it was collected before, no rule was asked: also where the amount does not fit the intent of the payment
  * token, that intent is paid for, so that nothing pays for it a second time.
  */
 function intentPaidFor(facts: AuthorizationFacts, { candidate }: Decision): string | null {
   if (candidate !== undefined) return candidate.id;
-  if (isTokenUsed(facts)) return null;
-  return facts.intents.find(({ id }) => id === facts.checkout?.intentId)?.id ?? null;
+  if (isTokenSpent(facts)) return null;
+  return facts.intents.find(({ id }) => id === facts.token?.intentId)?.id ?? null;
 }
 
 const expiryOf = ({ merchant, expiresAt }: AuthorizationMessage, { at }: Cause): Date =>

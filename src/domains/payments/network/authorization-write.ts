@@ -8,6 +8,8 @@ import { newId } from '../../../kernel/ids.ts';
 import { type Cause, causedBy, type OriginatingCall } from '../../../platform/cause.ts';
 import { authorization } from '../../treasury/ledger/ledger.rules.ts';
 import { checkoutWorkflowId } from '../checkout/checkout.messages.ts';
+import { mppCredentialWorkflowId } from '../mpp-credentials/mpp-credential.messages.ts';
+import { moveCredential } from '../mpp-credentials/mpp-credential.rules.ts';
 import { fundingSourceOf } from '../transactions/funding-source.rules.ts';
 import type { TransactionFields } from '../transactions/transaction.entity.ts';
 import type { Decision } from './authorization.rules.ts';
@@ -15,7 +17,7 @@ import { changesOf, intentMove } from './authorization-events.ts';
 import {
   type AuthorizationFacts,
   type ConfirmedTransaction,
-  isTokenUsed,
+  isTokenSpent,
   priorMessagesOf,
 } from './authorization-facts.ts';
 import { orphanTransactionOf, transactionOf } from './authorization-transaction.ts';
@@ -75,7 +77,7 @@ export function writingOf(
     orphan: orphan === null ? undefined : { version: orphan.version, status: orphan.status },
     transaction: columnsOf(transaction),
     decision: decisionRow(received, facts, decision, transaction),
-    checkout: checkoutWrite(facts, decision),
+    token: tokenWrite(facts, decision),
     ...changeRecords(cause, changes),
     journals: decision.holdCents === 0 ? [] : [holdJournal(received, facts, decision, transaction.id)],
   };
@@ -83,16 +85,16 @@ export function writingOf(
 }
 
 /**
- * The call that asked for this payment: execute, simulate, confirm, or the declaration of the intent that it pays
+ * The call that asked for this payment: execute, mint, simulate, confirm, or the declaration of the intent that it pays
  * for.
  */
 function originatingCall(
-  { checkout, simulation, intents }: AuthorizationFacts,
+  { token, simulation, intents }: AuthorizationFacts,
   { outcome, candidate }: Decision,
   linked: ConfirmedTransaction | undefined,
 ): OriginatingCall | undefined {
   const declared = outcome === 'declined' ? undefined : intents.find(({ id }) => id === candidate?.id);
-  return checkout ?? simulation ?? linked ?? declared;
+  return token ?? simulation ?? linked ?? declared;
 }
 
 const versionsOf = ({ agent, card, policy, revision }: AuthorizationFacts) => ({
@@ -111,12 +113,20 @@ const linkedVersions = ({ version, intent }: ConfirmedTransaction) => ({
   intentVersion: intent.version,
 });
 
-function checkoutWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Decision) {
-  const { checkout } = facts;
-  if (checkout === null || isTokenUsed(facts)) return undefined;
-  const status = outcome === 'declined' ? 'declined' : 'paid';
-  const { id } = checkout;
-  return { id, workflowId: checkoutWorkflowId(id), status, code: rule, reason };
+/** Undefined where the token changes nothing: the record has ended before. */
+function tokenWrite(facts: AuthorizationFacts, { outcome, rule, reason }: Decision) {
+  const { token } = facts;
+  if (token === null || isTokenSpent(facts)) return undefined;
+  const { kind, id, credential } = token;
+  const isDeclined = outcome === 'declined';
+  const why = { code: rule, reason };
+  if (credential == null) {
+    return { kind, id, workflowId: checkoutWorkflowId(id), status: isDeclined ? 'declined' : 'paid', ...why };
+  }
+  const { status: from } = credential;
+  const move = moveCredential(from, isDeclined ? 'decline' : 'consume', false);
+  const status = move.outcome === 'moved' ? move.next : from;
+  return { kind, id, workflowId: mppCredentialWorkflowId(id), from, status, ...why };
 }
 
 /** No personal data: amounts, codes, versions and the merchant. */

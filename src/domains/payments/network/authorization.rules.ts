@@ -25,10 +25,13 @@ export type Candidate = MatchableIntent & {
   readonly transactionId?: string | undefined;
 };
 
-/** The checkout whose payment token the charge carries: paid for one intent, once, up to its ceiling. */
+/** The payment token that the charge carries, of a checkout or of an MPP credential: for one intent, once, up to its ceiling. */
 export type TokenFacts = {
   readonly intentId: string;
   readonly isUsed: boolean;
+  readonly isExpired?: boolean | undefined;
+  /** The only merchant that it pays; without one it pays the merchant that it was given to. */
+  readonly merchantId?: string | null | undefined;
   readonly ceilingCents: number | null;
 };
 
@@ -170,16 +173,21 @@ function attestedFirst(candidates: readonly Candidate[], policy: Policy | null, 
 
 /** A payment token pays only for its intent, whatever else the rules would allow. */
 function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }: Found): Why | undefined {
-  const { kind, amountCents } = spending.request;
+  const { kind, amountCents, merchant } = spending.request;
   if (token === null || kind === 'verification') return undefined;
   if (token.isUsed) return { rule: 'token_used', reason: 'the payment token was used before', trace: [] };
+  if (token.isExpired === true) return { rule: 'token_expired', reason: 'the payment token has expired', trace: [] };
+  if (token.merchantId != null && merchant?.id !== token.merchantId) {
+    const reason = `the payment token is for merchant ${token.merchantId}, asked by ${merchant?.id ?? 'nobody'}`;
+    return { rule: 'token_merchant', reason, trace: [] };
+  }
   const ceilingCents = token.ceilingCents ?? 0;
   if (amountCents > ceilingCents) {
     const reason = `the payment token is for up to ${inWords(ceilingCents)}, asked ${inWords(amountCents)}`;
     return { rule: 'over_ceiling', reason, trace: [] };
   }
   if (candidate?.id === token.intentId) return undefined;
-  const why = mismatch?.reason ?? `intent ${token.intentId} of its checkout is not open any more`;
+  const why = mismatch?.reason ?? `intent ${token.intentId} is not open any more`;
   return { rule: 'checkout_intent', reason: `the payment token pays for nothing: ${why}`, trace: [] };
 }
 

@@ -53,7 +53,7 @@ export async function claimMessage(
   if (same !== undefined) {
     const answer = sameAnswer(same, requestHash, message.id);
     if (same.misfit !== null && isRefused(answer)) throw misfitRefusal(message, same.misfit);
-    return { known: bookingAnswer.parse(answer) };
+    return { known: bookingAnswer.strip().parse(answer) };
   }
   const authorization = stored.find((one) => one.kind === 'authorization' && one.id === message.authorizationId);
   if (message.currency !== undefined && message.currency !== 'EUR') return { misfit: 'other_currency' };

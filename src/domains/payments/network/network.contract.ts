@@ -69,7 +69,7 @@ export type ClearingMessage = z.output<typeof clearingMessage>;
 export type ReversalMessage = z.output<typeof reversalMessage>;
 
 export const authorizationAnswer = z
-  .object({
+  .strictObject({
     decision: z.enum(['approved', 'partial', 'declined']),
     approvedCents: z.int(),
     transactionId: z.string().nullable().meta({ description: 'null only for a card that is not known' }),
@@ -78,7 +78,7 @@ export const authorizationAnswer = z
   })
   .meta({ id: 'AuthorizationAnswer', description: 'The decision about an authorization.' });
 export const bookingAnswer = z
-  .object({
+  .strictObject({
     transactionId: z.string().nullable().meta({
       description: 'null while the authorization has not been seen, and for a card that is not known',
     }),
@@ -109,11 +109,11 @@ export const networkArea = defineArea({
       fires: [
         ...(['transaction.created', 'transaction.authorization', 'transaction.declined'] as const),
         ...(['intent.matched', 'intent.mismatched', 'intent.failed', 'intent.completed'] as const),
-        ...(['risk.review_required', 'intent.created'] as const),
+        ...(['risk.review_required', 'intent.created', 'mpp.credential.consumed'] as const),
         // What clearings and reversals that came before it change, as it books them.
         ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
         ...(['transaction.updated', 'risk.alert_created', 'intent_window.completed'] as const),
-        ...(['card.closed', 'card.frozen'] as const),
+        ...(['mpp.transaction.completed', 'card.closed', 'card.frozen'] as const),
       ],
     },
     clearCardPayment: {
@@ -128,8 +128,8 @@ export const networkArea = defineArea({
       success: { status: 200, body: bookingAnswer },
       fires: [
         ...(['transaction.settlement', 'transaction.settled', 'transaction.completed', 'risk.alert_created'] as const),
-        ...(['intent.matched', 'intent.completed', 'intent_window.completed'] as const),
-        ...(['card.closed', 'card.frozen'] as const),
+        ...(['intent.matched', 'intent.completed', 'intent.cancelled', 'intent_window.completed'] as const),
+        ...(['mpp.transaction.completed', 'card.closed', 'card.frozen'] as const),
       ],
     },
     reverseCardPayment: {
@@ -143,7 +143,8 @@ export const networkArea = defineArea({
       body: reversalMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [
-        ...(['transaction.updated', 'transaction.completed', 'card.closed', 'card.frozen'] as const),
+        ...(['transaction.updated', 'transaction.completed', 'mpp.transaction.completed'] as const),
+        ...(['card.closed', 'card.frozen'] as const),
         ...(['intent.completed', 'intent.cancelled', 'intent_window.completed', 'intent_window.missed'] as const),
       ],
     },

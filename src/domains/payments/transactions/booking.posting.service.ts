@@ -67,6 +67,6 @@ const closedAgent = query((from, given: Given<{ agentId: string }>) =>
 );
 
 /** The booking transaction has locked the agent (lock_payment). */
-export async function isAgentClosed(tx: Tx, { agentId }: TransactionRow): Promise<boolean> {
+export async function isAgentClosed(tx: Tx, { agentId }: { readonly agentId: string }): Promise<boolean> {
   return (await runSql(tx, `select 1 from agents where id = $1 and status = 'closed'`, [agentId])) > 0;
 }

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { recordChanges } from '../../../events/record.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
 import { type Cause, causedBy } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import {
@@ -16,8 +16,12 @@ import {
   lockIntent,
   payWindowAgain,
   settleWindow,
+  stateOf,
 } from '../../spending/intents/index.ts';
+import { whyPastDeadline } from '../../spending/intents/intent.rules.ts';
 import { clearing, release } from '../../treasury/index.ts';
+import { credentialOfTransaction } from '../mpp-credentials/mpp-credential.queries.ts';
+import { completionOf } from '../mpp-credentials/mpp-credential.wire.ts';
 import { alerts, changeOf, completion } from './booking.changes.ts';
 import { isAgentClosed, post, restOf, type Source } from './booking.posting.service.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
@@ -53,8 +57,16 @@ export async function bookClearing(
     changeOf(row, 'transaction.settlement', { amountCents, isFinal, networkId: source.id }),
     { ...changeOf(row, 'transaction.settled'), audited: false },
     ...completion(row, change),
+    ...(await machinePayment(tx, row, change)),
     ...alerts(row, { change, before, owedCents }),
   ]);
+}
+
+/** A completed transaction of an MPP credential completes the machine payment, unless its merchant has before. */
+async function machinePayment(tx: Tx, row: TransactionRow, { completes }: TransactionChange): Promise<Change[]> {
+  if (!completes || row.rail !== 'mpp') return [];
+  const credential = await credentialOfTransaction(tx, row.id);
+  return credential === null || credential.verifiedAt != null ? [] : [completionOf(credential)];
 }
 
 const isNothing = ({ next }: TransactionChange, row: TransactionRow): boolean =>
@@ -122,7 +134,7 @@ async function giveBack(
   const postings = amountCents === 0 ? [] : release({ ...drawn, amountCents });
   await post(tx, row, { kind: kind === 'expiry' ? 'hold_expiry' : 'reversal', source, postings }, cause);
   const updated = changeOf(row, 'transaction.updated', { [kind]: source.id, releasedCents: amountCents });
-  await recordChanges(tx, cause, [updated, ...completion(row, change)]);
+  await recordChanges(tx, cause, [updated, ...completion(row, change), ...(await machinePayment(tx, row, change))]);
   return amountCents;
 }
 
@@ -185,7 +197,7 @@ async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Ca
   const intent = await lockIntent(tx, intentId);
   if (intent.recurring != null) return tellWindow(tx, row, intent, ending, cause);
   if (intent.status !== 'approved') return;
-  if (isCollected && intent.matchedTransactionId == null && intent.expiresAt > cause.at) {
+  if (isCollected && intent.matchedTransactionId == null && whyPastDeadline(stateOf(intent), cause.at) === undefined) {
     await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
   }
   if (intent.matchedTransactionId !== row.id) return;

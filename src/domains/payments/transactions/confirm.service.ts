@@ -12,7 +12,7 @@ import { recordTransition } from '../../../platform/transitions.ts';
 import type { IntentRow } from '../../spending/intents/index.ts';
 import { blankTransaction } from './blank-transaction.ts';
 import { recordCreated } from './booking.service.ts';
-import { TransactionRow } from './transaction.entity.ts';
+import { type TransactionFields, TransactionRow } from './transaction.entity.ts';
 import { linkWindowMs } from './transaction.rules.ts';
 import { transactionData } from './transaction.wire.ts';
 
@@ -22,6 +22,8 @@ export async function insertConfirmed(
   intent: IntentRow,
   id: TransactionRow['id'],
   cause: Cause,
+  /** Where more is known of the payment than its intent says. */
+  known: Partial<Pick<TransactionFields, 'rail' | 'amountCents' | 'requestedCents' | 'merchant' | 'merchantId'>> = {},
 ): Promise<TransactionRow> {
   const row = tx.create(
     TransactionRow,
@@ -41,6 +43,7 @@ export async function insertConfirmed(
       runId: cause.runId ?? null,
       createdAt: cause.at,
       updatedAt: cause.at,
+      ...known,
     }),
   );
   await tx.flush();

@@ -20,7 +20,7 @@ import { wantedOutcomes } from '../simulations/simulation.rules.ts';
 import { linkWindowMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
 const transactionEventOut = z
-  .object({
+  .strictObject({
     kind: z.enum(['authorization', 'clearing', 'reversal', 'expiry']),
     networkId: z.string().nullable(),
     requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the network’s own message' }),
@@ -31,7 +31,7 @@ const transactionEventOut = z
   .meta({ id: 'TransactionEvent', description: 'A message of the card network about a transaction.' });
 
 export const transactionOut = z
-  .object({
+  .strictObject({
     id: idOut('transaction'),
     ownerId: idOut('owner'),
     agentId: idOut('agent'),

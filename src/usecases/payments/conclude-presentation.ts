@@ -1,0 +1,145 @@
+/**
+ * Records what the merchant answered to a presented credential, or that it gave no answer in time. The charge settles the
+ * payment where it is known; without one a receipt completes the intent, and any other answer leaves it open or refused.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import { jsonOf } from '../../domains/payments/mpp/challenge.wire.ts';
+import { longestReceiptBytes, readReceipt } from '../../domains/payments/mpp/credential.wire.ts';
+import { merchantBodyWire } from '../../domains/payments/mpp-payments/merchant-body.wire.ts';
+import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
+import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import {
+  answerDueAt,
+  commandAfterAnswer,
+  type MerchantSays,
+  merchantSays,
+  takesReceipt,
+} from '../../domains/payments/mpp-payments/mpp-payment.rules.ts';
+import {
+  bodyContext,
+  changeMppPayment,
+  type KeptReceipt,
+  keepMerchantAnswer,
+  lockMppPaymentWithIntent,
+  type MerchantAnswer,
+  receiptContext,
+} from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import type { PresentedAnswer } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Cause } from '../../platform/cause.ts';
+import { completePaidIntent } from './complete-paid-intent.ts';
+import { causeOfStep, refusal, type StepDeps } from './mpp-payment-step.ts';
+
+type Row = Readonly<MppPaymentRow>;
+export type Presented = { readonly answer: PresentedAnswer; readonly challengeId: string };
+
+/** The first answer of the merchant stays. */
+export async function recordAnswer(deps: StepDeps, row: Row, { answer, challengeId }: Presented): Promise<Row> {
+  if (answer.outcome === 'answered') {
+    const receipt = receiptOf(answer, challengeId);
+    const sealed = await seal(deps, row.id, answer, receipt);
+    const says = merchantSays(answer.status, receipt?.receipt != null);
+    const cause = await causeOfStep(deps, row, 'answer');
+    return deps.database.write(async (tx) => {
+      const locked = await lockMppPaymentWithIntent(tx, row);
+      const real = new Date();
+      keepMerchantAnswer(tx, locked, sealed, { cause, real });
+      return conclude(tx, locked, says, cause, real);
+    });
+  }
+  const cause = await causeOfStep(deps, row, 'no_answer');
+  return deps.database.write(async (tx) => {
+    const locked = await lockMppPaymentWithIntent(tx, row);
+    const real = new Date();
+    if (answer.outcome === 'no_answer') return conclude(tx, locked, 'nothing', cause, real);
+    const why = refusal(answer.reason, unsentInWords[answer.reason]);
+    // Nothing has left Bursar, so no one can have charged.
+    return changeMppPayment(tx, locked, 'withhold', why, cause, { real });
+  });
+}
+
+const unsentInWords = {
+  address_refused: 'the address of the merchant may not be connected to any more',
+  unreachable: 'the merchant could not be connected to',
+} as const;
+
+type Answered = Extract<PresentedAnswer, { outcome: 'answered' }>;
+
+/** Only with a delivery; on a refusal it means nothing. */
+const receiptOf = ({ status, receipt }: Answered, challengeId: string): KeptReceipt | undefined =>
+  merchantSays(status, false) === 'delivered' ? keptReceipt(receipt ?? '', challengeId) : undefined;
+
+async function seal(
+  { vault }: StepDeps,
+  id: string,
+  { status, body }: Answered,
+  receipt: KeptReceipt | undefined,
+): Promise<MerchantAnswer> {
+  return {
+    merchantStatus: status,
+    sealedReceipt: receipt === undefined ? null : await vault.seal(JSON.stringify(receipt), receiptContext(id)),
+    sealedBody: await vault.seal(JSON.stringify(merchantBodyWire(body)), bodyContext(id)),
+  };
+}
+
+/**
+ * A receipt that Bursar cannot decode is kept as it is; one that is for another payment proves nothing about this one,
+ * and is not kept.
+ */
+function keptReceipt(raw: string, challengeId: string): KeptReceipt | undefined {
+  if (raw === '' || raw.length > longestReceiptBytes) return undefined;
+  const reading = readReceipt(raw, challengeId);
+  if (reading.ok) return { raw, receipt: reading.receipt };
+  return jsonOf(raw) === undefined ? { raw, receipt: null } : undefined;
+}
+
+async function conclude(
+  tx: Tx,
+  row: MppPaymentRow,
+  says: MerchantSays,
+  cause: Cause,
+  real: Date,
+): Promise<MppPaymentRow> {
+  const chargeOutcome = row.chargeOutcome ?? null;
+  if (says === 'receipted' && chargeOutcome === null) return settleByReceipt(tx, row, cause, real);
+  const command = commandAfterAnswer(chargeOutcome, says);
+  return changeMppPayment(tx, row, command, reasonOf(row, command), cause, { real });
+}
+
+/** The network has not asked yet. Its charge is linked to the transaction when it comes. */
+async function settleByReceipt(tx: Tx, row: MppPaymentRow, cause: Cause, real: Date): Promise<MppPaymentRow> {
+  if (!takesReceipt({ status: row.status, chargeOutcome: row.chargeOutcome ?? null })) return row;
+  const { amountCents = null, credentialId } = row;
+  const paid = { id: newId('transaction'), credentialId, amountCents };
+  const transactionId = await completePaidIntent(tx, await lockIntent(tx, row.intentId), paid, cause);
+  const change = { chargeOutcome: 'approved', chargeSource: 'receipt', transactionId } as const;
+  return changeMppPayment(tx, row, 'pay', change, cause, { real });
+}
+
+/** The charge says why it was declined; without a charge it was the merchant. */
+function reasonOf(row: MppPaymentRow, command: ReturnType<typeof commandAfterAnswer>) {
+  if (command !== 'decline') return {};
+  if (row.chargeOutcome != null)
+    return { outcomeCode: row.chargeCode ?? null, outcomeReason: row.chargeReason ?? null };
+  const outcomeReason = `the merchant answered ${row.merchantStatus} to the credential`;
+  return { outcomeCode: 'merchant_declined', outcomeReason };
+}
+
+/** The merchant's time to answer is up. A credential that was not sent by now is not sent any more. */
+export const endPresentation =
+  (deps: StepDeps) =>
+  async (paymentId: string): Promise<Row> => {
+    const row = await mppPaymentOf(deps.database.read(), paymentId);
+    const cause = await causeOfStep(deps, row, 'no_answer');
+    return deps.database.write(async (tx) => {
+      const locked = await lockMppPaymentWithIntent(tx, row);
+      const real = new Date();
+      const dueAt = answerDueAt({ sentAt: locked.sentAt ?? null, sendUntil: locked.sendUntil ?? null });
+      if (locked.status !== 'presenting' || dueAt === null || dueAt > real.getTime()) return locked;
+      if (locked.sentAt != null) return conclude(tx, locked, 'nothing', cause, real);
+      const why = refusal('not_sent', 'the credential was not sent in time');
+      return changeMppPayment(tx, locked, 'withhold', why, cause, { real });
+    });
+  };

@@ -1,0 +1,119 @@
+/**
+ * Obtains the credential of a machine payment: requests the resource, compares its challenge with intent, policy and
+ * rules, and has the credential minted. Nothing that pays leaves Bursar. A repeat goes on from the row.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mpp-credential.entity.ts';
+import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
+import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import {
+  changeMppPayment,
+  lockMppPayment,
+  lockMppPaymentWithIntent,
+  type MppPaymentChange,
+} from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import { whyInactive } from '../spending/assert-active.ts';
+import { evaluateChallenge } from './evaluate-challenge.ts';
+import { type MintDeps, mintCredential, mintReserved } from './mint-credential.ts';
+import type { MintedCredentials } from './minted-credentials.ts';
+import {
+  type CauseOfStep,
+  causesOf,
+  credentialOrderOf,
+  notMinted,
+  type OpenedChallenge,
+  openChallenge,
+  type Refusal,
+  refusal,
+  type StepDeps,
+} from './mpp-payment-step.ts';
+import { type PaidResourceDeps, requestPaidResource } from './request-paid-resource.ts';
+import { type CredentialOrder, reserveCredential } from './reserve-credential.ts';
+
+type Row = Readonly<MppPaymentRow>;
+type Deps = StepDeps & MintDeps & PaidResourceDeps & { readonly mintedCredentials: MintedCredentials };
+
+type Asked = {
+  readonly opened: Extract<OpenedChallenge, { readonly ok: true }>;
+  /** Of the row, where the challenge is not kept yet. */
+  readonly change: MppPaymentChange;
+};
+
+/** Throws `unavailable` while the processor or the merchant's key set does not answer. */
+export const obtainCredential = (deps: Deps) => {
+  const request = requestPaidResource(deps);
+  const allow = allowPayment(deps);
+  const [mint, mintAnew] = [mintReserved(deps), mintCredential(deps)];
+  return async (paymentId: string): Promise<Row> => {
+    const row = await mppPaymentOf(deps.database.read(), paymentId);
+    if (!['requested', 'challenged', 'allowed'].includes(row.status)) return row;
+    const asked = row.status === 'requested' ? await request(row) : await keptChallenge(deps, row);
+    const causeOf = await causesOf(deps, row);
+    if ('refused' in asked) return refuse(deps, row, asked.refused, causeOf);
+    const allowed = row.status === 'allowed' ? undefined : await allow(row, asked, causeOf);
+    if (allowed !== undefined && 'refused' in allowed) return refuse(deps, row, allowed.refused, causeOf, asked.change);
+    let after: Row = row;
+    const alongside = async (tx: Tx): Promise<void> => {
+      const locked = await lockMppPayment(tx, paymentId);
+      after = await changeMppPayment(tx, locked, 'mint', {}, causeOf('mint'), { real: new Date() });
+    };
+    const minted =
+      allowed === undefined
+        ? await mintAnew(credentialOrderOf(row, asked.opened), causeOf('mint'), alongside)
+        : await mint(allowed.order, allowed.credential, causeOf('mint'), alongside);
+    if (minted.outcome !== 'minted') return refuse(deps, row, notMinted(minted), causeOf);
+    deps.mintedCredentials.keep(row.credentialId, minted);
+    return after;
+  };
+};
+
+async function keptChallenge(deps: Deps, row: Row): Promise<Asked | { readonly refused: Refusal }> {
+  const opened = await openChallenge(deps, row);
+  return opened.ok ? { opened, change: {} } : { refused: refusal('challenge_expired', opened.reason) };
+}
+
+type Allowed =
+  | { readonly order: CredentialOrder; readonly credential: MppCredentialRow }
+  | { readonly refused: Refusal };
+
+/**
+ * One transaction keeps the challenge, decides by the facts of now and reserves the credential. A later change of the
+ * facts may still lead the mint or the network's authorization to another decision.
+ */
+const allowPayment = (deps: Deps) => {
+  const reserve = reserveCredential({ evaluateChallenge: evaluateChallenge(deps) });
+  return (row: Row, { opened, change }: Asked, causeOf: CauseOfStep): Promise<Allowed> =>
+    deps.database.write(async (tx) => {
+      const order = credentialOrderOf({ ...row, ...change }, opened);
+      const why = await whyInactive(tx, row);
+      const reserved =
+        why === undefined
+          ? await reserve(tx, order, causeOf('allow'))
+          : ({ ok: false, code: 'inactive', reason: why } as const);
+      if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
+      const locked = await lockMppPayment(tx, row.id);
+      const real = new Date();
+      await changeMppPayment(tx, locked, 'challenge', change, causeOf('challenge'), { real });
+      await changeMppPayment(tx, locked, 'allow', {}, causeOf('allow'), { real });
+      // Another attempt has gone further meanwhile, or has ended the payment: this one reserves nothing.
+      if (locked.status !== 'allowed') throw new DomainError('conflict', `payment ${row.id} is ${locked.status}`);
+      return { order, credential: reserved.row };
+    });
+};
+
+/** `asked`: what the row keeps of the challenge that is refused. */
+const refuse = (
+  { database }: Deps,
+  row: Row,
+  why: Refusal,
+  causeOf: CauseOfStep,
+  asked?: MppPaymentChange,
+): Promise<MppPaymentRow> =>
+  database.write(async (tx) => {
+    const locked = await lockMppPaymentWithIntent(tx, row);
+    const real = new Date();
+    if (asked !== undefined) await changeMppPayment(tx, locked, 'challenge', asked, causeOf('challenge'), { real });
+    return changeMppPayment(tx, locked, 'refuse', why, causeOf('refuse'), { real });
+  });

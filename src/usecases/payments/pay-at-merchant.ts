@@ -1,0 +1,126 @@
+/**
+ * Pays for a resource that a merchant sells by HTTP 402. One transaction writes the payment and its workflow run, the
+ * workflow makes the outbound calls, and the answer is the state of the row when the time limit ends.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
+import { latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
+import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
+import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
+import { mppPaymentWorkflowId, payAtMerchant } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
+import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
+import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { refuseUnpayable } from '../../domains/spending/intents/intent.state.service.ts';
+import { refuseClosedWindow } from '../../domains/spending/intents/windows/window.now.service.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
+import { type Call, mayReach, ownOf } from '../../http/caller.ts';
+import type { ReachedId } from '../../http/reaches.ts';
+import { DomainError, unavailable } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { second } from '../../kernel/instant.ts';
+import { inRunOf } from '../../platform/cause.ts';
+import type { WorkflowGateway } from '../../temporal/gateway.ts';
+import { assertAgentAndCardActive } from '../spending/assert-active.ts';
+import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
+import { refuseOpenPayment } from './refuse-open-payment.ts';
+
+type AskDeps = { readonly database: Database; readonly gateway: Pick<WorkflowGateway, 'ask'> };
+
+export type PayAtMerchantDeps = AskDeps & {
+  /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
+  readonly refusalOfUrl: (url: string) => string | undefined;
+};
+
+export type PayOrder = { readonly url: string; readonly intentId: ReachedId<'intent'>; readonly cardId: string };
+
+/** The run answers each question within 8 s, so that the last one is answered before 30 s are over. */
+export const askForMs = 21 * second;
+
+export const payAtMerchantOnce =
+  (deps: PayAtMerchantDeps) =>
+  async (order: PayOrder, call: Call): Promise<Readonly<MppPaymentRow>> => {
+    const why = deps.refusalOfUrl(order.url);
+    if (why !== undefined) throw new DomainError('invalid_request', `body.url: ${why}`);
+    const ids = { id: call.newId('mppPayment'), credentialId: call.newId('mppCredential') };
+    const opened = await deps.database.write((tx) => begin(tx, ids, order, call));
+    return answeredPayment(deps, opened, { requestId: call.requestId, until: Date.now() + askForMs });
+  };
+
+/** `until`: when the last question is asked at the latest, in real time. */
+type Asking = { readonly requestId: string; readonly until: number };
+
+/** The payment with an answer for its caller. Refuses where nothing was spent, and while the outcome is not known. */
+export async function answeredPayment(
+  deps: AskDeps,
+  opened: Readonly<MppPaymentRow>,
+  asking: Asking,
+): Promise<Readonly<MppPaymentRow>> {
+  const row = await settled(deps, opened, asking);
+  const result = payResult(outcomeOf(row));
+  if (result.kind === 'answered') return row;
+  if (result.kind === 'refused') throw new DomainError(result.code, result.why);
+  throw unknownOutcome(row.id);
+}
+
+/** Waits for the outcome by asking the workflow, as long as the caller may be kept waiting. */
+async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPaymentRow>, { requestId, until }: Asking) {
+  const { id } = opened;
+  let row = opened;
+  for (let asks = 0; payResult(outcomeOf(row)).kind === 'unknown' && (asks === 0 || Date.now() < until); asks++) {
+    try {
+      // Another update id for each question: a repeat asks anew, and the row makes it harmless.
+      await gateway.ask(mppPaymentWorkflowId(id), payAtMerchant, {}, `${id}/${requestId}/${asks}`);
+    } catch (error) {
+      const found = await findMppPayment(database.read(), id);
+      if (found !== null && payResult(outcomeOf(found)).kind !== 'unknown') return found; // It was faster than the answer.
+      throw withPaymentId(error, id);
+    }
+    row = await mppPaymentOf(database.read(), id);
+  }
+  return row;
+}
+
+const header = (id: string) => ({ 'X-Service-Payment-Id': id });
+
+const unknownOutcome = (id: string): DomainError => {
+  const { message, code } = unavailable(`the outcome of payment ${id} is not known yet; it is never paid again`);
+  return new DomainError(code, message, { retryAfterSeconds: 5, headers: header(id) });
+};
+
+function withPaymentId(error: unknown, id: string): unknown {
+  if (!(error instanceof DomainError) || error.code !== 'unavailable') return error;
+  const { message, code, retryAfterSeconds = 5 } = error;
+  return new DomainError(code, message, { retryAfterSeconds, headers: header(id), cause: error });
+}
+
+type Ids = { readonly id: Id<'mppPayment'>; readonly credentialId: Id<'mppCredential'> };
+
+async function begin(tx: Tx, ids: Ids, { url, intentId, cardId }: PayOrder, call: Call): Promise<MppPaymentRow> {
+  const known = await findMppPayment(tx, ids.id);
+  if (known !== null) return known; // This very request began it.
+  const found = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
+  await lockSpending(tx, found.agentId);
+  const intent = await lockIntent(tx, intentId);
+  await refuse(tx, intent, cardId, call.cause.at);
+  return openMppPayment(tx, { ...ids, intent, url }, inRunOf(call.cause, intent));
+}
+
+async function refuse(tx: Tx, intent: IntentRow, cardId: string, at: Date): Promise<void> {
+  await refuseOpenPayment(tx, intent.id);
+  refuseUnpayable(intent, at);
+  if (intent.cardId !== cardId)
+    throw new DomainError('invalid_state', `intent ${intent.id} is for card ${intent.cardId}, not for ${cardId}`);
+  await refuseClosedWindow(tx, intent, at);
+  await assertAgentAndCardActive(tx, intent);
+  refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
+  const checkout = await latestCheckout(tx, intent.id);
+  if (checkout !== null && !isFinalCheckout(checkout.status))
+    throw new DomainError('invalid_state', `checkout ${checkout.id} of this intent is under way`);
+}

@@ -1,0 +1,17 @@
+/**
+ * Refuses to pay an intent that has a machine payment under way: its outcome may be unknown, and it is never paid a
+ * second time. The caller has locked the intent.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import { openMppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { DomainError } from '../../kernel/errors.ts';
+
+export async function refuseOpenPayment(tx: Tx, intentId: string): Promise<void> {
+  const open = await openMppPaymentOf(tx, intentId);
+  if (open === null) return;
+  throw new DomainError(
+    'invalid_state',
+    `payment ${open.id} of this intent is ${open.status}; read it, or repeat the request that began it with its Idempotency-Key`,
+  );
+}

@@ -1,0 +1,92 @@
+/**
+ * Reserves an MPP credential for an intent: evaluates the challenge under the intent's lock and writes the row, in the
+ * caller's transaction. Mints nothing. At most one live credential and no open checkout of an intent exist beside it.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import { latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
+import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
+import type { Challenge, ChargeRequest } from '../../domains/payments/mpp/challenge.wire.ts';
+import { type Refused, refused } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
+import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mpp-credential.entity.ts';
+import {
+  findMppCredential,
+  lockLiveCredentialOf,
+} from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
+import { isPastExpiry } from '../../domains/payments/mpp-credentials/mpp-credential.rules.ts';
+import {
+  expireMppCredential,
+  reserveMppCredential,
+} from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
+import { openMppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { notFound } from '../../kernel/errors.ts';
+import { type Cause, inRunOf } from '../../platform/cause.ts';
+import type { EvaluateChallenge } from './evaluate-challenge.ts';
+
+export type CredentialOrder = {
+  readonly credentialId: MppCredentialRow['id'];
+  readonly intentId: string;
+  readonly cardId: string;
+  /** The payment that mints; null where the caller presents the credential. */
+  readonly paymentId: string | null;
+  readonly challenge: Challenge;
+  readonly charge: ChargeRequest;
+  /** Of the address that sent the challenge; null where only the challenge is known. */
+  readonly origin: string | null;
+};
+
+export type Reservation = { readonly ok: true; readonly row: MppCredentialRow } | Refused;
+
+/** A repeat finds the row of the first time. */
+export const reserveCredential =
+  ({ evaluateChallenge }: { readonly evaluateChallenge: EvaluateChallenge }) =>
+  async (tx: Tx, order: CredentialOrder, caller: Cause): Promise<Reservation> => {
+    const { credentialId, intentId, paymentId, charge } = order;
+    const found = await findIntent(tx, intentId);
+    if (found === null) throw notFound('intent', intentId);
+    await lockSpending(tx, found.agentId);
+    const known = await findMppCredential(tx, credentialId);
+    if (known !== null) return { ok: true, row: known };
+    const intent = await lockIntent(tx, intentId);
+    const cause = causeOfStep(inRunOf(caller, intent), credentialId, 'reserve');
+    const underWay = await otherPayment(tx, intent, { cause, paymentId });
+    if (underWay !== undefined) return refused('intent', underWay);
+    const evaluation = await evaluateChallenge(tx, { ...order, intent }, cause.at);
+    if (!evaluation.ok) return evaluation;
+    const { payee, ceilingCents } = evaluation;
+    const { challenge, origin } = order;
+    const wanted = {
+      ...{ id: credentialId, intent, paymentId, challenge, origin, payee, ceilingCents },
+      amountCents: charge.amountCents,
+    };
+    return { ok: true, row: await reserveMppCredential(tx, wanted, cause, new Date()) };
+  };
+
+/** Why another payment of the intent may still be made. A credential past its expiry is marked. */
+async function otherPayment(
+  tx: Tx,
+  intent: IntentRow,
+  { cause, paymentId }: { readonly cause: Cause; readonly paymentId: string | null },
+): Promise<string | undefined> {
+  const payment = await openMppPaymentOf(tx, intent.id);
+  if (payment !== null && payment.id !== paymentId) return `payment ${payment.id} of this intent is ${payment.status}`;
+  const now = new Date();
+  const live = await lockLiveCredentialOf(tx, intent.id);
+  if (live !== null && !isPastExpiry(live, now))
+    return `credential ${live.id} of this intent is valid until ${live.expiresAt.toISOString()}`;
+  if (live !== null) await expireMppCredential(tx, live, causeOfStep(cause, live.id, 'expire'), now);
+  const checkout = await latestCheckout(tx, intent.id);
+  if (checkout !== null && !isFinalCheckout(checkout.status))
+    return `checkout ${checkout.id} of this intent is under way`;
+  return undefined;
+}
+
+/** Each step of a credential happens once, no matter who causes it. */
+export const causeOfStep = (cause: Cause, credentialId: string, step: string): Cause => ({
+  ...cause,
+  causeId: `mpp-credential:${credentialId}:${step}`,
+});
