@@ -5,14 +5,11 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
-import {
-  decideIntent,
-  type IntentRow,
-  intentWorkflowId,
-  moveIntent,
-  stateOf,
-} from '../../domains/spending/intents/index.ts';
-import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { decideIntent, intentWorkflowId } from '../../domains/spending/intents/intent.messages.ts';
+import { moveIntent } from '../../domains/spending/intents/intent.rules.ts';
+import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import type { AssertionEnvelope } from '../../http/webauthn.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';

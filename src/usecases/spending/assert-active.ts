@@ -4,7 +4,7 @@
  */
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
-import type { IntentRow } from '../../domains/spending/intents/index.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { DomainError } from '../../kernel/errors.ts';
 
 const holderOf = query((from, given: Given<{ agentId: string; cardId: string }>) =>
@@ -16,9 +16,17 @@ const holderOf = query((from, given: Given<{ agentId: string; cardId: string }>)
     .where('c.id', '=', given('cardId')),
 );
 
-export async function assertAgentAndCardActive(tx: Tx, { agentId, cardId }: IntentRow): Promise<void> {
+export async function assertAgentAndCardActive(tx: Tx, intent: IntentRow): Promise<void> {
+  const why = await whyInactive(tx, intent);
+  if (why !== undefined) throw new DomainError('policy_denied', why);
+}
+
+/** Undefined where both may pay. */
+export async function whyInactive(
+  tx: Tx,
+  { agentId, cardId }: Pick<IntentRow, 'agentId' | 'cardId'>,
+): Promise<string | undefined> {
   const holder = await holderOf.first(tx, { agentId, cardId });
-  if (holder?.agent !== 'active')
-    throw new DomainError('policy_denied', `agent ${agentId} is ${holder?.agent ?? 'not there'}`);
-  if (holder.card !== 'active') throw new DomainError('policy_denied', `card ${cardId} is ${holder.card}`);
+  if (holder?.agent !== 'active') return `agent ${agentId} is ${holder?.agent ?? 'not there'}`;
+  return holder.card === 'active' ? undefined : `card ${cardId} is ${holder.card}`;
 }

@@ -4,15 +4,14 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import type { Matter, Passkey } from '../../domains/identity/index.ts';
-import {
-  findIntent,
-  type IntentRow,
-  maxChargeCentsOf,
-  recordAttestation,
-  refuseSettled,
-} from '../../domains/spending/intents/index.ts';
-import { attestedUntil, policyOfAgent } from '../../domains/spending/policies/index.ts';
+import type { Matter } from '../../domains/identity/passkeys/challenge.service.ts';
+import type { Passkey } from '../../domains/identity/passkeys/passkey.queries.ts';
+import { recordAttestation, refuseSettled } from '../../domains/spending/intents/intent.attestation.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { maxChargeCentsOf } from '../../domains/spending/intents/max-charge.queries.ts';
+import { attestedUntil } from '../../domains/spending/policies/attestation.rules.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import type { AssertionEnvelope, PasskeyChallenge } from '../../http/webauthn.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';

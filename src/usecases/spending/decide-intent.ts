@@ -4,14 +4,10 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import {
-  applyToLockedIntent,
-  holderOf,
-  type IntentCommand,
-  type IntentRow,
-  type LockedIntent,
-  lockIntentFor,
-} from '../../domains/spending/intents/index.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { type LockedIntent, lockIntentFor } from '../../domains/spending/intents/intent.lock.service.ts';
+import { holderOf } from '../../domains/spending/intents/intent.queries.ts';
+import { applyToLockedIntent, type IntentCommand } from '../../domains/spending/intents/intent.service.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';

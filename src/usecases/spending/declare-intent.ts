@@ -5,21 +5,17 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import type { ApprovalLinks } from '../../domains/identity/approvals/index.ts';
+import type { ApprovalLinks } from '../../domains/identity/approvals/approval-link.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { findByClientId, findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { insertIntent, type NewIntent } from '../../domains/spending/intents/intent.service.ts';
+import type { DeclareBody } from '../../domains/spending/intents/intent-declaration.contract.ts';
+import { agentStanding } from '../../domains/spending/policies/policy.queries.ts';
 import {
-  type DeclareBody,
-  findByClientId,
-  findIntent,
-  type IntentRow,
-  insertIntent,
-  type NewIntent,
-} from '../../domains/spending/intents/index.ts';
-import {
-  agentStanding,
   policyCheckOf,
   type RequestFacts,
   type SpendingDecision,
-} from '../../domains/spending/policies/index.ts';
+} from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';

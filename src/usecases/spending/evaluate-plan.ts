@@ -4,19 +4,17 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { lockSpending } from '../../domains/payments/index.ts';
+import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { PolicyRow } from '../../domains/spending/policies/policy.entity.ts';
+import { type AgentStanding, agentStanding, policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import {
-  type AgentStanding,
-  agentStanding,
   evaluateSpending,
   type IntentFacts,
-  type PolicyRow,
-  policyOf,
-  policyOfAgent,
   type RequestFacts,
   type SpendingDecision,
   type SpendingPhase,
-} from '../../domains/spending/policies/index.ts';
+} from '../../domains/spending/policies/policy.rules.ts';
+import { policyOf } from '../../domains/spending/policies/policy.wire.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { type Card, cardFactsOf } from '../cards/card-facts.ts';
 import { countersOf } from './spending-facts.ts';

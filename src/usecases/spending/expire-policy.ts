@@ -6,13 +6,10 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { closeCardsOf, freezeCardsByPolicy, lockCardsOf } from '../../domains/cards/index.ts';
-import {
-  agentStanding,
-  type ExpirationAction,
-  lockExpiredPolicy,
-  markExpired,
-} from '../../domains/spending/policies/index.ts';
+import { closeCardsOf, freezeCardsByPolicy, lockCardsOf } from '../../domains/cards/cards/card.service.ts';
+import { agentStanding } from '../../domains/spending/policies/policy.queries.ts';
+import type { ExpirationAction } from '../../domains/spending/policies/policy.rules.ts';
+import { lockExpiredPolicy, markExpired } from '../../domains/spending/policies/policy-expiry.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 
 export const expirePolicy =

@@ -1,15 +1,13 @@
 /** The intent as an approval subject: the content of its approver's page, and the effect of a decision. @module */
-import type { ApprovalCase, ApprovalSubject, ApproverChanges, Ending } from '../../domains/identity/approvals/index.ts';
-import {
-  applyToIntent,
-  findIntent,
-  type IntentRow,
-  type IntentStatus,
-  maxChargeCentsOf,
-  stateOf,
-  statusAsOf,
-} from '../../domains/spending/intents/index.ts';
-import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/approval-subject.ts';
+import type { ApproverChanges } from '../../domains/identity/approvals/decision.messages.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { type IntentStatus, statusAsOf } from '../../domains/spending/intents/intent.rules.ts';
+import { applyToIntent } from '../../domains/spending/intents/intent.service.ts';
+import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
+import { maxChargeCentsOf } from '../../domains/spending/intents/max-charge.queries.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { eurosFromCents } from '../../kernel/money.ts';
 import type { ApproveIntent } from './approve-intent.ts';

@@ -3,8 +3,9 @@
  * decides, not the policy of the declaration. Pure: policy and intent are arguments.
  * @module
  */
-import type { IntentRow } from '../../domains/spending/intents/index.ts';
-import { type AttestationTerms, type PolicyRow, whyUnattested } from '../../domains/spending/policies/index.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { type AttestationTerms, whyUnattested } from '../../domains/spending/policies/attestation.rules.ts';
+import type { PolicyRow } from '../../domains/spending/policies/policy.entity.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
 

@@ -6,11 +6,14 @@
  */
 import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { type CardRow, findCard } from '../../domains/cards/index.ts';
-import type { ApprovalLinks } from '../../domains/identity/approvals/index.ts';
-import { lockAgent } from '../../domains/parties/index.ts';
-import type { AuthorizationFacts, AuthorizationMessage, Received } from '../../domains/payments/index.ts';
-import { insertIntent } from '../../domains/spending/intents/index.ts';
+import type { CardRow } from '../../domains/cards/cards/card.entity.ts';
+import { findCard } from '../../domains/cards/cards/card.queries.ts';
+import type { ApprovalLinks } from '../../domains/identity/approvals/approval-link.service.ts';
+import { lockAgent } from '../../domains/parties/agents/agent.queries.ts';
+import type { AuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
+import type { AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
+import type { Received } from '../../domains/payments/network/received-message.ts';
+import { insertIntent } from '../../domains/spending/intents/intent.service.ts';
 import { recordChanges } from '../../events/record.ts';
 import { newId } from '../../kernel/ids.ts';
 import { day, later } from '../../kernel/instant.ts';

@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { oneRowOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { type CounterFacts, type SpendingFacts, spendingCounters } from '../../domains/spending/policies/index.ts';
+import type { CounterFacts, SpendingFacts } from '../../domains/spending/policies/policy.rules.ts';
+import { spendingCounters } from '../../domains/spending/policies/spending-counters.queries.ts';
 import { add } from '../../kernel/money.ts';
 
 const counters = spendingCounters(z.date());

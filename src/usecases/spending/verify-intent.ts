@@ -5,22 +5,22 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { markVerified, transactionsPaidFor } from '../../domains/payments/index.ts';
-import {
-  findIntent,
-  type IntentRow,
-  latestCompletedWindow,
-  lockIntent,
-  mismatchesOf,
-  noteVerified,
-  type VerifyBody,
-} from '../../domains/spending/intents/index.ts';
-import { policyOfAgent, tolerancePercentOf } from '../../domains/spending/policies/index.ts';
+import { markVerified, transactionsPaidFor } from '../../domains/payments/transactions/verification.service.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import type { VerifyBody } from '../../domains/spending/intents/intent-declaration.contract.ts';
+import { mismatchesOf } from '../../domains/spending/intents/verification.rules.ts';
+import { noteVerified } from '../../domains/spending/intents/verification.service.ts';
+import { latestCompletedWindow } from '../../domains/spending/intents/windows/window.queries.ts';
+import { tolerancePercentOf } from '../../domains/spending/policies/intent-match.rules.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
+import type { ReachedId } from '../../http/reaches.ts';
 import { DomainError } from '../../kernel/errors.ts';
 
 export type Verified = {
-  readonly intentId: string;
+  readonly intentId: ReachedId<'intent'>;
   readonly verified: boolean;
   readonly mismatches: string[];
   readonly transactionsUpdated: number;
@@ -28,10 +28,10 @@ export type Verified = {
 
 export const verifyIntent =
   ({ database }: { readonly database: Database }) =>
-  (intentId: string, actual: VerifyBody, call: Call): Promise<Verified> =>
+  (intentId: ReachedId<'intent'>, actual: VerifyBody, call: Call): Promise<Verified> =>
     database.write((tx) => verify(tx, intentId, actual, call));
 
-async function verify(tx: Tx, intentId: string, actual: VerifyBody, call: Call): Promise<Verified> {
+async function verify(tx: Tx, intentId: ReachedId<'intent'>, actual: VerifyBody, call: Call): Promise<Verified> {
   mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
   const intent = await lockIntent(tx, intentId);
   const transactionId = await paidBy(tx, intent);

@@ -7,7 +7,7 @@ import { limits } from '../../../platform/limits.ts';
 import { evidenceTypes, isWebAddress } from './evidence.rules.ts';
 
 const evidenceOut = z
-  .object({
+  .strictObject({
     id: idOut('evidence'),
     intentId: idOut('intent'),
     agentId: idOut('agent'),
@@ -64,6 +64,7 @@ export const evidenceArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'evidence.read',
       query: z.strictObject({ intentId: id('intent') }),
+      unpaged: 'an intent has few: limits.ts',
       success: { status: 200, body: z.array(evidenceOut) },
       refusals: ['agent_isolation', 'not_found'],
     },

@@ -5,7 +5,7 @@ import { intentStatuses } from './intent.rules.ts';
 import { cadences } from './windows/recurrence.rules.ts';
 import { windowStatuses } from './windows/window.rules.ts';
 
-const recurringOut = z.object({
+const recurringOut = z.strictObject({
   cadence: z.enum(cadences),
   windowStartDaysBefore: z.int(),
   windowEndDaysAfter: z.int(),
@@ -18,11 +18,11 @@ const windowShape = {
   from: instantOut,
   to: instantOut.meta({ description: 'belongs to it no more' }),
 };
-const currentWindowOut = z.object(windowShape);
+const currentWindowOut = z.strictObject(windowShape);
 export type IntentWindowWire = z.infer<typeof currentWindowOut>;
 
 export const intentWindowOut = z
-  .object({
+  .strictObject({
     ...windowShape,
     intentId: idOut('intent'),
     status: z.enum(windowStatuses),
@@ -35,7 +35,7 @@ export const approverGrammar =
   'Who approved it: `policy`, `key:` with the id of the owner’s key, `passkey:` with the id of the passkey, `signal:` with what the approver typed';
 
 export const intentOut = z
-  .object({
+  .strictObject({
     id: idOut('intent'),
     ownerId: idOut('owner'),
     agentId: idOut('agent'),
@@ -47,7 +47,7 @@ export const intentOut = z
     expiresAt: instantOut,
     cardId: idOut('card'),
     policyCheck: z
-      .object({
+      .strictObject({
         allowed: z.boolean(),
         requiresApproval: z.boolean(),
         reason: z
@@ -74,6 +74,9 @@ export const intentOut = z
       .string()
       .nullable()
       .meta({ description: 'what is paying for it now; of a recurring one its windows say it' }),
+    openPaymentId: z.string().nullable().meta({
+      description: 'the machine payment for it that has not ended: it neither expires nor is cancelled meanwhile',
+    }),
     transactionId: z.string().nullable().meta({ description: 'what paid for it; of a recurring one the last charge' }),
     attestedAt: instantOut.nullable().meta({
       description:

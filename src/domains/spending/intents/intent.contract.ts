@@ -90,7 +90,7 @@ export const intentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({
+          .strictObject({
             intentId: idOut('intent'),
             verified: z.boolean(),
             mismatches: z.array(z.string()).meta({
@@ -115,7 +115,7 @@ export const intentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({
+          .strictObject({
             id: idOut('intent'),
             status: z.literal('approved'),
             approvedBy: z.string().meta({ description: approverGrammar }),
@@ -137,7 +137,7 @@ export const intentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
+          .strictObject({ id: idOut('intent'), attestedAt: instantOut, validUntil: instantOut })
           .meta({ id: 'AttestedIntent', description: 'An intent that a passkey has signed.' }),
       },
       refusals: ['invalid_state', 'not_found'],
@@ -155,7 +155,7 @@ export const intentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('intent'), status: z.literal('denied') })
+          .strictObject({ id: idOut('intent'), status: z.literal('denied') })
           .meta({ id: 'DeniedIntent', description: 'An intent that was denied.' }),
       },
       refusals: ['invalid_state', 'not_found'],
@@ -174,7 +174,7 @@ export const intentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('intent'), status: z.literal('cancelled') })
+          .strictObject({ id: idOut('intent'), status: z.literal('cancelled') })
           .meta({ id: 'CancelledIntent', description: 'An intent that was cancelled.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],

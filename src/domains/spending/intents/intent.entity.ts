@@ -38,6 +38,8 @@ export const IntentSchema = defineEntity({
     deniedReason: p.string().nullable(),
     completedAt: p.datetime().nullable(),
     matchedTransactionId: p.string().nullable(),
+    openPaymentId: p.string().nullable(),
+    openPaymentAt: p.datetime().nullable(),
     transactionId: p.string().nullable(),
     verified: p.boolean(),
     requestId: p.string(),

@@ -8,6 +8,8 @@ export type IntentView = {
   readonly intentId: Id<'intent'>;
   readonly status: IntentStatus;
   readonly isMatched: boolean;
+  /** The machine payment that has not ended; the deadline waits for it. */
+  readonly openPaymentId: string | null;
   /** ISO 8601, business time. */
   readonly expiresAt: string;
   readonly amountCents: number;

@@ -6,10 +6,10 @@
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { type Handlers, type Output, Reply } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import type { AssertionEnvelope } from '../../../http/webauthn.ts';
-import { eurosFromCents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { WorkflowGateway } from '../../../temporal/gateway.ts';
@@ -18,13 +18,10 @@ import type { intentsArea } from './intent.contract.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentWorkflowId } from './intent.messages.ts';
 import { listIntents } from './intent.queries.ts';
-import { isFinalIntent, statusAsOf } from './intent.rules.ts';
+import { intentRecords } from './intent.record.service.ts';
 import { revokeIntent } from './intent.service.ts';
-import { stateOf } from './intent.state.service.ts';
-import { intentWire, type PublishedIntent, windowWire } from './intent.wire.ts';
+import { windowWire } from './intent.wire.ts';
 import type { DeclareBody, VerifyBody } from './intent-declaration.contract.ts';
-import type { IntentWire } from './intent-shapes.contract.ts';
-import { maxChargeCentsOf } from './max-charge.queries.ts';
 import { listWindows } from './windows/window.queries.ts';
 
 export type IntentDeps = {
@@ -44,7 +41,7 @@ export type IntentDeps = {
   /** Evaluates and inserts; `isNew` is false for a repeated `clientIntentId`. */
   readonly declare: (declaration: DeclareBody, call: Call) => Promise<{ row: IntentRow; isNew: boolean }>;
   readonly verify: (
-    intentId: string,
+    intentId: ReachedId<'intent'>,
     actual: VerifyBody,
     call: Call,
   ) => Promise<Output<(typeof intentsArea)['operations']['verifyIntent']>>;
@@ -54,7 +51,7 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   declareIntent: async ({ body }, call) => {
     const { row, isNew } = await deps.declare(body, call);
     if (isNew) deps.gateway.startSoon(intentWorkflowId(row.id));
-    const record = await withLinks(deps, [row], call);
+    const record = await intentRecords(deps, [row], call);
     return new Reply(isNew ? 201 : 200, record(row));
   },
 
@@ -63,11 +60,11 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     const { ownerId, agentId = query.agentId } = own;
     const filter = { ownerId, agentId, status: query.status, now };
     const found = await listIntents(deps.database.read(), filter, pageOfQuery(query));
-    const record = await withLinks(deps, found.data, { ...call, now: async () => now });
+    const record = await intentRecords(deps, found.data, { caller: call.caller, now: async () => now });
     return mapPage(found, record);
   },
 
-  getIntent: async ({ records: { intent } }, call) => (await withLinks(deps, [intent], call))(intent),
+  getIntent: async ({ records: { intent } }, call) => (await intentRecords(deps, [intent], call))(intent),
 
   listIntentWindows: async ({ params: { id }, query }) => {
     return mapPage(await listWindows(deps.database.read(), id, pageOfQuery(query)), (row) => ({
@@ -104,29 +101,3 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
     return { id, status: 'cancelled' };
   },
 });
-
-/**
- * An agent never gets the approver's link. Past its deadline an intent is returned as expired, whether or not its
- * workflow run has marked it yet.
- */
-async function withLinks(
-  { database, links }: IntentDeps,
-  found: readonly PublishedIntent[],
-  { caller, now }: Call,
-): Promise<(row: PublishedIntent) => IntentWire> {
-  const at = found.every(({ status }) => isFinalIntent(status)) ? undefined : await now();
-  const statusOf = (row: PublishedIntent) => (at === undefined ? row.status : statusAsOf(stateOf(row), at));
-  const waiting = found.filter((row) => statusOf(row) === 'pending_approval');
-  const most = await maxChargeCentsOf(database.read(), waiting);
-  const ids = caller.kind === 'key' ? waiting.map(({ id }) => id) : [];
-  const urls = ids.length === 0 ? undefined : await links.urlsOf(database.read(), ids);
-  return (row) => {
-    const [wire, status] = [intentWire(row), statusOf(row)];
-    return Object.assign(wire, {
-      status,
-      window: status === 'approved' ? wire.window : null,
-      maxChargeEuros: status === 'pending_approval' ? eurosFromCents(most(row)) : null,
-      approvalUrl: urls?.get(row.id) ?? null,
-    });
-  };
-}

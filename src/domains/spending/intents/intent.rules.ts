@@ -26,6 +26,8 @@ export type IntentState = {
   readonly status: IntentStatus;
   /** Set from the approved authorization until it is fully reversed or its hold expires. */
   readonly matchedTransactionId: string | null;
+  /** The machine payment that was begun for it and has not ended. Its outcome may be unknown for days. */
+  readonly openPaymentId: string | null;
   /** Paid for window by window: charges move its windows, and never the intent. */
   readonly isRecurring: boolean;
 };
@@ -67,7 +69,7 @@ export function moveIntent(from: IntentState, kind: IntentCommandKind, seen: boo
   if (!mayReceive[from.status].includes(kind)) {
     return { outcome: 'refused', why: `cannot ${kind} an intent that is ${from.status}` };
   }
-  const why = refusedAsRecurring(from, kind) ?? refusedWhileMatched(from, kind);
+  const why = refusedAsRecurring(from, kind) ?? refusedWhileMatched(from, kind) ?? refusedWhilePaying(from, kind);
   return why === undefined ? { outcome: 'moved', next } : { outcome: 'refused', why };
 }
 
@@ -88,6 +90,12 @@ function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: Intent
   return undefined;
 }
 
+/** The merchant may charge for it, or has charged already. */
+const refusedWhilePaying = ({ openPaymentId }: IntentState, kind: IntentCommandKind): string | undefined =>
+  openPaymentId !== null && (kind === 'expire' || kind === 'cancel')
+    ? `cannot ${kind} an intent while payment ${openPaymentId} for it is open`
+    : undefined;
+
 export const isFinalIntent = (status: IntentStatus): boolean => mayReceive[status].length === 0;
 
 /** What the workflow of an intent waits for: a person's decision or the policy's, then the payment. */
@@ -98,10 +106,14 @@ export type IntentDue = 'deadline' | 'windowEnd';
 export type IntentDeadline = { readonly expiresAt: Date };
 type Deadlines = IntentDeadline & { readonly windowToAt?: Date | null | undefined };
 
-/**
- * The facts that an intent has reached, and its due times. A matched intent waits for its clearing without a
- * deadline.
- */
+/** A transaction or an open machine payment is paying for it: no deadline counts meanwhile. */
+export const isBeingPaid = ({
+  matchedTransactionId,
+  openPaymentId,
+}: Pick<IntentState, 'matchedTransactionId' | 'openPaymentId'>): boolean =>
+  matchedTransactionId !== null || openPaymentId !== null;
+
+/** The facts that an intent has reached, and its due times: none while something is paying for it. */
 export function intentFacts(
   state: IntentState & Deadlines,
   now: Date,
@@ -109,7 +121,7 @@ export function intentFacts(
   const final = isFinalIntent(state.status);
   const isDecided = state.status !== 'pending_approval';
   const reached: readonly IntentFact[] = final ? ['decided', 'paid'] : isDecided ? ['decided'] : [];
-  if (final || state.matchedTransactionId !== null) return { final, reached, dueInMs: {} };
+  if (final || isBeingPaid(state)) return { final, reached, dueInMs: {} };
   const inMs = (at: Date): number => at.getTime() - now.getTime();
   const windowEnds = state.status === 'approved' ? (state.windowToAt ?? null) : null;
   const deadline = { deadline: inMs(state.expiresAt) };
@@ -117,13 +129,16 @@ export function intentFacts(
 }
 
 /** Everything with an expiry is refused at use, whatever its stored state. */
-const isPastDeadline = ({ expiresAt, matchedTransactionId }: IntentState & IntentDeadline, now: Date): boolean =>
-  matchedTransactionId === null && expiresAt.getTime() <= now.getTime();
+const isPastDeadline = (state: IntentState & IntentDeadline, now: Date): boolean =>
+  !isBeingPaid(state) && state.expiresAt.getTime() <= now.getTime();
 
 export const whyPastDeadline = (state: IntentState & IntentDeadline, now: Date): string | undefined =>
   isPastDeadline(state, now) ? `the intent expired at ${state.expiresAt.toISOString()}` : undefined;
 
-/** Why nothing may be paid for it now, in words; undefined where something may. Windows are not looked at. */
+/**
+ * Why nothing may be paid for it now, in words; undefined where something may. Windows are not looked at, and an open
+ * payment of it is not either: it is refused where another one begins.
+ */
 export function whyUnpayable(state: IntentState & IntentDeadline, now: Date): string | undefined {
   const { status, matchedTransactionId } = state;
   if (status !== 'approved') return `the intent is ${status}; only an approved one can be paid for`;

@@ -76,6 +76,8 @@ export async function insertIntent(
     deniedReason: fresh.status === 'denied' ? fresh.policyCheck.reason : null,
     completedAt: null,
     matchedTransactionId: null,
+    openPaymentId: null,
+    openPaymentAt: null,
     transactionId: null,
     verified: false,
     requestId: cause.requestId,
@@ -207,7 +209,7 @@ export function changeOf(row: IntentRow, event: IntentEvent, details: Record<str
 
 async function followUp(tx: Tx, row: IntentRow, { isOwnWorkflow = false }: ApplyOptions): Promise<void> {
   const id = intentWorkflowId(row.id);
-  const due = row.matchedTransactionId == null ? dueAt(row) : null;
+  const due = dueAt(row);
   if (isFinalIntent(row.status)) await closeWorkflowRun(tx, id, { isOwnStep: isOwnWorkflow });
   else await (isOwnWorkflow ? setWorkflowRunDue(tx, id, due) : wakeWorkflowRun(tx, id, due));
 }

@@ -7,11 +7,13 @@ import { DomainError } from '../../../kernel/errors.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { type IntentDeadline, type IntentState, statusAsOf, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
 
-type Standing = Pick<IntentRow, 'status' | 'matchedTransactionId' | 'recurring' | 'expiresAt'>;
+/** The columns that say where an intent stands. */
+export type Standing = Pick<IntentRow, 'status' | 'matchedTransactionId' | 'openPaymentId' | 'recurring' | 'expiresAt'>;
 
 export const stateOf = (row: Standing): IntentState & IntentDeadline => ({
   status: row.status,
   matchedTransactionId: row.matchedTransactionId ?? null,
+  openPaymentId: row.openPaymentId ?? null,
   isRecurring: (row.recurring ?? null) !== null,
   expiresAt: row.expiresAt,
 });

@@ -3,7 +3,13 @@
  * @module
  */
 import type { MatchableIntent } from '../policies/policy.rules.ts';
-import { closedBecause, type Recurring, type Schedule, type TakenWindow } from './windows/recurrence.rules.ts';
+import {
+  closedBecause,
+  type Recurring,
+  type Schedule,
+  type TakenWindow,
+  windowAt,
+} from './windows/recurrence.rules.ts';
 
 type Declared = {
   readonly id: string;
@@ -20,6 +26,22 @@ type Planned = {
 export function scheduleOf({ recurring, anchorAt, expiresAt }: Planned): Schedule | undefined {
   if (recurring == null || anchorAt == null) return undefined;
   return { recurring, anchorAt, endsAt: expiresAt };
+}
+
+type Kept = Planned & {
+  readonly id: string;
+  readonly openPaymentId?: string | null | undefined;
+  readonly openPaymentAt?: Date | null | undefined;
+};
+
+/** Why a charge that is not of the intent's open payment pays for nothing; of a recurring intent in one window only. */
+export function whyKeptForPayment(intent: Kept, at: Date): string | undefined {
+  const { id, openPaymentId, openPaymentAt } = intent;
+  if (openPaymentId == null || openPaymentAt == null) return undefined;
+  const schedule = scheduleOf(intent);
+  const isOtherWindow =
+    schedule !== undefined && windowAt(schedule, openPaymentAt)?.number !== windowAt(schedule, at)?.number;
+  return isOtherWindow ? undefined : `intent ${id} is kept for payment ${openPaymentId}, which has not ended`;
 }
 
 /** `taken`: what is known of the window that `at` lies in. */

@@ -32,11 +32,11 @@ const termsOut = {
   amountTolerancePercent: z.number().nullable(),
 };
 
-const policyTermsOut = z.object(termsOut).meta({ id: 'PolicyTerms', description: 'Spending rules.' });
+const policyTermsOut = z.strictObject(termsOut).meta({ id: 'PolicyTerms', description: 'Spending rules.' });
 export type PolicyTermsWire = z.infer<typeof policyTermsOut>;
 
 export const policyOut = z
-  .object({
+  .strictObject({
     id: idOut('policy'),
     agentId: idOut('agent').nullable().meta({ description: 'null for a template' }),
     ownerId: idOut('owner'),
@@ -53,11 +53,11 @@ export const policyOut = z
 export type PolicyWire = z.infer<typeof policyOut>;
 
 export const presetOut = z
-  .object({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
+  .strictObject({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
   .meta({ id: 'PolicyPreset', description: 'A built-in set of rules.' });
 
 const traceOut = z.array(
-  z.object({
+  z.strictObject({
     rule: z.string(),
     outcome: z.enum(['pass', 'needs_approval', 'deny']),
     figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
@@ -65,7 +65,7 @@ const traceOut = z.array(
 );
 
 export const simulation = z
-  .object({
+  .strictObject({
     allowed: z.boolean(),
     requiresApproval: z.boolean(),
     reason: z.string().nullable(),

@@ -45,6 +45,7 @@ export const policiesArea = defineArea({
       summary: 'The built-in presets',
       auth: ['key', 'agent'],
       scope: 'policies.read',
+      unpaged: 'the presets are fixed',
       success: { status: 200, body: z.array(presetOut) },
       refusals: [],
     },
@@ -169,7 +170,7 @@ export const policiesArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('policy'), deleted: z.literal(true) })
+          .strictObject({ id: idOut('policy'), deleted: z.literal(true) })
           .meta({ id: 'DeletedPolicy', description: 'A policy template that was deleted.' }),
       },
       refusals: ['invalid_state', 'not_found'],

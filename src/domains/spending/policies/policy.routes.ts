@@ -9,9 +9,9 @@ import { mapPage } from '../../../kernel/page.ts';
 import type { policiesArea } from './policy.contract.ts';
 import { type AgentStanding, listPolicies, policyOfAgent } from './policy.queries.ts';
 import { policyCheckOf, type RequestFacts, type SpendingDecision } from './policy.rules.ts';
-import { applyRules, changePolicy, createTemplate, deleteTemplate } from './policy.service.ts';
+import { applyRules, changePolicy, createTemplate, deleteTemplate, presetNamed } from './policy.service.ts';
 import { policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
-import { isPresetId, type Preset, presetIds, presets } from './preset.rules.ts';
+import { type Preset, presetIds, presets } from './preset.rules.ts';
 
 export type PolicyDeps = {
   readonly database: Database;
@@ -39,10 +39,7 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
 
   listPolicyPresets: async () => presetIds.map((id) => presetWire(presets[id])),
 
-  getPolicyPreset: async ({ params: { presetId } }) => {
-    if (!isPresetId(presetId)) throw notFound('preset', `${presetId}; there are ${presetIds.join(', ')}`);
-    return presetWire(presets[presetId]);
-  },
+  getPolicyPreset: async ({ params: { presetId } }) => presetWire(presetNamed(presetId)),
 
   simulatePolicy: async ({ body: { amountCents, merchant, mcc, country }, records: { agent } }, call) => {
     const tx = deps.database.read();
@@ -71,10 +68,10 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     );
   },
 
-  applyPolicy: async ({ params: { agentId }, body, own }, call) => {
+  applyPolicy: async ({ params: { agentId }, body, own: { ownerId } }, call) => {
     const source = body.presetId === undefined ? { policyId: body.policyId ?? '' } : { presetId: body.presetId };
     return policyWire(
-      await inTransaction(deps, call, (tx, cause) => applyRules(tx, cause, agentId, own.ownerId, source)),
+      await inTransaction(deps, call, (tx, cause) => applyRules(tx, cause, { agentId, ownerId }, source)),
     );
   },
 

@@ -18,7 +18,15 @@ import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
 import { policyEventData, termsOf } from './policy.wire.ts';
 import { keepExpiryWorkflow } from './policy-expiry.service.ts';
-import { defaultTerms, fallbackPreset, type PresetId, presets } from './preset.rules.ts';
+import {
+  defaultTerms,
+  fallbackPreset,
+  isPresetId,
+  type Preset,
+  type PresetId,
+  presetIds,
+  presets,
+} from './preset.rules.ts';
 
 export type NewTemplate = {
   readonly newId: Id<'policy'>;
@@ -38,7 +46,8 @@ export async function createTemplate(tx: Tx, cause: Cause, { newId, ownerId, ter
 }
 
 /** `of`: a policy's own id, or the agent whose policy it is. */
-export type PolicyName = TemplateName | { readonly agentId: string; readonly ownerId: string };
+export type PolicyName = TemplateName | HolderName;
+type HolderName = { readonly agentId: ReachedId<'agent'>; readonly ownerId: string };
 type TemplateName = { readonly id: ReachedId<'policy'>; readonly ownerId: string };
 
 /** Fields left out stay as they are. An expiry counts from here. The same cause changes a policy once. */
@@ -64,29 +73,28 @@ export async function changePolicy(
   return row;
 }
 
+export function presetNamed(name: string): Preset {
+  if (!isPresetId(name)) throw notFound('preset', `${name}; there are ${presetIds.join(', ')}`);
+  return presets[name];
+}
+
 export type RulesSource = { readonly presetId: PresetId } | { readonly policyId: string };
 
 /** Overwrites all rules of an agent with a preset's or another policy's. */
-export async function applyRules(
-  tx: Tx,
-  cause: Cause,
-  agentId: string,
-  ownerId: string,
-  source: RulesSource,
-): Promise<PolicyRow> {
+export async function applyRules(tx: Tx, cause: Cause, of: HolderName, source: RulesSource): Promise<PolicyRow> {
   const terms =
-    'presetId' in source ? presets[source.presetId].terms : await termsOfPolicy(tx, ownerId, source.policyId);
-  return changePolicy(tx, cause, { agentId, ownerId }, terms);
+    'presetId' in source ? presets[source.presetId].terms : await termsOfPolicy(tx, of.ownerId, source.policyId);
+  return changePolicy(tx, cause, of, terms);
 }
 
 /** Sending an agent's record back with its own policy is no change and restarts no expiry. */
 export async function replaceRules(
   tx: Tx,
   cause: Cause,
-  { agentId, ownerId, policyId }: { agentId: string; ownerId: string; policyId: string },
+  { agentId, ownerId, policyId }: HolderName & { readonly policyId: string },
 ): Promise<void> {
   const own = await lockPolicy(tx, { agentId, ownerId });
-  if (own.id !== policyId) await applyRules(tx, cause, agentId, ownerId, { policyId });
+  if (own.id !== policyId) await applyRules(tx, cause, { agentId, ownerId }, { policyId });
 }
 
 export async function deleteTemplate(tx: Tx, cause: Cause, { id, ownerId }: TemplateName): Promise<void> {

@@ -122,7 +122,11 @@ const usageCount: Check = ({ counters, request }, { maxUsageCount }) => {
 const intentStands: Check = ({ intent, request, phase }, policy) => {
   if (phase === 'declare' || isVerification(request)) return undefined;
   if (intent === undefined) {
-    return policy.requireIntent ? deny('require_intent', 'no approved intent fits this charge', {}) : undefined;
+    const why =
+      phase === 'transfer'
+        ? 'a transfer has no intent, and the policy requires one'
+        : 'no approved intent fits this charge';
+    return policy.requireIntent ? deny('require_intent', why, {}) : undefined;
   }
   const figures = { intentId: intent.id, status: intent.status, expectedCents: intent.expectedAmountCents };
   if (intent.status !== 'approved') return deny('intent', `intent ${intent.id} is ${intent.status}`, figures);

@@ -95,8 +95,11 @@ export const noSpending: CounterFacts = {
 
 export type RiskFacts = { readonly outcome: 'allow' | 'review' | 'deny'; readonly signals: readonly string[] };
 
-/** `access`: the card is about to be used, and nobody has asked for the money yet. */
-export type SpendingPhase = 'declare' | 'access' | 'charge';
+/**
+ * `access`: the card is about to be used, and no one has asked for the money yet. `transfer`: money moves to a wallet of
+ * the owner at once, without card, merchant and intent.
+ */
+export type SpendingPhase = 'declare' | 'access' | 'charge' | 'transfer';
 
 export type SpendingFacts = {
   /** Business time of the decision. */

@@ -4,6 +4,8 @@
  * @module
  */
 import type { IntentRow } from '../intent.entity.ts';
+import { isBeingPaid } from '../intent.rules.ts';
+import { type Standing, stateOf } from '../intent.state.service.ts';
 import { scheduleOf } from '../matchable-intent.rules.ts';
 import { type Window, windowNotOver } from './recurrence.rules.ts';
 
@@ -22,6 +24,9 @@ export function show(intent: IntentRow, window: Window | undefined): void {
   intent.windowToAt = window?.toAt ?? null;
 }
 
-/** When the workflow run acts next, unless a payment is in progress. */
-export const dueAt = ({ status, windowToAt, expiresAt }: IntentRow): Date =>
-  status === 'approved' ? (windowToAt ?? expiresAt) : expiresAt;
+/** When the workflow run acts next; null while a payment is in progress. */
+export function dueAt(intent: Standing & Pick<IntentRow, 'windowToAt'>): Date | null {
+  if (isBeingPaid(stateOf(intent))) return null;
+  const { status, windowToAt, expiresAt } = intent;
+  return status === 'approved' ? (windowToAt ?? expiresAt) : expiresAt;
+}

@@ -6,16 +6,22 @@ import { scheduleOf } from '../matchable-intent.rules.ts';
 import { spanInWords, windowAt, windowNotOver } from './recurrence.rules.ts';
 import { findWindow, type WindowRow } from './window.queries.ts';
 
-/** What is known of the window that `at` lies in: null where nothing has paid for it yet. */
+/** A charge of an open machine payment counts as of when the payment was begun, whatever has passed since. */
+export const payableAt = ({ openPaymentAt }: Pick<IntentRow, 'openPaymentAt'>, at: Date): Date => openPaymentAt ?? at;
+
+/**
+ * What is known of the window that `at` lies in: null where nothing has paid for it yet. While a machine payment is open
+ * it is that payment's window.
+ */
 export async function windowOfNow(tx: Tx, intent: IntentRow, at: Date): Promise<WindowRow | null> {
   const schedule = scheduleOf(intent);
-  const window = schedule === undefined ? undefined : windowAt(schedule, at);
+  const window = schedule === undefined ? undefined : windowAt(schedule, payableAt(intent, at));
   return window === undefined ? null : findWindow(tx, intent.id, window.number);
 }
 
 export function isBetweenWindows(intent: IntentRow, at: Date): boolean {
   const schedule = scheduleOf(intent);
-  return schedule !== undefined && windowAt(schedule, at) === undefined;
+  return schedule !== undefined && windowAt(schedule, payableAt(intent, at)) === undefined;
 }
 
 /** Says nothing to an intent that is for one payment. */

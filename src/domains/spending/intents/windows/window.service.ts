@@ -19,13 +19,14 @@ import { scheduleOf } from '../matchable-intent.rules.ts';
 import { dueAt, show } from './current-window.ts';
 import { type Window, windowAt, windowNumbered } from './recurrence.rules.ts';
 import { windowChangeOf } from './window.changes.ts';
+import { payableAt } from './window.now.service.ts';
 import { findWindow, type WindowRow, windowColumns, windowOfTransaction } from './window.queries.ts';
 import { moveWindow, type WindowCommand, type WindowStatus } from './window.rules.ts';
 
 /** The form was filled elsewhere: the window of now is paid for, by this transaction alone. The intent is locked. */
 export async function completeWindowNow(tx: Tx, intent: IntentRow, transactionId: string, cause: Cause): Promise<void> {
   const schedule = scheduleOf(intent);
-  const window = schedule === undefined ? undefined : windowAt(schedule, cause.at);
+  const window = schedule === undefined ? undefined : windowAt(schedule, payableAt(intent, cause.at));
   if (window === undefined) throw new DomainError('invalid_state', 'no window of this intent is open now');
   const known = await findWindow(tx, intent.id, window.number);
   await move(tx, intent, known ?? fresh(intent, window), { command: 'complete', transactionId }, cause);
@@ -79,6 +80,7 @@ export async function endWindows(tx: Tx, intentId: string, cause: Cause): Promis
   const intent = await lockIntent(tx, intentId);
   const schedule = scheduleOf(intent);
   if (intent.status !== 'approved' || schedule === undefined || intent.windowNumber == null) return intent;
+  if (intent.openPaymentId != null) return intent; // Its payment may still be charged in a window that is over.
   const over: Window[] = [];
   let number = intent.windowNumber;
   for (; over.length < endedAtOnce; number++) {

@@ -1,2 +1,0 @@
-/** The public interface of evidence. @module */
-export { evidenceArea } from './evidence.contract.ts';
