@@ -3,7 +3,8 @@
  * worker knows that the API sent it. The same for every approval subject.
  * @module
  */
-import { type ApproverChanges, askedAs, type Decision, signDecision } from '../../domains/identity/approvals/index.ts';
+import type { ApproverChanges, Decision } from '../../domains/identity/approvals/decision.messages.ts';
+import { askedAs, signDecision } from '../../domains/identity/approvals/decision-signature.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Message } from '../../kernel/message.ts';
 import { type Cause, inRunOf, type OriginatingCall } from '../../platform/cause.ts';

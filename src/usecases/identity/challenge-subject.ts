@@ -5,11 +5,12 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import type { Matter, RelyingParty } from '../../domains/identity/index.ts';
+import type { Matter } from '../../domains/identity/passkeys/challenge.service.ts';
 import { type AskedBy, makeChallenge } from '../../domains/identity/passkeys/challenge.service.ts';
 import { enrolledPasskeys, type Passkey } from '../../domains/identity/passkeys/passkey.queries.ts';
 import { mayAttest } from '../../domains/identity/passkeys/passkey.rules.ts';
 import { requestChallenge } from '../../domains/identity/passkeys/passkey.wire.ts';
+import type { RelyingParty } from '../../domains/identity/passkeys/relying-party.ts';
 import type { PasskeyChallenge } from '../../http/webauthn.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';

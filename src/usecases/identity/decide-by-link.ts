@@ -4,18 +4,19 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import type { ApprovalWire } from '../../domains/identity/approvals/approval.contract.ts';
+import type { ApprovalDeps } from '../../domains/identity/approvals/approval.routes.ts';
+import { approvedWithOf, passkeyState } from '../../domains/identity/approvals/approval.rules.ts';
+import { subjectBehind } from '../../domains/identity/approvals/approval-link.service.ts';
 import {
   type ApprovalCase,
-  type ApprovalDeps,
   type ApprovalSubjects,
-  type ApprovalWire,
-  approvedWithOf,
-  passkeyState,
-  subjectBehind,
   subjectOfId,
-} from '../../domains/identity/approvals/index.ts';
-import { approvesFrom, enrolledPasskeys, lastGoneAt, type RelyingParty } from '../../domains/identity/index.ts';
-import { agentNames } from '../../domains/parties/index.ts';
+} from '../../domains/identity/approvals/approval-subject.ts';
+import { enrolledPasskeys, lastGoneAt } from '../../domains/identity/passkeys/passkey.queries.ts';
+import { approvesFrom } from '../../domains/identity/passkeys/passkey.rules.ts';
+import type { RelyingParty } from '../../domains/identity/passkeys/relying-party.ts';
+import { agentNames } from '../../domains/parties/agents/agent.queries.ts';
 import { businessTimeInWords } from '../../http/business-time.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { challengeSubject } from './challenge-subject.ts';

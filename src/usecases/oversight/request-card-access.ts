@@ -9,21 +9,14 @@ import type { AccessRequest } from '../../domains/oversight/access-events/access
 import { findAccessEvent } from '../../domains/oversight/access-events/access-event.queries.ts';
 import type { AccessEventDeps } from '../../domains/oversight/access-events/access-event.routes.ts';
 import { accessAnswerOf } from '../../domains/oversight/access-events/access-event.rules.ts';
-import {
-  findIntent,
-  type IntentRow,
-  matchableIntent,
-  stateOf,
-  statusAsOf,
-  whyUnpayable,
-  windowOfNow,
-} from '../../domains/spending/intents/index.ts';
-import {
-  agentStanding,
-  type IntentFacts,
-  policyOfAgent,
-  type SpendingDecision,
-} from '../../domains/spending/policies/index.ts';
+import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
+import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { statusAsOf, whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
+import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
+import { matchableIntent } from '../../domains/spending/intents/matchable-intent.rules.ts';
+import { windowOfNow } from '../../domains/spending/intents/windows/window.now.service.ts';
+import { agentStanding, policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
+import type { IntentFacts, SpendingDecision } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { recordAccess } from '../../events/access.ts';
 import { notFound } from '../../kernel/errors.ts';

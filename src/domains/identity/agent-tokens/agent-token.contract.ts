@@ -19,13 +19,13 @@ const known = {
 };
 
 const NewToken = z
-  .object({ ...known, token: z.string().meta({ description: 'the secret; shown only here' }) })
+  .strictObject({ ...known, token: z.string().meta({ description: 'the secret; shown only here' }) })
   .meta({ id: 'NewAgentToken', description: 'An agent token with its secret, which is shown only once.' });
 
 const listed = { ...known, createdAt: instantOut, lastUsedAt: instantOut.nullable(), revokedAt: instantOut.nullable() };
-const Token = z.object(listed).meta({ id: 'AgentToken', description: 'An agent token, without its secret.' });
+const Token = z.strictObject(listed).meta({ id: 'AgentToken', description: 'An agent token, without its secret.' });
 const NamedToken = z
-  .object({ ...listed, agentName: z.string() })
+  .strictObject({ ...listed, agentName: z.string() })
   .meta({ id: 'NamedAgentToken', description: 'An agent token with the name of its agent.' });
 
 export const agentTokensArea = defineArea({
@@ -59,6 +59,7 @@ export const agentTokensArea = defineArea({
       summary: 'List the tokens of an agent',
       auth: ['key'],
       params: z.strictObject({ id: id('agent') }),
+      unpaged: 'the specification has an array; revoked tokens stay in it',
       success: { status: 200, body: z.array(Token) },
       refusals: ['not_found'],
     },
@@ -67,6 +68,7 @@ export const agentTokensArea = defineArea({
       path: '/tokens',
       summary: 'List the tokens of all agents',
       auth: ['key'],
+      unpaged: 'the specification has an array; revoked tokens stay in it',
       success: { status: 200, body: z.array(NamedToken) },
       refusals: [],
     },
@@ -81,7 +83,7 @@ export const agentTokensArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('token'), revoked: z.literal(true) })
+          .strictObject({ id: idOut('token'), revoked: z.literal(true) })
           .meta({ id: 'RevokedAgentToken', description: 'An agent token that is no longer valid.' }),
       },
       refusals: ['not_found'],

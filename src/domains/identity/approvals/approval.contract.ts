@@ -6,7 +6,7 @@ import { challengeOut, webauthnAssertion } from '../../../http/webauthn.ts';
 import { approvedWith } from './approval.rules.ts';
 
 const factOut = z
-  .object({
+  .strictObject({
     name: z.string().meta({ description: 'for programs, such as `merchant`', examples: ['merchant'] }),
     label: z.string().meta({ description: 'for people', examples: ['Where'] }),
     text: z.string().meta({ description: 'the value, for people', examples: ['Example Shop'] }),
@@ -15,7 +15,7 @@ const factOut = z
   .meta({ id: 'ApprovalFact', description: 'One thing that the approver has to know' });
 
 const changeableOut = z
-  .object({
+  .strictObject({
     name: z.string().meta({ description: 'the name in `changes`', examples: ['dailyLimitEuros'] }),
     label: z.string().meta({ description: 'for people', examples: ['Daily limit'] }),
     requestedEuros: eurosOut.nullable().meta({ description: 'as requested; null: not requested', examples: [100] }),
@@ -23,7 +23,7 @@ const changeableOut = z
   .meta({ id: 'ChangeableAmount', description: 'One amount that the approver may set' });
 
 const requestOut = z
-  .object({
+  .strictObject({
     title: z.string().meta({ description: 'what the approver decides', examples: ['Approve a payment'] }),
     agentName: z.string().meta({ description: 'the agent that asks', examples: ['Shopping agent'] }),
     asks: z.string().meta({ description: 'what the agent asks for, after its name', examples: ['asks to spend'] }),
@@ -59,7 +59,7 @@ const requestOut = z
 export type ApprovalRequestWire = z.input<typeof requestOut>;
 
 export const approvalOut = z
-  .object({
+  .strictObject({
     kind: z.string().meta({ description: 'the kind of record, such as `intent`', examples: ['intent'] }),
     id: z.string().meta({ description: 'the id of the record', examples: ['int_01j9zx3c5v8h2k4m6n7p9qrstw'] }),
     status: z.string().meta({
@@ -70,14 +70,14 @@ export const approvalOut = z
       .nullable()
       .meta({ description: 'set while the record waits; afterwards the link shows the outcome alone' }),
     passkey: z
-      .object({
+      .strictObject({
         state: z.enum(['ready', 'none', 'blocked']),
         blockedUntil: instantOut.nullable().meta({ description: 'after the removal of the last passkey' }),
         origin: z.string().meta({ description: 'where the browser must be for the ceremony' }),
       })
       .nullable(),
     outcome: z
-      .object({
+      .strictObject({
         at: instantOut,
         approvedWith: z
           .enum(approvedWith)

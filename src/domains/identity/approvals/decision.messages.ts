@@ -101,7 +101,7 @@ const wholeCents = (sent: unknown): Cents | undefined =>
   typeof sent === 'number' && Number.isSafeInteger(sent) && sent >= 0 && sent <= mostCents ? cents(sent) : undefined;
 
 /** A short printable name; free text does not enter a workflow. */
-function nameOf(by: unknown): string {
+export function nameOf(by: unknown): string {
   if (typeof by !== 'string') return 'unnamed';
   const name = by
     .replace(/[^\p{L}\p{N} ._@+-]/gu, '')

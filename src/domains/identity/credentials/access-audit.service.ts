@@ -5,7 +5,7 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { runSql } from '../../../db/statement.ts';
-
+import { deploymentAsOwner } from '../../../events/record.ts';
 import type { AuditedRefusal } from '../../../http/refused-access.ts';
 import { newId } from '../../../kernel/ids.ts';
 import { day, later } from '../../../kernel/instant.ts';
@@ -19,8 +19,6 @@ type Use = {
   readonly sourceAddress: string;
   readonly at: Date;
 };
-
-const ofNobody = 'deployment';
 
 /** Written before the operation runs, so its outcome is `admitted`. */
 export const recordDashboardUse = (database: Database, { operation, ...use }: Use): Promise<void> =>
@@ -56,7 +54,7 @@ type AuditRow = Omit<Use, 'operation'> & {
 };
 
 async function insertAudit(database: Database, row: AuditRow): Promise<void> {
-  const ownerId = row.ownerId ?? ofNobody;
+  const ownerId = row.ownerId ?? deploymentAsOwner;
   const audit = {
     id: newId('audit'),
     owner_id: ownerId,

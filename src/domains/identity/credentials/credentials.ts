@@ -4,7 +4,9 @@
  */
 import type { Database } from '../../../db/database.ts';
 import { startListener } from '../../../db/listener.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Credentials } from '../../../http/authenticate.ts';
+import type { Caller } from '../../../http/caller.ts';
 import { second } from '../../../kernel/instant.ts';
 import type { Logger } from '../../../platform/log.ts';
 import { credentialKind, type Mode } from '../../../platform/mode.ts';
@@ -19,6 +21,8 @@ export type OpenCredentials = Credentials & {
   close(): Promise<void>;
 };
 
+type MerchantCaller = Extract<Caller, { kind: 'merchant' }>;
+
 type Options = {
   readonly database: Database;
   /** For the one connection that hears of revocations. */
@@ -29,6 +33,8 @@ type Options = {
   readonly dashboardSecret: string | undefined;
   /** BURSAR_CLOCK_KEY; undefined refuses every use. */
   readonly clockKey: string | undefined;
+  /** Finds a merchant by the hash of its key; the table belongs to another domain. */
+  readonly merchantByHash: (tx: Tx, hash: string) => Promise<MerchantCaller | undefined>;
 };
 
 export function openCredentials({
@@ -38,15 +44,24 @@ export function openCredentials({
   log,
   dashboardSecret,
   clockKey,
+  merchantByHash,
 }: Options): OpenCredentials {
   const cache = createCredentialCache<Found>();
+  const merchants = createCredentialCache<MerchantCaller>();
+  const forget = (): void => {
+    cache.forget();
+    merchants.forget();
+  };
   const dashboard = createDashboardSecret(dashboardSecret);
   const listener = startListener({
     url: databaseUrl,
-    channels: { bursar_credentials: cache.forget },
+    channels: { bursar_credentials: forget },
     applicationName: 'bursar-credentials',
     log,
-    onListening: cache.listening,
+    onListening: (isListening) => {
+      cache.listening(isListening);
+      merchants.listening(isListening);
+    },
   });
   const lookUp = (token: string, hash: string): Promise<Found | undefined> =>
     credentialKind(token, mode) === 'agent'
@@ -56,8 +71,17 @@ export function openCredentials({
   return {
     dashboard,
     clock: createClockKey(clockKey),
-    forget: cache.forget,
+    forget,
     close: listener.stop,
+    merchant: async (key) => {
+      const hash = hashSecret(key);
+      const recalled = merchants.recall(hash);
+      if (recalled !== undefined) return recalled;
+      const age = merchants.age();
+      const caller = await merchantByHash(database.read(), hash);
+      if (caller !== undefined) merchants.remember(hash, caller, age);
+      return caller;
+    },
     bearer: async (token) => {
       if (credentialKind(token, mode) === undefined) return undefined;
       const hash = hashSecret(token);

@@ -10,7 +10,7 @@ const ownerId = z
   .transform((value) => value as Id<'owner'>);
 
 const NewKey = z
-  .object({
+  .strictObject({
     id: idOut('key'),
     key: z.string().meta({ description: 'the secret; shown only here' }),
     ownerId: idOut('owner'),
@@ -20,7 +20,7 @@ const NewKey = z
   .meta({ id: 'NewApiKey', description: 'An API key with its secret, which is shown only once.' });
 
 const Key = z
-  .object({
+  .strictObject({
     id: idOut('key'),
     label: z.string().nullable(),
     createdAt: instantOut,
@@ -30,7 +30,7 @@ const Key = z
   .meta({ id: 'ApiKey', description: 'An API key, without its secret.' });
 
 const Revoked = z
-  .object({ id: idOut('key'), revoked: z.literal(true) })
+  .strictObject({ id: idOut('key'), revoked: z.literal(true) })
   .meta({ id: 'RevokedApiKey', description: 'An API key that is no longer valid.' });
 
 const revoke = {
@@ -71,6 +71,7 @@ export const keysArea = defineArea({
       summary: 'List the live API keys',
       auth: ['key', 'dashboard'],
       query: z.strictObject({ ownerId: ownerId.optional().describe('with the dashboard secret: whose keys') }),
+      unpaged: 'live keys only, and an owner has few: limits.ts',
       success: { status: 200, body: z.array(Key) },
       refusals: [],
     },

@@ -7,7 +7,7 @@ import type { Id } from '../../../kernel/ids.ts';
 import type { Mode } from '../../../platform/mode.ts';
 import type { keysArea } from './key.contract.ts';
 import { liveKeysOf } from './key.queries.ts';
-import { assertOwnerNamed, createKey, ownerOfKeys, revokeKey } from './key.service.ts';
+import { assertOwnerNamed, createKey, keyOfCaller, ownerOfKeys, revokeKey } from './key.service.ts';
 
 export type KeyDeps = {
   readonly database: Database;
@@ -33,7 +33,7 @@ export const keyHandlers = (deps: KeyDeps): Handlers<typeof keysArea> => {
     },
     listKeys: async ({ query }, call) => {
       const ownerId = assertOwnerNamed(ownerOfKeys(call.caller, query.ownerId));
-      const current = call.caller.kind === 'key' ? call.caller.keyId : undefined;
+      const current = keyOfCaller(call.caller);
       const keys = await liveKeysOf(database.read(), ownerId);
       return keys.map((key) => ({
         id: key.id,

@@ -37,6 +37,10 @@ export function assertOwnerNamed(ownerId: Id<'owner'> | undefined): Id<'owner'> 
   throw new DomainError('invalid_request', 'name the owner in the header X-Owner-Id');
 }
 
+/** The key that the call was made with. */
+export const keyOfCaller = (caller: Caller): Id<'key'> | undefined =>
+  caller.kind === 'key' ? caller.keyId : undefined;
+
 export type CreatedKey = { readonly row: KeyRow; readonly secret: string };
 
 export async function createKey(tx: Tx, { keyId, ownerId, label, mode }: NewKey, cause: Cause): Promise<CreatedKey> {

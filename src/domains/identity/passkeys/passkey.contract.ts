@@ -6,7 +6,7 @@ import { challengeOut, webauthnAssertion, webauthnAttestation } from '../../../h
 import { exampleId } from '../../../kernel/ids.ts';
 
 const passkeyOut = z
-  .object({
+  .strictObject({
     id: idOut('passkey'),
     name: z.string(),
     credentialId: z.string().meta({ description: 'base64url, as the authenticator gave it' }),
@@ -91,6 +91,7 @@ export const passkeysArea = defineArea({
       path: '',
       summary: 'The enrolled passkeys, oldest first',
       auth: ['key', 'dashboard'],
+      unpaged: 'an owner has few: limits.ts',
       success: { status: 200, body: z.array(passkeyOut) },
       refusals: [],
     },
@@ -135,7 +136,7 @@ export const passkeysArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('passkey'), revoked: z.literal(true) })
+          .strictObject({ id: idOut('passkey'), revoked: z.literal(true) })
           .meta({ id: 'RevokedPasskey', description: 'A passkey that was removed.' }),
       },
       refusals: ['not_found'],

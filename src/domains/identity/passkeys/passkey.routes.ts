@@ -5,13 +5,12 @@ import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Records } from '../../../http/reaches.ts';
 import type { Handlers } from '../../../http/route.ts';
 import type { PasskeyChallenge } from '../../../http/webauthn.ts';
-import { DomainError, notFound } from '../../../kernel/errors.ts';
-import { findLiveChallenge, type Matter, makeChallenge, resultOf } from './challenge.service.ts';
+import { resultOf } from './challenge.service.ts';
 import type { passkeysArea } from './passkey.contract.ts';
-import { enrolledPasskeys, type Passkey } from './passkey.queries.ts';
-import { enrolPasskey, type PasskeyWrites, refuseFurther, revokePasskey } from './passkey.service.ts';
+import { enrolledPasskeys } from './passkey.queries.ts';
+import { enrolPasskey, type PasskeyWrites, revokePasskey } from './passkey.service.ts';
+import { startAssertion, startEnrolment } from './passkey.start.service.ts';
 import { creationChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
-import { refuseNameless } from './relying-party.ts';
 
 export type PasskeyDeps = PasskeyWrites & {
   readonly database: Database;
@@ -21,17 +20,12 @@ export type PasskeyDeps = PasskeyWrites & {
 
 export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea> => {
   const { database, relyingParty } = deps;
-  const challengeFor = (matter: Matter & { name?: string | undefined }, call: Call) => {
-    const id = call.newId('challenge');
-    return inTransaction(deps, call, (tx) => makeChallenge(tx, id, matter));
-  };
   return {
     startPasskeyRegistration: async ({ body, own: { ownerId } }, call) => {
-      refuseNameless(relyingParty);
-      const enrolled = await enrolledPasskeys(database.read(), ownerId);
-      refuseFurther(enrolled, call.cause.at);
-      const matter = { ownerId, purpose: 'register', subjectId: null, name: body.name } as const;
-      const challenge = await challengeFor(matter, call);
+      const order = { challengeId: call.newId('challenge'), ownerId, name: body.name };
+      const { challenge, enrolled } = await inTransaction(deps, call, (tx, cause) =>
+        startEnrolment(tx, relyingParty, order, cause),
+      );
       return creationChallenge(relyingParty, challenge, { ownerId, enrolled });
     },
     finishPasskeyRegistration: async ({ body, own: { ownerId } }, call) => {
@@ -42,15 +36,9 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       return passkeyWire(resultOf(enrolled));
     },
     listPasskeys: async ({ own }) => (await enrolledPasskeys(database.read(), own.ownerId)).map(passkeyWire),
-    createPasskeyChallenge: async ({ body: { purpose, subjectId }, own: { ownerId } }, call) => {
-      refuseNameless(relyingParty);
-      const enrolled = await enrolledPasskeys(database.read(), ownerId);
-      const matter: Matter = { ownerId, purpose, subjectId: subjectId ?? null };
-      await refuseUnknownSubject(database, matter, enrolled);
-      if (enrolled.length === 0) {
-        throw new DomainError('invalid_state', 'no passkey is enrolled; the first one needs no assertion');
-      }
-      const challenge = await challengeFor(matter, call);
+    createPasskeyChallenge: async ({ body: { purpose, subjectId = null }, own: { ownerId } }, call) => {
+      const order = { challengeId: call.newId('challenge'), ownerId, purpose, subjectId };
+      const { challenge, enrolled } = await inTransaction(deps, call, (tx) => startAssertion(tx, relyingParty, order));
       return requestChallenge(relyingParty, challenge, enrolled);
     },
     createIntentChallenge: ({ records }, call) => deps.intentChallenge(records.intent, call),
@@ -61,15 +49,3 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
     },
   };
 };
-
-async function refuseUnknownSubject(
-  database: Database,
-  { ownerId, purpose, subjectId }: Matter,
-  enrolled: readonly Passkey[],
-): Promise<void> {
-  const subject = subjectId ?? '';
-  if (purpose === 'revoke_passkey' && !enrolled.some(({ id }) => id === subject)) throw notFound('passkey', subject);
-  if (purpose !== 'enroll') return;
-  const registration = await findLiveChallenge(database.read(), subject, ownerId);
-  if (registration?.purpose !== 'register') throw notFound('open registration', subject);
-}

@@ -15,7 +15,7 @@ const kind = z.enum(accessKinds).meta({
 const decision = z.enum(accessDecisions).meta({ description: 'The decision.', examples: ['denied'] });
 
 const accessEventOut = z
-  .object({
+  .strictObject({
     id: idOut('accessEvent'),
     ownerId: idOut('owner'),
     agentId: idOut('agent').nullable(),
