@@ -9,9 +9,10 @@ import { cardRequestWorkflowId, decideCardRequest } from '../../domains/cards/ca
 import { grantedLimits, whyNoChanges } from '../../domains/cards/card-requests/card-request.rules.ts';
 import { nextStatus } from '../../domains/cards/card-requests/card-request.service.ts';
 import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
-import { cardWorkflowId, findCard, issueCard } from '../../domains/cards/index.ts';
-import type { ApproverChanges } from '../../domains/identity/approvals/index.ts';
-import type { Matter } from '../../domains/identity/index.ts';
+import { cardWorkflowId, issueCard } from '../../domains/cards/cards/card.messages.ts';
+import { findCard } from '../../domains/cards/cards/card.queries.ts';
+import type { ApproverChanges } from '../../domains/identity/approvals/decision.messages.ts';
+import type { Matter } from '../../domains/identity/passkeys/challenge.service.ts';
 import type { AssertionEnvelope } from '../../http/webauthn.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';

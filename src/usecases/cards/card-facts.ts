@@ -2,7 +2,7 @@
 import { sql } from 'kysely';
 import { type Db, type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
-import type { CardFacts } from '../../domains/spending/policies/index.ts';
+import type { CardFacts } from '../../domains/spending/policies/policy.rules.ts';
 
 export type CardName = { readonly cardId?: string | undefined; readonly cardName?: string | undefined };
 

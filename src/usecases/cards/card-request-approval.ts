@@ -14,9 +14,9 @@ import {
 } from '../../domains/cards/card-requests/card-request.rules.ts';
 import { applyToCardRequest, lockCardRequest } from '../../domains/cards/card-requests/card-request.service.ts';
 import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
-import { findCard } from '../../domains/cards/index.ts';
-import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/index.ts';
-import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import { findCard } from '../../domains/cards/cards/card.queries.ts';
+import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/approval-subject.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { type Cents, eurosFromCents, inWords } from '../../kernel/money.ts';
 import { demandsPasskey } from '../spending/refuse-unattested.ts';
 import { type ApproveCardRequest, matterOf } from './approve-card-request.ts';

@@ -7,7 +7,7 @@
 import * as z from 'zod';
 import { firstRowOf } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { applyToCard } from '../../domains/cards/index.ts';
+import { applyToCard } from '../../domains/cards/cards/card.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 
 const use = z.object({

@@ -12,9 +12,10 @@ import {
   nextStatus,
 } from '../../domains/cards/card-requests/card-request.service.ts';
 import { requestedOf } from '../../domains/cards/card-requests/card-request.wire.ts';
-import { changeCardLimits, prepareFurtherCard } from '../../domains/cards/index.ts';
-import type { ApproverChanges, Decision } from '../../domains/identity/approvals/index.ts';
-import { policyOfAgent } from '../../domains/spending/policies/index.ts';
+import { grantCardLimits } from '../../domains/cards/cards/card.change.service.ts';
+import { prepareGrantedCard } from '../../domains/cards/cards/card.further.service.ts';
+import type { ApproverChanges, Decision } from '../../domains/identity/approvals/decision.messages.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
@@ -47,12 +48,12 @@ async function grant(tx: Tx, row: CardRequestRow, changes: ApproverChanges, caus
   if (row.type === 'limit_change' && row.cardId != null) {
     // A limit that was not requested and that the approver does not set stays as it is.
     const given = Object.fromEntries(Object.entries(limits).filter(([, amount]) => amount !== null));
-    await changeCardLimits(tx, cause, { cardId: row.cardId, ownerId: row.ownerId }, given);
+    await grantCardLimits(tx, cause, { cardId: row.cardId, ownerId: row.ownerId }, given);
     return row.cardId;
   }
   const { ownerId, agentId, usage, purpose, displayName } = row;
   const wish = { cardId: newId('card'), ownerId, agentId, usage: usage ?? 'multi', purpose, displayName, limits };
-  const { cardId } = await prepareFurtherCard(tx, cause, wish);
+  const { cardId } = await prepareGrantedCard(tx, cause, wish);
   return cardId;
 }
 

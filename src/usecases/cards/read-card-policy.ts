@@ -1,19 +1,11 @@
 /** The limits of a card beside its agent's policy, with the spent and the remaining amounts. A read. @module */
 import type { Database } from '../../db/database.ts';
-import {
-  type CardPolicyWire,
-  type CardRecord,
-  isCoolingDown,
-  narrowest,
-  remaining,
-} from '../../domains/cards/index.ts';
-import {
-  type CounterFacts,
-  expiryOf,
-  type Policy,
-  policyOf,
-  policyOfAgent,
-} from '../../domains/spending/policies/index.ts';
+import type { CardRecord } from '../../domains/cards/cards/card.queries.ts';
+import { isCoolingDown, narrowest, remaining } from '../../domains/cards/cards/card-policy.rules.ts';
+import type { CardPolicyWire } from '../../domains/cards/cards/card-shapes.contract.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
+import { type CounterFacts, expiryOf, type Policy } from '../../domains/spending/policies/policy.rules.ts';
+import { policyOf } from '../../domains/spending/policies/policy.wire.ts';
 import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../kernel/money.ts';
 import { countersOf } from '../spending/spending-facts.ts';
 

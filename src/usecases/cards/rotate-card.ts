@@ -4,8 +4,8 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { reassignConfirmed } from '../../domains/payments/index.ts';
-import { type CardChange, reassignIntents } from '../../domains/spending/intents/index.ts';
+import { reassignConfirmed } from '../../domains/payments/transactions/confirm.service.ts';
+import { type CardChange, reassignIntents } from '../../domains/spending/intents/intent.reassign.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 
 export async function reassignPayments(tx: Tx, cause: Cause, change: CardChange): Promise<void> {

@@ -1,7 +1,7 @@
 /** Ends the waiting deliveries of a subscription as lost; what is under way is left to its result. @module */
 import type { Database } from '../../db/database.ts';
-import type { EndpointChange } from '../../domains/delivery/index.ts';
 import { endRetriesOf } from '../../domains/delivery/webhooks/delivery.end.service.ts';
+import type { EndpointChange } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { changedAtOnce } from './changed-at-once.ts';
 

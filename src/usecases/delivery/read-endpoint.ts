@@ -1,7 +1,7 @@
 /** Decides the next step of a subscription's retries; first ends the waiting deliveries of a closed subscription. @module */
 import type { Database } from '../../db/database.ts';
-import type { EndpointNext } from '../../domains/delivery/index.ts';
 import { endWaitingOf } from '../../domains/delivery/webhooks/delivery.end.service.ts';
+import type { EndpointNext } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import { decideNextStep, whyEndpointClosed } from '../../domains/delivery/webhooks/endpoint.service.ts';
 import type { Id } from '../../kernel/ids.ts';
 

@@ -1,6 +1,6 @@
 /** Makes the waiting deliveries of a subscription due now, and answers how many are due then. @module */
 import type { Database } from '../../db/database.ts';
-import type { EndpointChange } from '../../domains/delivery/index.ts';
+import type { EndpointChange } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import { countDue, makeDue } from '../../domains/delivery/webhooks/endpoint.service.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { changedAtOnce } from './changed-at-once.ts';

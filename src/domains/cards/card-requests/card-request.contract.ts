@@ -20,7 +20,7 @@ const limitsOut = {
 };
 
 const requestedOut = z
-  .object({
+  .strictObject({
     usage: z
       .enum(cardUsages)
       .nullable()
@@ -38,11 +38,11 @@ const requestedOut = z
   .meta({ id: 'CardRequestTerms', description: 'What the agent requested.' });
 
 const grantedOut = z
-  .object(limitsOut)
+  .strictObject(limitsOut)
   .meta({ id: 'CardRequestGrant', description: 'The limits that the approval granted.' });
 
 const cardRequestOut = z
-  .object({
+  .strictObject({
     id: idOut('cardRequest'),
     ownerId: idOut('owner'),
     agentId: idOut('agent'),

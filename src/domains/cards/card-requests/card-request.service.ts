@@ -6,6 +6,7 @@
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
+import type { Own } from '../../../http/caller.ts';
 import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
@@ -29,22 +30,19 @@ import {
 } from './card-request.rules.ts';
 import { cardRequestData } from './card-request.wire.ts';
 
-type NewCardRequest = {
-  readonly id: CardRequestRow['id'];
-  readonly ownerId: string;
-  readonly agentId: string;
-  readonly body: CardRequestBody;
-};
+type NewCardRequest = { readonly id: CardRequestRow['id']; readonly own: Own; readonly body: CardRequestBody };
 
 /** A repeat with the same id finds the first request. */
 export async function createCardRequest(
   tx: Tx,
-  { id, ownerId, agentId, body }: NewCardRequest,
+  { id, own, body }: NewCardRequest,
   cause: Cause,
   links: Pick<ApprovalLinks, 'open'>,
 ): Promise<Readonly<CardRequestRow>> {
   const known = await findCardRequest(tx, id);
   if (known !== null) return known;
+  const { ownerId } = own;
+  const agentId = requestingAgent(body, own);
   await assertAgentActive(tx, ownerId, agentId);
   if (body.type === 'limit_change') await assertCardOpen(tx, agentId, body.cardId);
   const counted = { ownerId, subject: agentId, at: cause.at };
@@ -86,6 +84,13 @@ export async function createCardRequest(
     at: cause.at,
   });
   return row;
+}
+
+/** An agent's token requests for its own agent; a key names one. */
+function requestingAgent(body: CardRequestBody, own: Own): string {
+  const agentId = body.agentId ?? own.agentId;
+  if (agentId === undefined) throw new DomainError('invalid_request', 'body.agentId: is missing');
+  return agentId;
 }
 
 /** The agent's row is locked, so that its requests are counted one after the other. */

@@ -4,7 +4,7 @@ import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
 import { cardStatuses, cardUsages } from './card.rules.ts';
 
 export const cardOut = z
-  .object({
+  .strictObject({
     id: idOut('card'),
     ownerId: idOut('owner'),
     agentId: idOut('agent'),
@@ -37,30 +37,30 @@ export const cardOut = z
 export type CardWire = z.infer<typeof cardOut>;
 
 export const cardStatusOut = z
-  .object({ cardId: idOut('card'), status: z.enum(cardStatuses), last4: z.string() })
+  .strictObject({ cardId: idOut('card'), status: z.enum(cardStatuses), last4: z.string() })
   .meta({ id: 'CardStatus', description: 'A card and its state.' });
 
 export const cardRotatedOut = z
-  .object({ card: cardOut, previousCardId: idOut('card') })
+  .strictObject({ card: cardOut, previousCardId: idOut('card') })
   .meta({ id: 'RotatedCard', description: 'The card with the new number, and the card that it replaced.' });
 
 const left = (what: string) => eurosOut.nullable().meta({ description: `${what}; null is no limit` });
 
 export const cardPolicyOut = z
-  .object({
+  .strictObject({
     cardId: idOut('card'),
     status: z.enum(cardStatuses),
     usage: z.enum(cardUsages),
     isExpired: z.boolean().meta({ description: 'whether the policy has expired' }),
     expiresAt: instantOut.nullable(),
     cooldownActive: z.boolean().meta({ description: 'whether the last payment is too recent for another' }),
-    spendStats: z.object({
+    spendStats: z.strictObject({
       dailySpent: eurosOut.meta({ description: 'with this card and those it replaced, in the UTC day' }),
       monthlySpent: eurosOut.meta({ description: 'with this card and those it replaced, in the UTC month' }),
       dailyRemaining: left('what card and policy still leave today'),
       monthlyRemaining: left('what card and policy still leave this month'),
     }),
-    effectivePolicy: z.object({
+    effectivePolicy: z.strictObject({
       maxTransactionEuros: left('the narrower of card and policy'),
       dailyLimitEuros: left('the narrower of card and policy'),
       monthlyLimitEuros: left('the narrower of card and policy'),

@@ -5,7 +5,7 @@ import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { CardRow } from './card.entity.ts';
-import { lockAgentOf, refuseTakenName } from './card.holder.service.ts';
+import { lockAgentOf, type OwnedCard, refuseTakenName } from './card.holder.service.ts';
 import { cardRecords } from './card.queries.ts';
 import type { CardLimits } from './card.rules.ts';
 import { lockCard } from './card.service.ts';
@@ -22,18 +22,21 @@ export async function changeCardDetails(
   { cardId, ownerId }: Named,
   details: CardDetails,
 ): Promise<void> {
-  await lockAgentOf(tx, cardId);
+  await lockAgentOf(tx, { cardId, ownerId });
   const row = await lockOpenCard(tx, cardId, ownerId);
   const changes = differing(row, details);
   if (changes.name !== undefined) await refuseTakenName(tx, { agentId: row.agentId, name: changes.name });
   await write(tx, cause, row, changes, 'card.details_changed');
 }
 
-/** The limits of a card that the caller named, or of the card of a request of that owner. */
-export async function changeCardLimits(
+export const changeCardLimits = (tx: Tx, cause: Cause, card: Named, limits: CardLimits): Promise<void> =>
+  grantCardLimits(tx, cause, card, limits);
+
+/** For the card of a request that the caller has locked. */
+export async function grantCardLimits(
   tx: Tx,
   cause: Cause,
-  { cardId, ownerId }: { readonly cardId: string; readonly ownerId: string },
+  { cardId, ownerId }: OwnedCard,
   limits: CardLimits,
 ): Promise<void> {
   const row = await lockOpenCard(tx, cardId, ownerId);

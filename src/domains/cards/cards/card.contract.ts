@@ -65,6 +65,7 @@ export const cardsArea = defineArea({
       auth: ['key', 'agent'],
       scope: 'cards.read',
       params: ofAgent,
+      unpaged: 'the specification has an array; closed cards stay in it',
       success: { status: 200, body: z.array(cardOut) },
       refusals: ['agent_isolation', 'not_found'],
     },
@@ -92,6 +93,7 @@ export const cardsArea = defineArea({
     freezePrimaryCard: {
       ...command,
       path: '/agent/{agentId}/freeze',
+      refusals: ['invalid_state', 'not_found'],
       params: ofAgent,
       summary: "Freeze an agent's primary card",
       description: revokingDescription,

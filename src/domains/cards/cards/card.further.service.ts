@@ -1,6 +1,7 @@
 /** Whether an agent may have one more card, and its reservation: in one transaction, under the agent's lock. @module */
 import { type Given, query } from '../../../db/db.ts';
 import type { Tx } from '../../../db/tx.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -12,7 +13,14 @@ import { type NewCard, type PreparedCard, prepareCard } from './card.reserve.ser
 /** Without a name it gets the next free `card N`. */
 export type FurtherCard = Omit<NewCard, 'name'> & { readonly name?: string | undefined };
 
-export async function prepareFurtherCard(tx: Tx, cause: Cause, wish: FurtherCard): Promise<PreparedCard> {
+type NamedAgent = { readonly agentId: ReachedId<'agent'> };
+
+/** For an agent that the caller named. */
+export const prepareFurtherCard = (tx: Tx, cause: Cause, wish: FurtherCard & NamedAgent): Promise<PreparedCard> =>
+  prepareGrantedCard(tx, cause, wish);
+
+/** For the agent of a request that the caller has locked. */
+export async function prepareGrantedCard(tx: Tx, cause: Cause, wish: FurtherCard): Promise<PreparedCard> {
   const known = await tx.findOne(CardRow, { id: wish.cardId, ownerId: wish.ownerId });
   if (known !== null) return prepareCard(tx, cause, { ...wish, name: known.name });
   await refuseAboveCeiling(tx, wish.ownerId);

@@ -1,13 +1,31 @@
 /** Rules over all cards of one agent: the cardholder, unique names, and exactly one primary card. @module */
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { DomainError } from '../../../kernel/errors.ts';
-import { findCard } from './card.queries.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
 
-/** Holds the card's agent, and by it the names and the primacy among its cards. Taken before the cards themselves. */
-export async function lockAgentOf(tx: Tx, cardId: string): Promise<void> {
-  const card = await findCard(tx, cardId);
-  if (card !== null) await runSql(tx, 'select 1 from agents where id = $1 for no key update', [card.agentId]);
+/** The agent is not locked where the card, or the agent, is another owner's. */
+export type OwnedCard = { readonly cardId: string; readonly ownerId: string };
+
+/** Locks the card's agent, and by it the names and the primacy among its cards. Taken before the cards themselves. */
+export const lockAgentOf = (tx: Tx, { cardId, ownerId }: OwnedCard): Promise<unknown> =>
+  runSql(
+    tx,
+    `select 1 from agents
+     where owner_id = $2 and id = (select agent_id from cards where id = $1 and owner_id = $2) for no key update`,
+    [cardId, ownerId],
+  );
+
+/** The same for an agent that the caller named. */
+export async function lockNamedAgent(
+  tx: Tx,
+  { agentId, ownerId }: { readonly agentId: ReachedId<'agent'>; readonly ownerId: string },
+): Promise<void> {
+  const found = await runSql(tx, 'select 1 from agents where id = $1 and owner_id = $2 for no key update', [
+    agentId,
+    ownerId,
+  ]);
+  if (found === 0) throw notFound('agent', agentId);
 }
 
 export async function refuseTakenName(tx: Tx, { agentId, name }: { agentId: string; name: string }): Promise<void> {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Tx } from '../../../db/tx.ts';
+import { notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { recordTransition } from '../../../platform/transitions.ts';
 import { closeWorkflowRun, setWorkflowRunDue } from '../../../platform/workflow-runs.ts';
@@ -34,8 +35,10 @@ export async function storeIssuedCard(
   at: Date,
   onActivated: OnActivated,
 ): Promise<CardRow> {
-  await lockAgentOf(tx, cardId);
-  const previousId = (await findCard(tx, cardId))?.replacesCardId ?? undefined;
+  const reserved = await findCard(tx, cardId);
+  if (reserved === null) throw notFound('card', cardId);
+  await lockAgentOf(tx, { cardId, ownerId: reserved.ownerId });
+  const previousId = reserved.replacesCardId ?? undefined;
   // In the order of ids, as every statement that locks all cards of an agent.
   if (previousId !== undefined && previousId < cardId) await lockCard(tx, previousId);
   const row = await lockCard(tx, cardId);

@@ -47,12 +47,30 @@ const issuedCards = (from: Db) =>
     .where('c.isProvisioning', '=', sql.lit(false));
 
 /** The row, also of a card that is being issued. */
-export const findCard = (tx: Tx, id: string): Promise<CardRow | null> =>
-  tx.findOne(CardRow, { id: id as CardRow['id'] });
+export const findCard = (tx: Tx, id: string, ofOwner: { readonly ownerId?: string } = {}): Promise<CardRow | null> =>
+  tx.findOne(CardRow, { id: id as CardRow['id'], ...ofOwner });
 
 const reference = query((from, given: Given<{ id: string }>) =>
   from.selectFrom('cards').select('cardRef').where('id', '=', given('id')).$narrowType<{ cardRef: NotNull }>(),
 );
+
+const onRecord = query((from, given: Given<{ id: string }>) =>
+  from
+    .selectFrom('cards')
+    .select(['cardRef', 'brand', 'last4', 'expiryMonth', 'expiryYear'])
+    .where('id', '=', given('id'))
+    .where('isProvisioning', '=', sql.lit(false))
+    .$narrowType<{ cardRef: NotNull; brand: NotNull; last4: NotNull; expiryMonth: NotNull; expiryYear: NotNull }>(),
+);
+
+export type CardOnRecord = NonNullable<Awaited<ReturnType<typeof onRecord.first>>>;
+
+/** What the processor has given for an issued card. */
+export async function cardOnRecord(tx: Tx, id: string): Promise<CardOnRecord> {
+  const found = await onRecord.first(tx, { id });
+  if (found === null) throw new Error(`no card ${id}`);
+  return found;
+}
 
 /** What the processor and the network know an issued card by. */
 export async function cardRefOf(tx: Tx, id: string): Promise<string> {

@@ -6,26 +6,48 @@
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import type { CardRow } from './card.entity.ts';
-import { lockAgentOf } from './card.holder.service.ts';
+import { CardRow } from './card.entity.ts';
+import { lockAgentOf, type OwnedCard } from './card.holder.service.ts';
 import { cardWorkflowId } from './card.messages.ts';
-import { cardRecords, findCard } from './card.queries.ts';
+import { cardRecords } from './card.queries.ts';
 import { insertReservation, type PreparedCard } from './card.reserve.service.ts';
 import { whyNotRotated } from './card.rules.ts';
 import { applyToCard, lockCard } from './card.service.ts';
 import { cardEventData } from './card.wire.ts';
 
-/** `newId`: of the card that takes the place of `cardId`. */
-export type Rotation = { readonly newId: Id<'card'>; readonly cardId: string };
+/** `newId`: of the card that takes the place of the other. */
+export type Replacement = { readonly newId: Id<'card'>; readonly ownerId: string };
+export type PreparedRotation = PreparedCard & { readonly previousCardId: string };
 
 /** Reserves the card that is to take the other's place. A repeat finds the reservation. */
-export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: Rotation): Promise<PreparedCard> {
-  if ((await findCard(tx, newId)) !== null) return { cardId: newId, workflowId: cardWorkflowId(newId) };
-  await lockAgentOf(tx, cardId);
-  const row = await lockCard(tx, cardId);
+export async function prepareRotation(
+  tx: Tx,
+  cause: Cause,
+  { newId, cardId, ownerId }: Replacement & { readonly cardId: ReachedId<'card'> },
+): Promise<PreparedRotation> {
+  const known = await findReplacement(tx, { newId, ownerId });
+  if (known !== undefined) return known;
+  await lockAgentOf(tx, { cardId, ownerId });
+  return reserveReplacement(tx, cause, { newId, cardId, ownerId });
+}
+
+export async function findReplacement(tx: Tx, { newId, ownerId }: Replacement): Promise<PreparedRotation | undefined> {
+  const card = await tx.findOne(CardRow, { id: newId, ownerId });
+  if (card?.replacesCardId == null) return undefined;
+  return { cardId: newId, workflowId: cardWorkflowId(newId), previousCardId: card.replacesCardId };
+}
+
+/** The agent is locked. */
+export async function reserveReplacement(
+  tx: Tx,
+  cause: Cause,
+  { newId, cardId, ownerId }: Replacement & OwnedCard,
+): Promise<PreparedRotation> {
+  const row = await lockCard(tx, cardId, { ownerId });
   const underWay = await runSql(
     tx,
     `select 1 from cards where replaces_card_id = $1 and is_provisioning and status <> 'closed'`,
@@ -33,10 +55,11 @@ export async function prepareRotation(tx: Tx, cause: Cause, { newId, cardId }: R
   );
   const why = whyNotRotated({ ...row, replacedByCardId: row.replacedByCardId ?? null }, underWay > 0);
   if (why !== undefined) throw new DomainError('invalid_state', why);
-  const { ownerId, agentId, usage } = row;
+  const { agentId, usage } = row;
   // Everything else is taken from the card when its turn comes; its own name avoids a conflict with the other cards.
   const wish = { cardId: newId, ownerId, agentId, usage, name: newId };
-  return insertReservation(tx, cause, wish, { isPrimary: false, replacesCardId: cardId });
+  const prepared = await insertReservation(tx, cause, wish, { isPrimary: false, replacesCardId: cardId });
+  return { ...prepared, previousCardId: cardId };
 }
 
 /** Both are locked, and their agent: the old one closes, the new one is what the old one was. */

@@ -2,29 +2,31 @@
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
-import type { Handlers } from '../../../http/route.ts';
+import type { Handlers, Input } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
-import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { mapPage } from '../../../kernel/page.ts';
-import type { Mode } from '../../../platform/mode.ts';
-import type { WorkflowGateway } from '../../../temporal/gateway.ts';
+import type { Cause } from '../../../platform/cause.ts';
 import { changeCardDetails, changeCardLimits } from './card.change.service.ts';
 import type { cardsArea } from './card.contract.ts';
+import type { CardRow } from './card.entity.ts';
 import { prepareFurtherCard } from './card.further.service.ts';
-import { issueCard } from './card.messages.ts';
-import { type CardRecord, cardRecord, cardsOfAgent, findCard, listCards, primaryCardOf } from './card.queries.ts';
+import { movePrimaryCard, preparePrimaryRotation } from './card.primary.service.ts';
+import { type CardRecord, cardRecord, cardsOfAgent, listCards } from './card.queries.ts';
 import type { PreparedCard } from './card.reserve.service.ts';
-import { prepareRotation } from './card.rotate.service.ts';
+import { type PreparedRotation, prepareRotation } from './card.rotate.service.ts';
 import type { CardCommand } from './card.rules.ts';
-import { applyToCard } from './card.service.ts';
+import { moveNamedCard } from './card.service.ts';
 import { cardWire } from './card.wire.ts';
 import type { CardPolicyWire } from './card-shapes.contract.ts';
 
 export type CardDeps = {
   readonly database: Database;
-  readonly gateway: WorkflowGateway;
-  readonly mode: Mode;
+  /** In a sandbox, for the caller that drives the simulated network. */
+  readonly showsCardRef: boolean;
+  /** Waits for the processor; 503 while Temporal is unavailable. */
+  readonly issue: (card: PreparedCard, whyNot: string, cause: Cause) => Promise<CardRecord>;
   /** What card and policy leave together, at that instant of business time. */
   readonly readPolicy: (card: CardRecord, at: Date) => Promise<CardPolicyWire>;
 };
@@ -34,7 +36,11 @@ const unfreeze = { kind: 'unfreeze', by: 'card' } as const;
 const close = { kind: 'close' } as const;
 
 export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
-  const wire = (card: CardRecord) => cardWire(card, { showsCardRef: deps.mode === 'sandbox' });
+  const wire = (card: CardRecord) => cardWire(card, deps);
+  const rotated = async ({ previousCardId, ...prepared }: PreparedRotation, { cause }: Call) => {
+    const card = await deps.issue(prepared, `card ${previousCardId} was closed while it was rotated`, cause);
+    return { card: wire(card), previousCardId };
+  };
   return {
     listCards: async ({ query, own: { ownerId } }) => {
       const filter = { ownerId, agentId: query.agentId, status: query.status };
@@ -47,7 +53,7 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
       const { usage, purpose, name, displayName, ...limits } = body;
       const wish = { cardId: call.newId('card'), ownerId, agentId, usage, purpose, name, displayName, limits };
       const prepared = await inTransaction(deps, call, (tx, cause) => prepareFurtherCard(tx, cause, wish));
-      return wire(await issued(deps, prepared, call, `agent ${agentId} was closed while its card was issued`));
+      return wire(await deps.issue(prepared, `agent ${agentId} was closed while its card was issued`, call.cause));
     },
 
     getCard: async ({ records }) => wire(records.card),
@@ -65,26 +71,24 @@ export const cardHandlers = (deps: CardDeps): Handlers<typeof cardsArea> => {
       return wire(await changed(deps, cardId));
     },
 
-    rotateCard: async ({ params: { cardId } }, call) => {
-      const { card, previousCardId } = await rotate(deps, call.newId('card'), cardId, call);
-      return { card: wire(card), previousCardId };
+    rotateCard: async ({ params: { cardId }, own: { ownerId } }, call) => {
+      const order = { newId: call.newId('card'), cardId, ownerId };
+      const prepared = await inTransaction(deps, call, (tx, cause) => prepareRotation(tx, cause, order));
+      return rotated(prepared, call);
     },
 
-    rotatePrimaryCard: async ({ params: { agentId } }, call) => {
-      const newId = call.newId('card');
-      // By the time of a repeat the new card may be the primary one itself.
-      const known = await findCard(deps.database.read(), newId);
-      const cardId = known?.replacesCardId ?? (await primaryOf(deps, agentId)).cardId;
-      const { card, previousCardId } = await rotate(deps, newId, cardId, call);
-      return { card: wire(card), previousCardId };
+    rotatePrimaryCard: async ({ params: { agentId }, own: { ownerId } }, call) => {
+      const order = { newId: call.newId('card'), agentId, ownerId };
+      const prepared = await inTransaction(deps, call, (tx, cause) => preparePrimaryRotation(tx, cause, order));
+      return rotated(prepared, call);
     },
 
-    freezeCard: async ({ params }, call) => move(deps, params.cardId, freeze, call),
-    unfreezeCard: async ({ params }, call) => move(deps, params.cardId, unfreeze, call),
-    closeCard: async ({ params }, call) => move(deps, params.cardId, close, call),
-    freezePrimaryCard: async ({ params }, call) => movePrimary(deps, params.agentId, freeze, call),
-    unfreezePrimaryCard: async ({ params }, call) => movePrimary(deps, params.agentId, unfreeze, call),
-    closePrimaryCard: async ({ params }, call) => movePrimary(deps, params.agentId, close, call),
+    freezeCard: (input, call) => move(deps, input, freeze, call),
+    unfreezeCard: (input, call) => move(deps, input, unfreeze, call),
+    closeCard: (input, call) => move(deps, input, close, call),
+    freezePrimaryCard: (input, call) => movePrimary(deps, input, freeze, call),
+    unfreezePrimaryCard: (input, call) => movePrimary(deps, input, unfreeze, call),
+    closePrimaryCard: (input, call) => movePrimary(deps, input, close, call),
   };
 };
 
@@ -94,39 +98,29 @@ async function changed({ database }: CardDeps, cardId: Id<'card'>): Promise<Card
   return card;
 }
 
+type OfCard = Pick<Input<Operations['freezeCard']>, 'params' | 'own'>;
+type OfPrimary = Pick<Input<Operations['freezePrimaryCard']>, 'params' | 'own'>;
+type Operations = (typeof cardsArea)['operations'];
+
 /** One transaction that works while Temporal is down; the card's workflow run is woken afterwards. */
-async function move(deps: CardDeps, cardId: string, command: CardCommand, call: Call) {
-  const row = await inTransaction(deps, call, (tx, cause) => applyToCard(tx, cardId, command, cause));
-  return { cardId: row.id, status: row.status, last4: row.last4 ?? '' };
-}
-
-async function movePrimary(deps: CardDeps, agentId: string, command: CardCommand, call: Call) {
-  return move(deps, (await primaryOf(deps, agentId)).cardId, command, call);
-}
-
-async function primaryOf({ database }: CardDeps, agentId: string) {
-  const card = await primaryCardOf(database.read(), agentId);
-  if (card === null) throw notFound('card of agent', agentId);
-  return card;
-}
-
-async function rotate(deps: CardDeps, newId: Id<'card'>, cardId: string, call: Call) {
-  const prepared = await inTransaction(deps, call, (tx, cause) => prepareRotation(tx, cause, { newId, cardId }));
-  const card = await issued(deps, prepared, call, `card ${cardId} was closed while it was rotated`);
-  return { card, previousCardId: cardId };
-}
-
-/** The stored answer names the reservation, so a repeat with the same key asks the same workflow run again. */
-async function issued(
-  { database, gateway }: CardDeps,
-  { cardId, workflowId }: PreparedCard,
+async function move(
+  deps: CardDeps,
+  { params: { cardId }, own: { ownerId } }: OfCard,
+  command: CardCommand,
   call: Call,
-  whyNot: string,
-): Promise<CardRecord> {
-  const before = await cardRecord(database.read(), cardId);
-  if (before !== null) return before;
-  await gateway.ask(workflowId, issueCard, {}, call.cause.causeId);
-  const card = await cardRecord(database.read(), cardId);
-  if (card === null) throw new DomainError('invalid_state', whyNot);
-  return card;
+) {
+  const card = { cardId, ownerId };
+  return stateOf(await inTransaction(deps, call, (tx, cause) => moveNamedCard(tx, card, command, cause)));
 }
+
+async function movePrimary(
+  deps: CardDeps,
+  { params: { agentId }, own: { ownerId } }: OfPrimary,
+  command: CardCommand,
+  call: Call,
+) {
+  const holder = { agentId, ownerId };
+  return stateOf(await inTransaction(deps, call, (tx, cause) => movePrimaryCard(tx, holder, command, cause)));
+}
+
+const stateOf = ({ id, status, last4 }: CardRow) => ({ cardId: id, status, last4: last4 ?? '' });

@@ -12,6 +12,7 @@ import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { EventsLike } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
@@ -30,10 +31,25 @@ import {
 } from './card.rules.ts';
 import { cardEventData } from './card.wire.ts';
 
-/** Moves one card. `already` and `moved` return the row; `refused` throws `invalid_state`. */
-export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, cause: Cause): Promise<CardRow> {
-  const agentStatus = command.kind === 'unfreeze' ? await lockHolder(tx, cardId) : 'active';
-  const row = await lockCard(tx, cardId);
+type Named = { readonly cardId: ReachedId<'card'>; readonly ownerId: string };
+
+/** The command of a caller on a card that it named. */
+export const moveNamedCard = (tx: Tx, { cardId, ownerId }: Named, command: CardCommand, cause: Cause) =>
+  applyToCard(tx, cardId, command, cause, { ownerId });
+
+/**
+ * Moves one card. `already` and `moved` return the row; `refused` throws `invalid_state`. Without an owner for commands
+ * of the network, of workflows and of the caller's own rows.
+ */
+export async function applyToCard(
+  tx: Tx,
+  cardId: string,
+  command: CardCommand,
+  cause: Cause,
+  ofOwner: OfOwner = {},
+): Promise<CardRow> {
+  const agentStatus = command.kind === 'unfreeze' ? await lockHolder(tx, cardId, ofOwner) : 'active';
+  const row = await lockCard(tx, cardId, ofOwner);
   const from: CardState = { status: row.status, frozenBy: row.frozenBy ?? null };
   const move = moveCard(from, command, agentStatus, await hasMoved(tx, 'card', cardId, cause.causeId));
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
@@ -61,9 +77,9 @@ export async function applyToCard(tx: Tx, cardId: string, command: CardCommand, 
 /** For a command of a caller: `ownerId` of another owner finds nothing. */
 type OfOwner = { readonly ownerId?: string };
 
-export async function lockCard(tx: Tx, cardId: string, { ownerId }: OfOwner = {}): Promise<CardRow> {
+export async function lockCard(tx: Tx, cardId: string, ofOwner: OfOwner = {}): Promise<CardRow> {
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const wanted = { id: cardId as CardRow['id'], ...(ownerId !== undefined && { ownerId }) };
+  const wanted = { id: cardId as CardRow['id'], ...ofOwner };
   const row = await tx.findOne(CardRow, wanted, options);
   if (row === null) throw notFound('card', cardId);
   return row;
@@ -202,8 +218,8 @@ export async function recordCardEvents(
 }
 
 /** Holds the card's agent as it is until the end of the transaction; an agent not there yet is as good as frozen. */
-async function lockHolder(tx: Tx, cardId: string): Promise<'active' | 'frozen' | 'closed'> {
-  const card = await findCard(tx, cardId);
+async function lockHolder(tx: Tx, cardId: string, ofOwner: OfOwner): Promise<'active' | 'frozen' | 'closed'> {
+  const card = await findCard(tx, cardId, ofOwner);
   const agent = card === null ? undefined : await lockAgent(tx, card.ownerId, card.agentId);
   return agent?.status ?? 'frozen';
 }

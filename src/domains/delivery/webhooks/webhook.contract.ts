@@ -17,15 +17,15 @@ const webhook = {
   updatedAt: instantOut,
 };
 
-export const webhookOut = z.object(webhook).meta({ id: 'Webhook', description: 'A subscription to events.' });
+export const webhookOut = z.strictObject(webhook).meta({ id: 'Webhook', description: 'A subscription to events.' });
 export type WebhookWire = z.infer<typeof webhookOut>;
 
 const createdWebhook = z
-  .object({ ...webhook, secret: z.string().meta({ description: 'signs deliveries; shown this once' }) })
+  .strictObject({ ...webhook, secret: z.string().meta({ description: 'signs deliveries; shown this once' }) })
   .meta({ id: 'NewWebhook', description: 'A subscription with its signing secret, which is shown only once.' });
 
 const attempt = z
-  .object({
+  .strictObject({
     attempt: z.int(),
     deliveryId: z.string().meta({ description: 'X-Service-Delivery-Id of this attempt' }),
     at: instantOut,
@@ -53,13 +53,13 @@ const delivery = {
 };
 
 export const deliveryOut = z
-  .object(delivery)
+  .strictObject(delivery)
   .meta({ id: 'WebhookDelivery', description: 'The delivery of one event to one subscription.' });
 export type DeliveryWire = z.infer<typeof deliveryOut>;
 
-const payload = z.object({ event: z.string(), createdAt: instantOut, data: z.record(z.string(), z.unknown()) });
+const payload = z.strictObject({ event: z.string(), createdAt: instantOut, data: z.record(z.string(), z.unknown()) });
 const wholeDelivery = z
-  .object({
+  .strictObject({
     ...delivery,
     sequence: z.int().meta({ description: 'X-Service-Sequence: sorts the events of one subject' }),
     payload,
@@ -75,7 +75,7 @@ const subscription = z.strictObject({
 });
 
 const eventCatalogOut = z
-  .object({ data: z.array(z.object({ name: z.string(), category: z.string(), reserved: z.boolean() })) })
+  .strictObject({ data: z.array(z.strictObject({ name: z.string(), category: z.string(), reserved: z.boolean() })) })
   .meta({ id: 'EventCatalog', description: 'All events that can be subscribed to.' });
 
 export const webhooksArea = defineArea({
@@ -112,7 +112,7 @@ export const webhooksArea = defineArea({
       path: '/{id}',
       summary: 'Read one subscription',
       auth: ['key'],
-      params: z.object({ id: id('webhook') }),
+      params: z.strictObject({ id: id('webhook') }),
       success: { status: 200, body: webhookOut },
       refusals: ['not_found'],
     },
@@ -121,7 +121,7 @@ export const webhooksArea = defineArea({
       path: '/{id}',
       summary: 'Delete a subscription and drop its pending deliveries',
       auth: ['key'],
-      params: z.object({ id: id('webhook') }),
+      params: z.strictObject({ id: id('webhook') }),
       success: { status: 204 },
       refusals: ['not_found'],
       fires: ['webhook.deleted'],
@@ -131,7 +131,7 @@ export const webhooksArea = defineArea({
       path: '/{id}/deliveries',
       summary: 'List deliveries of a subscription',
       auth: ['key'],
-      params: z.object({ id: id('webhook') }),
+      params: z.strictObject({ id: id('webhook') }),
       query: z.strictObject({
         ...pageQuery('delivery'),
         status: z.enum(deliveryStatuses).optional().describe('only deliveries in this state'),
@@ -146,7 +146,7 @@ export const webhooksArea = defineArea({
       path: '/deliveries/{deliveryId}',
       summary: 'Read one delivery with its payload and attempts',
       auth: ['key'],
-      params: z.object({ deliveryId: id('delivery') }),
+      params: z.strictObject({ deliveryId: id('delivery') }),
       success: { status: 200, body: wholeDelivery },
       refusals: ['not_found'],
     },
@@ -156,6 +156,7 @@ export const webhooksArea = defineArea({
       summary: 'Every event that can be subscribed to',
       auth: ['key', 'agent'],
       scope: 'events.read',
+      unpaged: 'one row for each event of the catalog',
       success: { status: 200, body: eventCatalogOut },
       refusals: [],
     },
