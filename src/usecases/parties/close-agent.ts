@@ -10,20 +10,18 @@ import {
   cancelCardRequestsOf,
   lockPendingCardRequestsOf,
 } from '../../domains/cards/card-requests/card-request.cancel.service.ts';
-import { closeCardsOf } from '../../domains/cards/index.ts';
-import { revokeTokensOf } from '../../domains/identity/index.ts';
-import { type AgentName, type AgentRow, type AgentStatus, moveAgentRow } from '../../domains/parties/index.ts';
-import { cancelIntentsOf } from '../../domains/spending/intents/index.ts';
-import { removePolicyOf } from '../../domains/spending/policies/index.ts';
-import {
-  agentBudget,
-  agentReturn,
-  available,
-  lockAccounts,
-  postNew,
-  wallet,
-  walletToReturnTo,
-} from '../../domains/treasury/index.ts';
+import { closeCardsOf } from '../../domains/cards/cards/card.service.ts';
+import { revokeTokensOf } from '../../domains/identity/agent-tokens/agent-token.service.ts';
+import type { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
+import type { ReachedAgent } from '../../domains/parties/agents/agent.routes.ts';
+import type { AgentStatus } from '../../domains/parties/agents/agent.rules.ts';
+import { moveAgentRow } from '../../domains/parties/agents/agent.service.ts';
+import { cancelIntentsOf } from '../../domains/spending/intents/intent.cancel.service.ts';
+import { removePolicyOf } from '../../domains/spending/policies/policy.service.ts';
+import { agentBudget, available, wallet } from '../../domains/treasury/ledger/account.rules.ts';
+import { agentReturn } from '../../domains/treasury/ledger/ledger.rules.ts';
+import { lockAccounts, postNew } from '../../domains/treasury/ledger/ledger.service.ts';
+import { walletToReturnTo } from '../../domains/treasury/wallets/wallet.service.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
 
@@ -35,14 +33,14 @@ type Deps = {
 
 export const closeAgent =
   ({ database, clearCredentialCache }: Deps) =>
-  async (name: AgentName, cause: Cause): Promise<AgentStatus> => {
+  async (name: ReachedAgent, cause: Cause): Promise<AgentStatus> => {
     const status = await database.write((tx) => closeAgentIn(tx, cause, name));
     clearCredentialCache();
     return status;
   };
 
 /** Use when the close is a part of another transaction. */
-export async function closeAgentIn(tx: Tx, cause: Cause, name: AgentName): Promise<AgentStatus> {
+export async function closeAgentIn(tx: Tx, cause: Cause, name: ReachedAgent): Promise<AgentStatus> {
   await lockPendingCardRequestsOf(tx, name);
   const { row, outcome } = await moveAgentRow(tx, cause, name, { command: 'close' });
   if (outcome === 'already') return row.status;

@@ -6,18 +6,17 @@
 import type { Database } from '../../db/database.ts';
 import { runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { cardsInPlan, cardWorkflowId, issueCard, prepareCard } from '../../domains/cards/index.ts';
-import {
-  type AgentName,
-  type AgentOrder,
-  type AgentRecord,
-  agentsInPlan,
-  type EnsureCustomer,
-  insertAgent,
-  lockPlan,
-  whyFull,
-} from '../../domains/parties/index.ts';
-import { copyPolicyFor } from '../../domains/spending/policies/index.ts';
+import { cardWorkflowId, issueCard } from '../../domains/cards/cards/card.messages.ts';
+import { cardsInPlan } from '../../domains/cards/cards/card.queries.ts';
+import { prepareCard } from '../../domains/cards/cards/card.reserve.service.ts';
+import type { AgentRecord } from '../../domains/parties/agents/agent.contract.ts';
+import { agentsInPlan } from '../../domains/parties/agents/agent.queries.ts';
+import type { AgentName, AgentOrder } from '../../domains/parties/agents/agent.routes.ts';
+import { insertAgent } from '../../domains/parties/agents/agent.service.ts';
+import type { EnsureCustomer } from '../../domains/parties/customers/customer.routes.ts';
+import { lockPlan } from '../../domains/parties/customers/customer.service.ts';
+import { whyFull } from '../../domains/parties/customers/plan.rules.ts';
+import { copyPolicyFor } from '../../domains/spending/policies/policy.service.ts';
 import { DomainError, unavailable } from '../../kernel/errors.ts';
 import { assertBelowLimit } from '../../platform/assert-limit.ts';
 import type { Cause } from '../../platform/cause.ts';

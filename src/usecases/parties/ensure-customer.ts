@@ -6,8 +6,9 @@
 import { sql } from 'kysely';
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
-import { type EnsureCustomer, insertCustomer } from '../../domains/parties/index.ts';
-import { ensureDefaultWallet } from '../../domains/treasury/index.ts';
+import type { EnsureCustomer } from '../../domains/parties/customers/customer.routes.ts';
+import { insertCustomer } from '../../domains/parties/customers/customer.service.ts';
+import { ensureDefaultWallet } from '../../domains/treasury/wallets/wallet.service.ts';
 import type { Mode } from '../../platform/mode.ts';
 
 /** `ibanBankCode`: the bank code in the IBAN of a new wallet. */

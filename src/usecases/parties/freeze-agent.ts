@@ -1,11 +1,13 @@
 /** Freezes an agent with its cards in one transaction. A revoking command, so it needs only PostgreSQL. @module */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { freezeCardsOf } from '../../domains/cards/index.ts';
-import { type AgentName, type AgentStatus, moveAgentRow } from '../../domains/parties/index.ts';
+import { freezeCardsOf } from '../../domains/cards/cards/card.service.ts';
+import type { ReachedAgent } from '../../domains/parties/agents/agent.routes.ts';
+import type { AgentStatus } from '../../domains/parties/agents/agent.rules.ts';
+import { moveAgentRow } from '../../domains/parties/agents/agent.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-type Freeze = AgentName & { readonly reason?: string | undefined };
+type Freeze = ReachedAgent & { readonly reason?: string | undefined };
 
 export const freezeAgent =
   ({ database }: { readonly database: Database }) =>

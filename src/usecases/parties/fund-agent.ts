@@ -7,15 +7,20 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
-import { type AgentName, type AgentRow, ownedRow, whyNoFunds } from '../../domains/parties/index.ts';
-import { agentBudget, agentFund, available, postJournals } from '../../domains/treasury/index.ts';
+import type { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
+import type { ReachedAgent } from '../../domains/parties/agents/agent.routes.ts';
+import { whyNoFunds } from '../../domains/parties/agents/agent.rules.ts';
+import { ownedRow } from '../../domains/parties/agents/agent.service.ts';
+import { agentBudget, available } from '../../domains/treasury/ledger/account.rules.ts';
+import { agentFund } from '../../domains/treasury/ledger/ledger.rules.ts';
+import { postJournals } from '../../domains/treasury/ledger/ledger.service.ts';
 import { type Change, recordChanges } from '../../events/record.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import type { Cause } from '../../platform/cause.ts';
 
-export type FundAgentOrder = AgentName & { readonly amountCents: Cents; readonly journalId: Id<'journal'> };
+export type FundAgentOrder = ReachedAgent & { readonly amountCents: Cents; readonly journalId: Id<'journal'> };
 
 export const fundAgent =
   ({ database }: { readonly database: Database }) =>
@@ -24,7 +29,7 @@ export const fundAgent =
 
 async function fundAgentIn(tx: Tx, cause: Cause, order: FundAgentOrder): Promise<void> {
   const { ownerId, agentId, amountCents, journalId } = order;
-  const agent = await ownedRow(tx, ownerId, agentId);
+  const agent = await ownedRow(tx, order);
   const why = whyNoFunds(agent.status);
   if (why !== undefined) throw new DomainError('invalid_state', why);
   const [posted] = await postJournals(tx, cause, [

@@ -7,8 +7,10 @@ import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { type Db, type Given, query } from '../../db/db.ts';
 import { type Filters, list, newestFirst, page } from '../../db/page.ts';
-import type { AgentDeps, AgentRecord, AgentStatus, AgentWalletRecord } from '../../domains/parties/index.ts';
-import { spendableCents } from '../../domains/parties/index.ts';
+import type { AgentRecord, AgentWalletRecord } from '../../domains/parties/agents/agent.contract.ts';
+import type { AgentDeps } from '../../domains/parties/agents/agent.routes.ts';
+import type { AgentStatus } from '../../domains/parties/agents/agent.rules.ts';
+import { spendableCents } from '../../domains/parties/agents/agent.rules.ts';
 import { mayReach } from '../../http/caller.ts';
 import { add, type Cents, cents, eurosFromCents } from '../../kernel/money.ts';
 import { mapPage } from '../../kernel/page.ts';
@@ -65,7 +67,7 @@ const agentsOf = (from: Db) =>
     .leftJoin('ledger_accounts as w', (join) => join.on('w.name', '=', available('wallet', 'a.walletId')))
     .leftJoin('ledger_accounts as b', (join) => join.on('b.name', '=', available('agent', 'a.id')))
     .select(['a.id', 'a.ownerId', 'a.name', 'a.scope', 'a.externalId', 'a.status', 'a.funding', 'a.profile'])
-    .select(['a.walletId', 'a.createdAt', 'p.id as policyId', 'c.id as cardId', 'c.last4'])
+    .select(['a.walletId', 'a.requestSignatures', 'a.createdAt', 'p.id as policyId', 'c.id as cardId', 'c.last4'])
     .select((eb) => [
       eb.fn.coalesce('w.balanceCents', sql<Cents>`0`).as('walletCents'),
       eb.fn.coalesce('b.balanceCents', sql<Cents>`0`).as('budgetCents'),

@@ -13,9 +13,14 @@ import {
   prose,
   text,
 } from '../../../http/schemas.ts';
-import { agentStatuses } from './agent.rules.ts';
+import { agentStatuses, requestSignatures } from './agent.rules.ts';
 
 const status = z.enum(agentStatuses);
+const signatures = z.enum(requestSignatures).meta({
+  description:
+    'With what its requests to merchants are signed (RFC 9421): not at all, in the profile of Web Bot Auth, in that of the Trusted Agent Protocol, or with one signature of each.',
+  examples: ['web_bot_auth'],
+});
 const cardUsage = z.enum(['single', 'multi']);
 
 const profile = z
@@ -30,7 +35,7 @@ const profile = z
   .meta({ id: 'AgentProfile', description: 'What the agent is, in your own words.' });
 
 const Agent = z
-  .object({
+  .strictObject({
     id: idOut('agent'),
     ownerId: idOut('owner'),
     name: z.string(),
@@ -47,24 +52,25 @@ const Agent = z
     cardId: z.string().nullable().meta({ description: 'its first open card' }),
     walletId: idOut('wallet'),
     funding: z.enum(['wallet', 'budget']).meta({ description: 'budget: draws only on what it was given' }),
+    requestSignatures: signatures,
     profile: profile.nullable(),
     createdAt: instantOut,
   })
   .meta({ id: 'Agent', description: 'A software agent that can spend.' });
 
 const AgentWallet = z
-  .object({
+  .strictObject({
     agentId: idOut('agent'),
     issuer: z.string(),
-    walletBalance: z.object({ available: eurosOut, pending: eurosOut, total: eurosOut }),
+    walletBalance: z.strictObject({ available: eurosOut, pending: eurosOut, total: eurosOut }),
     iban: z.string().nullable(),
-    deposit: z.object({ iban: z.string(), bic: z.string(), reference: z.string() }).nullable(),
-    internalLedger: z.object({ walletBalanceEuros: eurosOut }),
+    deposit: z.strictObject({ iban: z.string(), bic: z.string(), reference: z.string() }).nullable(),
+    internalLedger: z.strictObject({ walletBalanceEuros: eurosOut }),
   })
   .meta({ id: 'AgentWallet', description: 'The wallet that an agent draws on.' });
 
 const AgentStatus = z
-  .object({ agentId: idOut('agent'), status })
+  .strictObject({ agentId: idOut('agent'), status })
   .meta({ id: 'AgentStatus', description: 'An agent and its state.' });
 
 const params = z.strictObject({ id: id('agent') });
@@ -132,7 +138,7 @@ export const agentsArea = defineArea({
       reaches: { 'body.policyId': { elsewhere: 'the rules are copied from a policy found by id and owner' } },
       summary: 'Change an agent',
       description:
-        'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest. `policyId` overwrites the agent’s rules with those of that policy, as apply does; its own changes nothing.',
+        'A change of `status` does what freeze, unfreeze or delete do, in the same step as the rest. `policyId` overwrites the agent’s rules with those of that policy, as apply does; its own changes nothing. `requestSignatures` other than `none` makes the agent’s signing key, if it has none, and publishes it.',
       auth: ['key'],
       params,
       body: z
@@ -142,6 +148,7 @@ export const agentsArea = defineArea({
           scope: scope.nullable().optional(),
           status: status.optional(),
           profile: profile.nullable().optional(),
+          requestSignatures: signatures.optional(),
           policyId: id('policy').optional(),
         })
         .refine(...atLeastOneField)
@@ -174,7 +181,7 @@ export const agentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({ id: idOut('agent'), status })
+          .strictObject({ id: idOut('agent'), status })
           .meta({ id: 'ClosedAgent', description: 'An agent that was closed.' }),
       },
       refusals: ['not_found'],
@@ -200,7 +207,7 @@ export const agentsArea = defineArea({
       success: {
         status: 200,
         body: z
-          .object({
+          .strictObject({
             agentId: idOut('agent'),
             amount: eurosOut,
             walletBalanceEuros: eurosOut,
@@ -234,6 +241,44 @@ export const agentsArea = defineArea({
       success: { status: 200, body: AgentStatus },
       refusals: ['invalid_state', 'not_found'],
       fires: ['agent.unfrozen', 'card.unfrozen'],
+    },
+    rotateAgentKey: {
+      method: 'post',
+      path: '/{id}/signing-key/rotate',
+      summary: 'Rotate the signing key of an agent',
+      description:
+        'The agent signs with the new key at once. The former one stays published for the overlap, so that merchants verify what it signed; 0 takes it out at once, also the keys of earlier rotations. 400 for an agent without a key.',
+      auth: ['key'],
+      params,
+      body: z
+        .strictObject({
+          overlapMinutes: z
+            .int()
+            .min(0)
+            .max(1_440)
+            .default(10)
+            .meta({ description: 'How long the former key stays published, in real time.', examples: [10] }),
+        })
+        .meta({ id: 'RotateAgentKey' }),
+      success: {
+        status: 200,
+        body: z
+          .strictObject({
+            agentId: idOut('agent'),
+            kid: z.string().meta({
+              description: 'The name of the new key: its thumbprint (RFC 7638).',
+              examples: ['kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k'],
+            }),
+            formerKid: z.string().meta({
+              description: 'The name of the key that signed until now.',
+              examples: ['poqkLGiymh_W0uP6PZFw-dvez3QJT5SolqXBCW38r0U'],
+            }),
+            formerUntil: instantOut.meta({ description: 'Until when the former key is published, in real time.' }),
+          })
+          .meta({ id: 'RotatedAgentKey', description: 'The signing key of an agent after its rotation.' }),
+      },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['agent_key.rotated'],
     },
     getAgentWallet: {
       method: 'get',

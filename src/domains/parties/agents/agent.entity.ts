@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Actor } from '../../../platform/cause.ts';
-import type { AgentStatus, Funding } from './agent.rules.ts';
+import type { AgentStatus, Funding, RequestSignatures } from './agent.rules.ts';
 
 export type AgentProfile = {
   readonly purpose: string;
@@ -30,6 +30,7 @@ const AgentSchema = defineEntity({
     status: p.string().$type<AgentStatus>(),
     walletId: p.string().$type<Id<'wallet'>>(),
     funding: p.string().$type<Funding>(),
+    requestSignatures: p.string().$type<RequestSignatures>(),
     isProvisioning: p.boolean(),
     origin: p.json<AgentOrigin>(),
     version: p.integer().version(),

@@ -7,7 +7,7 @@ import { type Given, query } from '../../../db/db.ts';
 import { countRow } from '../../../db/row-values.ts';
 import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import type { AgentStatus } from './agent.rules.ts';
+import type { AgentStatus, RequestSignatures } from './agent.rules.ts';
 
 const agentForShare = query((from, given: Given<{ ownerId: string; agentId: string }>) =>
   from
@@ -45,6 +45,34 @@ export async function agentNames(
   const found = await named.all(tx, { ownerId, agentIds });
   return new Map(found.map(({ id, name }) => [id, name]));
 }
+
+const open = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('agents')
+    .select('id')
+    .where('id', '=', given('agentId'))
+    .where('isProvisioning', '=', sql.lit(false))
+    .where('status', '<>', sql.lit<AgentStatus>('closed')),
+);
+
+/** Whether there is such an agent, of any owner, and it is not closed. */
+export const isOpenAgent = async (tx: Tx, agentId: string): Promise<boolean> =>
+  (await open.first(tx, { agentId })) !== null;
+
+const signing = query((from, given: Given<{ agentId: string }>) =>
+  from
+    .selectFrom('agents')
+    .select(['ownerId', 'requestSignatures'])
+    .where('id', '=', given('agentId'))
+    .where('status', '<>', sql.lit<AgentStatus>('closed')),
+);
+
+/** Null for a closed agent, whose key is not published any more. */
+export const signingAgent = (
+  tx: Tx,
+  agentId: string,
+): Promise<{ readonly ownerId: string; readonly requestSignatures: RequestSignatures } | null> =>
+  signing.first(tx, { agentId });
 
 /** Those that take a place in the plan: all but closed ones, also those in the making. */
 export async function agentsInPlan(tx: Tx, ownerId: string): Promise<number> {

@@ -1,9 +1,11 @@
 /** Answers the agent operations: ask the use case, shape the reply. No decision is made here. @module */
 import type { Own } from '../../../http/caller.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { minute } from '../../../kernel/instant.ts';
 import { type Cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -13,6 +15,8 @@ import type { AgentStatus } from './agent.rules.ts';
 import type { AgentChange } from './agent.service.ts';
 
 export type AgentName = { readonly ownerId: Id<'owner'>; readonly agentId: Id<'agent'> };
+/** An agent that the caller named, and that the edge has checked. */
+export type ReachedAgent = AgentName & { readonly agentId: ReachedId<'agent'> };
 
 export type AgentOrder = AgentName & {
   /** Reserved ids; a re-driven request brings the same ones. */
@@ -44,13 +48,13 @@ export type AgentDeps = {
   readonly listAgents: (ownerId: Id<'owner'>, filter: AgentFilter, page: PageQuery) => Promise<Page<AgentRecord>>;
   readonly readAgentWallet: (name: AgentName) => Promise<AgentWalletRecord | null>;
   readonly freezeAgent: (
-    name: AgentName & { readonly reason?: string | undefined },
+    name: ReachedAgent & { readonly reason?: string | undefined },
     cause: Cause,
   ) => Promise<AgentStatus>;
-  readonly unfreezeAgent: (name: AgentName, cause: Cause) => Promise<AgentStatus>;
-  readonly closeAgent: (name: AgentName, cause: Cause) => Promise<AgentStatus>;
+  readonly unfreezeAgent: (name: ReachedAgent, cause: Cause) => Promise<AgentStatus>;
+  readonly closeAgent: (name: ReachedAgent, cause: Cause) => Promise<AgentStatus>;
   readonly updateAgent: (
-    name: AgentName,
+    name: ReachedAgent,
     change: AgentChange & {
       readonly status?: AgentStatus | undefined;
       /** Whose rules become the agent's. */
@@ -58,8 +62,12 @@ export type AgentDeps = {
     },
     cause: Cause,
   ) => Promise<void>;
+  readonly rotateAgentKey: (
+    order: ReachedAgent & { readonly overlapMs: number },
+    cause: Cause,
+  ) => Promise<{ readonly kid: string; readonly formerKid: string; readonly formerUntil: Date }>;
   readonly fundAgent: (
-    order: AgentName & { readonly amountCents: Cents; readonly journalId: Id<'journal'> },
+    order: ReachedAgent & { readonly amountCents: Cents; readonly journalId: Id<'journal'> },
     cause: Cause,
   ) => Promise<void>;
 };
@@ -105,12 +113,17 @@ export const agentHandlers = (deps: AgentDeps): Handlers<typeof agentsArea> => {
       const status = await deps.unfreezeAgent(named(own, params.id), call.cause);
       return { agentId: params.id, status };
     },
+    rotateAgentKey: async ({ params, body, own }, call) => {
+      const order = { ...named(own, params.id), overlapMs: body.overlapMinutes * minute };
+      const { formerUntil, ...keys } = await deps.rotateAgentKey(order, call.cause);
+      return { agentId: params.id, ...keys, formerUntil: formerUntil.toISOString() };
+    },
     getAgentWallet: async ({ params, own }) =>
       found(named(own, params.id), await deps.readAgentWallet(named(own, params.id))),
   };
 };
 
-const named = ({ ownerId }: Own, agentId: Id<'agent'>): AgentName => ({ ownerId, agentId });
+const named = ({ ownerId }: Own, agentId: ReachedId<'agent'>): ReachedAgent => ({ ownerId, agentId });
 
 function found<T>({ agentId }: AgentName, record: T | null): T {
   if (record === null) throw notFound('agent', agentId);

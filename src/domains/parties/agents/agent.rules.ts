@@ -3,11 +3,21 @@
  * @module
  */
 import type { Move } from '../../../kernel/move.ts';
+import { type SignatureProfile, signatureProfiles } from '../../../outbound/message-signature.rules.ts';
 
 export const agentStatuses = ['active', 'frozen', 'closed'] as const;
 export type AgentStatus = (typeof agentStatuses)[number];
 export const agentCommands = ['freeze', 'unfreeze', 'close'] as const;
 export type AgentCommand = (typeof agentCommands)[number];
+
+/** With what the requests to merchants are signed that Bursar sends for the agent. `both`: with one signature of each. */
+export const requestSignatures = ['none', ...signatureProfiles, 'both'] as const;
+export type RequestSignatures = (typeof requestSignatures)[number];
+
+export function profilesOf(wanted: RequestSignatures): readonly SignatureProfile[] {
+  if (wanted === 'none') return [];
+  return wanted === 'both' ? signatureProfiles : [wanted];
+}
 
 /** `wallet`: its cards draw on its wallet. `budget`: only on what the agent was given. */
 export type Funding = 'wallet' | 'budget';

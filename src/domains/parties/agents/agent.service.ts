@@ -8,12 +8,13 @@ import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { EventData } from '../../../events/catalog.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
 import { type AgentProfile, AgentRow } from './agent.entity.ts';
-import { type AgentCommand, isFinalAgent, moveAgent } from './agent.rules.ts';
+import { type AgentCommand, isFinalAgent, moveAgent, type RequestSignatures } from './agent.rules.ts';
 
 export type AgentDraft = {
   readonly agentId: Id<'agent'>;
@@ -52,7 +53,7 @@ export async function insertAgent(tx: Tx, cause: Cause, draft: AgentDraft): Prom
  * for an agent that is there already, as when it gets another card.
  */
 export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'agent'>): Promise<void> {
-  const row = await lockRow(tx, agentId);
+  const row = await lockRow(tx, { id: agentId });
   if (row === null) throw notFound('agent', agentId);
   if (!row.isProvisioning) return;
   row.isProvisioning = false;
@@ -63,16 +64,17 @@ export async function agentBecomesVisible(tx: Tx, cause: Cause, agentId: Id<'age
   ]);
 }
 
+type Named = { readonly ownerId: Id<'owner'>; readonly agentId: ReachedId<'agent'> };
 export type MovedAgent = { readonly row: AgentRow; readonly outcome: 'moved' | 'already' };
 
 /** The guarded transition of an agent. Its event is recorded here; the cascade is the use case's. */
 export async function moveAgentRow(
   tx: Tx,
   cause: Cause,
-  { ownerId, agentId }: { ownerId: string; agentId: Id<'agent'> },
+  { ownerId, agentId }: Named,
   { command, reason }: { command: AgentCommand; reason?: string | undefined },
 ): Promise<MovedAgent> {
-  const row = await ownedRow(tx, ownerId, agentId);
+  const row = await ownedRow(tx, { ownerId, agentId });
   const move = moveAgent(row.status, command, await hasMoved(tx, 'agent', agentId, cause.causeId));
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
   if (move.outcome === 'already') return { row, outcome: 'already' };
@@ -90,16 +92,17 @@ export type AgentChange = {
   readonly externalId?: string | null | undefined;
   readonly scope?: string | null | undefined;
   readonly profile?: AgentProfile | null | undefined;
+  readonly requestSignatures?: RequestSignatures | undefined;
 };
 
-/** Changes what describes the agent; nothing about its rights or its money. */
+/** Changes what describes the agent and how it identifies itself; nothing about its rights or its money. */
 export async function changeAgent(
   tx: Tx,
   cause: Cause,
-  { ownerId, agentId }: { ownerId: string; agentId: Id<'agent'> },
+  { ownerId, agentId }: Named,
   change: AgentChange,
 ): Promise<void> {
-  const row = await ownedRow(tx, ownerId, agentId);
+  const row = await ownedRow(tx, { ownerId, agentId });
   if (isFinalAgent(row.status))
     throw new DomainError('invalid_state', 'this agent is closed for good: it cannot change');
   const wanted = Object.entries(change).filter(([, value]) => value !== undefined);
@@ -112,15 +115,26 @@ export async function changeAgent(
   await recordChanges(tx, cause, [{ event: 'agent.updated', ...aboutAgent(row), data, details }]);
 }
 
+/** The agent's signing key was replaced. The use case has locked the row. */
+export const recordRotatedKey = (
+  tx: Tx,
+  cause: Cause,
+  row: AgentRow,
+  details: Record<string, unknown>,
+): Promise<void> =>
+  recordChanges(tx, cause, [{ event: 'agent_key.rotated', ...aboutAgent(row), data: eventDataOf(row), details }]);
+
 /** For use cases that decide by the row: locked, and 404 for other owners. */
-export async function ownedRow(tx: Tx, ownerId: string, agentId: Id<'agent'>): Promise<AgentRow> {
-  const row = await lockRow(tx, agentId);
-  if (row === null || row.ownerId !== ownerId || row.isProvisioning) throw notFound('agent', agentId);
+export async function ownedRow(tx: Tx, { ownerId, agentId }: Named): Promise<AgentRow> {
+  const row = await lockRow(tx, { id: agentId, ownerId });
+  if (row === null || row.isProvisioning) throw notFound('agent', agentId);
   return row;
 }
 
-const lockRow = (tx: Tx, id: Id<'agent'>): Promise<AgentRow | null> =>
-  tx.findOne(AgentRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+const lockRow = (
+  tx: Tx,
+  wanted: { readonly id: Id<'agent'>; readonly ownerId?: Id<'owner'> },
+): Promise<AgentRow | null> => tx.findOne(AgentRow, wanted, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
 const firedBy = { freeze: 'agent.frozen', unfreeze: 'agent.unfrozen', close: 'agent.closed' } as const;
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
@@ -135,5 +149,6 @@ const eventDataOf = (row: AgentRow): EventData<'agent.created'> => ({
   status: row.status,
   walletId: row.walletId,
   funding: row.funding,
+  requestSignatures: row.requestSignatures,
   createdAt: row.createdAt.toISOString(),
 });

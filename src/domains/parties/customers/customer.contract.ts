@@ -5,7 +5,7 @@ import { atLeastOneField, country, euros, eurosOut, id, idOut, instantOut, text 
 import { customerStatuses, customerTypes } from './customer.rules.ts';
 import { plans } from './plan.rules.ts';
 
-const ceiling = z.number().nullable().meta({ description: 'null: none' });
+const ceiling = z.int().nullable();
 
 /** Personal data that agents have no use for. */
 const personal = (description: string) =>
@@ -15,7 +15,7 @@ const personal = (description: string) =>
     .meta({ description: `${description}; shown to the owner's key alone, null for every other caller` });
 
 const Customer = z
-  .object({
+  .strictObject({
     id: idOut('customer'),
     ownerId: idOut('owner'),
     type: z.enum(customerTypes),
@@ -23,13 +23,13 @@ const Customer = z
     status: z.enum(customerStatuses),
     plan: z.enum(plans),
     walletBalanceEuros: eurosOut,
-    planLimits: z.object({
+    planLimits: z.strictObject({
       agents: ceiling,
       cards: ceiling,
       members: ceiling,
-      monthlyVolumeEuros: ceiling,
+      monthlyVolumeEuros: eurosOut.nullable().meta({ examples: [5_000] }),
       apiRequestsPerMonth: ceiling,
-      historyDays: z.number(),
+      historyDays: z.int(),
     }),
     firstName: z.string().nullable(),
     lastName: z.string().nullable(),
@@ -44,7 +44,7 @@ const Customer = z
   .meta({ id: 'Customer', description: 'The owner of the account: identity data, plan and the total of the wallets.' });
 
 const NewCustomer = z
-  .object({
+  .strictObject({
     id: idOut('customer'),
     ownerId: idOut('owner'),
     type: z.enum(customerTypes),

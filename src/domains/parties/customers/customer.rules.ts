@@ -12,6 +12,9 @@ export type DefaultPolicy = {
   readonly autoApproveLimitCents: number | null;
 };
 
+/** Personal data is for the owner: an agent, or the operator's dashboard, has no use for it. */
+export const seesPersonalData = (callerKind: string): boolean => callerKind === 'key';
+
 const cardholderFields = [
   'firstName',
   'lastName',

@@ -1,4 +1,6 @@
 /** The plans and their ceilings. Pure; a ceiling of null means no ceiling. @module */
+import { type Cents, cents } from '../../../kernel/money.ts';
+
 export const plans = ['free', 'starter', 'business', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 
@@ -7,15 +9,15 @@ export type PlanLimits = {
   readonly cards: number | null;
   readonly members: number | null;
   /** Never blocks a payment: what is above it costs the overage fee. */
-  readonly monthlyVolumeEuros: number | null;
+  readonly monthlyVolumeCents: Cents | null;
   readonly apiRequestsPerMonth: number | null;
   readonly historyDays: number;
 };
 
 export const planLimits = {
-  free: limits(1, 1, 1, 150, 10_000, 30),
-  starter: limits(5, 10, 3, 2_000, 100_000, 90),
-  business: limits(10, 25, 10, 5_000, 500_000, 365),
+  free: limits(1, 1, 1, 15_000, 10_000, 30),
+  starter: limits(5, 10, 3, 200_000, 100_000, 90),
+  business: limits(10, 25, 10, 500_000, 500_000, 365),
   enterprise: limits(null, null, null, null, null, 1_826),
 } as const satisfies Record<Plan, PlanLimits>;
 
@@ -39,9 +41,10 @@ function limits(
   agents: number | null,
   cards: number | null,
   members: number | null,
-  monthlyVolumeEuros: number | null,
+  monthlyVolumeCents: number | null,
   apiRequestsPerMonth: number | null,
   historyDays: number,
 ): PlanLimits {
-  return { agents, cards, members, monthlyVolumeEuros, apiRequestsPerMonth, historyDays };
+  const monthly = { monthlyVolumeCents: monthlyVolumeCents === null ? null : cents(monthlyVolumeCents) };
+  return { agents, cards, members, ...monthly, apiRequestsPerMonth, historyDays };
 }

@@ -6,7 +6,7 @@ import { limitNames } from '../../../platform/limits.ts';
 const name = z.enum(limitNames).meta({ description: 'the limit, as `GET /limits` names it' });
 
 const Limit = z
-  .object({
+  .strictObject({
     name,
     per: z.string().meta({ description: 'what the records are counted for: an owner, an agent, an intent …' }),
     counted: z.string().meta({ description: 'what is counted' }),
@@ -31,9 +31,10 @@ export const limitsArea = defineArea({
       path: '',
       summary: 'List the limits of this owner',
       auth: ['key', 'dashboard'],
+      unpaged: 'one row for each entry of limits.ts',
       success: {
         status: 200,
-        body: z.object({ data: z.array(Limit) }).meta({ id: 'Limits', description: 'The limits of an owner.' }),
+        body: z.strictObject({ data: z.array(Limit) }).meta({ id: 'Limits', description: 'The limits of an owner.' }),
       },
       refusals: [],
     },
