@@ -41,7 +41,9 @@ export async function setUp(context: Context): Promise<Actors> {
     ownerId,
     ownerKey: key,
     agentId: agent.id,
+    cardId: agent.cardId,
     walletId: funded.walletId,
+    webhookId: webhook.id,
     webhookSecret: webhook.secret,
   };
 }

@@ -19,7 +19,9 @@ export type Actors = {
   readonly ownerId: string;
   readonly ownerKey: string;
   readonly agentId: string;
+  readonly cardId: string;
   readonly walletId: string;
+  readonly webhookId: string;
   readonly webhookSecret: string;
 };
 

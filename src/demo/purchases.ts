@@ -1,4 +1,4 @@
-/** Steps 2 to 6: declares five intents and follows each to its end. @module */
+/** Declares five intents that are paid at shops or refused, and follows each to its end. @module */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Actors, type Context, type Intent, runLink } from './context.ts';
@@ -119,7 +119,7 @@ export async function expired(context: Context, actors: Actors): Promise<void> {
   context.reporter.say('its deadline has passed: expired');
 }
 
-async function declare(
+export async function declare(
   { reporter, ...context }: Context,
   { agent }: Actors,
   declaration: Record<string, unknown>,

@@ -1,14 +1,16 @@
-/** The demo in eight steps: real purchases over HTTP, each reported on the terminal while it happens. @module */
+/** The demo in ten steps: real purchases over HTTP, each reported on the terminal while it happens. @module */
 import { randomBytes } from 'node:crypto';
 import type { Ready } from '../supervisor/ready-file.ts';
 import { setUp } from './actors.ts';
 import type { Context } from './context.ts';
 import { callerOf } from './http.ts';
+import { paidByMachine } from './machine-payments.ts';
 import { approvedByPerson, approvedByPolicy, approvedBySignal, expired, refusedByRule } from './purchases.ts';
 import { createReporter } from './reporter.ts';
+import { dividedAmongWallets } from './transfers.ts';
 import { refuseFirstDelivery, showBalances, verifyDeliveries } from './verify-deliveries.ts';
 
-const steps = 8;
+const steps = 10;
 
 /** Throws at the first fact that does not hold. */
 export async function runScenario(ready: Ready, write: (line: string) => void): Promise<void> {
@@ -32,6 +34,10 @@ export async function runScenario(ready: Ready, write: (line: string) => void): 
   await approvedBySignal(context, actors);
   step('A blocked merchant: the policy refuses it');
   await refusedByRule(context, actors);
+  step('A machine payment: a merchant answers 402, and is paid by a credential');
+  await paidByMachine(context, actors);
+  step('A split: money moves to three other wallets of the owner');
+  await dividedAmongWallets(context, actors);
   step('No answer: the intent expires');
   await expired(context, actors);
   step('Webhook deliveries');

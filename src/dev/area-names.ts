@@ -76,7 +76,10 @@ export function namesOf(domain: string, area: string): AreaNames {
   };
 }
 
-/** The shortest prefix of two letters or more that no other kind of id has. */
+/** Secrets begin with these (`src/platform/secret-forms.ts`): ids that did would be masked in logs. */
+const prefixesOfSecrets: readonly string[] = ['sk', 'at', 'spt', 'whsec'];
+
+/** The shortest prefix of two letters or more that no other kind of id has, and no secret. */
 export function idPrefixOf({ snake }: AreaNames, taken: readonly string[]): string {
   const [first = '', ...others] = snake.split('_');
   const initials = [first, ...others].map((word) => word.charAt(0)).join('');
@@ -85,7 +88,7 @@ export function idPrefixOf({ snake }: AreaNames, taken: readonly string[]): stri
     ...(initials.length > 1 ? [initials] : []),
     ...Array.from({ length: letters.length - 1 }, (_, index) => letters.slice(0, index + 2)),
   ];
-  const free = candidates.find((prefix) => !taken.includes(prefix));
+  const free = candidates.find((prefix) => !taken.includes(prefix) && !prefixesOfSecrets.includes(prefix));
   if (free === undefined) throw new Error(`every id prefix made from ${snake} is taken; choose another name`);
   return free;
 }

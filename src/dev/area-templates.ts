@@ -85,11 +85,11 @@ const contract: Template = ({
 }) => `/** The ${words} operations as published. Wire shapes only. @module */
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
-import { id, idOut, instantOut, pageOut, pageQuery, text } from '../../../http/schemas.ts';
+import { id, idOut, instantOut, pageOut, pageQuery, prose } from '../../../http/schemas.ts';
 import { ${camel}Statuses } from './${noun}.rules.ts';
 
 const ${camel}Out = z
-  .object({
+  .strictObject({
     id: idOut('${camel}'),
     ownerId: idOut('owner'),
     note: z.string().meta({ description: 'The note, as it was given.', examples: ['for the team'] }),
@@ -102,7 +102,7 @@ export type ${pascal}Wire = z.infer<typeof ${camel}Out>;
 
 const creation = z
   .strictObject({
-    note: text(200).meta({ description: 'A note of one line.', examples: ['for the team'] }),
+    note: prose(500).meta({ description: 'A note.', examples: ['for the team'] }),
     ttlMinutes: z
       .number()
       .int()
@@ -291,6 +291,7 @@ const service: Template = ({
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { later, minute } from '../../../kernel/instant.ts';
@@ -342,19 +343,28 @@ export async function create${pascal}(tx: Tx, { id, ownerId, body }: New${pascal
 
 const eventOf = { cancel: '${snake}.cancelled', expire: '${snake}.expired' } as const;
 
-/** \`isOwnStep\`: the workflow of the record makes the change, and needs no wake. */
+/** For a caller, who names the record by a checked id. */
+export const cancel${pascal} = (
+  tx: Tx,
+  { id, ownerId }: { readonly id: ReachedId<'${camel}'>; readonly ownerId: string },
+  cause: Cause,
+): Promise<${pascal}Row> => applyTo${pascal}(tx, { id, ownerId, command: 'cancel' }, cause);
+
+/** \`isOwnStep\`: the workflow of the record makes the change, and needs no wake. It names no owner. */
 export type ${pascal}Change = {
   readonly id: Id<'${camel}'>;
+  readonly ownerId?: string;
   readonly command: ${pascal}Command;
   readonly isOwnStep?: boolean;
 };
 
 export async function applyTo${pascal}(
   tx: Tx,
-  { id, command, isOwnStep = false }: ${pascal}Change,
+  { id, ownerId, command, isOwnStep = false }: ${pascal}Change,
   cause: Cause,
 ): Promise<${pascal}Row> {
-  const row = await tx.findOne(${pascal}Row, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  const wanted = { id, ...(ownerId !== undefined && { ownerId }) };
+  const row = await tx.findOne(${pascal}Row, wanted, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (row === null) throw notFound('${words}', id);
   const move = move${pascal}(row.status, command, await hasMoved(tx, '${snake}', id, cause.causeId));
   if (move.outcome === 'refused') throw new DomainError('invalid_state', move.why);
@@ -394,7 +404,7 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { mapPage } from '../../../kernel/page.ts';
 import type { ${plural}Area } from './${noun}.contract.ts';
 import { list${pascalPlural} } from './${noun}.queries.ts';
-import { applyTo${pascal}, create${pascal} } from './${noun}.service.ts';
+import { cancel${pascal}, create${pascal} } from './${noun}.service.ts';
 import { ${camel}Wire } from './${noun}.wire.ts';
 
 export const ${camel}Handlers = ({ database }: { readonly database: Database }): Handlers<typeof ${plural}Area> => ({
@@ -408,8 +418,8 @@ export const ${camel}Handlers = ({ database }: { readonly database: Database }):
 
   get${pascal}: async ({ records }) => ${camel}Wire(records.${camel}),
 
-  cancel${pascal}: async ({ params: { id } }, call) =>
-    ${camel}Wire(await inTransaction({ database }, call, (tx, cause) => applyTo${pascal}(tx, { id, command: 'cancel' }, cause))),
+  cancel${pascal}: async ({ params: { id }, own: { ownerId } }, call) =>
+    ${camel}Wire(await inTransaction({ database }, call, (tx, cause) => cancel${pascal}(tx, { id, ownerId }, cause))),
 });
 `;
 
@@ -503,7 +513,7 @@ const migration: Template = ({
 create table ${table} (
   id text primary key,
   owner_id text not null,
-  note text not null check (length(note) <= 200),
+  note text not null check (length(note) <= 500),
   status text not null check (status in ('open', 'cancelled', 'expired')),
   request_id text not null,
   expires_at timestamptz not null,
@@ -656,6 +666,82 @@ test('${withArticle(words)} that is due expires, and its run ends', async () => 
 });
 `;
 
+const journeys: Template = ({
+  words,
+  pascal,
+  camel,
+  plural,
+  noun,
+  domain,
+  area,
+}) => `/** What an operator reads of ${withArticle(words)} in each stage, and the journeys that lead there. @module */
+import type { ${pascal}State } from '../../../activities/${domain}/${noun}.activities.ts';
+import { ${plural}Area } from '../../../src/domains/${domain}/${area}/${noun}.contract.ts';
+import { ${camel}Facts } from '../../../src/domains/${domain}/${area}/${noun}.rules.ts';
+import { day, hour, later } from '../../../src/kernel/instant.ts';
+import { type Actors, someone } from '../../support/record/actors.ts';
+import { type Journey, type Stage, until, type WorkflowJourneys } from '../../support/record/stage.ts';
+
+async function open${pascal}(stage: Stage, { client }: Actors) {
+  const api = client(${plural}Area);
+  const { id } = await api.create${pascal}({ body: { note: \`a note of \${someone}\` } });
+  const workflowId = \`${noun}/\${id}\`;
+  const observe = (state: string) => stage.observe(\`${camel}Lifecycle: \${state}\`, workflowId, { subject: id });
+  await observe('open');
+  return { api, id, workflowId, observe };
+}
+
+const cancelled: Journey = async (stage, actors) => {
+  const { api, id, workflowId, observe } = await open${pascal}(stage, actors);
+  await api.cancel${pascal}({ params: { id } });
+  await observe('cancelled');
+  return [{ workflow: '${camel}Lifecycle', journey: 'cancelled', workflowId }];
+};
+
+const expired: Journey = async (stage, actors) => {
+  const { api, id, workflowId, observe } = await open${pascal}(stage, actors);
+  await actors.clock.advanceSandboxClock({ body: { ms: day + hour } });
+  await until(
+    () => api.get${pascal}({ params: { id } }),
+    ({ status }) => status === 'expired',
+    'the ${words} to expire',
+  );
+  await observe('expired');
+  return [{ workflow: '${camel}Lifecycle', journey: 'expired', workflowId }];
+};
+
+/** As the activities answer with it. */
+function waiting(id: string): ${pascal}State {
+  const now = new Date();
+  const [status, expiresAt] = ['open', later(now, day)] as const;
+  const view = { id: id as ${pascal}State['view']['id'], status, expiresAt: expiresAt.toISOString() };
+  return { version: 1, ...${camel}Facts({ status, expiresAt }, now), view };
+}
+
+export const journeys: WorkflowJourneys = {
+  workflows: {
+    ${camel}Lifecycle: {
+      queue: 'main',
+      id: '${noun}/{subject}',
+      summary: '${words.charAt(0).toUpperCase() + words.slice(1)} {subject}: open until it expires or is cancelled',
+      hasAgent: false,
+      histories: ['cancelled', 'expired'],
+      stages: {
+        open: {
+          stage: 'open',
+          status: 'RUNNING',
+          details: ['The ${words} {subject}. Waiting until {time} of business time, then it expires.'],
+        },
+        cancelled: { stage: 'cancelled', status: 'COMPLETED', details: ['The ${words} {subject}. Done: cancelled.'] },
+        expired: { stage: 'expired', status: 'COMPLETED', details: ['The ${words} {subject}. Done: expired.'] },
+      },
+    },
+  },
+  journeys: [cancelled, expired],
+  waiting: (seen) => ({ read${pascal}: async (id) => waiting(seen(id)) }),
+};
+`;
+
 /** Path to text, without the migration, whose number depends on the others. */
 export function filesOf(names: AreaNames): Record<string, string> {
   const { domain, area, noun } = names;
@@ -676,6 +762,7 @@ export function filesOf(names: AreaNames): Record<string, string> {
     [`test/api/${domain}/${area}.samples.ts`]: samples(names),
     [`test/api/${domain}/${area}.api.test.ts`]: apiTest(names),
     [`test/workflows/${domain}/${noun}-lifecycle.workflow.test.ts`]: workflowTest(names),
+    [`test/workflows/${domain}/${noun}-lifecycle.journeys.ts`]: journeys(names),
   };
 }
 

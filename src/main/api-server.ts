@@ -5,7 +5,9 @@
  */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
-import { openCredentials, recordDashboardUse, recordRefusedAccess } from '../domains/identity/index.ts';
+import { recordDashboardUse, recordRefusedAccess } from '../domains/identity/credentials/access-audit.service.ts';
+import { openCredentials } from '../domains/identity/credentials/credentials.ts';
+import { merchantByHash } from '../domains/merchants/merchants/merchant.queries.ts';
 import { clientAddressBehind } from '../http/client-address.ts';
 import { createIdempotency } from '../http/idempotency.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
@@ -14,6 +16,7 @@ import { createApp, createHttpServer } from '../http/server.ts';
 import type { LogOptions } from '../platform/log.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { ensureKey } from '../usecases/identity/ensure-key.ts';
+import { ensureSigningKey } from '../usecases/identity/signing-keys.ts';
 import type { Config } from './config.ts';
 import { openInfrastructure } from './infrastructure.ts';
 import { entities, mountedAreas, workflows } from './modules/index.ts';
@@ -32,10 +35,12 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     log,
     dashboardSecret: config.BURSAR_DASHBOARD_SECRET.join(',') || undefined,
     clockKey: config.BURSAR_CLOCK_KEY,
+    merchantByHash,
   });
   if (config.BURSAR_API_KEY !== undefined) {
     await ensureKey({ database })(config.BURSAR_API_KEY, { mode: config.BURSAR_MODE, at: await clock.now() });
   }
+  await ensureSigningKey({ database, vault })();
   const clientOf = clientAddressBehind(config.BURSAR_TRUSTED_PROXIES);
   const refusedAccess = createRefusedAccess({
     log,

@@ -1,6 +1,8 @@
 /**
- * The command line: `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
- * outside the database. Reads only. Exit code 0: intact, 1: differences, 2: could not check.
+ * The command line. `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
+ * outside the database; it reads only. Exit code 0: intact, 1: differences, 2: could not check. `bursar ledger prove`
+ * proves one journal under a signed checkpoint. `bursar keys rotate`
+ * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once.
  * @module
  */
 import type { KeyObject } from 'node:crypto';
@@ -9,23 +11,28 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type Database, databaseOf } from '../db/database.ts';
 import { openDatabase } from '../db/orm.ts';
-import {
-  checkpointFolder,
-  keyIdOf,
-  ownersWithBooks,
-  publicKeyOf,
-  publicKeysIn,
-  signingKeyFrom,
-  treasuryEntities,
-  verifyCheckpoints,
-} from '../domains/treasury/index.ts';
+import { keyIdOf, publicKeyOf, signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
+import { checkpointFolder, publicKeysIn } from '../domains/treasury/ledger/checkpoint.store.ts';
+import { verifyCheckpoints } from '../domains/treasury/ledger/checkpoint.verify.service.ts';
+import { faultOfProof } from '../domains/treasury/ledger/proof.rules.ts';
+import { ownersWithBooks } from '../domains/treasury/ledger/verify.service.ts';
+import { WalletRow } from '../domains/treasury/wallets/wallet.entity.ts';
+import { proveJournal } from '../usecases/treasury/prove-journal.ts';
 import { verifyOwner } from '../usecases/treasury/verify-owner.ts';
+import { revokeKeys, rotateKeys } from './change-keys.ts';
 import { reconciliationQueries } from './modules/index.ts';
 import { recordChains } from './record-chains.ts';
 
 const usage = `usage: bursar ledger verify
+       bursar ledger prove <journal>
+       bursar keys rotate
+       bursar keys revoke <kid>
 
-Recomputes every book and every chain of records, and reconciles the records of all areas.
+ledger verify: recomputes every book and every chain of records, and reconciles the records of all areas.
+ledger prove: prints the proof that a journal is under a signed checkpoint, without any other journal.
+keys rotate: publishes a new key of receipts and tokens, which signs ten minutes later; needs BURSAR_VAULT_KEY.
+keys revoke: takes a compromised key of any purpose out of the published set; nothing that it signed is valid then.
+  Needs BURSAR_VAULT_KEY, because the key that signs receipts and tokens is replaced at once.
 The database is DATABASE_URL, or that of the running Bursar (BURSAR_DATA_DIR, .bursar by default).
 `;
 
@@ -34,7 +41,8 @@ type Say = (text: string) => unknown;
 
 /** The exit code. */
 export async function runCommand(args: readonly string[], env: Environment, say: Say): Promise<number> {
-  if (args.join(' ') !== 'ledger verify') {
+  const [command, named] = commandOf(args);
+  if (command === undefined) {
     say(usage);
     return 2;
   }
@@ -43,20 +51,60 @@ export async function runCommand(args: readonly string[], env: Environment, say:
   const folder = join(dataDir, 'checkpoints');
   const orm = await openDatabase({
     url,
-    entities: treasuryEntities,
+    entities: [WalletRow],
     poolSize: 2,
-    applicationName: 'bursar-ledger-verify',
+    applicationName: `bursar-${command.replace(' ', '-')}`,
   });
   try {
-    return await verifyLedger(databaseOf(orm), folder, await ownKey(env, dataDir), say);
+    const sealing = { vaultKey: env.BURSAR_VAULT_KEY, dataDir };
+    if (command === 'keys rotate') return await rotateKeys(databaseOf(orm), sealing, say);
+    if (command === 'keys revoke') return await revokeKeys(databaseOf(orm), sealing, named, say);
+    const keys = await publicKeysIn(folder);
+    const own = await ownKey(env, dataDir);
+    if (own !== undefined) keys.set(keyIdOf(own), own);
+    if (command === 'ledger prove') return await printProof(databaseOf(orm), named, keys, say);
+    return await verifyLedger(databaseOf(orm), { folder, keys, own }, say);
   } finally {
     await orm.close();
   }
 }
 
-async function verifyLedger(database: Database, folder: string, own: KeyObject | undefined, say: Say): Promise<number> {
-  const keys = await publicKeysIn(folder);
-  if (own !== undefined) keys.set(keyIdOf(own), own);
+const commands = ['ledger verify', 'keys rotate'] as const;
+/** Those that name a record. */
+const namingCommands = ['ledger prove', 'keys revoke'] as const;
+type Command = readonly [(typeof commands)[number], undefined] | readonly [(typeof namingCommands)[number], string];
+
+function commandOf(args: readonly string[]): Command | readonly [undefined, undefined] {
+  const [area, verb, named, ...more] = args;
+  const isAsked = (command: string) => command === `${area} ${verb}`;
+  const naming = namingCommands.find(isAsked);
+  if (naming !== undefined && named !== undefined && more.length === 0) return [naming, named];
+  const alone = commands.find(isAsked);
+  return alone !== undefined && named === undefined ? [alone, undefined] : [undefined, undefined];
+}
+
+/** A proof that does not hold is not printed: it says that the book was changed. */
+async function printProof(
+  database: Database,
+  journalId: string,
+  keys: ReadonlyMap<string, KeyObject>,
+  say: Say,
+): Promise<number> {
+  const proof = await proveJournal({ database })(journalId);
+  const key = keys.get(proof.checkpoint.keyId);
+  const fault = key === undefined ? `names the unknown key ${proof.checkpoint.keyId}` : faultOfProof(key, proof);
+  say(fault === undefined ? `${JSON.stringify(proof, undefined, 2)}\n` : `the proof of ${journalId} ${fault}\n`);
+  return fault === undefined ? 0 : 1;
+}
+
+type Outside = {
+  readonly folder: string;
+  readonly keys: ReadonlyMap<string, KeyObject>;
+  /** Undefined where the machine does not have it. */
+  readonly own: KeyObject | undefined;
+};
+
+async function verifyLedger(database: Database, { folder, keys, own }: Outside, say: Say): Promise<number> {
   let differences = 0;
   const tell = (subject: string, message: string) => {
     differences += 1;

@@ -68,6 +68,10 @@ const environment = z
       .string()
       .includes('PRIVATE KEY', { message: 'must be an Ed25519 private key in PEM' })
       .optional(),
+    BURSAR_MERCHANT_INVITE_CODES: list.refine(
+      (codes) => codes.every((code) => /^[!-~]{8,64}$/.test(code)),
+      'must be codes of 8 to 64 printable characters, separated by commas',
+    ),
     BURSAR_RATE_LIMIT_PER_MINUTE: z.coerce.number().int().min(1).default(100),
     BURSAR_INSTANCES: z.coerce.number().int().min(1).default(1),
     BURSAR_ALLOWED_ORIGINS: list.refine(

@@ -8,8 +8,8 @@ import { allowAllRisk } from '../adapters/risk/allow-all.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
 import { oneRowOf, runSql } from '../db/statement.ts';
-import { type ApprovalLinks, createApprovalLinks } from '../domains/identity/approvals/index.ts';
-import { type RelyingParty, relyingPartyOf } from '../domains/identity/index.ts';
+import { type ApprovalLinks, createApprovalLinks } from '../domains/identity/approvals/approval-link.service.ts';
+import { type RelyingParty, relyingPartyOf } from '../domains/identity/passkeys/relying-party.ts';
 import type { RiskEngine } from '../domains/spending/risk/risk.port.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
 import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
@@ -91,7 +91,7 @@ export async function openInfrastructure(
 }
 
 /** The first start leaves a check value; every later one proves its key with it. */
-async function checkVault(database: Database, vault: Vault): Promise<void> {
+export async function checkVault(database: Database, vault: Vault): Promise<void> {
   await runSql(
     database.read(),
     `insert into deployment_facts (name, value) values ('vault_check', $1) on conflict (name) do nothing`,

@@ -1,9 +1,13 @@
 /** The adapters to outside services that this deployment is configured with. @module */
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
+import { createMerchantKeys } from '../adapters/merchant-keys/jwks.ts';
 import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
+import { createPaidResource } from '../adapters/paid-resource/http-402.ts';
 import type { CardProcessor } from '../domains/cards/cards/card.port.ts';
 import type { MerchantCheckout } from '../domains/payments/checkout/checkout.port.ts';
+import type { MerchantKeys } from '../domains/payments/mpp-credentials/merchant-keys.port.ts';
+import type { PaidResource } from '../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Config } from './config.ts';
@@ -12,6 +16,8 @@ export type Ports = {
   readonly cardProcessor: CardProcessor;
   readonly networkSimulator: NetworkSimulator;
   readonly merchantCheckout: MerchantCheckout;
+  readonly merchantKeys: MerchantKeys;
+  readonly paidResource: PaidResource;
 };
 
 export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl }: Config, outbound: Outbound): Ports {
@@ -21,5 +27,7 @@ export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl }: Config, outbound: Ou
     cardProcessor: createSandboxCardProcessor(sandbox),
     networkSimulator: createSandboxNetwork(sandbox),
     merchantCheckout: createBursarCheckout({ outbound }),
+    merchantKeys: createMerchantKeys({ outbound }),
+    paidResource: createPaidResource({ outbound }),
   };
 }

@@ -4,7 +4,8 @@
  * @module
  */
 import { startListener } from '../db/listener.ts';
-import { createSender } from '../domains/delivery/index.ts';
+import { createSender } from '../domains/delivery/webhooks/delivery.send.service.ts';
+import { signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
 import { startWorkerMetrics } from '../http/worker-metrics.ts';
 import { createOutbound } from '../outbound/outbound.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
@@ -16,6 +17,7 @@ import { bundleWorkflows } from '../temporal/bundle.ts';
 import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
 import { refreshApprovalLinks } from '../usecases/identity/refresh-approval-links.ts';
+import { publishSealersKey } from '../usecases/identity/signing-keys.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
@@ -29,6 +31,7 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const infrastructure = await openInfrastructure(config, { name: 'worker', entities, workflows });
   const { database, clock, vault, log } = infrastructure;
   await refreshApprovalLinks({ database })(config.publicUrl);
+  await publishOwnCheckpointKey(infrastructure);
   const outbound = createOutbound(urlRulesOf(config));
   const send = createSender({ outbound, vault, httpsOnly: config.BURSAR_WEBHOOKS_HTTPS_ONLY });
 
@@ -110,3 +113,9 @@ function wakesByChannel(loops: readonly StartedLoop[]): Record<string, () => voi
 
 /** For the worker's own forced end to come first. */
 const graceMs = 500;
+
+/** Before the sealer signs with it. A worker that seals nothing may have no key. */
+async function publishOwnCheckpointKey({ database, config }: Infrastructure): Promise<void> {
+  const pem = config.BURSAR_SIGNING_KEY;
+  if (pem !== undefined) await publishSealersKey({ database })(signingKeyFrom(pem));
+}

@@ -2,6 +2,8 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { pino } from 'pino';
 import { Refusal } from './answer.ts';
+import type { Challenges } from './merchants/challenge.ts';
+import { merchantRoutes } from './merchants/merchant.routes.ts';
 import type { Authorizations } from './network/authorization.ts';
 import { networkRoutes } from './network/network.routes.ts';
 import type { Outgoing } from './network/outgoing.ts';
@@ -19,6 +21,7 @@ export type SandboxParts = {
   store: Store;
   processor: SandboxCardProcessor;
   orders: Orders;
+  challenges: Challenges;
   authorizations: Authorizations;
   settlement: Settlement;
   outgoing: Outgoing;
@@ -38,6 +41,7 @@ export function sandboxApplication(parts: SandboxParts): Express {
   application.use('/receiver', receiverRoutes(parts.receiver)); // Before the JSON parser: it keeps raw bodies.
   application.use(express.json({ limit: '64kb' }));
   application.use('/shops', shopRoutes(parts.orders));
+  application.use('/paid', merchantRoutes(parts.challenges));
   application.use('/processor', processorRoutes(parts.processor));
   application.use('/network', networkRoutes(parts));
   application.use((request, response) => {

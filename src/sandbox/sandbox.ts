@@ -1,5 +1,5 @@
 /**
- * The simulated outside world in one process: shops, card processor, card network and webhook receiver over one store.
+ * The simulated outside world in one process: shops, merchants, card processor, card network and webhook receiver over one store.
  * It calls Bursar only over HTTP.
  * @module
  */
@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { pino } from 'pino';
 import type { Outbound } from '../outbound/outbound.ts';
+import { createChallenges } from './merchants/challenge.ts';
 import { createAuthorizations } from './network/authorization.ts';
 import { createBursarApi } from './network/bursar-api.ts';
 import { createOutgoing } from './network/outgoing.ts';
@@ -50,6 +51,7 @@ export async function startSandbox(
     store,
     processor: createCardProcessor(store),
     orders: createOrders(store, authorizations, outgoing),
+    challenges: createChallenges(store, authorizations, outgoing),
     authorizations,
     settlement: createSettlement(store, authorizations, outgoing),
     outgoing,

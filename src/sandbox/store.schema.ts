@@ -57,4 +57,13 @@ export const schemaSteps: readonly string[] = [
      box TEXT NOT NULL, event TEXT NOT NULL, remaining INTEGER NOT NULL, status INTEGER NOT NULL,
      PRIMARY KEY (box, event)
    ) STRICT`,
+
+  `CREATE TABLE merchant_keys (id INTEGER PRIMARY KEY CHECK (id = 1), jwk TEXT NOT NULL) STRICT;
+
+   CREATE TABLE mpp_challenges (
+     id TEXT PRIMARY KEY, merchant TEXT NOT NULL, amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
+     request TEXT NOT NULL, expires TEXT NOT NULL, authorization_id TEXT UNIQUE, receipt TEXT,
+     created_at_ms INTEGER NOT NULL
+   ) STRICT;
+   CREATE INDEX mpp_challenges_by_age ON mpp_challenges (created_at_ms);`,
 ];

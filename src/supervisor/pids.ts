@@ -4,8 +4,9 @@
  * @module
  */
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { link, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeAtomically, writeOnce } from './atomic-file.ts';
@@ -36,7 +37,7 @@ export async function claimDataDir(dir: string): Promise<Claim> {
   const path = join(dir, 'pids.json');
   const supervisor = processMark(process.pid);
   if (!supervisor) throw new Error('the start time of this very process cannot be read');
-  while (!(await writeOnce(path, text({ supervisor, children: [] })))) await retireDead(dir, path);
+  while (!(await writeOnce(path, text({ supervisor, children: [] })))) await retireDead(dir, path, supervisor);
 
   const dead = (await readdir(dir)).filter((name) => name.startsWith('pids.json.dead-'));
   const files = await Promise.all(dead.map(async (name) => parse(await readFile(join(dir, name), 'utf8'))));
@@ -45,7 +46,8 @@ export async function claimDataDir(dir: string): Promise<Claim> {
   return {
     orphans: files.flatMap((file) => file?.children ?? []),
     async orphansStopped() {
-      for (const name of dead) await rm(join(dir, name), { force: true });
+      const locks = (await readdir(dir)).filter((name) => name.startsWith(retiring));
+      for (const name of [...dead, ...locks]) await rm(join(dir, name), { force: true });
     },
     started(name, pid) {
       const mark = processMark(pid);
@@ -117,22 +119,40 @@ function markFromProc(pid: number): ProcessMark | undefined {
   }
 }
 
-/** Moves a dead supervisor's file aside; the file that was found dead and the file that is moved must be the same. */
-async function retireDead(dir: string, path: string): Promise<void> {
+/** Moves a dead supervisor's file aside. Of several processes that find it, one does; the others look again. */
+async function retireDead(dir: string, path: string, self: ProcessMark): Promise<void> {
   const contents = await readFile(path, 'utf8').catch(() => undefined);
   if (contents === undefined) return;
   const file = parse(contents);
   if (file && isAlive(file.supervisor)) throw new AlreadyRunningError(dir, file.supervisor.pid);
-  const aside = join(dir, `pids.json.dead-${process.pid}-${Math.random().toString(36).slice(2)}`);
-  try {
-    await rename(path, aside);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-    throw error;
+  const lock = join(dir, `${retiring}${createHash('sha256').update(contents).digest('hex').slice(0, 16)}`);
+  const held = await lockedBy(lock, self);
+  if (held === undefined) return sleep(lookAgainMs);
+  // Only the holder moves this file; what another one has put in its place since is not this file.
+  if ((await readFile(path, 'utf8').catch(() => undefined)) === contents)
+    await rename(path, join(dir, `pids.json.dead-${process.pid}-${Math.random().toString(36).slice(2)}`));
+  for (const name of held) await rm(name, { force: true });
+}
+
+const retiring = 'pids.json.retiring-';
+const lookAgainMs = 10;
+
+/**
+ * The files of the lock, where this process has taken it; undefined while another one has it. A holder that died is
+ * followed by the process that writes the next number.
+ */
+async function lockedBy(lock: string, self: ProcessMark): Promise<string[] | undefined> {
+  const files: string[] = [];
+  for (;;) {
+    const name = `${lock}-${files.length + 1}`;
+    files.push(name);
+    if (await writeOnce(name, JSON.stringify(self))) return files;
+    const holder = await readFile(name, 'utf8').then(
+      (text) => JSON.parse(text) as ProcessMark,
+      () => undefined, // It has just finished.
+    );
+    if (holder === undefined || isAlive(holder)) return undefined;
   }
-  if ((await readFile(aside, 'utf8')) === contents) return;
-  await link(aside, path);
-  await rm(aside);
 }
 
 function parse(content: string): PidsFile | undefined {

@@ -13,10 +13,11 @@ import type { OnActivated } from '../../domains/cards/cards/card.issue.service.t
 import { cardWorkflow } from '../../domains/cards/cards/card.messages.ts';
 import { cardRecord } from '../../domains/cards/cards/card.queries.ts';
 import { cardHandlers } from '../../domains/cards/cards/card.routes.ts';
-import { agentBecomesVisible } from '../../domains/parties/index.ts';
+import { agentBecomesVisible } from '../../domains/parties/agents/agent.service.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { approveCardRequest } from '../../usecases/cards/approve-card-request.ts';
 import { cardRequestApproval } from '../../usecases/cards/card-request-approval.ts';
+import { issueReservedCard } from '../../usecases/cards/issue-reserved-card.ts';
 import { readCardPolicy } from '../../usecases/cards/read-card-policy.ts';
 import { reassignPayments } from '../../usecases/cards/rotate-card.ts';
 import { attestSubject } from '../../usecases/identity/attest-subject.ts';
@@ -36,7 +37,12 @@ export const cards = defineModule('cards', [
     position: 310,
     lookups: ({ database }) => ({ card: (id) => cardRecord(database.read(), id) }),
     handlers: ({ database, gateway, config }) =>
-      cardHandlers({ database, gateway, mode: config.BURSAR_MODE, readPolicy: readCardPolicy({ database }) }),
+      cardHandlers({
+        database,
+        showsCardRef: config.BURSAR_MODE === 'sandbox',
+        issue: issueReservedCard({ database, gateway }),
+        readPolicy: readCardPolicy({ database }),
+      }),
     entities: [CardRow],
     tables: ['cards'],
     activities: ({ database, clock, ports }) =>

@@ -1,4 +1,4 @@
-/** The areas of the domain identity: keys, agent tokens, passkeys and approvals. @module */
+/** The areas of the domain identity: keys, agent tokens, passkeys, approvals and public discovery. @module */
 import { agentTokensArea } from '../../domains/identity/agent-tokens/agent-token.contract.ts';
 import { AgentTokenRow } from '../../domains/identity/agent-tokens/agent-token.entity.ts';
 import { agentTokenHandlers } from '../../domains/identity/agent-tokens/agent-token.routes.ts';
@@ -10,9 +10,12 @@ import { KeyRow } from '../../domains/identity/keys/key.entity.ts';
 import { keyHandlers } from '../../domains/identity/keys/key.routes.ts';
 import { passkeysArea } from '../../domains/identity/passkeys/passkey.contract.ts';
 import { passkeyHandlers } from '../../domains/identity/passkeys/passkey.routes.ts';
-import { agentNames, lockAgent } from '../../domains/parties/index.ts';
-import { voidAttestationsOf } from '../../domains/spending/intents/index.ts';
+import { wellKnownArea } from '../../domains/identity/well-known/well-known.contract.ts';
+import { wellKnownHandlers } from '../../domains/identity/well-known/well-known.routes.ts';
+import { agentNames, isOpenAgent, lockAgent } from '../../domains/parties/agents/agent.queries.ts';
+import { voidAttestationsOf } from '../../domains/spending/intents/intent.attestation.service.ts';
 import { approveByLink, challengeByLink, denyByLink, readByLink } from '../../usecases/identity/decide-by-link.ts';
+import { version } from '../version.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
 const credentialDeps = ({ database, config, credentials }: ApiProcess) => ({
@@ -65,5 +68,13 @@ export const identity = defineModule('identity', [
     },
     pages: { getApproval: approvalPage },
     tables: ['approval_links'],
+  }),
+  servedArea('well-known', {
+    contract: wellKnownArea,
+    position: 970,
+    handlers: ({ database, config: { publicUrl } }) =>
+      // `PaymentToken` joins when payment requests accept it.
+      wellKnownHandlers({ database, publicUrl, version, paymentSchemes: ['Payment'], isOpenAgent }),
+    tables: ['signing_keys'],
   }),
 ]);

@@ -1,12 +1,13 @@
 /** The modules of every domain, and the lists that a process derives from them. @module */
 import type { AnyEntity } from '../../db/orm.ts';
-import { withDecisionEvents } from '../../domains/identity/approvals/index.ts';
+import { withDecisionEvents } from '../../domains/identity/approvals/approval.contract.ts';
 import type { Area, Mounted } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';
 import { type WorkflowRegistry, workflowRegistry } from '../../temporal/workflow-registry.ts';
 import { cards } from './cards.ts';
 import { delivery } from './delivery.ts';
 import { identity } from './identity.ts';
+import { merchants } from './merchants.ts';
 import type { Activities, ApiProcessWithoutApprovals, LoopRegistration, Module, WorkerProcess } from './module.ts';
 import { oversight } from './oversight.ts';
 import { parties } from './parties.ts';
@@ -20,6 +21,7 @@ export const modules: readonly Module[] = [
   platform,
   identity,
   parties,
+  merchants,
   treasury,
   spending,
   cards,

@@ -5,8 +5,9 @@
  */
 import type * as workflowTypes from '../../../workflows/index.ts';
 import type { AnyEntity } from '../../db/orm.ts';
-import type { ApprovalSubject, ApprovalSubjects, DecisionEvents } from '../../domains/identity/approvals/index.ts';
-import type { OpenCredentials } from '../../domains/identity/index.ts';
+import type { DecisionEvents } from '../../domains/identity/approvals/approval.contract.ts';
+import type { ApprovalSubject, ApprovalSubjects } from '../../domains/identity/approvals/approval-subject.ts';
+import type { OpenCredentials } from '../../domains/identity/credentials/credentials.ts';
 import type { Lookups } from '../../http/reaches.ts';
 import { type Area, type Handlers, type Mounted, mounted, type WithPages } from '../../http/route.ts';
 import type { ReconciliationQuery } from '../../platform/reconciliation.ts';

@@ -12,19 +12,22 @@ import { customerHandlers } from '../../domains/parties/customers/customer.route
 import { findCustomer } from '../../domains/parties/customers/customer.service.ts';
 import { limitsArea } from '../../domains/parties/limits/limit.contract.ts';
 import { limitHandlers } from '../../domains/parties/limits/limit.routes.ts';
-import { walletTotalCents } from '../../domains/treasury/index.ts';
+import { walletTotalCents } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { closeAgent } from '../../usecases/parties/close-agent.ts';
 import { createAgent } from '../../usecases/parties/create-agent.ts';
+import { createCustomer } from '../../usecases/parties/create-customer.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { freezeAgent } from '../../usecases/parties/freeze-agent.ts';
 import { fundAgent } from '../../usecases/parties/fund-agent.ts';
 import { getAgent, listAgents, readAgent, readAgentWallet } from '../../usecases/parties/read-agent.ts';
+import { readOwnCustomer } from '../../usecases/parties/read-own-customer.ts';
+import { rotateAgentKey } from '../../usecases/parties/rotate-agent-key.ts';
 import { unfreezeAgent } from '../../usecases/parties/unfreeze-agent.ts';
 import { updateAgent } from '../../usecases/parties/update-agent.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
 import { type ApiProcess, defineModule, servedArea } from './module.ts';
 
-function agentsOf({ database, gateway, config, credentials }: ApiProcess) {
+function agentsOf({ database, gateway, config, credentials, vault }: ApiProcess) {
   const revoking = { database, clearCredentialCache: credentials.forget };
   return agentHandlers({
     readAgent: readAgent({ database }),
@@ -40,7 +43,8 @@ function agentsOf({ database, gateway, config, credentials }: ApiProcess) {
     freezeAgent: freezeAgent({ database }),
     unfreezeAgent: unfreezeAgent({ database }),
     closeAgent: closeAgent(revoking),
-    updateAgent: updateAgent(revoking),
+    updateAgent: updateAgent({ ...revoking, vault }),
+    rotateAgentKey: rotateAgentKey({ database, vault }),
     fundAgent: fundAgent({ database }),
   });
 }
@@ -54,7 +58,8 @@ export const parties = defineModule('parties', [
       customerHandlers({
         database,
         mode: config.BURSAR_MODE,
-        ensureCustomer: ensureCustomer(ibanIssueOf(config)),
+        create: createCustomer({ database, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
+        readOwn: readOwnCustomer({ database, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
         walletTotalCents,
       }),
     entities: [CustomerRow],

@@ -1,5 +1,5 @@
 /** Areas and tables without a domain: health, the sandbox's business clock, and the platform's tables. @module */
-import { purgeAuditAddresses } from '../../domains/identity/index.ts';
+import { purgeAuditAddresses } from '../../domains/identity/credentials/access-audit.service.ts';
 import { AccessEventRow } from '../../events/access.entity.ts';
 import { healthArea, healthHandlers } from '../../http/health.ts';
 import { healthChecks } from '../../http/health-checks.ts';

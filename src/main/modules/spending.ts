@@ -1,4 +1,4 @@
-/** Policies, intents and evidence. @module */
+/** Policies, intents, evidence and protect rules. @module */
 
 import { agentPolicyActivities } from '../../../activities/spending/agent-policy.activities.ts';
 import { intentActivities } from '../../../activities/spending/intent.activities.ts';
@@ -16,6 +16,10 @@ import { PolicyRow } from '../../domains/spending/policies/policy.entity.ts';
 import { agentPolicyWorkflow } from '../../domains/spending/policies/policy.messages.ts';
 import { agentStanding, policyOfAgent, publishedPolicy } from '../../domains/spending/policies/policy.queries.ts';
 import { policyHandlers } from '../../domains/spending/policies/policy.routes.ts';
+import { protectRulesArea } from '../../domains/spending/protect-rules/protect-rule.contract.ts';
+import { ProtectRuleRow } from '../../domains/spending/protect-rules/protect-rule.entity.ts';
+import { findProtectRule } from '../../domains/spending/protect-rules/protect-rule.queries.ts';
+import { protectRuleHandlers } from '../../domains/spending/protect-rules/protect-rule.routes.ts';
 import { findCardOf } from '../../usecases/cards/card-facts.ts';
 import { approveIntent } from '../../usecases/spending/approve-intent.ts';
 import { attestIntent } from '../../usecases/spending/attest-intent.ts';
@@ -99,5 +103,13 @@ export const spending = defineModule('spending', [
     handlers: ({ database }) => evidenceHandlers({ database }),
     entities: [EvidenceRow],
     tables: ['evidence'],
+  }),
+  servedArea('protect-rules', {
+    contract: protectRulesArea,
+    position: 245,
+    lookups: ({ database }) => ({ protectRule: (id) => findProtectRule(database.read(), id) }),
+    handlers: ({ database }) => protectRuleHandlers({ database }),
+    entities: [ProtectRuleRow],
+    tables: ['protect_rules'],
   }),
 ]);

@@ -4,12 +4,16 @@ import { join } from 'node:path';
 import { fundArea } from '../../domains/treasury/funding/funding.contract.ts';
 import { findFunding } from '../../domains/treasury/funding/funding.queries.ts';
 import { fundHandlers } from '../../domains/treasury/funding/funding.routes.ts';
+import { fundWallet } from '../../domains/treasury/funding/funding.service.ts';
 import { signingKeyFrom } from '../../domains/treasury/ledger/checkpoint.rules.ts';
 import { checkpointFolder, publicKeysIn } from '../../domains/treasury/ledger/checkpoint.store.ts';
 import { findEntry } from '../../domains/treasury/ledger/entry.queries.ts';
 import { ledgerArea } from '../../domains/treasury/ledger/ledger.contract.ts';
 import { ledgerHandlers } from '../../domains/treasury/ledger/ledger.routes.ts';
 import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
+import { transfersArea } from '../../domains/treasury/transfers/transfer.contract.ts';
+import { findSplit, findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
+import { transferHandlers } from '../../domains/treasury/transfers/transfer.routes.ts';
 import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
@@ -17,7 +21,9 @@ import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts'
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
+import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
+import { transferMoney } from '../../usecases/treasury/transfer-money.ts';
 import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
@@ -50,7 +56,7 @@ export const treasury = defineModule('treasury', [
     handlers: ({ database, config }) =>
       walletHandlers({
         database,
-        mode: config.BURSAR_MODE,
+        fundWallet: fundWallet({ database, mode: config.BURSAR_MODE }),
         openWallet: openWallet({
           ...ibanIssueOf(config),
           database,
@@ -68,10 +74,26 @@ export const treasury = defineModule('treasury', [
     }),
     handlers: ({ database, config }) =>
       fundHandlers({
-        topUp: topUp({ database, mode: config.BURSAR_MODE, ensureCustomer: ensureCustomer(ibanIssueOf(config)) }),
+        topUp: topUp({
+          database,
+          mode: config.BURSAR_MODE,
+          ensureCustomer: ensureCustomer(ibanIssueOf(config)),
+          fundWallet: fundWallet({ database, mode: config.BURSAR_MODE }),
+        }),
       }),
-    tables: ['fundings'],
+    tables: ['fundings', 'funding_days'],
     reconciliation: fundingReconciliation,
+  }),
+  servedArea('transfers', {
+    contract: transfersArea,
+    position: 425,
+    lookups: ({ database }) => ({
+      transfer: (id, { ownerId }) => findTransfer(database.read(), ownerId, id),
+      transferSplit: (id, { ownerId }) => findSplit(database.read(), ownerId, id),
+    }),
+    handlers: ({ database, risk }) => transferHandlers({ database, transfer: transferMoney({ database, risk }) }),
+    tables: ['transfers', 'transfer_splits'],
+    reconciliation: transferReconciliation,
   }),
   servedArea('ledger', {
     contract: ledgerArea,
@@ -93,6 +115,7 @@ export const treasury = defineModule('treasury', [
       'ledger_entries',
       'ledger_checkpoints',
       'ledger_heads',
+      'ledger_sealed_through',
       'ledger_verified',
       'contra_totals',
     ],

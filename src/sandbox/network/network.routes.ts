@@ -5,7 +5,7 @@
 import { Router } from 'express';
 import * as z from 'zod';
 import { optionalKey, parsed, Refusal } from '../answer.ts';
-import type { SandboxCardProcessor } from '../processor/card-processor.ts';
+import type { CardRow, SandboxCardProcessor } from '../processor/card-processor.ts';
 import { findShop } from '../shops/shop-catalog.ts';
 import type { Store } from '../store.ts';
 import { instant, largestAmountCents, type Merchant, merchantFields, positiveCents, reference } from '../wire.ts';
@@ -23,6 +23,7 @@ const Purchase = z
   .strictObject({
     cardRef: reference.optional(),
     cardId: reference.optional(),
+    paymentToken: reference.optional(),
     amountCents: z.number().int().nonnegative().max(largestAmountCents),
     merchant: z.union([z.string(), SomeMerchant], 'must be the name of a sandbox shop, or {name, id?, mcc?, country?}'),
     clear: z.boolean().default(true),
@@ -34,7 +35,11 @@ const Purchase = z
     expiresAt: instant.optional(),
     simulation: reference.optional(),
   })
-  .refine((body) => (body.cardRef === undefined) !== (body.cardId === undefined), 'name cardRef or cardId, one of them')
+  .refine(
+    ({ cardRef, cardId, paymentToken }) =>
+      [cardRef, cardId, paymentToken].filter((one) => one !== undefined).length === 1,
+    'name cardRef, cardId or paymentToken, one of them',
+  )
   .refine((body) => (body.amountCents === 0) === (body.kind === 'verification'), {
     path: ['amountCents'],
     message: 'must be 0 for a verification and more than 0 for a purchase',
@@ -63,9 +68,11 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
 
   routes.post('/purchases', async (request, response) => {
     const key = optionalKey(request.get('Idempotency-Key'));
-    const { cardRef, cardId, merchant, clear, ...order } = parsed(Purchase, request.body);
-    const card = cardRef === undefined ? processor.cardByCardId(cardId ?? '') : processor.cardOf(cardRef);
-    const placed = { ...order, cardRef: card.card_ref, merchant: merchantOf(merchant) };
+    const { cardRef, cardId, paymentToken, merchant, clear, ...order } = parsed(Purchase, request.body);
+    const card = cardBy(processor, { cardRef, cardId, paymentToken });
+    // Bursar decides whether the token pays. Without one the order has no such member.
+    const token = paymentToken === undefined ? {} : { token: paymentToken };
+    const placed = { ...order, ...token, cardRef: card.card_ref, merchant: merchantOf(merchant) };
     const id = store.inTransaction(() => authorizations.place(placed, { clears: clear, key }));
     const decided = await authorizations.decide(id);
     const sending = outgoing.deliver(id);
@@ -99,6 +106,13 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
     response.json({ messages: outgoing.latest(state, messagesListed).map(messageView) });
   });
   return routes;
+}
+
+type NamedCard = { cardRef?: string | undefined; cardId?: string | undefined; paymentToken?: string | undefined };
+
+function cardBy(processor: SandboxCardProcessor, { cardRef, cardId = '', paymentToken }: NamedCard): CardRow {
+  if (paymentToken !== undefined) return processor.cardOfToken(paymentToken);
+  return cardRef === undefined ? processor.cardByCardId(cardId) : processor.cardOf(cardRef);
 }
 
 function merchantOf(named: string | z.infer<typeof SomeMerchant>): Merchant {

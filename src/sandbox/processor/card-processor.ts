@@ -43,6 +43,13 @@ export function createCardProcessor(store: Store) {
       return card;
     },
 
+    /** The token is a secret, so a refusal does not repeat it. */
+    cardOfToken(token: string): CardRow {
+      const known = store.one<TokenRow>('SELECT * FROM tokens WHERE token = ?', token);
+      if (known === undefined) throw new Refusal(404, 'no such payment token');
+      return cardOf(known.card_ref);
+    },
+
     issue(key: string, order: { cardId: string; usage: Usage }): CardRow {
       return store.inTransaction(() => {
         const known = store.one<CardRow>('SELECT * FROM cards WHERE issue_key = ?', key);
