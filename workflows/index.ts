@@ -3,6 +3,8 @@ export { cardLifecycle } from './cards/card-lifecycle.workflow.ts';
 export { cardRequest } from './cards/card-request.workflow.ts';
 export { webhookEndpoint } from './delivery/webhook-endpoint.workflow.ts';
 export { checkout } from './payments/checkout.workflow.ts';
+export { mppCredential } from './payments/mpp-credential.workflow.ts';
+export { mppPayment } from './payments/mpp-payment.workflow.ts';
 export { simulation } from './payments/simulation.workflow.ts';
 export { agentPolicy } from './spending/agent-policy.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';

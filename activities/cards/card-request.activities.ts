@@ -14,8 +14,9 @@ import {
   remindOfCardRequest,
 } from '../../src/domains/cards/card-requests/card-request.service.ts';
 import { cardRequestView } from '../../src/domains/cards/card-requests/card-request.wire.ts';
-import type { ApprovalLinks, Decision } from '../../src/domains/identity/approvals/index.ts';
-import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
+import type { ApprovalLinks } from '../../src/domains/identity/approvals/approval-link.service.ts';
+import type { Decision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import { policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { RowState } from '../../src/kernel/row-state.ts';
 import type { Cause } from '../../src/platform/cause.ts';

@@ -1,16 +1,12 @@
 /** Card steps the worker runs: read the row, ask the processor, store its answer. Each is safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
-import {
-  type CardProcessor,
-  type CardRow,
-  type CardView,
-  cardView,
-  findCard,
-  markSynced,
-  nextCardStep,
-  type OnActivated,
-  storeIssuedCard,
-} from '../../src/domains/cards/index.ts';
+import type { CardRow } from '../../src/domains/cards/cards/card.entity.ts';
+import { markSynced, type OnActivated, storeIssuedCard } from '../../src/domains/cards/cards/card.issue.service.ts';
+import type { CardView } from '../../src/domains/cards/cards/card.messages.ts';
+import type { CardProcessor } from '../../src/domains/cards/cards/card.port.ts';
+import { findCard } from '../../src/domains/cards/cards/card.queries.ts';
+import { nextCardStep } from '../../src/domains/cards/cards/card.rules.ts';
+import { cardView } from '../../src/domains/cards/cards/card.wire.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { refusing } from '../lib/refusals.ts';

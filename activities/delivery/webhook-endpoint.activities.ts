@@ -4,7 +4,11 @@
  * @module
  */
 import type { Database } from '../../src/db/database.ts';
-import type { BatchOutcome, EndpointChange, EndpointNext } from '../../src/domains/delivery/index.ts';
+import type {
+  BatchOutcome,
+  EndpointChange,
+  EndpointNext,
+} from '../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import type { Id } from '../../src/kernel/ids.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { giveUpEndpoint } from '../../src/usecases/delivery/give-up-endpoint.ts';

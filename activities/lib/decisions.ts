@@ -4,7 +4,8 @@
  * @module
  */
 import type { Database } from '../../src/db/database.ts';
-import { type Decision, verifyDecision } from '../../src/domains/identity/approvals/index.ts';
+import type { Decision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import { verifyDecision } from '../../src/domains/identity/approvals/decision-signature.ts';
 import { DomainError } from '../../src/kernel/errors.ts';
 import type { Actor, Cause, OriginatingCall } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
@@ -46,7 +47,10 @@ async function assertSigned(
   const check = await verifyDecision(vault, id, decision);
   if (check === 'invalid') throw notOfTheApi();
   if (check === 'valid' || (await hasMoved(database.read(), noun, id, decision.causeId))) return;
-  throw new DomainError('invalid_state', 'this decision was sealed more than 10 minutes ago; decide again');
+  throw new DomainError(
+    'invalid_state',
+    `this request to ${decision.decision} is more than 10 minutes old and was not carried out; call the API again`,
+  );
 }
 
 const notOfTheApi = () =>

@@ -1,43 +1,37 @@
 /**
  * Checkout steps the worker runs, safe to repeat: read the shop's offer and evaluate it by the charge rules, then mint
- * a
- * token and pay with it in one step, so that the token never leaves it. The row decides how it went.
+ * a token and pay with it in one step, so that the token never leaves it. A target that answers 402 is handed over to a
+ * machine payment. The row decides how it went.
  * @module
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../src/db/database.ts';
 import type { Tx } from '../../src/db/tx.ts';
-import { type CardProcessor, cardRefOf } from '../../src/domains/cards/index.ts';
+import type { CardProcessor } from '../../src/domains/cards/cards/card.port.ts';
+import { cardRefOf } from '../../src/domains/cards/cards/card.queries.ts';
+import type { CheckoutRow } from '../../src/domains/payments/checkout/checkout.entity.ts';
+import type { CheckoutOffer, MerchantCheckout, PayOutcome } from '../../src/domains/payments/checkout/checkout.port.ts';
+import { checkoutState, findCheckout } from '../../src/domains/payments/checkout/checkout.queries.ts';
 import {
-  type CheckoutOffer,
-  type CheckoutRow,
-  changeCheckout,
-  checkoutState,
   evaluateOffer,
-  findCheckout,
   isFinalCheckout,
   isGivenUp,
-  lockCheckout,
-  type MerchantCheckout,
   noOfferInWords,
-  type PayOutcome,
   payGapMs,
   tokenLivesMs,
-} from '../../src/domains/payments/index.ts';
-import {
-  findIntent,
-  type IntentRow,
-  matchableIntent,
-  stateOf,
-  whyUnpayable,
-  windowOfNow,
-} from '../../src/domains/spending/intents/index.ts';
-import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
+} from '../../src/domains/payments/checkout/checkout.rules.ts';
+import { changeCheckout, lockCheckout } from '../../src/domains/payments/checkout/checkout.service.ts';
+import type { IntentRow } from '../../src/domains/spending/intents/intent.entity.ts';
+import { findIntent } from '../../src/domains/spending/intents/intent.queries.ts';
+import { policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { cents } from '../../src/kernel/money.ts';
 import type { Cause } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { EvaluateCharge } from '../../src/usecases/payments/evaluate-charge.ts';
+import { handOverCheckout } from '../../src/usecases/payments/hand-over-checkout.ts';
+import { matchableNow, whyUnpayableNow } from '../../src/usecases/payments/intent-now.ts';
+import type { SignerOfAgent } from '../../src/usecases/payments/request-signer.ts';
 import { refusing } from '../lib/refusals.ts';
 
 type Deps = {
@@ -47,6 +41,8 @@ type Deps = {
   /** The charge rules, asked about the offer before any money may move. */
   readonly evaluate: EvaluateCharge;
   readonly cardProcessor: Pick<CardProcessor, 'mintPaymentToken'>;
+  /** Signs what the shop receives, where the agent's owner wants it. */
+  readonly signerOf: SignerOfAgent;
 };
 
 /** Each activity answers with the row as it is after it. */
@@ -60,8 +56,12 @@ export const checkoutActivities = (deps: Deps) => ({
   readOffer: refusing(async (checkoutId: string): Promise<CheckoutState> => {
     const row = await known(deps, checkoutId);
     if (row.status !== 'open') return stateOfRow(deps, row);
-    const offer = await deps.merchantCheckout.readOffer(row.targetUrl);
+    const offer = await deps.merchantCheckout.readOffer(row.targetUrl, await deps.signerOf(row.agentId));
     const cause = await causeOf(deps, row, 'offer');
+    if (offer.outcome === 'payment_required') {
+      const { authenticate } = offer;
+      return stateOfRow(deps, await deps.database.write((tx) => handOverCheckout(tx, { row, authenticate }, cause)));
+    }
     const evaluated = await deps.database.write(async (tx) => {
       const locked = await lockCheckout(tx, checkoutId);
       if (locked.status !== 'open') return locked;
@@ -71,7 +71,7 @@ export const checkoutActivities = (deps: Deps) => ({
       }
       const { orderId, amountCents, merchant, payUrl } = offer;
       const intent = await findIntent(tx, locked.intentId);
-      const why = await unpayable(tx, intent, cause.at);
+      const why = await whyUnpayableNow(tx, intent, cause.at);
       if (intent === null || why !== undefined) {
         const refused = { amountCents, outcomeCode: 'intent', outcomeReason: why ?? 'the intent is gone' };
         return changeCheckout(tx, locked, 'refuse', refused, cause);
@@ -103,6 +103,7 @@ export const checkoutActivities = (deps: Deps) => ({
       orderId: text(minted.row.orderId),
       paymentToken: minted.token,
       idempotencyKey: checkoutId,
+      signer: await deps.signerOf(minted.row.agentId),
     });
     return stateOfRow(deps, await conclude(deps, checkoutId, outcome));
   }),
@@ -119,7 +120,7 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
   return deps.database.write(async (tx) => {
     const row = await lockCheckout(tx, checkoutId);
     if (row.status === 'offered') {
-      const why = await unpayable(tx, await findIntent(tx, row.intentId), cause.at);
+      const why = await whyUnpayableNow(tx, await findIntent(tx, row.intentId), cause.at);
       if (why !== undefined)
         return changeCheckout(tx, row, 'refuse', { outcomeCode: 'intent', outcomeReason: why }, cause);
     }
@@ -132,17 +133,6 @@ async function beginPaying(deps: Deps, checkoutId: string): Promise<CheckoutRow>
     const payingSince = row.payingSince ?? cause.at;
     return changeCheckout(tx, row, 'pay', { payAttempts, nextAttemptAt, payingSince }, cause);
   });
-}
-
-async function unpayable(tx: Tx, intent: IntentRow | null, at: Date): Promise<string | undefined> {
-  if (intent === null) return 'the intent is gone; nothing was held';
-  const why = whyUnpayable(stateOf(intent), at) ?? (await matchableNow(tx, intent, at)).closedBecause;
-  return why === undefined ? undefined : `${why}; nothing was held`;
-}
-
-async function matchableNow(tx: Tx, intent: IntentRow, at: Date) {
-  const taken = await windowOfNow(tx, intent, at);
-  return matchableIntent(intent, taken === null ? [] : [taken], at);
 }
 
 type Minted = { readonly row: CheckoutRow; readonly token: string | undefined };
@@ -229,14 +219,14 @@ async function known({ database }: Pick<Deps, 'database'>, checkoutId: string): 
 
 async function causeOf(
   { clock }: Pick<Deps, 'clock'>,
-  { id, requestId, runId, payAttempts }: CheckoutRow,
+  { id, requestId, runId, actor, payAttempts }: CheckoutRow,
   step: string,
 ): Promise<Cause> {
   return {
     causeId: `checkout:${id}:${step}:${payAttempts}`,
     requestId,
     runId: runId ?? undefined,
-    actor: { kind: 'system' },
+    actor,
     at: await clock.now(),
   };
 }

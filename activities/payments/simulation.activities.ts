@@ -2,20 +2,14 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Database } from '../../src/db/database.ts';
 import type { Tx } from '../../src/db/tx.ts';
-import { cardRefOf } from '../../src/domains/cards/index.ts';
-import {
-  askAgain,
-  type ChargeOutcome,
-  endSimulation,
-  findByAuthorization,
-  findSimulation,
-  findTransaction,
-  isFinalSimulation,
-  type NetworkSimulator,
-  type SimulationRow,
-  simulationState,
-  type TransactionRow,
-} from '../../src/domains/payments/index.ts';
+import { cardRefOf } from '../../src/domains/cards/cards/card.queries.ts';
+import type { SimulationRow } from '../../src/domains/payments/simulations/simulation.entity.ts';
+import type { ChargeOutcome, NetworkSimulator } from '../../src/domains/payments/simulations/simulation.port.ts';
+import { findSimulation, simulationState } from '../../src/domains/payments/simulations/simulation.queries.ts';
+import { isFinalSimulation } from '../../src/domains/payments/simulations/simulation.rules.ts';
+import { askAgain, endSimulation } from '../../src/domains/payments/simulations/simulation.service.ts';
+import type { TransactionRow } from '../../src/domains/payments/transactions/transaction.entity.ts';
+import { findByAuthorization, findTransaction } from '../../src/domains/payments/transactions/transaction.queries.ts';
 import { notFound, unavailable } from '../../src/kernel/errors.ts';
 import { type Cause, causedBy } from '../../src/platform/cause.ts';
 import type { Clock } from '../../src/platform/clock.ts';

@@ -1,13 +1,10 @@
 /** Steps of an agent's policy: read the row, and carry out its expiry. Each is safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
-import {
-  agentStanding,
-  expiryOf,
-  nextExpiryStep,
-  type PolicyExpiryView,
-  policyOf,
-  policyOfAgent,
-} from '../../src/domains/spending/policies/index.ts';
+import type { PolicyExpiryView } from '../../src/domains/spending/policies/policy.messages.ts';
+import { agentStanding, policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
+import { expiryOf } from '../../src/domains/spending/policies/policy.rules.ts';
+import { policyOf } from '../../src/domains/spending/policies/policy.wire.ts';
+import { nextExpiryStep } from '../../src/domains/spending/policies/policy-expiry.rules.ts';
 import { longestWaitMs } from '../../src/kernel/instant.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { expirePolicy } from '../../src/usecases/spending/expire-policy.ts';

@@ -1,20 +1,17 @@
 /** Intent steps the worker runs: each is one transaction or one read, safe to repeat. @module */
 import type { Database } from '../../src/db/database.ts';
-import type { ApprovalLinks, Decision } from '../../src/domains/identity/approvals/index.ts';
-import {
-  applyToIntent,
-  endWindows,
-  findIntent,
-  type IntentDue,
-  type IntentFact,
-  type IntentRow,
-  type IntentRunView,
-  intentFacts,
-  intentView,
-  maxChargeCentsOf,
-  stateOf,
-} from '../../src/domains/spending/intents/index.ts';
-import { policyOfAgent } from '../../src/domains/spending/policies/index.ts';
+import type { ApprovalLinks } from '../../src/domains/identity/approvals/approval-link.service.ts';
+import type { Decision } from '../../src/domains/identity/approvals/decision.messages.ts';
+import type { IntentRow } from '../../src/domains/spending/intents/intent.entity.ts';
+import type { IntentRunView } from '../../src/domains/spending/intents/intent.messages.ts';
+import { findIntent } from '../../src/domains/spending/intents/intent.queries.ts';
+import { type IntentDue, type IntentFact, intentFacts } from '../../src/domains/spending/intents/intent.rules.ts';
+import { applyToIntent } from '../../src/domains/spending/intents/intent.service.ts';
+import { stateOf } from '../../src/domains/spending/intents/intent.state.service.ts';
+import { intentView } from '../../src/domains/spending/intents/intent.wire.ts';
+import { maxChargeCentsOf } from '../../src/domains/spending/intents/max-charge.queries.ts';
+import { endWindows } from '../../src/domains/spending/intents/windows/window.service.ts';
+import { policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
 import type { RiskEngine } from '../../src/domains/spending/risk/risk.port.ts';
 import { notFound } from '../../src/kernel/errors.ts';
 import type { RowState } from '../../src/kernel/row-state.ts';

@@ -10,7 +10,7 @@ import {
   parseDecision,
 } from '../../src/domains/identity/approvals/decision.messages.ts';
 import { longestWaitMs, minute, second } from '../../src/kernel/instant.ts';
-import type { Message } from '../../src/kernel/message.ts';
+import type { Ignored, Message } from '../../src/kernel/message.ts';
 import type { RowState } from '../../src/kernel/row-state.ts';
 import { continueIfHistoryIsLong, isHistoryLong, isLeaving } from './continue-as-new.ts';
 import { currentDetails, type Details } from './current-details.ts';
@@ -58,6 +58,19 @@ export type FollowedRun<View, Fact extends string, Due extends string = never> =
     readonly refuse: (view: View, decision: Decision) => void;
   };
   readonly ask?: Ask<View>;
+  readonly signal?: PersonSignal<View, Fact, Due>;
+};
+
+/** A signal of a person beside `decide`. The row decides. */
+export type PersonSignal<View, Fact extends string, Due extends string> = {
+  readonly name: string;
+  readonly read: (typed: unknown) => Readonly<Record<string, string>> | Ignored;
+  readonly carryOut: (
+    id: string,
+    typed: Readonly<Record<string, string>>,
+    causeId: string,
+  ) => Promise<RowState<View, Fact, Due>>;
+  readonly description: string;
 };
 
 /** The steps of a process. Each returns only when its fact is reached, and at once when it was reached before. */
@@ -129,6 +142,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
       this.#isStale = true;
     });
     this.#takeDecisions();
+    this.#takeSignal();
     this.#answerAsks();
   }
 
@@ -335,6 +349,28 @@ class FollowedRow<View, Fact extends string, Due extends string> {
       },
       note: this.#details.note,
       description: 'For people: {"decision":"approve","by":"your name"}; also "deny" and "cancel". Gives no answer.',
+    });
+  }
+
+  #takeSignal(): void {
+    const { signal } = this.#run;
+    if (signal === undefined) return;
+    let count = 0;
+    onSignal<Readonly<Record<string, string>>>(signal.name, {
+      read: signal.read,
+      handle: async (typed) => {
+        count += 1;
+        const causeId = `signal:${workflowInfo().runId}:${signal.name}:${count}`;
+        try {
+          this.#take(await this.#oneDecisionAtATime(() => signal.carryOut(this.#id, typed, causeId)));
+        } catch (error) {
+          // It may have been carried out, and its result lost with the workflow task: the row says so.
+          this.#isStale = true;
+          throw error;
+        }
+      },
+      note: this.#details.note,
+      description: signal.description,
     });
   }
 

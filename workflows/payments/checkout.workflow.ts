@@ -1,6 +1,7 @@
 /**
  * One checkout: reads the shop's offer, pays it, and asks the shop again until the outcome is known, which the card
- * network's authorization writes. At most one open checkout of an intent exists.
+ * network's authorization writes. A target that answers 402 ends the checkout: a machine payment pays it, in a run of
+ * its own. At most one open checkout of an intent exists.
  * @module
  */
 import type { CheckoutActivities } from '../../activities/payments/checkout.activities.ts';
@@ -31,7 +32,12 @@ const checkoutRun: FollowedRun<CheckoutView, CheckoutFact, CheckoutDue> = {
     outcomeKnown: ({ nextAttemptAt }) =>
       `The outcome is not known yet. The shop is asked again at ${nextAttemptAt} of business time.`,
   },
-  outcome: ({ status, code }) => (code === null || status === 'paid' ? status : `${status} (${code})`),
+  outcome: ({ status, code, mppPaymentId }) =>
+    status === 'handed_over'
+      ? `the target answered 402, and machine payment ${mppPaymentId} pays it`
+      : code === null || status === 'paid'
+        ? status
+        : `${status} (${code})`,
   ask: {
     message: payCheckout,
     isAnswered: ({ status }) => isFinalCheckout(status),

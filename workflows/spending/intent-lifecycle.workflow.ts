@@ -26,9 +26,10 @@ const intentRun: FollowedRun<IntentRunView, IntentFact, IntentDue> = {
   outcome: ({ status }) => status,
   decide: {
     carryOut: decideIntent,
-    refuse: ({ status, isMatched, recurring }, { decision }) => {
+    refuse: ({ status, isMatched, openPaymentId, recurring }, { decision }) => {
       const matchedTransactionId = isMatched ? 'a payment' : null;
-      const move = moveIntent({ status, matchedTransactionId, isRecurring: recurring !== null }, decision, false);
+      const state = { status, matchedTransactionId, openPaymentId, isRecurring: recurring !== null };
+      const move = moveIntent(state, decision, false);
       if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
     },
   },
@@ -56,8 +57,11 @@ function waitingForDecision({ expiresAt, needsPasskey, approvalUrl }: IntentRunV
     : `Waiting for a person to approve or deny it ${until}.${page}`;
 }
 
-function waitingForPayment({ expiresAt, isMatched, recurring, window }: IntentRunView): string {
+function waitingForPayment({ expiresAt, isMatched, openPaymentId, recurring, window }: IntentRunView): string {
   if (isMatched) return 'Authorized, waiting for the clearing.';
+  if (openPaymentId !== null) {
+    return `Approved, and kept for payment ${openPaymentId}, which has not ended: its charge may still come. It neither expires nor is cancelled meanwhile; its deadline ${expiresAt} of business time counts again afterwards.`;
+  }
   if (recurring === null) {
     return `Approved, waiting for the payment until ${expiresAt} of business time, then it expires.`;
   }
