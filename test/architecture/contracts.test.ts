@@ -17,7 +17,17 @@ const operations = publishedAreas.flatMap((area) =>
 );
 
 /** Who needs no credential; everything else answers 401 without one. */
-const publicPaths = ['/', '/approve/{token}', '/approve/{token}/challenge', '/approve/{token}/deny', '/health'];
+const publicPaths = [
+  '/',
+  '/.well-known/agent-payments.json',
+  '/.well-known/agents/{agentId}/jwks.json',
+  '/.well-known/jwks.json',
+  '/.well-known/verify',
+  '/approve/{token}',
+  '/approve/{token}/challenge',
+  '/approve/{token}/deny',
+  '/health',
+];
 
 // spec: auth:bearer token
 test('only the listed paths are public', () => {
@@ -58,6 +68,7 @@ test('no contract lists a refusal that follows from its other declarations', () 
 
 // spec: event:card.shipped
 // spec: event:mobile_wallet.updated
+// spec: event:mpp.credential.expired
 test('exactly the three events without a cause are reserved', () => {
   expect(eventNames.filter((name) => isReserved(name)).sort()).toEqual([
     'card.shipped',

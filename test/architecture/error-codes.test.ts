@@ -32,6 +32,10 @@ test('docs/errors.md has a paragraph for each code with its status, cause and re
   expect(told.toSorted()).toEqual([...known, [bugLabel, 500, true]].toSorted());
 });
 
+const error = { form: 'application/json', schema: 'ApiError' };
+/** Of operations that merchants call. */
+const problem = { form: 'application/problem+json', schema: 'Problem' };
+
 test('each refusal of each operation lists its codes, each under its own status', () => {
   const refusals = Object.values(document.paths)
     .flatMap((operations) => Object.values(operations))
@@ -44,7 +48,8 @@ test('each refusal of each operation lists its codes, each under its own status'
   const wrong = refusals.filter(({ status, $ref = '' }) => {
     const response = document.components.responses[$ref.replace('#/components/responses/', '')];
     const codes = response?.headers['X-Service-Error-Code']?.schema?.enum ?? [];
-    const isError = response?.content['application/json']?.schema.$ref === '#/components/schemas/ApiError';
+    const { form, schema } = $ref.endsWith('Problem') ? problem : error;
+    const isError = response?.content[form]?.schema.$ref === `#/components/schemas/${schema}`;
     return !isError || codes.length === 0 || codes.some((code) => labels.get(code) !== status);
   });
   expect(wrong).toEqual([]);

@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { editModule, editModuleIndex, emptyModule } from '../../src/dev/area-edits.ts';
 import { idPrefixOf, namesOf } from '../../src/dev/area-names.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -32,14 +33,13 @@ const node = (...input: string[]) => promisify(execFile)(process.execPath, input
 const newArea = (...input: string[]) => node('src/dev/new-area.ts', ...input);
 const textOf = (path: string): Promise<string> => readFile(join(copy, path), 'utf8');
 
-test('the areas of a new and of an old domain compile, are formatted and are published', async () => {
+test('the areas of two domains compile, are formatted and are published', async () => {
   const first = await newArea('merchants', 'gift-cards');
   expect(first.stdout.split('edited:')[1]?.match(/src\/\S+/g)).toEqual([
     'src/kernel/ids.ts',
     'src/events/catalog.ts',
     'src/platform/limits.ts',
     'src/main/modules/merchants.ts',
-    'src/main/modules/index.ts',
   ]);
   const second = await newArea('treasury', 'beneficiaries');
   expect(second.stdout.split('edited:')[1]?.match(/src\/\S+/g)).toHaveLength(4);
@@ -51,6 +51,16 @@ test('the areas of a new and of an old domain compile, are formatted and are pub
   expect(await textOf('src/README.md')).toContain('`beneficiaryLifecycle` (`beneficiary/{id}`)');
   expect(await textOf('docs/limits.md')).toContain('| `gift_cards` | 100 |');
 }, 300_000);
+
+test('the first area of a domain adds its module before the next domain that has one', () => {
+  const index = "import { cards } from './cards.ts';\n\nexport const modules: readonly Module[] = [parties, cards];\n";
+  const edited = editModuleIndex(index, 'merchants', 'cards');
+  expect(edited).toContain("import { merchants } from './merchants.ts';");
+  expect(edited).toContain('= [parties, merchants, cards];');
+  expect(editModuleIndex(index, 'delivery', undefined)).toContain('= [parties, cards, delivery];');
+  const module = editModule(emptyModule('merchants'), namesOf('merchants', 'gift-cards'), 500);
+  expect(module).toMatch(/defineModule\('merchants', \[\n {2}servedArea\('gift-cards', \{/);
+});
 
 test('every generated test fails with an instruction', async () => {
   const files = ['rules/merchants/gift-card.rules', 'api/merchants/gift-cards.api'];
@@ -84,4 +94,5 @@ test('an id prefix is never one that is in use', () => {
   expect(idPrefixOf(names, [])).toBe('gc');
   expect(idPrefixOf(names, ['gc'])).toBe('gi');
   expect(idPrefixOf(names, ['gc', 'gi'])).toBe('gif');
+  expect(idPrefixOf(namesOf('parties', 'archery-targets'), [])).toBe('ar'); // `at_` begins an agent's token.
 });

@@ -64,8 +64,12 @@ test('the dashboard’s secret permits exactly the operations in docs/security.m
     'Keys',
     'Passkeys',
     'Policies',
+    'MPP',
+    'Merchant',
     'Sandbox',
   ]);
   expect(ofArea('Passkeys')).toHaveLength(6);
   expect([ofArea('Customers'), ofArea('Policies')]).toEqual([['updateCustomer'], ['updateAgentPolicy']]);
+  expect(ofArea('MPP')).toEqual(['resolveMppPayment']);
+  expect(ofArea('Merchant Registry')).toEqual(['createMerchant']);
 });

@@ -55,7 +55,15 @@ export const because = (causeId: string, when = at): Cause => ({
 });
 
 export function draft(ownerId: string, kind: JournalKind, postings: readonly Posting[], cause: string): JournalDraft {
-  return { id: newId('journal'), ownerId, kind, referenceType: 'adjustment', referenceId: 'test', cause, postings };
+  return {
+    id: newId('journal'),
+    ownerId,
+    kind,
+    referenceType: kind === 'fund' ? 'fund' : 'adjustment',
+    referenceId: 'test',
+    cause,
+    postings,
+  };
 }
 
 /** For tests that post holds without their transactions: the ledger's check then compares each hold with itself. */

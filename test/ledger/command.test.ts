@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
+import { faultOfProof, type JournalProof } from '../../src/domains/treasury/ledger/proof.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { documentFunding } from '../support/factories/funding-document.ts';
 import { type Book, openBook } from './book.ts';
@@ -62,6 +63,20 @@ test('it finds the database of a running Bursar, and its key', async () => {
   expect(code).toBe(0);
 });
 
+test('a journal is proven under its checkpoint; one that is unknown ends with 2', async () => {
+  const environment = { DATABASE_URL: book.url, BURSAR_SIGNING_KEY: pem };
+  const [row] = await book.rows('select journal_id from journal_seals limit 1');
+  const journalId = String(row?.journal_id);
+  const { code, said } = await bursar(['ledger', 'prove', journalId], environment);
+  const proof = JSON.parse(said) as JournalProof;
+  expect(proof).toMatchObject({ journalId, format: 2, checkpoint: { size: 1 } });
+  expect(faultOfProof(privateKey, proof)).toBeUndefined();
+  expect(code).toBe(0);
+  const unknown = await bursar(['ledger', 'prove', 'jr_unknown0'], environment);
+  expect(unknown).toEqual({ code: 2, said: 'bursar: no sealed journal jr_unknown0\n' });
+  expect((await bursar(['ledger', 'prove'], environment)).code).toBe(2);
+});
+
 test('without a database it ends with 2 and names the setting', async () => {
   const { code, said } = await bursar(['ledger', 'verify'], { BURSAR_DATA_DIR: join(dataDir, 'nowhere') });
   expect(said).toMatch(/set DATABASE_URL, or start Bursar first/);
@@ -80,6 +95,9 @@ test('a ledger with a difference ends with 1 and names it', async () => {
   await client.query('set session_replication_role = replica');
   await client.query(`update ledger_entries set amount_cents = amount_cents * 3 where account like 'wallet%'`);
   await client.end();
+  const [row] = await book.rows('select journal_id from journal_seals limit 1');
+  const proof = await bursar(['ledger', 'prove', String(row?.journal_id)], { DATABASE_URL: book.url });
+  expect(proof).toMatchObject({ code: 1, said: expect.stringMatching(/does not lead from the journal to the root/) });
   const { code, said } = await bursar(['ledger', 'verify'], { DATABASE_URL: book.url });
   expect(said).toMatch(/does not match its seal 1/);
   expect(said).toMatch(/\d+ differences: 3 owners/);

@@ -1,14 +1,17 @@
 /** A process that posts, seals and signs until it is killed, and prints the id of each committed posting. @module */
 import { databaseOf } from '../../src/db/database.ts';
 import { openDatabase } from '../../src/db/orm.ts';
-import { checkpointFolder, postJournals, signingKeyFrom, treasuryEntities } from '../../src/domains/treasury/index.ts';
+import { signingKeyFrom } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
+import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
 import { internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
+import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { WalletRow } from '../../src/domains/treasury/wallets/wallet.entity.ts';
 import { newId } from '../../src/kernel/ids.ts';
 
 const [url = '', ownerId = '', fromWalletId = '', toWalletId = '', folder = '', pem = ''] = process.argv.slice(2);
-const orm = await openDatabase({ url, entities: treasuryEntities, poolSize: 6, applicationName: 'dying' });
+const orm = await openDatabase({ url, entities: [WalletRow], poolSize: 6, applicationName: 'dying' });
 const database = databaseOf(orm);
 const checkpoints = { key: signingKeyFrom(pem), store: checkpointFolder(folder) };
 

@@ -252,7 +252,14 @@ test('every table has the privileges of one list, and each append-only table is 
     `select c.relname as name,
        array_to_string(array(
          select p from unnest(array['insert', 'update', 'delete', 'truncate', 'references', 'trigger']) p
-         where has_table_privilege(c.oid, p)), ', ') as writes,
+         where has_table_privilege(c.oid, p)
+         union all
+         -- Of single columns, where the table as a whole may not be written so.
+         select format('%s (%s)', p, string_agg(a.attname, ', ' order by a.attnum))
+         from unnest(array['insert', 'update', 'references']) p
+         join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+         where not has_table_privilege(c.oid, p) and has_column_privilege(c.oid, a.attnum, p)
+         group by p), ', ') as writes,
        exists (select from pg_trigger t join pg_proc f on f.oid = t.tgfoid
          where t.tgrelid = c.oid and f.proname like 'refuse%change') as refuses
      from pg_class c where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') order by 1`,

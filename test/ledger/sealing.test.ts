@@ -4,7 +4,7 @@ import { createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypt
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
 import { runSql } from '../../src/db/statement.ts';
 
@@ -16,11 +16,16 @@ import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.
 import { sealedAfter } from '../../src/domains/treasury/ledger/journal.queries.ts';
 import { authorization, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
-import { genesis, sealOf } from '../../src/domains/treasury/ledger/seal.rules.ts';
+import { faultOfProof, type JournalProof } from '../../src/domains/treasury/ledger/proof.rules.ts';
+import { genesis, leafText, sealOf, sealOfFormat1 } from '../../src/domains/treasury/ledger/seal.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { runSealer } from '../../src/domains/treasury/ledger/sealer.ts';
 import { createLogger } from '../../src/platform/log.ts';
+import { leafHash, MerkleTree } from '../../src/platform/record-chains/merkle.rules.ts';
+import { proveJournal } from '../../src/usecases/treasury/prove-journal.ts';
 import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
+import { startProcessClock } from '../support/process-clock.ts';
+import { eventually } from '../support/world.ts';
 import { type Book, because, draft, openBook } from './book.ts';
 
 let book: Book;
@@ -142,10 +147,15 @@ test('the sealer seals every journal within a second, and stops on request', asy
   const log = createLogger({ name: 'test', level: 'silent' });
   const sealer = runSealer({ database: book.database, log, checkpoints: { key, store: store() }, pauseMs: 20 });
   sealer.start();
-  const posted = Date.now();
-  while (sealer.state().sealed < 10 && Date.now() - posted < 1_000) await new Promise((r) => setTimeout(r, 5));
+  // The second is this process' own: on a busy machine its timers and this clock are late together.
+  const clock = startProcessClock();
+  while (sealer.state().sealed < 10 && clock.now() < 1_000) await new Promise((r) => setTimeout(r, 5));
+  clock.stop();
   expect(sealer.state().sealed).toBe(10);
-  while ((await readdir(folder)).length < 2 && Date.now() - posted < 2_000) await new Promise((r) => setTimeout(r, 5));
+  await eventually(
+    async () => (await readdir(folder)).length,
+    (files) => files >= 2,
+  );
   await sealer.stop();
   expect(sealer.state().running).toBe(false);
   await transfer(1);
@@ -205,6 +215,20 @@ test.each([
   ['a reason', 'seal', `update journals set reference_id = 'something_else' where id = ${last}`],
   ['a time', 'seal', `update journals set created_at = created_at + interval '1 microsecond' where id = ${last}`],
   ['a seal', 'seal', `update journal_seals set hash = repeat('a', 64) where sequence = 5`],
+  ['a leaf', 'seal', `update journal_seals set leaf = repeat('a', 64) where sequence = 5`],
+  [
+    'when a journal was sealed',
+    'seal',
+    `update journal_seals set sealed_at = sealed_at - interval '1 day' where sequence = 5`,
+  ],
+  ['the format of a seal', 'seal', `update journal_seals set format = 1 where sequence = 5`],
+  ['the tree of the head', 'seal', `update ledger_heads set frontier = repeat('a', length(frontier))`],
+  [
+    'two leaves that changed places',
+    'seal',
+    `update journal_seals a set leaf = b.leaf from journal_seals b where a.owner_id = b.owner_id
+       and ((a.sequence = 4 and b.sequence = 5) or (a.sequence = 5 and b.sequence = 4))`,
+  ],
   ['a journal taken out', 'seal', `delete from journal_seals where sequence = 5`],
   ['the end cut off', 'seal', `delete from journal_seals where sequence = 10`],
   ['a balance', 'account', `update ledger_accounts set balance_cents = balance_cents + 1 where name like 'wallet%'`],
@@ -277,9 +301,9 @@ test('a history that was rewritten and sealed again is detected by its checkpoin
 test('a checkpoint forged in the database is found by its signature', async () => {
   await book.database.write((tx) => sealJournals(tx));
   await checkpoint();
-  await rewriteHistory();
+  const tree = await rewriteHistory();
   await tamper(
-    `update ledger_checkpoints c set hash = s.hash from journal_seals s where s.owner_id = c.owner_id and s.sequence = c.sequence`,
+    `update ledger_checkpoints c set hash = s.hash, tree_root = '${tree.root}', frontier = '${tree.frontier}' from journal_seals s where s.owner_id = c.owner_id and s.sequence = c.sequence`,
   );
   expect((await verify()).differences).toMatchObject([
     { check: 'checkpoint', message: 'has a signature that is not ours' },
@@ -298,7 +322,7 @@ test.each(['root', 'head'] as const)(
     const kept = JSON.parse(await readFile(join(folder, name), 'utf8')) as Checkpoint;
     // A stranger signs another history, and says that it was us.
     const stranger = generateKeyPairSync('ed25519').privateKey;
-    const heads = kept.heads.map((head) => ({ ...head, hash: 'a'.repeat(64) }));
+    const heads = kept.heads.map((head) => ({ ...head, hash: 'a'.repeat(64), treeRoot: 'b'.repeat(64) }));
     const theirs = makeCheckpoint(stranger, kept.at, kept.previousRoot, heads);
     const ours = makeCheckpoint(key, kept.at, kept.previousRoot, heads);
     const mixed =
@@ -357,6 +381,134 @@ test('a checkpoint file that was changed, signed by another, or removed is found
   expect(evaluated.differences[0]?.message).toMatch(/signed by an unknown key/);
 });
 
+test('seals of format 1 stay valid under seals and checkpoints of format 2', async () => {
+  await book.database.write((tx) => sealJournals(tx, 4));
+  await toFormat1();
+  expect(await verify()).toMatchObject({ balanced: true, sealedThrough: 4, unsealed: 6 });
+  await book.database.write((tx) => sealJournals(tx, 3));
+  await checkpoint();
+  await book.database.write((tx) => sealJournals(tx));
+  await checkpoint();
+  expect(await book.rows('select format, count(*)::int as count from journal_seals group by 1 order by 1')).toEqual([
+    { format: 1, count: 4 },
+    { format: 2, count: 6 },
+  ]);
+  for (const full of [true, false, false])
+    expect(await verify(full)).toMatchObject({ balanced: true, differences: [] });
+  expect(await verifyFiles()).toEqual({ checkpoints: 2, differences: [] });
+  await tamper(
+    `update journals set reference_id = 'other' where id = (select journal_id from journal_seals where sequence = 2)`,
+  );
+  expect((await verify()).differences).toMatchObject([{ check: 'seal', message: expect.stringMatching(/seal 2/) }]);
+});
+
+/** As an earlier version left the first seals: without leaves, and with a head that knows no tree. */
+async function toFormat1(): Promise<void> {
+  let previous = genesis;
+  for (const journal of await sealedAfter(book.database.read(), ownerId, 0, 100)) {
+    previous = sealOfFormat1(previous, journal.seal?.sequence ?? 0, journal);
+    await tamper(
+      `update journal_seals set format = 1, leaf = null, sealed_at = null, hash = '${previous}' where journal_id = '${journal.id}'`,
+    );
+  }
+  await tamper(`update ledger_heads set hash = '${previous}', frontier = null`);
+}
+
+const prove = (journalId: string) => proveJournal(book)(journalId);
+const sealedIds = async (): Promise<string[]> =>
+  (await book.rows('select journal_id from journal_seals order by sequence')).map((row) => String(row.journal_id));
+
+describe('a proof of one journal', () => {
+  test.each([0, 4])(
+    'holds for each journal under the checkpoint that speaks for it; %i are of format 1',
+    async (old) => {
+      if (old > 0) await book.database.write((tx) => sealJournals(tx, old));
+      if (old > 0) await toFormat1();
+      await book.database.write((tx) => sealJournals(tx, 7 - old));
+      await checkpoint();
+      await book.database.write((tx) => sealJournals(tx));
+      const ids = await sealedIds();
+      await expect(prove(ids[7] ?? '')).rejects.toThrow(/no checkpoint speaks for/);
+      await checkpoint();
+      for (const [at, journalId] of ids.entries()) {
+        const proof = await prove(journalId);
+        const size = at < 7 ? 7 : 10;
+        expect(proof).toMatchObject({ journalId, sequence: at + 1, format: at < old ? 1 : 2, checkpoint: { size } });
+        expect(faultOfProof(key, JSON.parse(JSON.stringify(proof)) as JournalProof)).toBeUndefined();
+        for (const other of ids.filter((id) => id !== journalId)) expect(JSON.stringify(proof)).not.toContain(other);
+      }
+      await expect(prove('jr_unknown0')).rejects.toThrow(/no sealed journal/);
+    },
+  );
+
+  test('does not hold for other facts, another place, size, path, checkpoint or key', async () => {
+    await book.database.write((tx) => sealJournals(tx));
+    await checkpoint();
+    const [, , third = '', fourth = ''] = await sealedIds();
+    const proof = await prove(third);
+    const other = await prove(fourth);
+    const { checkpoint: signed } = proof;
+    const faults: [Partial<JournalProof>, RegExp][] = [
+      [{ text: proof.text.replace('-100', '-200') }, /does not lead/],
+      [{ text: other.text }, /of another journal/],
+      [{ journalId: fourth }, /of another journal/],
+      [{ ownerId: 'own_00000000' }, /signature is not ours/],
+      [{ sequence: 4 }, /of another journal, place/],
+      [{ sequence: 4, text: proof.text.replace('2,3,', '2,4,') }, /does not lead/],
+      [{ format: 1 }, /or format/],
+      [{ format: 3 }, /or format/],
+      [{ path: other.path }, /does not lead/],
+      [{ path: proof.path.slice(1) }, /does not lead/],
+      [{ checkpoint: { ...signed, size: 9 } }, /signature is not ours/],
+      [{ checkpoint: { ...signed, treeRoot: 'a'.repeat(64) } }, /signature is not ours/],
+      [{ checkpoint: { ...signed, at: '2026-03-02T10:00:00.000Z' } }, /signature is not ours/],
+      [{ checkpoint: { ...signed, keyId: 'a'.repeat(16) } }, /names the key/],
+    ];
+    expect(faultOfProof(key, proof)).toBeUndefined();
+    for (const [change, fault] of faults) expect(faultOfProof(key, { ...proof, ...change })).toMatch(fault);
+    const stranger = generateKeyPairSync('ed25519').privateKey;
+    expect(faultOfProof(stranger, proof)).toMatch(/names the key/);
+    expect(faultOfProof(stranger, { ...proof, checkpoint: { ...signed, keyId: keyIdOf(stranger) } })).toMatch(
+      /signature is not ours/,
+    );
+  });
+
+  test('cannot be made any more of a journal that was rewritten and sealed again', async () => {
+    await book.database.write((tx) => sealJournals(tx));
+    await checkpoint();
+    await rewriteHistory();
+    const [first = ''] = await sealedIds();
+    expect(faultOfProof(key, await prove(first))).toMatch(/does not lead from the journal/);
+  });
+
+  test('stays valid when a text is erased', async () => {
+    const moved = internalTransfer({ fromWalletId: walletId, toWalletId: otherWallet, amountCents: 1 });
+    const [posted] = await book.database.write((tx) =>
+      postJournals(tx, because('memo'), [
+        { ...draft(ownerId, 'internal_transfer', moved, 'memo'), memo: 'Rent for Anna' },
+      ]),
+    );
+    await book.database.write((tx) => sealJournals(tx));
+    await checkpoint();
+    const before = await prove(posted?.journalId ?? '');
+    expect(JSON.stringify(before)).not.toContain('Anna');
+    await book.asOwner('delete from journal_texts');
+    expect(await prove(posted?.journalId ?? '')).toEqual(before);
+    expect(faultOfProof(key, before)).toBeUndefined();
+  });
+});
+
+test('a forged frontier of a checkpoint is not continued from', async () => {
+  await book.database.write((tx) => sealJournals(tx));
+  await checkpoint();
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0 });
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 10 });
+  await tamper(`update ledger_checkpoints set frontier = repeat('a', length(frontier))`);
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0 });
+  await tamper(`update ledger_checkpoints set frontier = 'short'`);
+  expect(await verify(false)).toMatchObject({ balanced: true, checkedFrom: 0 });
+});
+
 test('only one check in full runs at a time', async () => {
   const gate = Promise.withResolvers<void>();
   const locked = Promise.withResolvers<void>();
@@ -387,7 +539,7 @@ test('debt that no over-clearing made is found', async () => {
 });
 
 /** Ten times the first top-up, every balance after it made to fit, and the whole chain sealed again. */
-async function rewriteHistory(): Promise<void> {
+async function rewriteHistory(): Promise<MerkleTree> {
   const name = available(wallet(walletId));
   await tamper(
     `update ledger_entries set balance_after_cents = balance_after_cents + 90000,
@@ -397,10 +549,19 @@ async function rewriteHistory(): Promise<void> {
     `update ledger_accounts set balance_cents = balance_cents + 90000, credited_cents = credited_cents + 90000 where name = '${name}'`,
     `update contra_totals set debited_cents = debited_cents + 90000 where account = '${external('processor', ownerId)}'`,
   );
+  return sealAgain();
+}
+
+/** As an attacker does who knows the format: every leaf, seal and head fits again. */
+async function sealAgain(): Promise<MerkleTree> {
   let previous = genesis;
+  const tree = new MerkleTree();
   for (const journal of await sealedAfter(book.database.read(), ownerId, 0, 100)) {
-    previous = sealOf(previous, journal.sequence ?? 0, journal);
-    await tamper(`update journal_seals set hash = '${previous}' where journal_id = '${journal.id}'`);
+    const leaf = leafHash(leafText(journal.seal?.sequence ?? 0, journal.seal?.sealedAt ?? '', journal));
+    previous = sealOf(previous, leaf);
+    tree.append(leaf);
+    await tamper(`update journal_seals set leaf = '${leaf}', hash = '${previous}' where journal_id = '${journal.id}'`);
   }
-  await tamper(`update ledger_heads set hash = '${previous}'`);
+  await tamper(`update ledger_heads set hash = '${previous}', frontier = '${tree.frontier}'`);
+  return tree;
 }

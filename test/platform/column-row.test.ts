@@ -15,6 +15,7 @@ const row = {
   status: 'completed',
   is_simulated: true,
   journal_id: 'jr_1',
+  reference: null,
   created_at: '2026-01-02T03:04:05.678+00:00',
 };
 

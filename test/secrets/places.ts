@@ -41,7 +41,9 @@ async function tablesOf({ sql }: Installation): Promise<[string, string][]> {
 async function historiesOf({ address, namespace }: Temporal): Promise<[string, string][]> {
   const temporal = await openTemporal(address, namespace);
   const texts: [string, string][] = [];
-  for await (const { workflowId, runId } of temporal.client.workflow.list()) {
+  // The probe of the setup is deleted again, and may be listed a moment longer than it exists.
+  const query = "WorkflowType != 'bursar-setup-probe'";
+  for await (const { workflowId, runId } of temporal.client.workflow.list({ query })) {
     const handle = temporal.client.workflow.getHandle(workflowId, runId);
     texts.push([`history ${workflowId}`, textOf(await handle.fetchHistory())]);
     const { raw } = await handle.describe();

@@ -9,6 +9,9 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { deriveTestNumber } from '../../src/sandbox/processor/card-number.ts';
+import { createVault } from '../../src/vault/vault.ts';
+import { readVaultKeys } from '../../src/vault/vault-keys.ts';
+import { aRegistration } from '../support/factories/merchants.ts';
 import { clientsOf } from '../support/factories/records.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
 import { openTemporal } from '../support/operator-view.ts';
@@ -75,6 +78,8 @@ async function secretsAreMade() {
   const { token } = await twice<{ token: string }>(`/agents/${agent.id}/tokens`, { label: 'first' });
   const url = `${bursar.sandboxUrl}/receiver/secrets`;
   const { secret } = await twice<{ secret: string }>('/webhooks', { url, events: ['*'] });
+  const merchant = await twice<{ merchant_secret_key: string }>('/v1/merchants', aRegistration());
+  secrets.set('a merchant’s key', merchant.merchant_secret_key);
   secrets.set('the owner’s key', owner.key);
   secrets.set('a key made by a key', key);
   secrets.set('an agent token', token);
@@ -92,6 +97,7 @@ async function secretsAreMade() {
   const intent = await asAgent.intents.declareIntent({
     body: { agentId: agent.id, purpose: 'x', expectedAmountEuros: 9 },
   });
+  await clientsOf(owner).agents.updateAgent({ params: { id: agent.id }, body: { requestSignatures: 'both' } });
   const targetUrl = `${bursar.sandboxUrl}/shops/sandbox-shop?amountCents=900`;
   await asAgent.checkout.executeCheckout({ body: { intentId: intent.id, targetUrl } });
   return { agentId: agent.id };
@@ -133,6 +139,16 @@ async function outages(agentId: string): Promise<void> {
   await clientsOf(owner).agents.unfreezeAgent({ params: { id } });
 }
 
+async function privateKeyOf(purpose: 'service' | 'agent', vaultKey: string): Promise<string> {
+  const [key] = await bursar.sql<{ kid: string; sealed: string }>(
+    `select kid, sealed_private_key as sealed from signing_keys where purpose = $1`,
+    [purpose],
+  );
+  const vault = createVault({ keys: readVaultKeys(vaultKey) });
+  const jwk = JSON.parse(await vault.open(key?.sealed ?? '', `signing-key/${key?.kid}`)) as { readonly d: string };
+  return jwk.d;
+}
+
 async function secretsOfTheDeployment(): Promise<void> {
   const { ready, dir } = bursar;
   const fileOf = async (name: string) => (await readFile(join(dir, name), 'utf8')).trim();
@@ -143,6 +159,9 @@ async function secretsOfTheDeployment(): Promise<void> {
   secrets.set('the signing key', (await fileOf('signing.key')).split('\n')[1] ?? '');
   secrets.set('the database’s password', new URL(ready.databaseUrl).password);
   secrets.set('the password of the database’s owner', await fileOf('postgres.password'));
+  const vaultKey = await fileOf('vault.key');
+  secrets.set('the key of receipts', await privateKeyOf('service', vaultKey));
+  secrets.set('the key with which an agent signs requests', await privateKeyOf('agent', vaultKey));
   for (const [index, token] of mintedTokens(bursar).entries()) secrets.set(`payment token ${index}`, token);
   const cards = await bursar.sql<{ card_ref: string }>('select card_ref from cards where card_ref is not null');
   for (const [index, card] of cards.entries()) secrets.set(`card number ${index}`, deriveTestNumber(card.card_ref));
@@ -157,7 +176,7 @@ test('the test used secrets of every kind, and answers with secrets were stored 
   expect([...secrets].filter(([, secret]) => secret.length < 12).map(([what]) => what)).toEqual([]);
   expect(mintedTokens(bursar).length).toBeGreaterThanOrEqual(5);
   const kept = await bursar.sql<{ path: string }>('select path from idempotency where body_is_sealed order by path');
-  expect(kept).toHaveLength(4);
+  expect(kept).toHaveLength(5);
 });
 
 describe.each([

@@ -66,10 +66,15 @@ test.each(table)('%#: %s', (schema, value, expected) => {
 
 test('each kind of id has its article and its prefix', () => {
   const kinds = Object.keys(idPrefixes) as IdKind[];
-  const nouns: Partial<Record<IdKind, string>> = { cardRequest: 'card request', accessEvent: 'access event' };
+  const nounOf = (kind: IdKind): string => {
+    const [first = '', ...others] = kind.split(/(?=[A-Z])/);
+    return [first === 'mpp' ? 'MPP' : first, ...others.map((word) => word.toLowerCase())].join(' ');
+  };
+  expect([nounOf('cardRequest'), nounOf('mppPayment')]).toEqual(['card request', 'MPP payment']);
   expect(kinds.map((kind) => sentence(id(kind), 'x'))).toEqual(
     kinds.map(
-      (kind) => `body: must be ${/^[aeiou]/.test(kind) ? 'an' : 'a'} ${nouns[kind] ?? kind} id, ${idPrefixes[kind]}_…`,
+      (kind) =>
+        `body: must be ${/^([aeiou]|MPP )/.test(nounOf(kind)) ? 'an' : 'a'} ${nounOf(kind)} id, ${idPrefixes[kind]}_…`,
     ),
   );
 });

@@ -8,6 +8,8 @@ import {
   agentStatuses,
   commandFor,
   moveAgent,
+  profilesOf,
+  requestSignatures,
   spendableCents,
   whyNoFunds,
 } from '../../../src/domains/parties/agents/agent.rules.ts';
@@ -97,4 +99,13 @@ describe('the money', () => {
   test('every agent but a closed one can be funded', () => {
     expect(agentStatuses.filter((at) => whyNoFunds(at) !== undefined)).toEqual(['closed']);
   });
+});
+
+test('each choice of signatures gives its profiles, once each; none gives none', () => {
+  expect(requestSignatures.map((wanted) => [wanted, profilesOf(wanted)])).toEqual([
+    ['none', []],
+    ['web_bot_auth', ['web_bot_auth']],
+    ['trusted_agent', ['trusted_agent']],
+    ['both', ['web_bot_auth', 'trusted_agent']],
+  ]);
 });

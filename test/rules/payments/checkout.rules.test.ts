@@ -16,7 +16,7 @@ import {
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { cents } from '../../../src/kernel/money.ts';
 
-const commands = ['offer', 'pay', 'refuse', 'fail'] as const;
+const commands = ['offer', 'handOver', 'pay', 'refuse', 'fail'] as const;
 const refused = (outcomeCode: string | null) => checkoutResult({ status: 'refused', outcomeCode, outcomeReason: null });
 const status = fc.constantFrom(...checkoutStatuses);
 
@@ -36,6 +36,19 @@ describe('moves', () => {
     expect(moveCheckout('offered', 'fail').outcome).toBe('refused');
     expect(moveCheckout('offered', 'pay')).toEqual({ outcome: 'moved', next: 'paying' });
     expect(moveCheckout('paying', 'pay')).toEqual({ outcome: 'moved', next: 'paying' });
+  });
+
+  test('a checkout is handed over only before there is an offer, and is over then', () => {
+    for (const from of checkoutStatuses) {
+      const { outcome } = moveCheckout(from, 'handOver');
+      expect(outcome).toBe(from === 'open' ? 'moved' : from === 'handed_over' ? 'already' : 'refused');
+    }
+    expect(isFinalCheckout('handed_over')).toBe(true);
+    expect(checkoutFacts({ status: 'handed_over', payAttempts: 0, nextAttemptAt: null }, new Date())).toEqual({
+      final: true,
+      reached: ['offerRead', 'paymentSent', 'outcomeKnown'],
+      dueInMs: {},
+    });
   });
 });
 
@@ -104,7 +117,8 @@ describe('the answer', () => {
     checkoutResult({ status, outcomeCode: 'daily_limit', outcomeReason: 'over the daily limit' });
 
   test('a checkout that is not final has an unknown outcome; a refused one is an error', () => {
-    for (const status of checkoutStatuses) {
+    expect(resultOf('handed_over').kind).toBe('unknown'); // Its machine payment has the outcome.
+    for (const status of checkoutStatuses.filter((one) => one !== 'handed_over')) {
       expect(resultOf(status).kind).toBe(
         isFinalCheckout(status) ? (status === 'refused' ? 'refused' : 'ended') : 'unknown',
       );

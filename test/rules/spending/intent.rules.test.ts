@@ -7,6 +7,7 @@ import {
   intentCommands,
   intentFacts,
   intentStatuses,
+  isBeingPaid,
   isFinalIntent,
   moveIntent,
   statusAsOf,
@@ -18,6 +19,7 @@ const kind = fc.constantFrom(...intentCommands);
 const state: fc.Arbitrary<IntentState> = fc.record({
   status: fc.constantFrom(...intentStatuses),
   matchedTransactionId: fc.option(fc.constant('tx_aaaaaaaa'), { nil: null }),
+  openPaymentId: fc.option(fc.constant('mpay_aaaaaaaa'), { nil: null }),
   isRecurring: fc.boolean(),
 });
 const now = new Date('2026-03-01T12:00:00.000Z');
@@ -68,22 +70,33 @@ test('a revoking command repeated by anyone changes nothing and succeeds', () =>
   );
 });
 
-test('while a transaction pays for it, an intent neither expires nor is cancelled', () => {
+test('while a transaction or an open machine payment pays for it, an intent neither expires nor is cancelled', () => {
+  const approved = { status: 'approved', matchedTransactionId: null, openPaymentId: null, isRecurring: false } as const;
+  const paying = [{ matchedTransactionId: 'tx_aaaaaaaa' }, { openPaymentId: 'mpay_aaaaaaaa' }];
   fc.assert(
-    fc.property(fc.constantFrom('expire' as const, 'cancel' as const), (command) => {
-      const paying: IntentState = { status: 'approved', matchedTransactionId: 'tx_aaaaaaaa', isRecurring: false };
-      expect(moveIntent(paying, command, false)).toMatchObject({
-        outcome: 'refused',
-        why: expect.stringMatching(/tx_aaaaaaaa/),
-      });
-    }),
+    fc.property(
+      fc.constantFrom('expire' as const, 'cancel' as const),
+      fc.constantFrom(...paying),
+      fc.boolean(),
+      (command, by, isRecurring) => {
+        const move = moveIntent({ ...approved, ...by, isRecurring }, command, false);
+        const [id] = Object.values(by);
+        expect(move).toMatchObject({ outcome: 'refused', why: expect.stringContaining(String(id)) });
+        expect(moveIntent({ ...approved, isRecurring }, command, false).outcome).toBe('moved');
+      },
+    ),
   );
 });
 
 test('any sequence of commands ends in at most one completion', () => {
   fc.assert(
     fc.property(fc.array(kind, { maxLength: 30 }), (commands) => {
-      let row: IntentState = { status: 'pending_approval', matchedTransactionId: null, isRecurring: false };
+      let row: IntentState = {
+        status: 'pending_approval',
+        matchedTransactionId: null,
+        openPaymentId: null,
+        isRecurring: false,
+      };
       let completions = 0;
       for (const command of commands) {
         if (command === 'complete' && moveIntent(row, command, false).outcome === 'moved') completions += 1;
@@ -94,17 +107,19 @@ test('any sequence of commands ends in at most one completion', () => {
   );
 });
 
-test('the deadline is due until a transaction pays, and never after the end', () => {
+test('the deadline is due until something pays, and never after the end', () => {
   fc.assert(
     fc.property(fc.integer({ min: -5 * day, max: 60 * day }), (leftMs) => {
       const open = {
         status: 'approved' as const,
         matchedTransactionId: null,
+        openPaymentId: null,
         isRecurring: false,
         expiresAt: later(now, leftMs),
       };
       expect(intentFacts(open, now)).toEqual({ final: false, reached: ['decided'], dueInMs: { deadline: leftMs } });
       expect(intentFacts({ ...open, matchedTransactionId: 'tx_aaaaaaaa' }, now).dueInMs).toEqual({});
+      expect(intentFacts({ ...open, openPaymentId: 'mpay_aaaaaaaa' }, now).dueInMs).toEqual({});
       const ended = intentFacts({ ...open, status: 'completed' }, now);
       expect(ended).toEqual({ final: true, reached: ['decided', 'paid'], dueInMs: {} });
     }),
@@ -125,12 +140,14 @@ test('a recurring intent waits for the end of its window, and then for the next 
   const open = {
     status: 'approved' as const,
     matchedTransactionId: null,
+    openPaymentId: null,
     isRecurring: true,
     expiresAt: later(now, 60 * day),
   };
   const dueOf = (windowToAt: Date | null) => intentFacts({ ...open, windowToAt }, now).dueInMs;
   expect(dueOf(later(now, 3 * day))).toEqual({ windowEnd: 3 * day, deadline: 60 * day });
   expect(dueOf(now)).toEqual({ windowEnd: 0, deadline: 60 * day });
+  expect(intentFacts({ ...open, openPaymentId: 'mpay_aaaaaaaa', windowToAt: now }, now).dueInMs).toEqual({});
   expect(dueOf(null)).toEqual({ deadline: 60 * day });
   const waiting = { ...open, status: 'pending_approval' as const, windowToAt: now };
   expect(intentFacts(waiting, now)).toEqual({ final: false, reached: [], dueInMs: { deadline: 60 * day } });
@@ -140,7 +157,7 @@ test('past its deadline an open intent is returned as expired, and every other s
   fc.assert(
     fc.property(state, fc.boolean(), (from, isPast) => {
       const read = statusAsOf({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
-      const isExpired = isPast && !isFinalIntent(from.status) && from.matchedTransactionId === null;
+      const isExpired = isPast && !isFinalIntent(from.status) && !isBeingPaid(from);
       expect(read).toBe(isExpired ? 'expired' : from.status);
     }),
   );
@@ -150,11 +167,18 @@ test('an intent may be paid for exactly while it is approved, unpaid and before 
   fc.assert(
     fc.property(state, fc.boolean(), (from, isPast) => {
       const why = whyUnpayable({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
-      const isPayable = from.status === 'approved' && from.matchedTransactionId === null && !isPast;
+      const isPayable =
+        from.status === 'approved' && from.matchedTransactionId === null && (!isPast || isBeingPaid(from));
       expect(why === undefined).toBe(isPayable);
     }),
   );
-  const late = { status: 'approved', matchedTransactionId: null, isRecurring: false, expiresAt: now } as const;
+  const late = {
+    status: 'approved',
+    matchedTransactionId: null,
+    openPaymentId: null,
+    isRecurring: false,
+    expiresAt: now,
+  } as const;
   expect(whyUnpayable(late, now)).toBe(`the intent expired at ${now.toISOString()}`);
 });
 

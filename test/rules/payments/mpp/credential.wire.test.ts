@@ -99,7 +99,7 @@ describe('the receipt', () => {
     ['of another method', encoded({ ...whole, method: 'tempo' }), 'the method tempo'],
     ['that says failure', encoded({ ...whole, status: 'failed' }), 'not a receipt'],
     ['without a reference', encoded({ ...whole, reference: undefined }), 'not a receipt'],
-    ['that is signed in a form of its own', `${encoded(whole)}.c2ln`, 'not a receipt'],
+    ['that is signed in another form', `${encoded(whole)}.c2ln`, 'not a receipt'],
     ['that is plain JSON', JSON.stringify(whole), 'not a receipt'],
     ['that is empty', '', 'not a receipt'],
     ['that is too long', encoded({ ...whole, more: 'x'.repeat(longestReceiptBytes) }), 'longer than'],
