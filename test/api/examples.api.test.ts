@@ -23,8 +23,11 @@ import type { Asked } from '../support/samples.ts';
 /** Left out where the sample call has none: it needs no passkey, and an approver of its subject changes nothing. */
 const onlyAsSampled = ['webauthnAssertion', 'changes'];
 
-/** Made by a passkey, the card network or a shop, or bound to this installation. */
-const borrowed = ['webauthnAssertion', 'attestation', 'challengeId', 'targetUrl', 'url', 'cardRef', 'authorizationId'];
+/** Made by a passkey, the card network, a shop or a merchant, or bound to this installation. */
+const borrowed = [
+  ...['webauthnAssertion', 'attestation', 'challengeId', 'challenge', 'targetUrl', 'url', 'cardRef', 'authorizationId'],
+  ...['account', 'proof', 'expectedPayee'],
+];
 
 let all: OperationsWorld;
 let records: Awaited<ReturnType<typeof theRecords>>;

@@ -4,7 +4,9 @@
  * its scope; the network's messages with a wrong signature, and twice with one id.
  * @module
  */
+import { STATUS_CODES } from 'node:http';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { registeredMerchant } from '../support/factories/merchants.ts';
 import { aPayer, networkOf, type Payer, sandboxShop } from '../support/payments-world.ts';
 import { type PublishedOperation, publishedOperations, send, suiteLimitMs } from '../support/published-operations.ts';
 import type { Asked } from '../support/samples.ts';
@@ -12,9 +14,11 @@ import { startWorld, type World } from '../support/world.ts';
 
 let world: World;
 let payer: Payer;
+let merchantKey: string;
 beforeAll(async () => {
   world = await startWorld();
   payer = await aPayer(world);
+  merchantKey = (await registeredMerchant(payer.owner)).merchant_secret_key;
   await world.sql(`update agent_tokens set scopes = '{disputes.read}' where agent_id = $1`, [payer.agentId]);
 }, suiteLimitMs);
 afterAll(async () => {
@@ -27,9 +31,22 @@ const named = (all: readonly PublishedOperation[]) => all.map((one) => [one.name
 /** Nothing that has a place for it accepts this. */
 const nonsense = 'x'.repeat(300);
 
+/** The body of a refusal: `{error}`, or problem details with the same sentence. */
+function bodyWith({ operation }: PublishedOperation, status: number, error: unknown): Record<string, unknown> {
+  if (operation.problems !== true) return { error };
+  const title = STATUS_CODES[status];
+  return { type: expect.stringMatching(/^urn:bursar:problem:[a-z_]+$/), title, status, detail: error, error };
+}
+
+test('problem details are the refusals of the operations for merchants, and of no other', () => {
+  const answering = publishedOperations.filter(({ operation }) => operation.problems === true);
+  expect(answering.map(({ name }) => name).sort()).toEqual(['consumeMppCredential', 'consumeMppCredentialByChallenge']);
+});
+
 function senseless({ operation, path }: PublishedOperation): Asked {
   const parameters = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => [name, `${nonsense}-${name}`]);
-  const headers = operation.idempotency === 'required' ? { headers: { 'Idempotency-Key': 'once' } } : {};
+  const key = operation.idempotency === 'required' ? { 'Idempotency-Key': 'once' } : {};
+  const headers = { headers: operation.auth.includes('merchant') ? { ...key, 'X-Merchant-Key': merchantKey } : key };
   const asked =
     operation.auth.includes('dashboard') && !operation.auth.includes('key') ? ({ as: 'dashboard' } as const) : {};
   return { ...asked, ...headers, path: Object.fromEntries(parameters), query: 'nonsense=1', body: { nonsense } };
@@ -39,7 +56,8 @@ test.each(named(publishedOperations.filter((one) => !isFor('network')(one))))(
   '%s refuses nonsense in words',
   async (_, one) => {
     const answer = await send({ world, owner: payer.owner }, one, senseless(one));
-    expect([answer.status, await answer.json()]).toEqual([400, { error: expect.stringMatching(/^(path|query|body)/) }]);
+    const expected = bodyWith(one, 400, expect.stringMatching(/^(path|query|body)/));
+    expect([answer.status, await answer.json()]).toEqual([400, expected]);
   },
 );
 
@@ -54,8 +72,8 @@ test.each(named(bearers))('%s is not for an agent without its scope', async (_, 
 const closed = publishedOperations.filter(({ operation }) => !operation.auth.includes('public'));
 
 test.each(named(closed))('%s is refused without a credential', async (_, one) => {
-  const answer = await send({ world, owner: payer.owner }, one, { ...senseless(one), as: 'nobody' });
-  expect([answer.status, await answer.json()]).toEqual([401, { error: expect.any(String) }]);
+  const answer = await send({ world, owner: payer.owner }, one, { ...senseless(one), as: 'nobody', headers: {} });
+  expect([answer.status, await answer.json()]).toEqual([401, bodyWith(one, 401, expect.any(String))]);
 });
 
 test.each(named(publishedOperations.filter(isFor('network'))))('%s: an id is for one message', async (name, one) => {

@@ -6,9 +6,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import * as fc from 'fast-check';
+import { problemOf } from '../../src/http/errors.ts';
 import type { Operation } from '../../src/http/route.ts';
 import { validated } from '../../src/http/validate.ts';
 import { documented, exampleBodyOf } from '../support/documented-examples.ts';
+import { registeredMerchant } from '../support/factories/merchants.ts';
 import { mutated } from '../support/mutated-body.ts';
 import { signed } from '../support/payments-world.ts';
 import { publishedOperations } from '../support/published-operations.ts';
@@ -17,9 +19,11 @@ import { type Owner, startWorld, type World } from '../support/world.ts';
 
 let world: World;
 let owner: Owner;
+let merchantKey: string;
 beforeAll(async () => {
   world = await startWorld();
   owner = await world.owner();
+  merchantKey = (await registeredMerchant(owner)).merchant_secret_key;
 });
 afterAll(() => world.close());
 
@@ -45,12 +49,13 @@ test.each(withBody)('$name refuses a wrong body with 400 and a sentence', async 
       },
       body: rawBody,
     });
-    const { error, ...more } = (await answer.json()) as { error: string };
-    expect([answer.status, answer.headers.get('x-service-error-code'), error, more]).toEqual([
+    const message = refusalMessage(() => validated(body, 'body', JSON.parse(rawBody)));
+    expect([answer.status, answer.headers.get('x-service-error-code'), await answer.json()]).toEqual([
       400,
       'invalid_request',
-      refusalMessage(() => validated(body, 'body', JSON.parse(rawBody))),
-      {},
+      operation.auth.includes('merchant')
+        ? problemOf({ label: 'invalid_request', status: 400, message })
+        : { error: message },
     ]);
   }
   expect(await countOfEvents()).toBe(events);
@@ -62,6 +67,7 @@ const exampleOfPath = (name: string, parameter: string): string =>
 function credentialFor({ auth }: Operation, path: string, rawBody: string): Record<string, string> {
   if (auth.includes('public')) return {};
   if (auth.includes('network')) return { 'X-Network-Signature': signed(world.networkKey, { path, rawBody }) };
+  if (auth.includes('merchant')) return { 'X-Merchant-Key': merchantKey };
   if (auth.includes('key')) return { Authorization: `Bearer ${owner.key}` };
   return { 'X-Dashboard-Secret': world.dashboardSecret };
 }

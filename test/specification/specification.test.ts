@@ -4,15 +4,17 @@
  * @module
  */
 import { expect, test } from '@jest/globals';
+import { nearName } from '../../src/http/near-name.ts';
 import { general } from './areas.ts';
 import { problemOf, servedAreas } from './contracts.ts';
 import { read, type Stated, specification } from './facts.ts';
-import { notBuiltYet } from './not-built-yet.ts';
+import { isBuilt, isBuiltArea, notBuiltYet } from './not-built-yet.ts';
 import { saysNothing, statements } from './statements.ts';
 import { proves, tags } from './tags.ts';
 
 const { facts, unread } = read(specification);
-const built = facts.filter(({ id, area }) => !notBuiltYet.includes(area) && !notBuiltYet.includes(id));
+const built = facts.filter(isBuilt);
+const areas = facts.filter(({ claim }) => claim.kind === 'area').map(({ area }) => area);
 const named = tags();
 const inWords = ({ id, line, area }: Stated): string => `${id} (${area}, line ${line})`;
 
@@ -22,15 +24,29 @@ test('every line of the specification is understood', () => {
   expect(words.filter((sentence) => !specification.includes(sentence))).toEqual([]);
 });
 
-test('each unbuilt item is an area that serves nothing, or a fact without a test', () => {
-  const areas = facts.filter(({ claim }) => claim.kind === 'area').map(({ area }) => area);
+test('a fact belongs to one area of the specification', () => {
   expect(areas).toHaveLength(new Set(areas).size);
-  const others = notBuiltYet.filter((one) => !areas.includes(one));
-  expect(others.filter((one) => !facts.some(({ id }) => id === one))).toEqual([]);
-  expect(others.filter((one) => named.tags.some(({ id }) => id === one))).toEqual([]);
-  expect(notBuiltYet.filter((area) => servedAreas.has(area))).toEqual([]);
   expect(facts.filter(({ area }) => area !== general && !areas.includes(area)).map(inWords)).toEqual([]);
+  expect(notBuiltYet.filter((one) => !facts.some(({ id, area }) => id === one && isBuiltArea(area)))).toEqual([]);
 });
+
+test('of an area without operations nothing is published and no test proves a fact', () => {
+  const unbuilt = facts.filter((fact) => !isBuilt(fact));
+  const single = named.tags.filter(({ id }) => !id.endsWith('*'));
+  const proven = unbuilt.filter(({ id }) => single.some((tag) => tag.id === id));
+  expect(proven.map(inWords)).toEqual([]);
+  const published = unbuilt.filter(({ claim, area }) => isLookedUp(claim) && problemOf(claim, area) === undefined);
+  expect(published.map(inWords)).toEqual([]);
+});
+
+test('no tag is a misspelt area, whose facts nothing would ask for', () => {
+  const unbuilt = areas.filter((area) => !isBuiltArea(area));
+  const misspelt = (tag: string) => (areas.includes(tag) ? undefined : nearName(tag, unbuilt));
+  expect([...servedAreas].filter((tag) => misspelt(tag) !== undefined)).toEqual([]);
+  expect(unbuilt.filter((area) => misspelt(area.replace(' ', '').slice(0, -1)) !== area)).toEqual([]);
+});
+
+const isLookedUp = ({ kind }: Stated['claim']): boolean => kind === 'path' || kind === 'alias';
 
 // spec: area:*
 // spec: refusals:*

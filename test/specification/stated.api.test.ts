@@ -14,7 +14,7 @@ import {
 import type { Asked } from '../support/samples.ts';
 import { requestPath } from './contracts.ts';
 import { type Claim, read, type Shape, specification } from './facts.ts';
-import { notBuiltYet } from './not-built-yet.ts';
+import { isBuilt } from './not-built-yet.ts';
 
 let all: OperationsWorld;
 beforeAll(async () => {
@@ -22,9 +22,7 @@ beforeAll(async () => {
 }, suiteLimitMs);
 afterAll(() => all.close());
 
-const built = read(specification).facts.filter(
-  ({ id, area }) => !notBuiltYet.includes(area) && !notBuiltYet.includes(id),
-);
+const built = read(specification).facts.filter(isBuilt);
 const claims = <Kind extends Claim['kind']>(kind: Kind) =>
   built.flatMap(({ id, claim }) =>
     claim.kind === kind ? [[id, claim as Extract<Claim, { kind: Kind }>] as const] : [],

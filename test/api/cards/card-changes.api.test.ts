@@ -4,8 +4,8 @@
  * @module
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { cardsArea } from '../../../src/domains/cards/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';

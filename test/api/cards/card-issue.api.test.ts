@@ -6,13 +6,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { Client, Connection } from '@temporalio/client';
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
-import {
-  type CardProcessor,
-  cardsArea,
-  closeCardsOf,
-  freezeCardsOf,
-  prepareCard,
-} from '../../../src/domains/cards/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import type { CardProcessor } from '../../../src/domains/cards/cards/card.port.ts';
+import { prepareCard } from '../../../src/domains/cards/cards/card.reserve.service.ts';
+import { closeCardsOf, freezeCardsOf } from '../../../src/domains/cards/cards/card.service.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';

@@ -5,10 +5,10 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
-import { cardsArea } from '../../../src/domains/cards/index.ts';
-import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { eventNamesOf, eventsSince, lastEvent } from '../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';

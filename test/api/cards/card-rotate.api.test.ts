@@ -8,15 +8,16 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
 import type { Tx } from '../../../src/db/tx.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
+import type { CardProcessor } from '../../../src/domains/cards/cards/card.port.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
 import {
   applyToCard,
-  type CardProcessor,
-  cardsArea,
   closeCardsOf,
   freezeCardsOf,
   unfreezeCardsOf,
-} from '../../../src/domains/cards/index.ts';
+} from '../../../src/domains/cards/cards/card.service.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
@@ -26,6 +27,7 @@ import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { clientsOf } from '../../support/factories/records.ts';
 import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
+import { reached } from '../../support/reached.ts';
 import { refusal } from '../../support/refusals.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
@@ -344,7 +346,11 @@ describe('while the new card is made', () => {
   async function aRotation(): Promise<Id<'card'>> {
     const next = newId('card');
     await infrastructure.database.write(async (tx) => {
-      await prepareRotation(tx, causeOf(), { newId: next, cardId: payer.cardId });
+      await prepareRotation(tx, causeOf(), {
+        newId: next,
+        cardId: reached(payer.cardId),
+        ownerId: payer.owner.ownerId,
+      });
       await tx.execute(`delete from workflow_runs where subject_id = '${next}'`);
     });
     return next;
@@ -431,6 +437,24 @@ describe('while the new card is made', () => {
     await network.clear(payer, { authorizationId: message.id });
     await steps().issueCard(next);
     expect(await rowOf(next)).toMatchObject({ status: 'closed', is_provisioning: true });
+  });
+
+  test('a command on the primary card waits for a take-over, and moves the card that is primary then', async () => {
+    const next = await aRotation();
+    const issued = { cardRef: `ref_${next}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
+    let frozen: Promise<unknown> = Promise.resolve();
+    await write(async (tx) => {
+      await storeIssuedCard(tx, next, issued, new Date(), async () => undefined);
+      frozen = cards().freezePrimaryCard({ params: { agentId: payer.agentId } });
+      frozen.catch(() => undefined); // Looked at once the take-over is done.
+      await eventually(
+        () =>
+          world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+        (waiting) => waiting.length > 0,
+      );
+    });
+    expect(await frozen).toEqual({ cardId: next, status: 'frozen', last4: '0005' });
+    expect(await rowOf(payer.cardId)).toMatchObject({ status: 'closed', replaced_by_card_id: next });
   });
 
   test('closing and taking over at once: the old card is closed, and the new one follows or does not', async () => {

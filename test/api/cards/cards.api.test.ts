@@ -5,8 +5,9 @@
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { cardsArea, closeCardsOf, freezeCardsOf, unfreezeCardsOf } from '../../../src/domains/cards/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { closeCardsOf, freezeCardsOf, unfreezeCardsOf } from '../../../src/domains/cards/cards/card.service.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
@@ -252,6 +253,7 @@ describe("the agent's primary card", () => {
     expect(await cards().closePrimaryCard(ofAgent())).toMatchObject({ cardId: agent.cardId, status: 'closed' });
     // A repeat after a lost answer must not take the next card.
     expect(await cards().closePrimaryCard(ofAgent())).toMatchObject({ cardId: agent.cardId, status: 'closed' });
+    await expect(cards().freezePrimaryCard(ofAgent())).rejects.toEqual(refusal(400, /closed is final/));
     await expect(cards().unfreezePrimaryCard(ofAgent())).rejects.toEqual(refusal(400));
     expect(await cards().getCard({ params: { cardId: second } })).toMatchObject({ status: 'active' });
   });

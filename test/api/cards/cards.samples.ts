@@ -1,6 +1,6 @@
 /** Sample calls and records of cards, for the suites that cover all operations. @module */
-import { cardsArea } from '../../../src/domains/cards/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshAgent, theAgent } from '../parties/agents.samples.ts';

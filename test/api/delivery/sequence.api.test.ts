@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { fundArea } from '../../../src/domains/treasury/index.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { eventually } from '../../support/world.ts';
 

@@ -1,5 +1,5 @@
 /** Sample calls and records of webhook endpoints, for the suites that cover all operations. @module */
-import { webhooksArea } from '../../../src/domains/delivery/index.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 

@@ -1,7 +1,8 @@
 /** Agent tokens over real HTTP: shown once, scoped, expiring, revoked at once, and never of another owner's agent. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgent, aTokenOf } from '../../support/factories/parties.ts';
 import { statusOf } from '../../support/refusals.ts';

@@ -1,5 +1,5 @@
 /** Sample calls of agents' tokens, for the suites that cover all operations. @module */
-import { agentTokensArea } from '../../../src/domains/identity/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theAgent } from '../parties/agents.samples.ts';
 

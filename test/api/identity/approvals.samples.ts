@@ -1,6 +1,6 @@
 /** Sample calls of the approver's link, for the suites that cover all operations. @module */
-import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { thePasskey } from '../../support/factories/passkeys.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshIntent } from '../spending/intents.samples.ts';

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { keysArea, openCredentials } from '../../../src/domains/identity/index.ts';
+import { openCredentials } from '../../../src/domains/identity/credentials/credentials.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { createLogger } from '../../../src/platform/log.ts';
 import { ensureKey } from '../../../src/usecases/identity/ensure-key.ts';
@@ -212,6 +213,7 @@ test('opened over a database that is away, credentials neither throw nor keep th
     log: createLogger({ name: 'test', level: 'silent' }),
     dashboardSecret: undefined,
     clockKey: undefined,
+    merchantByHash: async () => undefined,
   });
   expect(await credentials.bearer('nonsense')).toBeUndefined();
   await credentials.close();

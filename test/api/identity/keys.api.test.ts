@@ -1,7 +1,7 @@
 /** API keys over real HTTP: who may make and revoke them, what is shown when, and that no owner is locked out. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { keysArea } from '../../../src/domains/identity/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

@@ -1,5 +1,5 @@
 /** Sample calls of API keys, for the suites that cover all operations. @module */
-import { keysArea } from '../../../src/domains/identity/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 
 const freshKey = async (one: Sampler): Promise<string> => (await one.client(keysArea).createKey({ body: {} })).id;

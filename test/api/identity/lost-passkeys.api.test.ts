@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { Client } from '../../../src/client/client.ts';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { softPasskey } from '../../support/authenticator.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';

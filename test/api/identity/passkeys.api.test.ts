@@ -6,7 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { type Client, createClient, sendTo } from '../../../src/client/client.ts';
-import { agentTokensArea, passkeysArea } from '../../../src/domains/identity/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { type SoftPasskey, softPasskey, type Wrong } from '../../support/authenticator.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';

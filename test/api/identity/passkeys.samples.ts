@@ -1,5 +1,5 @@
 /** Sample calls and records of passkeys, for the suites that cover all operations. @module */
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { softPasskey } from '../../support/authenticator.ts';
 import { aPasskey, thePasskey } from '../../support/factories/passkeys.ts';
 import { samplesOf } from '../../support/samples.ts';

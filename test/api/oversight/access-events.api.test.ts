@@ -227,7 +227,7 @@ test.each(accessKinds)(
   },
 );
 
-test('a card of nobody is not found', async () => {
+test('a card that does not exist is not found', async () => {
   const cardId = newId('card');
   const asked = asAgent().requestCardAccess({ params: { cardId }, body: {} });
   expect(await refusalOf(asked)).toEqual([404, `no card ${cardId}`]);

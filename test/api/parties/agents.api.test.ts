@@ -1,7 +1,8 @@
 /** Agents over real HTTP: made whole or not at all, read by their owner and themselves, changed by their owner. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentsArea, customersArea } from '../../../src/domains/parties/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgent, aTokenOf, cardsOf, giveMoney } from '../../support/factories/parties.ts';
@@ -43,6 +44,7 @@ describe('creating', () => {
       cardId: expect.stringMatching(/^ca_/),
       walletId: expect.stringMatching(/^wal_/),
       funding: 'wallet',
+      requestSignatures: 'none',
       profile: { purpose: 'buys paper', capabilities: ['search'] },
       createdAt: expect.any(String),
     });
@@ -320,6 +322,49 @@ describe('changing', () => {
     for (const body of [{ status: 'active' }, { status: 'closed' }, { name: 'Late' }]) {
       expect(await statusOf(updating(owner, agent.id, body))).toBe(400);
     }
+  });
+
+  test('of the signatures publishes a key, with one event and audit row; the same again is no change', async () => {
+    const owner = await world.owner();
+    const agent = await anAgent(owner);
+    expect(agent.requestSignatures).toBe('none');
+    const keysOf = async () => {
+      const answer = await fetch(`${world.apiUrl}/.well-known/agents/${agent.id}/jwks.json`);
+      return ((await answer.json()) as { keys: object[] }).keys;
+    };
+    expect(await keysOf()).toEqual([]);
+    const before = await lastEvent(world, owner);
+    const body = { requestSignatures: 'both' };
+    expect(await updating(owner, agent.id, body)).toEqual({ ...agent, ...body });
+    await updating(owner, agent.id, body);
+    const keys = await keysOf();
+    expect(keys).toHaveLength(1);
+    expect(await updating(owner, agent.id, { requestSignatures: 'none' })).toEqual(agent);
+    expect(await keysOf()).toEqual(keys);
+    expect(await eventsSince(world, owner, before)).toEqual(['agent.updated', 'agent.updated']);
+    const [event] = await world.sql<{ data: object }>(
+      `select data from events where subject_id = $1 and name = 'agent.updated' order by seq limit 1`,
+      [agent.id],
+    );
+    expect(event?.data).toMatchObject({ requestSignatures: 'both', changed: ['requestSignatures'] });
+    const audited = await world.sql('select details from audit where subject_id = $1 and action = $2', [
+      agent.id,
+      'agent.updated',
+    ]);
+    expect(audited.map(({ details }) => details)).toEqual(
+      [0, 1].map(() => expect.objectContaining({ changed: ['requestSignatures'] })),
+    );
+    for (const wrong of ['web-bot-auth', '', null, true])
+      expect(await statusOf(updating(owner, agent.id, { requestSignatures: wrong }))).toBe(400);
+  });
+
+  test('the signatures of another owner’s agent and of a closed one do not change', async () => {
+    const [owner, other] = [await world.owner(), await world.owner()];
+    const agent = await anAgent(owner);
+    expect(await statusOf(updating(other, agent.id, { requestSignatures: 'both' }))).toBe(404);
+    await owner.client(agentsArea).closeAgent({ params: { id: agent.id } });
+    expect(await statusOf(updating(owner, agent.id, { requestSignatures: 'both' }))).toBe(400);
+    expect(await world.sql('select 1 from signing_keys where agent_id = $1', [agent.id])).toEqual([]);
   });
 
   test('of the policy applies another policy’s rules; the current policy is no change', async () => {

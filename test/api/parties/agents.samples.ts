@@ -1,5 +1,5 @@
 /** Sample calls and records of agents, for the suites that cover all operations. @module */
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 
@@ -24,6 +24,11 @@ export const samples = samplesOf(agentsArea, {
       fundAgent: async () => {
         await one.the(theRecords); // The owner's wallet has money then.
         return { path: await freshPath(), body: { amount: 1.5 } };
+      },
+      rotateAgentKey: async () => {
+        const params = await freshPath();
+        await agents.updateAgent({ params, body: { requestSignatures: 'both' } });
+        return { path: params, body: {} };
       },
       freezeAgent: async () => ({ path: await freshPath() }),
       unfreezeAgent: async () => {

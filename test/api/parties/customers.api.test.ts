@@ -1,7 +1,7 @@
 /** The customer behind a key over real HTTP: created once by the first request that needs it, and changed only by its owner. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { customersArea } from '../../../src/domains/parties/index.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgent, aTokenOf, giveMoney } from '../../support/factories/parties.ts';
 import { aPayer } from '../../support/payments-world.ts';

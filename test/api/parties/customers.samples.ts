@@ -1,5 +1,5 @@
 /** Sample calls of customers, for the suites that cover all operations. @module */
-import { customersArea } from '../../../src/domains/parties/index.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 

@@ -1,5 +1,5 @@
 /** Sample calls of owners' limits, for the suites that cover all operations. @module */
-import { limitsArea } from '../../../src/domains/parties/index.ts';
+import { limitsArea } from '../../../src/domains/parties/limits/limit.contract.ts';
 import { samplesOf } from '../../support/samples.ts';
 
 export const samples = samplesOf(limitsArea, {

@@ -1,8 +1,8 @@
 /** What is different in live mode for owners: prefixes of keys and tokens, the first plan, and who may change it. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { keysArea } from '../../../src/domains/identity/index.ts';
-import { customersArea } from '../../../src/domains/parties/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import { statusOf } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

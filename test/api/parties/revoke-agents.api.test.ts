@@ -1,7 +1,7 @@
 /** Freezing, unfreezing, closing and funding an agent: one transaction each with all that hangs on it. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentTokensArea } from '../../../src/domains/identity/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgent, aTokenOf, cardsOf, giveMoney } from '../../support/factories/parties.ts';
 import { statusOf } from '../../support/refusals.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applyToIntent } from '../../../src/domains/spending/intents/index.ts';
+import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
 import { eventNamesOf, eventsOf } from '../../support/events.ts';
 import {
   anIntent,

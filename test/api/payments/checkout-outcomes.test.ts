@@ -9,8 +9,7 @@ import { checkoutActivities } from '../../../activities/payments/checkout.activi
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import type { OfferOutcome } from '../../../src/domains/payments/checkout/checkout.port.ts';
-import type { PayOutcome } from '../../../src/domains/payments/index.ts';
+import type { OfferOutcome, PayOutcome } from '../../../src/domains/payments/checkout/checkout.port.ts';
 import { unavailable } from '../../../src/kernel/errors.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
@@ -52,6 +51,7 @@ const activities = () =>
       },
     },
     evaluate: evaluateCharge({ risk: allowAllRisk }),
+    signerOf: async () => undefined,
     cardProcessor: {
       mintPaymentToken: async ({ idempotencyKey }) => {
         if (isProcessorAway) throw unavailable('the card processor did not answer');

@@ -1,8 +1,9 @@
 /** Sample calls of checkout, for the suites that cover all operations. @module */
 import { randomUUID } from 'node:crypto';
-import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
 import { samplesOf } from '../../support/samples.ts';
 import { freshIntent } from '../spending/intents.samples.ts';
+import { orderAtMerchant } from './mpp-payments.samples.ts';
 
 export const samples = samplesOf(checkoutArea, {
   ids: {},
@@ -18,6 +19,14 @@ export const samples = samplesOf(checkoutArea, {
       headers: { 'Idempotency-Key': randomUUID() },
     }),
   }),
+  variants: {
+    executeCheckout: {
+      'at a target that answers 402': (one) => async () => {
+        const { url: targetUrl, intentId } = await orderAtMerchant(one);
+        return { body: { intentId, targetUrl } };
+      },
+    },
+  },
   // Another process may find the row and pay before the API answers.
   mayOutliveTemporal: ['executeCheckout'],
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
 import { runSql } from '../../../src/db/statement.ts';
 
-import { checkoutArea } from '../../../src/domains/payments/index.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import {
   anIntent,

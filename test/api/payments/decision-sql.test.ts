@@ -20,7 +20,7 @@ import {
 import { writingOf } from '../../../src/domains/payments/network/authorization-write.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { TransactionRow } from '../../../src/domains/payments/transactions/transaction.entity.ts';
-import { IntentRow } from '../../../src/domains/spending/intents/index.ts';
+import { IntentRow } from '../../../src/domains/spending/intents/intent.entity.ts';
 import {
   type IntentStatus,
   intentStatuses,
@@ -251,15 +251,20 @@ test('an approved charge matches its intent, and a declined one of a checkout fa
       const twin = await intentIn(state);
       const before = await intentRow(id);
       const { received, facts: loaded } = await asked(state.isApproved ? 1_250 : 200_000_000);
-      const checkout: AuthorizationFacts['checkout'] = {
+      const token: AuthorizationFacts['token'] = {
+        kind: 'checkout',
         id: newId('checkout'),
         intentId: id,
-        status: 'paying',
         ceilingCents: null,
+        isUsed: false,
+        isExpired: false,
+        recipient: null,
+        host: null,
+        transactionId: null,
         requestId: randomUUID(),
         runId: null,
       };
-      const facts = { ...loaded, intents: [before], checkout: state.isApproved ? null : checkout };
+      const facts = { ...loaded, intents: [before], token: state.isApproved ? null : token };
       const allowed = decided({ ...loaded, intents: [] }, received);
       expect(allowed.outcome).toBe(state.isApproved ? 'approved' : 'declined');
       const candidate = state.isApproved ? ({ id } as Decision['candidate']) : undefined;
@@ -269,6 +274,7 @@ test('an approved charge matches its intent, and a declined one of a checkout fa
       const from = {
         status: before.status,
         matchedTransactionId: before.matchedTransactionId ?? null,
+        openPaymentId: before.openPaymentId ?? null,
         isRecurring: false,
       };
       const move = moveIntent(from, kind, false);

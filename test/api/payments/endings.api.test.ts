@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventsOf } from '../../support/events.ts';
 import { anIntent, aPayer, brokenInvariants, expireIn, networkOf, type Payer } from '../../support/payments-world.ts';
@@ -172,6 +172,11 @@ describe('an agent that is closed while its budget holds money', () => {
       'a final clearing of a part',
       ({ authorizationId, payer }) => network.clear(payer, { authorizationId, amountCents: 250 }),
       4_750,
+    ],
+    [
+      'a final clearing of 0',
+      ({ authorizationId, payer }) => network.clear(payer, { authorizationId, amountCents: 0 }),
+      5_000,
     ],
   ])(
     'what is available comes back at once, what is held at its end by %s: to the default wallet',

@@ -1,7 +1,7 @@
 /** How far back lists of transactions reach: as far as the owner's plan, by business time. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { planLimits } from '../../../src/domains/parties/index.ts';
-import { transactionsArea } from '../../../src/domains/payments/index.ts';
+import { planLimits } from '../../../src/domains/parties/customers/plan.rules.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { aPayer, fund, networkOf, type Payer } from '../../support/payments-world.ts';

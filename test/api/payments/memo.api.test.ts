@@ -1,6 +1,6 @@
 /** Goal: a memo on a transaction is in no event and no audit row. Method: real payments over HTTP. @module */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { transactionsArea } from '../../../src/domains/payments/index.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { refusal } from '../../support/refusals.ts';
 import { startWorld, type World } from '../../support/world.ts';

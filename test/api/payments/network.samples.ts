@@ -1,7 +1,7 @@
 /** Sample messages of the card network, for the suites that cover all operations. @module */
 import { createHmac, randomUUID } from 'node:crypto';
-import { networkArea } from '../../../src/domains/payments/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { networkArea } from '../../../src/domains/payments/network/network.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { type Asked, type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshAgent } from '../parties/agents.samples.ts';
 

@@ -10,16 +10,19 @@ import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
 import { oneRowOf, runSql } from '../../../src/db/statement.ts';
 import type { Tx } from '../../../src/db/tx.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
-import { cardsArea, lockCardsOf, storeIssuedCard } from '../../../src/domains/cards/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { TransactionRow } from '../../../src/domains/payments/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { lockCardsOf } from '../../../src/domains/cards/cards/card.service.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { TransactionRow } from '../../../src/domains/payments/transactions/transaction.entity.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { expirePolicy } from '../../../src/usecases/spending/expire-policy.ts';
 import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
+import { reached } from '../../support/reached.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -128,7 +131,9 @@ test('a card and the one in its place are taken in the order of their ids, which
     const cause = { causeId, requestId: causeId, actor: { kind: 'system' }, at: new Date() } as const;
     const issued = { cardRef: `pc_${causeId}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
     await inDatabase(world, async (database) => {
-      await database.write((tx) => prepareRotation(tx, cause, { newId: newCardId, cardId: payer.cardId }));
+      await database.write((tx) =>
+        prepareRotation(tx, cause, { newId: newCardId, cardId: reached(payer.cardId), ownerId: payer.owner.ownerId }),
+      );
       let turns = 0;
       let rotating: Promise<unknown> = Promise.resolve();
       await database.write(async (tx) => {

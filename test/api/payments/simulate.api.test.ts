@@ -6,7 +6,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { simulationActivities } from '../../../activities/payments/simulation.activities.ts';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { type NetworkSimulator, openSimulation, transactionsArea } from '../../../src/domains/payments/index.ts';
+import type { NetworkSimulator } from '../../../src/domains/payments/simulations/simulation.port.ts';
+import { openSimulation } from '../../../src/domains/payments/simulations/simulation.service.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { type Id, newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day } from '../../../src/kernel/instant.ts';
 import { cents } from '../../../src/kernel/money.ts';

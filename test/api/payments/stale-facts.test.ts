@@ -11,8 +11,9 @@ import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { runSql } from '../../../src/db/statement.ts';
 import type { Tx } from '../../../src/db/tx.ts';
+import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
-import { applyToCard, storeIssuedCard } from '../../../src/domains/cards/index.ts';
+import { applyToCard } from '../../../src/domains/cards/cards/card.service.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
@@ -20,6 +21,7 @@ import type { Cause } from '../../../src/platform/cause.ts';
 import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { requestApproval } from '../../../src/usecases/spending/request-approval.ts';
 import { anIntent, aPayer, balancesOf, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { reached } from '../../support/reached.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -197,7 +199,7 @@ describe('between the decline and the question to a person', () => {
     const payer = await wary();
     const next = newId('card');
     const asked = await askedAfter(payer, async (tx) => {
-      await prepareRotation(tx, aCause(), { newId: next, cardId: payer.cardId });
+      await prepareRotation(tx, aCause(), { newId: next, cardId: reached(payer.cardId), ownerId: payer.owner.ownerId });
       const issued = { cardRef: `pc_${next}`, last4: '0005', brand: 'visa', expiryMonth: 2, expiryYear: 2030 };
       await storeIssuedCard(tx, next, issued, new Date(), async () => undefined);
     });

@@ -1,7 +1,7 @@
 /** Reading transactions: the record, every filter, pages, and who may look. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { transactionsArea } from '../../../src/domains/payments/index.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
 import { anIntent, aPayer, fund, networkOf, type Payer, sandboxShop } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

@@ -1,7 +1,7 @@
 /** Sample calls and records of transactions, for the suites that cover all operations. @module */
 import { randomUUID } from 'node:crypto';
-import { transactionsArea } from '../../../src/domains/payments/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theCard } from '../cards/cards.samples.ts';

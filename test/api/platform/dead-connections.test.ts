@@ -33,7 +33,8 @@ test('every connection is cut under its transaction, three times over, and the p
       const ends = Promise.allSettled(writing);
       await Promise.all(inside.map(({ promise }) => promise));
       const killed = await world.sql(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'dead-connections'",
+        // Returns when they are gone, so that the next round counts none of them again.
+        "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'dead-connections'",
       );
       expect(killed).toHaveLength(poolSize);
       cut.resolve();

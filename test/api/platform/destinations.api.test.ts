@@ -12,10 +12,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { webhooksArea } from '../../../src/domains/delivery/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { checkoutArea } from '../../../src/domains/payments/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import type { Config } from '../../../src/main/config.ts';
 import {
   askedOf,

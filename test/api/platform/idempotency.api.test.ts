@@ -5,7 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { agentTokensArea } from '../../../src/domains/identity/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
 import { aPayer, type Payer } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 

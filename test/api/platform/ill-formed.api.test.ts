@@ -9,12 +9,14 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { freePort } from '../../../src/supervisor/ports.ts';
+import { registeredMerchant } from '../../support/factories/merchants.ts';
 import { signed } from '../../support/payments-world.ts';
 import { publishedOperations, suiteLimitMs } from '../../support/published-operations.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
+let merchantKey: string;
 let api: ChildProcess;
 let apiUrl: string;
 let output = '';
@@ -25,6 +27,7 @@ const marker = 'Geheimnis';
 beforeAll(async () => {
   world = await startWorld();
   owner = await world.owner();
+  merchantKey = (await registeredMerchant(owner)).merchant_secret_key;
   const port = await freePort();
   apiUrl = `http://127.0.0.1:${port}`;
   const { config } = world;
@@ -73,17 +76,22 @@ async function send(
 ): Promise<Sent> {
   const { operation } = one;
   const path = `${one.path.replaceAll(/\{\w+\}/g, () => parameter)}${query}`;
-  const credential: Record<string, string> = operation.auth.includes('network')
+  const credential = operation.auth.includes('network')
     ? { 'X-Network-Signature': signed(world.networkKey, { path, rawBody: body }) }
-    : operation.auth.includes('key')
-      ? { Authorization: `Bearer ${owner.key}` }
-      : { 'X-Dashboard-Secret': world.dashboardSecret };
+    : credentialFor(operation.auth);
   const answer = await fetch(`${apiUrl}${path}`, {
     method: operation.method.toUpperCase(),
     headers: { ...credential, 'Content-Type': 'application/json', 'Idempotency-Key': randomUUID() },
     ...(operation.method === 'get' ? {} : { body }),
   });
   return { status: answer.status, text: await answer.text() };
+}
+
+function credentialFor(auth: (typeof publishedOperations)[number]['operation']['auth']): Record<string, string> {
+  if (auth.includes('merchant')) return { 'X-Merchant-Key': merchantKey };
+  return auth.includes('key')
+    ? { Authorization: `Bearer ${owner.key}` }
+    : { 'X-Dashboard-Secret': world.dashboardSecret };
 }
 
 const writing = publishedOperations.filter(({ operation }) => operation.method !== 'get');

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../src/client/client.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { canonicalPath } from '../../../src/http/openapi.ts';
 import { type Operation, pathsOf } from '../../../src/http/route.ts';
 import { publishedAreas } from '../../../src/main/modules/index.ts';

@@ -34,7 +34,11 @@ async function askAll(apiUrl: string, prepare = all.calls): Promise<Answered[]> 
     const text = await answer.text();
     const isHealth = one.name === 'getHealth'; // Its answer says what is wrong.
     if (answer.status >= 400 && !isHealth)
-      expect(JSON.parse(text)).toEqual({ error: expect.stringMatching(/\w+ \w+/) });
+      expect(JSON.parse(text)).toEqual({
+        error: expect.stringMatching(/\w+ \w+/),
+        ...(one.operation.problems === true && { type: expect.any(String), title: expect.any(String) }),
+        ...(one.operation.problems === true && { status: answer.status, detail: expect.any(String) }),
+      });
     answers.push({ name: one.name, status: answer.status, retryAfter: answer.headers.get('retry-after') });
   }
   return answers;

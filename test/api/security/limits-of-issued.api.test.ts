@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { type LimitName, limits } from '../../../src/platform/limits.ts';
 import { softPasskey } from '../../support/authenticator.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';

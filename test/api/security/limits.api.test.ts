@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { limitsArea } from '../../../src/domains/parties/index.ts';
+import { limitsArea } from '../../../src/domains/parties/limits/limit.contract.ts';
 import { type LimitName, limits } from '../../../src/platform/limits.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anIntent, aPayer, networkOf, type Payer } from '../../support/payments-world.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { webhooksArea } from '../../../src/domains/delivery/index.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { createOutbound } from '../../../src/outbound/outbound.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { recordsOf } from '../../support/factories/records.ts';

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { keysArea } from '../../../src/domains/identity/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { softPasskey } from '../../support/authenticator.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { anIntent, aPayer, signed } from '../../support/payments-world.ts';

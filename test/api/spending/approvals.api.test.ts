@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Refused } from '../../../src/client/client.ts';
-import { type ApprovalWire, approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { type ApprovalWire, approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { cents, eurosFromCents } from '../../../src/kernel/money.ts';
 import { eventNamesOf } from '../../support/events.ts';

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 // biome-ignore lint/correctness/noUnresolvedImports: its types are re-exported in a way that the linter does not follow
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import {
   addAuthenticator,

@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Refused } from '../../../src/client/client.ts';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { anIntent, aPayer, brokenInvariants, networkOf } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';

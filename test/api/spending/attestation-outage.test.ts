@@ -5,8 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { signDecision } from '../../../src/domains/identity/approvals/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { signDecision } from '../../../src/domains/identity/approvals/decision-signature.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { minute } from '../../../src/kernel/instant.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
@@ -77,7 +77,9 @@ test('an update that waited too long for a worker is refused with a reason, and 
     const ask = () => intents.approveIntent({ params: { id: intentId }, body: {}, headers: key });
     await expect(ask()).rejects.toMatchObject({ status: 503 });
     await whole.startWorker();
-    expect(await late).toBe('this decision was sealed more than 10 minutes ago; decide again');
+    expect(await late).toBe(
+      'this request to approve is more than 10 minutes old and was not carried out; call the API again',
+    );
     expect((await ask()).approvedBy).toMatch(/^key:key_/);
   } finally {
     await temporal.close();

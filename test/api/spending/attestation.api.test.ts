@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import type { EnrolledPasskey } from '../../support/factories/passkeys.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';

@@ -4,8 +4,8 @@
  * @module
  */
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
-import { cancelIntentsOf, moveIntent } from '../../../src/domains/spending/intents/index.ts';
-import { intentStatuses } from '../../../src/domains/spending/intents/intent.rules.ts';
+import { cancelIntentsOf } from '../../../src/domains/spending/intents/intent.cancel.service.ts';
+import { intentStatuses, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
 import { moveWindow, windowStatuses } from '../../../src/domains/spending/intents/windows/window.rules.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { day, later } from '../../../src/kernel/instant.ts';
@@ -63,7 +63,11 @@ test('exactly the intents that the rule permits are cancelled', async () => {
   const made: [id: string, expected: string][] = [];
   for (const status of intentStatuses) {
     for (const matched of [null, 'tx_aaaaaaaa']) {
-      const move = moveIntent({ status, matchedTransactionId: matched, isRecurring: false }, 'cancel', false);
+      const move = moveIntent(
+        { status, matchedTransactionId: matched, openPaymentId: null, isRecurring: false },
+        'cancel',
+        false,
+      );
       made.push([await intent(agentId, status, matched), move.outcome === 'moved' ? 'cancelled' : status]);
     }
   }

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { type Owner, startWorld, type World } from '../../support/world.ts';

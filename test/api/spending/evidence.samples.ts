@@ -1,5 +1,5 @@
 /** Sample calls and records of evidence, for the suites that cover all operations. @module */
-import { evidenceArea } from '../../../src/domains/spending/evidence/index.ts';
+import { evidenceArea } from '../../../src/domains/spending/evidence/evidence.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theIntent } from './intents.samples.ts';

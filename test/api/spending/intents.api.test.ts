@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { day, hour, minute } from '../../../src/kernel/instant.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { clientsOf } from '../../support/factories/records.ts';

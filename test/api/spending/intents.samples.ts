@@ -1,5 +1,5 @@
 /** Sample calls and records of intents, for the suites that cover all operations. @module */
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { intentChallengeOf, thePasskey } from '../../support/factories/passkeys.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';

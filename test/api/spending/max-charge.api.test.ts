@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { approvalsArea } from '../../../src/domains/identity/approvals/index.ts';
+import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
 import { aSubscriber } from '../../support/recurring-world.ts';

@@ -1,5 +1,5 @@
 /** Sample calls and records of policies, for the suites that cover all operations. @module */
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshAgent, theAgent } from '../parties/agents.samples.ts';

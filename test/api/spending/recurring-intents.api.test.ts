@@ -5,7 +5,8 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { applyToIntent, endWindows } from '../../../src/domains/spending/intents/index.ts';
+import { applyToIntent } from '../../../src/domains/spending/intents/intent.service.ts';
+import { endWindows } from '../../../src/domains/spending/intents/windows/window.service.ts';
 import { day, minute } from '../../../src/kernel/instant.ts';
 import { balancesOf, brokenInvariants, inDatabase } from '../../support/payments-world.ts';
 import { aSubscriber, goTo, type Subscriber, windowIn } from '../../support/recurring-world.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
-import { endWindows } from '../../../src/domains/spending/intents/index.ts';
+import { endWindows } from '../../../src/domains/spending/intents/windows/window.service.ts';
 import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';
 import { balancesOf, brokenInvariants, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { aSubscriber, goTo, musicClub, type Subscriber, windowIn } from '../../support/recurring-world.ts';

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { authorizationMessage } from '../../../src/domains/payments/network/network.contract.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { authorizeCard } from '../../../src/usecases/payments/authorize-card.ts';

@@ -6,9 +6,9 @@
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
+import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
 import { prepareRotation } from '../../../src/domains/cards/cards/card.rotate.service.ts';
-import { storeIssuedCard } from '../../../src/domains/cards/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { newId, uuidv7 } from '../../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../src/main/modules/index.ts';
@@ -17,6 +17,7 @@ import { reassignPayments } from '../../../src/usecases/cards/rotate-card.ts';
 import { decideIntent } from '../../../src/usecases/spending/decide-intent.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { clientsOf } from '../../support/factories/records.ts';
+import { reached } from '../../support/reached.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -113,7 +114,9 @@ test('an approval that waits for a new card number to come is for the new card',
   const { database, clock } = infrastructure;
   const at = await clock.now();
   const cause: Cause = { causeId: uuidv7(), requestId: 'rotate', actor: { kind: 'system' }, at };
-  await database.write((tx) => prepareRotation(tx, cause, { newId: newCardId, cardId }));
+  await database.write((tx) =>
+    prepareRotation(tx, cause, { newId: newCardId, cardId: reached(cardId), ownerId: owner.ownerId }),
+  );
   let approval: Promise<unknown> = Promise.resolve();
   await database.write(async (tx) => {
     await storeIssuedCard(tx, newCardId, issued, at, (inner, told) =>

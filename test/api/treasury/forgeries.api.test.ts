@@ -10,7 +10,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import pg from 'pg';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
-import { fundArea } from '../../../src/domains/treasury/index.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { signingKeyFrom } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../../src/domains/treasury/ledger/checkpoint.store.ts';
@@ -19,10 +19,11 @@ import { sealJournals } from '../../../src/domains/treasury/ledger/seal.service.
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { recordChains } from '../../../src/main/record-chains.ts';
+import { leafHash, MerkleTree } from '../../../src/platform/record-chains/merkle.rules.ts';
 import {
   genesisOfRecords,
+  leafTextOfRecord,
   recordCommitment,
-  recordFormat,
   sealOfRecord,
 } from '../../../src/platform/record-chains/record-chain.rules.ts';
 import { factsOf, sealRecords } from '../../../src/platform/record-chains/seal-records.ts';
@@ -127,7 +128,7 @@ describe('each forgery is named', () => {
   test('spending counters set to zero', async () => {
     await forge('update spending_days set spent_cents = 0, payments = 0 where agent_id = $1', [payer.agentId]);
     expect(await verify()).toEqual(
-      named('reconciliation', /counted are 0\.00 in 0 payments; the transactions make 32\.50 in 2$/),
+      named('reconciliation', /counted are 0\.00 in 0 payments; the transactions and transfers make 32\.50 in 2$/),
     );
     expect(await verify('false')).toEqual(named('reconciliation', /counted are 0\.00/));
     const { code, said } = await command();
@@ -278,28 +279,32 @@ describe('the chains of audit rows and decisions', () => {
     );
     const facts = await factsOf(databaseOf(orm).read(), decisions, seals);
     let hash = genesisOfRecords;
+    const tree = new MerkleTree();
     for (const { sequence, recordId } of seals) {
       const record = facts.get(recordId);
       const sealed = {
         ...{
           chain: 'decisions',
           sequence: Number(sequence),
-          format: recordFormat,
           recordId,
           facts: record?.facts ?? '',
         },
         ...{ addressCommitment: null, textCommitment: recordCommitment(record?.texts ?? '', 'salt') },
       };
-      hash = sealOfRecord(hash, sealed);
+      const leaf = leafHash(leafTextOfRecord(sealed));
+      hash = sealOfRecord(hash, leaf);
+      tree.append(leaf);
       await forge(`update record_salts set text_salt = 'salt' where chain = 'decisions' and record_id = $1`, [
         recordId,
       ]);
       await forge(
-        `update record_seals set hash = $2, text_commitment = $3 where chain = 'decisions' and record_id = $1`,
-        [...[recordId, hash, sealed.textCommitment]],
+        `update record_seals set hash = $2, text_commitment = $3, leaf = $4 where chain = 'decisions' and record_id = $1`,
+        [...[recordId, hash, sealed.textCommitment], leaf],
       );
     }
-    await forge(`update record_heads set hash = $2 where chain = 'decisions' and owner_id = $1`, [ownerId, hash]);
+    await forge(`update record_heads set hash = $2, frontier = $3 where chain = 'decisions' and owner_id = $1`, [
+      ...[ownerId, hash, tree.frontier],
+    ]);
     const found = await verify();
     expect(found).toEqual(named('checkpoint', /knows another seal of decisions record 3: history was rewritten/));
     expect(found.filter(({ check }) => check === 'record')).toEqual([]);

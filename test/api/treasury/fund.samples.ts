@@ -1,5 +1,5 @@
 /** Sample calls and records of top-ups, for the suites that cover all operations. @module */
-import { fundArea } from '../../../src/domains/treasury/index.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 

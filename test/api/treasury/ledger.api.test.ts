@@ -8,18 +8,15 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { databaseOf } from '../../../src/db/database.ts';
 import { type Orm, openDatabase } from '../../../src/db/orm.ts';
 import { runSql } from '../../../src/db/statement.ts';
-import {
-  checkpointFolder,
-  fundArea,
-  keyIdOf,
-  ledgerArea,
-  signingKeyFrom,
-  treasuryEntities,
-  walletsArea,
-} from '../../../src/domains/treasury/index.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { keyIdOf, signingKeyFrom } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.service.ts';
+import { checkpointFolder } from '../../../src/domains/treasury/ledger/checkpoint.store.ts';
+import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
 import { sealJournals } from '../../../src/domains/treasury/ledger/seal.service.ts';
 import { fullCheckLock } from '../../../src/domains/treasury/ledger/verify.service.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { WalletRow } from '../../../src/domains/treasury/wallets/wallet.entity.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../support/factories/agent-with-card.ts';
 import { refusal } from '../../support/refusals.ts';
@@ -43,7 +40,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'bursar-checkpoints-'));
   orm = await openDatabase({
     url: world.config.DATABASE_URL,
-    entities: treasuryEntities,
+    entities: [WalletRow],
     poolSize: 2,
     applicationName: 'test',
   });
@@ -164,7 +161,10 @@ test('another owner sees none of it, and an unknown entry does not exist', async
   expect(await list({}, stranger)).toEqual([]);
   expect(await list({ walletId: mainId }, stranger)).toEqual([]);
   expect(await list({ account: `wallet:${mainId}:available` }, stranger)).toEqual([]);
-  expect(await ledger(stranger).listLedgerAccounts()).toEqual({ data: [] });
+  expect(await ledger(stranger).listLedgerAccounts()).toMatchObject({ data: [] });
+  await expect(
+    ledger(stranger).getLedgerStatement({ query: { account: `wallet:${mainId}:available` } }),
+  ).rejects.toEqual(refusal(404, /^no ledger account/));
   expect(await ledger(stranger).verifyLedger()).toMatchObject({ balanced: true, journals: 0 });
   const [entry] = await list({ walletId: mainId });
   for (const id of [entry?.id ?? '', newId('entry'), 'le_abcdefgh']) {
@@ -187,6 +187,7 @@ test('an agent token gets the entries of its agent’s purchases and no others',
   );
   for (const ask of [
     () => ledger(its).listLedgerAccounts(),
+    () => ledger(its).getLedgerStatement({ query: { account: `wallet:${agent.walletId}:available` } }),
     () => ledger(its).verifyLedger(),
     () => ledger(its).listLedgerCheckpoints(),
   ]) {
@@ -194,11 +195,17 @@ test('an agent token gets the entries of its agent’s purchases and no others',
   }
 });
 
-test('the trial balance has equal totals, sealed or not, also for an instant in the past', async () => {
+const seal = async (): Promise<void> => {
+  while ((await databaseOf(orm).write((tx) => sealJournals(tx))) > 0);
+};
+const sealedNow = async (): Promise<string> => {
+  await seal();
+  return (await ledger().listLedgerAccounts()).sealedThrough;
+};
+
+test('the trial balance of now has equal totals, sealed or not', async () => {
   const stranger = await world.owner();
   const { walletId } = await stranger.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
-  const first = new Date(Date.now() + 2 * hour + 60_000).toISOString();
-  await world.advance(hour);
   await stranger.client(fundArea).fundWallet({ body: { amountEuros: 12 } });
   const asks = async () =>
     (await ledger(stranger).listLedgerAccounts()).data.filter(
@@ -209,14 +216,109 @@ test('the trial balance has equal totals, sealed or not, also for an instant in 
     { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 42, balanceEuros: 42 },
   ];
   expect(await asks()).toEqual(due);
-  await databaseOf(orm).write((tx) => sealJournals(tx));
+  await seal();
   expect(await asks()).toEqual(due);
-  const past = await ledger(stranger).listLedgerAccounts({ query: { asOf: first } });
-  expect(past.data).toEqual([
-    { account: `external:processor:${stranger.ownerId}`, debitEuros: 30, creditEuros: 0, balanceEuros: -30 },
-    { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 30, balanceEuros: 30 },
-  ]);
 });
+
+test('a trial balance as of an instant counts what was sealed by then and never changes; a later one is refused', async () => {
+  const its = await world.owner();
+  const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  const first = await sealedNow();
+  const asOf = (at: string) => ledger(its).listLedgerAccounts({ query: { asOf: at } });
+  const balances = {
+    asOf: first,
+    data: [
+      { account: `external:processor:${its.ownerId}`, debitEuros: 30, creditEuros: 0, balanceEuros: -30 },
+      { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 30, balanceEuros: 30 },
+    ],
+  };
+  expect(await asOf(first)).toMatchObject(balances);
+  const justAfter = new Date(Date.parse(first) + 1).toISOString();
+  await expect(asOf(justAfter)).rejects.toEqual(refusal(400, /^asOf: must not be after .*Z, because later journals/));
+
+  // Posted with a time before `first`, but committed only now.
+  await postLate(its.ownerId, walletId, new Date(Date.parse(first) - hour));
+  expect(await asOf(first)).toMatchObject(balances);
+  const second = await sealedNow();
+  expect(Date.parse(second)).toBeGreaterThan(Date.parse(first));
+  expect(await asOf(first)).toMatchObject(balances);
+  expect((await asOf(second)).data).toEqual([
+    { account: `external:processor:${its.ownerId}`, debitEuros: 37, creditEuros: 0, balanceEuros: -37 },
+    { account: `wallet:${walletId}:available`, debitEuros: 0, creditEuros: 37, balanceEuros: 37 },
+  ]);
+  expect((await asOf('2020-01-01T00:00:00.000Z')).data).toEqual([]);
+});
+
+test('statements chain: each opens with the closing balance of the one before, also after a late commit', async () => {
+  const its = await world.owner();
+  const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  const account = `wallet:${walletId}:available`;
+  const ends: string[] = [new Date(Date.parse(await sealedNow()) + 1).toISOString()];
+  for (const late of [true, false, true]) {
+    if (late) await postLate(its.ownerId, walletId, new Date(Date.parse(ends[0] ?? '') - hour));
+    else for (let n = 0; n < 3; n++) await its.client(fundArea).fundWallet({ body: { amountEuros: 1, walletId } });
+    ends.push(new Date(Date.parse(await sealedNow()) + 1).toISOString());
+  }
+  const statement = (query: object) => ledger(its).getLedgerStatement({ query: { account, ...query } });
+  const periods = ends.map((to, n) => (n === 0 ? { to } : { from: ends[n - 1] ?? '', to }));
+  const parts = await Promise.all(periods.map((period) => statement(period)));
+  expect(parts.map((part) => [part.openingBalanceEuros, part.data.length, part.closingBalanceEuros])).toEqual([
+    [0, 1, 30],
+    [30, 1, 37],
+    [37, 3, 40],
+    [40, 1, 47],
+  ]);
+  for (const { openingBalanceEuros, closingBalanceEuros, data, to } of parts) {
+    let balance: number = openingBalanceEuros;
+    for (const line of data) {
+      expect(line).toMatchObject({ account, balanceBeforeEuros: balance });
+      balance = line.balanceAfterEuros ?? Number.NaN;
+    }
+    expect(balance).toBe(closingBalanceEuros);
+    const asOf = new Date(Date.parse(to) - 1).toISOString();
+    const { data: totals } = await ledger(its).listLedgerAccounts({ query: { asOf } });
+    expect(totals.find((row) => row.account === account)?.balanceEuros).toBe(closingBalanceEuros);
+  }
+
+  const whole = await statement({});
+  expect(whole).toMatchObject({ account, from: null, openingBalanceEuros: 0, closingBalanceEuros: 47, hasMore: false });
+  expect(whole.data).toEqual(parts.flatMap(({ data }) => data));
+  const seen: unknown[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = await statement({ to: whole.to, limit: 4, ...(cursor !== undefined && { cursor }) });
+    expect(page).toMatchObject({ openingBalanceEuros: 0, closingBalanceEuros: 47, to: whole.to });
+    seen.push(...page.data);
+    cursor = page.nextCursor;
+  }
+  expect(seen).toEqual(whole.data);
+
+  const beyond = new Date(Date.parse(whole.to) + 60_000).toISOString();
+  await expect(statement({ to: beyond })).rejects.toEqual(refusal(400, /^to: must not be after/));
+  await expect(statement({ from: whole.to, to: ends[0] })).rejects.toEqual(refusal(400, /^from: must not be after to/));
+  await expect(statement({ account: `fees:${its.ownerId}` })).rejects.toEqual(refusal(400, /no running balance/));
+  await expect(statement({ account: 'wallet:wal_00000000:available' })).rejects.toEqual(refusal(404, /^no ledger/));
+});
+
+/** A journal of 7.00 with this time, as one whose transaction was slow. */
+const postLate = (ownerId: string, walletId: string, at: Date): Promise<unknown> =>
+  world.sql('select post_journals($1::jsonb)', [
+    JSON.stringify([
+      {
+        id: newId('journal'),
+        ownerId,
+        kind: 'fund',
+        referenceType: 'fund',
+        referenceId: 'late',
+        cause: `late:${newId('journal')}`,
+        requestId: 'test',
+        createdAt: at.toISOString(),
+        postings: [
+          { account: `external:processor:${ownerId}`, amountCents: -700 },
+          { account: `wallet:${walletId}:available`, amountCents: 700 },
+        ],
+      },
+    ]),
+  ]);
 
 test('verify reports an intact ledger as intact, and continues from the checkpoint that it verified', async () => {
   const its = await world.owner();

@@ -1,7 +1,8 @@
 /** Wallets over HTTP: created with the owner, read, changed, closed, and refused to other owners. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { fundArea, walletsArea } from '../../../src/domains/treasury/index.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { hasRightCheckDigits } from '../../../src/domains/treasury/wallets/iban.rules.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
@@ -91,6 +92,7 @@ describe('opening', () => {
     ['another currency', { name: 'x', currency: 'USD' }, /body\.currency: must be EUR/],
     ['an unknown field', { name: 'x', color: 'red' }, /color/],
     ['metadata above 16 KiB', { name: 'x', metadata: { a: 'x'.repeat(17_000) } }, /16 KiB/],
+    ['metadata above 16 KiB in bytes', { name: 'x', metadata: { a: '€'.repeat(6_000) } }, /16 KiB/],
     ['metadata that is a list', { name: 'x', metadata: [] }, /body\.metadata/],
     ['a parent that is no id', { name: 'x', parentWalletId: 'main' }, /body\.parentWalletId/],
     ['a parent that does not exist', { name: 'x', parentWalletId: newId('wallet') }, /no wallet of this owner/],

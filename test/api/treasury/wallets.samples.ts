@@ -1,5 +1,5 @@
 /** Sample calls and records of wallets, for the suites that cover all operations. @module */
-import { walletsArea } from '../../../src/domains/treasury/index.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 

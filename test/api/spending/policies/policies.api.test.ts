@@ -1,9 +1,9 @@
 /** The policy operations over real HTTP and PostgreSQL: what they store, fire and refuse, and for whom. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../../src/client/client.ts';
-import { agentsArea } from '../../../../src/domains/parties/index.ts';
-import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
-import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
+import { agentsArea } from '../../../../src/domains/parties/agents/agent.contract.ts';
+import { intentsArea } from '../../../../src/domains/spending/intents/intent.contract.ts';
+import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
 import { eventNamesOf, eventsOf } from '../../../support/events.ts';
 import { type AgentWithCard, anAgentWithCard } from '../../../support/factories/agent-with-card.ts';
 import { refusal } from '../../../support/refusals.ts';

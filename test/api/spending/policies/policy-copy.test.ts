@@ -1,7 +1,8 @@
 /** How an agent comes by its one policy, and loses it: inside the transactions of the agent's own use cases. @module */
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
-import { copyPolicyFor, policyOfAgent, removePolicyOf } from '../../../../src/domains/spending/policies/index.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
+import { policyOfAgent } from '../../../../src/domains/spending/policies/policy.queries.ts';
+import { copyPolicyFor, removePolicyOf } from '../../../../src/domains/spending/policies/policy.service.ts';
 import { type Id, newId, uuidv7 } from '../../../../src/kernel/ids.ts';
 import { type Infrastructure, openInfrastructure } from '../../../../src/main/infrastructure.ts';
 import { entities, workflows } from '../../../../src/main/modules/index.ts';

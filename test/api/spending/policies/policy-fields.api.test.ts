@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../../src/client/client.ts';
-import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
-import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
+import { intentsArea } from '../../../../src/domains/spending/intents/intent.contract.ts';
+import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
 import { sandboxClockArea } from '../../../../src/http/sandbox-clock.ts';
 import { day, hour, minute } from '../../../../src/kernel/instant.ts';
 import { eventsOf } from '../../../support/events.ts';

@@ -5,8 +5,8 @@
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { intentsArea } from '../../../../src/domains/spending/intents/index.ts';
-import { policiesArea } from '../../../../src/domains/spending/policies/index.ts';
+import { intentsArea } from '../../../../src/domains/spending/intents/intent.contract.ts';
+import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
 import { aPayer, networkOf, sandboxShop } from '../../../support/payments-world.ts';
 import { startWorld, type World } from '../../../support/world.ts';
 

@@ -1,0 +1,66 @@
+/** Sample calls and records of transfers, for the suites that cover all operations. @module */
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { theRecords } from '../../support/factories/records.ts';
+import { type Sampler, samplesOf } from '../../support/samples.ts';
+import { theWallet } from './wallets.samples.ts';
+
+const theTarget = async (one: Sampler): Promise<string> => {
+  await one.the(theWallet);
+  return (await one.client(walletsArea).createWallet({ body: { name: 'Target' } })).id;
+};
+
+/** Not the wallet that the owner's agents draw on. */
+const theSource = async (one: Sampler): Promise<string> => {
+  await one.the(theWallet);
+  const { id } = await one.client(walletsArea).createWallet({ body: { name: 'Source' } });
+  await one.client(fundArea).fundWallet({ body: { walletId: id, amountEuros: 1_000 } });
+  return id;
+};
+
+const theTransfer = async (one: Sampler): Promise<string> => {
+  const body = { toWalletId: await one.the(theTarget), amountEuros: 1 };
+  return (await one.client(transfersArea).createTransfer({ body })).id;
+};
+
+const theSplit = async (one: Sampler): Promise<string> => {
+  const toWalletId = await one.the(theTarget);
+  const splits = [0.5, 0.25].map((amountEuros) => ({ toWalletId, amountEuros }));
+  return (await one.client(transfersArea).createTransferSplit({ body: { splits } })).id;
+};
+
+const theAgent = async (one: Sampler): Promise<string> => (await one.the(theRecords)).agentId;
+
+export const samples = samplesOf(transfersArea, {
+  ids: {
+    id: theTransfer,
+    walletId: theTarget,
+    agentId: theAgent,
+    splitId: theSplit,
+  },
+  calls: (one) => ({
+    createTransfer: async () => ({
+      body: { fromWalletId: await one.the(theSource), toWalletId: await one.the(theTarget), amountEuros: 1 },
+    }),
+    createTransferSplit: async () => {
+      const toWalletId = await one.the(theTarget);
+      return {
+        body: {
+          fromWalletId: await one.the(theSource),
+          totalAmountEuros: 1,
+          splits: [
+            { toWalletId, percent: 33.33 },
+            { toWalletId, percent: 66.67 },
+          ],
+        },
+      };
+    },
+    listTransfers: async () => {
+      await one.the(theSplit);
+      return {};
+    },
+    getTransfer: async () => ({ path: { id: await one.the(theTransfer) } }),
+    getTransferSplit: async () => ({ path: { splitId: await one.the(theSplit) } }),
+  }),
+});
