@@ -1,6 +1,6 @@
 /**
- * `node test/replay/record-histories.ts [folder]`: starts an installation in a temporary folder, plays every journey on it
- * and writes the histories that the replay suite reads. Run it after a change that breaks the replay of recorded
+ * `node test/replay/record-histories.ts [--only <workflow>] [folder]`: starts an installation in a temporary folder, plays
+ * every journey on it, or those of one workflow, and writes the histories that the replay suite reads. Run it after a change that breaks the replay of recorded
  * histories (see the README beside them), and review the difference.
  * @module
  */
@@ -8,6 +8,7 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { Client, Connection } from '@temporalio/client';
 import { type Ready, start } from '../../src/main/start.ts';
 import { folderElsewhere } from '../../src/supervisor/postgres-place.ts';
@@ -16,9 +17,10 @@ import { historyToJson } from '../support/history-json.ts';
 import { playJourneys } from '../support/record/journeys.ts';
 import { runOf } from '../support/record/run-of.ts';
 import { startScriptedShop } from '../support/record/scripted-shop.ts';
-import type { Played } from '../support/record/stage.ts';
+import type { Played, Stage } from '../support/record/stage.ts';
 
-const folder = process.argv[2] ?? fileURLToPath(new URL('./', import.meta.url));
+const { values, positionals } = parseArgs({ options: { only: { type: 'string' } }, allowPositionals: true });
+const folder = positionals[0] ?? fileURLToPath(new URL('./', import.meta.url));
 
 const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
 const shop = await startScriptedShop();
@@ -48,7 +50,7 @@ async function record(ready: Ready): Promise<void> {
   if (sandboxUrl === null) throw new Error('journeys need a sandbox deployment');
   const connection = await Connection.connect({ address });
   const client = new Client({ connection, namespace, dataConverter: { payloadConverterPath: converterPath } });
-  const played = await playJourneys({
+  const stage: Stage = {
     ...ready,
     apiUrl: ready.apiUrl.replace('localhost', '127.0.0.1'),
     sandboxUrl,
@@ -62,9 +64,12 @@ async function record(ready: Ready): Promise<void> {
     signal: async (workflowId, input, name = 'decide') => {
       await client.workflow.getHandle(workflowId).signal(name, ...(input === undefined ? [] : [input]));
     },
-  });
+  };
+  const played = await playJourneys(stage, values.only);
   await removeOld();
-  for (const one of played) await write(client, one);
+  // A journey of one workflow also ends runs of others, whose histories stay as they are.
+  for (const one of played.filter(({ workflow }) => values.only === undefined || workflow === values.only))
+    await write(client, one);
   await connection.close();
 }
 
@@ -96,7 +101,8 @@ function withoutLink(payload: string): string {
 
 async function removeOld(): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isDirectory()) await rm(join(folder, entry.name), { recursive: true });
+    if (entry.isDirectory() && (values.only ?? entry.name) === entry.name)
+      await rm(join(folder, entry.name), { recursive: true });
   }
 }
 

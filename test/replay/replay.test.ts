@@ -9,6 +9,7 @@ import { beforeAll, describe, expect, test } from '@jest/globals';
 import { DefaultLogger, makeTelemetryFilterString, Runtime, Worker } from '@temporalio/worker';
 import { converterPath } from '../../src/temporal/connection.ts';
 import { type History, historyFromJson } from '../support/history-json.ts';
+import { shownWorkflows } from '../support/record/journeys.ts';
 
 // The failures that are wanted below are not news.
 Runtime.install({
@@ -18,24 +19,6 @@ Runtime.install({
 
 type Recorded = { readonly workflow: string; readonly journey: string; readonly json: Record<string, unknown> };
 
-/** Journeys that must be among the recorded ones. */
-const wanted: Readonly<Record<string, readonly string[]>> = {
-  intentLifecycle: [
-    'approved-by-update',
-    'approved-by-signal',
-    'ignored-signals',
-    'cancelled',
-    'expired',
-    'failed',
-    'recurring',
-  ],
-  cardRequest: ['approved-by-update', 'denied-by-signal', 'cancelled', 'reminded-then-expired'],
-  cardLifecycle: ['issued-frozen-closed', 'rotated'],
-  agentPolicy: ['frozen-notified-ended', 'closed-with-its-agent'],
-  simulation: ['approved', 'declined'],
-  checkout: ['paid', 'declined', 'refused', 'unknown-then-paid'],
-  webhookEndpoint: ['second-attempt', 'dead-letter', 'retried-then-given-up'],
-};
 const largestBytes = 100_000;
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
@@ -75,12 +58,13 @@ const named = ({ workflow, journey, json }: Recorded) => ({
 
 test('every workflow that there is has histories, and every history a workflow', async () => {
   const workflows = Object.keys(await import('../../workflows/index.ts'));
-  expect([...new Set(recorded.map(({ workflow }) => workflow))].sort()).toEqual(workflows.sort());
-  expect(Object.keys(wanted).sort()).toEqual(workflows.sort());
-  const missing = Object.entries(wanted).flatMap(([workflow, journeys]) =>
-    journeys.filter((journey) => !recorded.some((one) => one.workflow === workflow && one.journey === journey)),
+  const missing = Object.entries(await shownWorkflows()).flatMap(([workflow, { histories }]) =>
+    histories
+      .filter((journey) => !recorded.some((one) => one.workflow === workflow && one.journey === journey))
+      .map((journey) => `${workflow}/${journey}: run node test/replay/record-histories.ts --only ${workflow}`),
   );
   expect(missing).toEqual([]);
+  expect([...new Set(recorded.map(({ workflow }) => workflow))].sort()).toEqual(workflows.sort());
 });
 
 test('each is a finished run of the workflow it lies under', () => {

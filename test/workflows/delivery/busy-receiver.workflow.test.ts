@@ -7,8 +7,11 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { WorkflowHandle } from '@temporalio/client';
-import type { BatchOutcome, EndpointNext } from '../../../src/domains/delivery/index.ts';
-import type { EndpointView } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
+import type {
+  BatchOutcome,
+  EndpointNext,
+  EndpointView,
+} from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-world.ts';
 import { eventually } from '../../support/world.ts';
 

@@ -6,22 +6,25 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import { minute } from '../../../src/kernel/instant.ts';
+import { randomFrom } from '../../load/random.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { type Answer, after, hanging, status } from '../../support/receiver.ts';
+import { seed } from '../../support/seed.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
   bursar = await startDeliveryWorld();
-}, 60_000);
+});
 afterAll(() => bursar.close());
 
-const chance = (share: number): boolean => Math.random() < share;
+const random = randomFrom(seed);
+const { chance } = random;
 const behaviours: Readonly<Record<string, Answer>> = {
   good: status(200),
-  slow: (response, n) => after(Math.random() * 600)(response, n),
+  slow: (response, n) => after(random.below(600))(response, n),
   flaky: (response, n) => status(chance(0.5) ? 500 : 200)(response, n),
   hanging: (response, n) => (chance(0.3) ? hanging : status(chance(0.5) ? 503 : 200))(response, n),
   redirecting: status(302, { headers: { location: 'http://127.0.0.1:1/' } }),
@@ -48,7 +51,6 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
   const client = await bursar.infrastructure.temporal.client();
   const handles = [...ids.values()].map((id) => client.workflow.getHandle(endpointWorkflowId(id)));
   const failures: string[] = [];
-  const some = <T>(of: readonly T[]): T => of[Math.floor(Math.random() * of.length)] as T;
   const waiting = async (): Promise<string | undefined> =>
     (
       await world.sql<{ id: string }>(
@@ -59,21 +61,19 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
 
   const operators = async (until: number): Promise<void> => {
     while (Date.now() < until) {
-      const handle = some(handles);
+      const handle = random.pick(handles);
       const message = chance(0.85) ? 'retry-now' : 'give-up';
       const id = await waiting();
       const input = chance(0.5) && message === 'retry-now' ? [] : [{ delivery: id ?? 'whd_00000000' }];
       if (message === 'give-up') givenUp += 1;
       // An ended run takes no signal.
       await handle.signal(message, ...input).catch(() => undefined);
-      await sleep(Math.random() * 150);
+      await sleep(random.below(150));
     }
   };
   const clock = async (until: number): Promise<void> => {
     while (Date.now() < until) {
-      await world
-        .advance(Math.ceil(Math.random() * 5) * minute)
-        .catch((error: unknown) => failures.push(String(error)));
+      await world.advance((1 + random.below(5)) * minute).catch((error: unknown) => failures.push(String(error)));
       await sleep(700);
     }
   };

@@ -23,7 +23,7 @@ beforeAll(async () => {
   await client.connect();
   const before = (await readdir(folder)).filter((file) => file.endsWith('.sql') && file < migration).sort();
   for (const file of before) await client.query(await readFile(new URL(file, folder), 'utf8'));
-}, 60_000);
+});
 afterAll(() => client.end());
 
 type Waiting = { id: string; webhook: string; status: string; attempts: number; due: string };

@@ -5,9 +5,9 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
-import { minute, second } from '../../../src/kernel/instant.ts';
+import { minute } from '../../../src/kernel/instant.ts';
 import { readEndpoint } from '../../../src/usecases/delivery/read-endpoint.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
 import { status } from '../../support/receiver.ts';
@@ -19,7 +19,7 @@ const failingAgain = 5_000;
 let bursar: DeliveryWorld;
 beforeAll(async () => {
   bursar = await startDeliveryWorld({ retries: true });
-}, 60_000);
+});
 afterAll(() => bursar.close());
 
 /** A subscription with `count` deliveries that failed once and are due in an hour of business time. */
@@ -66,6 +66,9 @@ const timed = async <T>(work: () => Promise<T>): Promise<[result: T, ms: number]
   const result = await work();
   return [result, Math.round(performance.now() - startedAt)];
 };
+
+/** A read that counts the same rows, and has a few statements to send beside it; on a busy machine both take longer. */
+const atMostAsLongAs = (countMs: number): number => 20 * Math.max(countMs, 50);
 
 const say = (figures: object): void => void process.stderr.write(`${JSON.stringify(figures)}\n`);
 
@@ -142,14 +145,16 @@ test(`${failingAgain} that fail again are retried by one run, each with a separa
 test('reading 100,000 waiting deliveries is fast, and deleting the subscription ends them in one statement', async () => {
   const { webhookId, webhooks } = await withWaiting('deleted', 100_000);
   const now = await businessNow(bursar.world);
+  const waiting = `status = 'pending' and attempts_made > 0`;
+  const [, countMs] = await timed(() => count(webhookId, waiting));
   const [next, lookMs] = await timed(() =>
     readEndpoint({ database: bursar.infrastructure.database, perReceiver: 100 })(webhookId, now),
   );
   expect(next.view.waiting).toBe(100_000);
   const [, deleteMs] = await timed(() => webhooks.deleteWebhook({ params: { id: webhookId } }));
-  say({ waiting: 100_000, lookMs, deleteMs });
+  say({ waiting: 100_000, countMs, lookMs, deleteMs });
   expect(await count(webhookId, `status = 'dead' and lost_reason = 'the subscription was deleted'`)).toBe(100_000);
-  expect(lookMs).toBeLessThan(5 * second);
+  expect(lookMs).toBeLessThan(atMostAsLongAs(countMs));
   const handle = await handleOf(webhookId);
   await eventually(
     async () => (await handle.describe()).status.name,

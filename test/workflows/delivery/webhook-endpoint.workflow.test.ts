@@ -5,18 +5,19 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { claimRetries, endpointWorkflowId } from '../../../src/domains/delivery/index.ts';
+import { claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { endpointWorkflowId } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute, second } from '../../../src/kernel/instant.ts';
 import { claimLimits } from '../../../src/relay/deliveries.ts';
 import { type DeliveryWorld, startDeliveryWorld } from '../../support/delivery-world.ts';
-import { type Answer, after, inTurn, status } from '../../support/receiver.ts';
+import { type Answer, heldBack, inTurn, status } from '../../support/receiver.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
 beforeAll(async () => {
   bursar = await startDeliveryWorld({ retries: true });
-}, 60_000);
+});
 afterAll(() => bursar.close());
 
 const failedOnce = async (box: string) => {
@@ -282,7 +283,7 @@ describe("an operator's messages", () => {
     ]);
     expect(await runStatus(webhookId)).toBe('RUNNING');
     expect(await handle.executeUpdate('give-up', { args: [] })).toEqual({ deliveries: 3 });
-  }, 30_000);
+  });
 
   /** JSON that names no delivery; neither nothing nor "all", which mean all. */
   const nonsense = fc
@@ -315,14 +316,12 @@ describe('the one claim', () => {
     bursar.receiver.answers('taken-over', status(500));
     const { id, webhookId } = await failedOnce('taken-over');
     await dueNow(id);
-    const first = await claim(webhookId, { perReceiver: 100, leaseMs: 2_000 });
-    expect(first).toMatchObject({ attempt: 2, fence: 2 });
+    expect(await claim(webhookId)).toMatchObject({ attempt: 2, fence: 2 });
     expect(await claim(webhookId)).toBeUndefined();
-    const second = await eventually(
-      () => claim(webhookId),
-      (claimed) => claimed !== undefined,
-    );
-    expect(second).toMatchObject({ attempt: 2, fence: 3 });
+    await bursar.world.sql(`update webhook_deliveries set lease_until = now() - interval '1 second' where id = $1`, [
+      id,
+    ]);
+    expect(await claim(webhookId)).toMatchObject({ attempt: 2, fence: 3 });
     await giveBack(id);
   });
 
@@ -362,13 +361,15 @@ describe('the one claim', () => {
   });
 
   test('a retry finds no place while the receiver has all it may have', async () => {
-    bursar.receiver.answers('full', inTurn(status(500), after(400)));
+    const { answer, release } = heldBack();
+    bursar.receiver.answers('full', inTurn(status(500), answer));
     const { id, webhookId, ownerId } = await failedOnce('full');
     await bursar.emit(ownerId, 3);
     await reaches('full', 4);
     await dueNow(id);
-    expect(await claim(webhookId, { perReceiver: 3, leaseMs: 1_000 })).toBeUndefined();
-    expect(await claim(webhookId, { perReceiver: 4, leaseMs: 1_000 })).toMatchObject({ fence: 2 });
+    expect(await claim(webhookId, { ...claimLimits, perReceiver: 3 })).toBeUndefined();
+    expect(await claim(webhookId, { ...claimLimits, perReceiver: 4 })).toMatchObject({ fence: 2 });
+    release();
     await giveBack(id);
   });
 

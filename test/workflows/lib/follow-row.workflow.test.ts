@@ -156,7 +156,7 @@ test('`step`: an outside call that is repeated without end continues as new, and
   await isContinued(handle, first);
   isAway = false;
   expect(await handle.result()).toEqual({ status: 'settled' });
-}, 60_000);
+});
 
 test('`wait`: due times that move on are acted on at once, without a timer between them', async () => {
   row.dueInMs = -5_000;
@@ -165,7 +165,7 @@ test('`wait`: due times that move on are acted on at once, without a timer betwe
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(acts).toBe(5);
   expect(await timersOf(handle)).toEqual([]);
-}, 30_000);
+});
 
 test('`wait`: a due time that stays due is acted on again after 1 s, 2 s and 4 s', async () => {
   row.dueInMs = -5_000;
@@ -176,7 +176,7 @@ test('`wait`: a due time that stays due is acted on again after 1 s, 2 s and 4 s
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(acts).toBe(4);
   expect(await timersOf(handle)).toEqual([1_000, 2_000, 4_000]);
-}, 60_000);
+});
 
 test('`once`: a history that becomes long between `mark` and `send` does not leave the call unsent', async () => {
   const mark = heldMark();
@@ -197,7 +197,7 @@ test('`once`: a history that becomes long between `mark` and `send` does not lea
   await handle.signal('wake');
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect(sent).toHaveLength(1);
-}, 60_000);
+});
 
 test('`once`: a call without an answer is not repeated; its outcome is queried', async () => {
   send = async () => {
@@ -208,14 +208,14 @@ test('`once`: a call without an answer is not repeated; its outcome is queried',
   const handle = await started('sending');
   expect(await handle.result()).toEqual({ status: 'settled' });
   expect([sent.length, acts]).toEqual([1, 1]);
-}, 30_000);
+});
 
 test('`once`: a row that `mark` finds final is not sent', async () => {
   duringMark = async () => change({ status: 'cancelled' });
   const handle = await started('sending');
   expect(await handle.result()).toEqual({ status: 'cancelled' });
   expect([causes.length, sent]).toEqual([1, []]);
-}, 30_000);
+});
 
 test('`once`: a row that becomes final during `mark` is not sent', async () => {
   const mark = heldMark();
@@ -226,4 +226,4 @@ test('`once`: a row that becomes final during `mark` is not sent', async () => {
   expect(await handle.result()).toEqual({ status: 'cancelled' });
   mark.release();
   expect(sent).toEqual([]);
-}, 30_000);
+});

@@ -41,7 +41,7 @@ const activities = {
 let world: WorkflowWorld;
 beforeAll(async () => {
   world = await startWorkflowWorld(activities);
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
 });

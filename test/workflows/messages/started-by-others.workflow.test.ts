@@ -13,7 +13,7 @@ import { startWorkflowWorld, type WorkflowWorld } from '../../support/workflow-w
 let world: WorkflowWorld;
 beforeAll(async () => {
   world = await startWorkflowWorld({ default: async (name: string) => name });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const inputs: readonly (readonly [string, readonly unknown[]])[] = [
@@ -30,19 +30,15 @@ const inputs: readonly (readonly [string, readonly unknown[]])[] = [
 ];
 
 describe.each(Object.keys(workflows))('%s', (workflow) => {
-  test.each(inputs)(
-    '%s: the run ends',
-    async (_, args) => {
-      const handle = await world.startRaw(workflow, `by-hand/${uuidv7()}`, args);
-      const ended = await handle.result().catch((error: unknown) => error);
-      expect(ended).toBeInstanceOf(WorkflowFailedError);
-      const { cause } = ended as WorkflowFailedError;
-      expect(cause).toBeInstanceOf(ApplicationFailure);
-      expect(cause).toMatchObject({ type: 'invalid_request', message: expect.stringContaining('{"id":"…"}') });
-      expect(await failedTasksOf(handle)).toEqual([]);
-    },
-    20_000,
-  );
+  test.each(inputs)('%s: the run ends', async (_, args) => {
+    const handle = await world.startRaw(workflow, `by-hand/${uuidv7()}`, args);
+    const ended = await handle.result().catch((error: unknown) => error);
+    expect(ended).toBeInstanceOf(WorkflowFailedError);
+    const { cause } = ended as WorkflowFailedError;
+    expect(cause).toBeInstanceOf(ApplicationFailure);
+    expect(cause).toMatchObject({ type: 'invalid_request', message: expect.stringContaining('{"id":"…"}') });
+    expect(await failedTasksOf(handle)).toEqual([]);
+  });
 });
 
 async function failedTasksOf(handle: WorkflowHandle): Promise<unknown[]> {

@@ -6,9 +6,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import type { IntentRun } from '../../../activities/spending/intent.activities.ts';
-import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/index.ts';
+import type { EndpointChange, EndpointNext } from '../../../src/domains/delivery/webhooks/endpoint.messages.ts';
 import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { IntentView } from '../../../src/domains/spending/intents/intent.messages.ts';
 import { type IntentStatus, moveIntent } from '../../../src/domains/spending/intents/intent.rules.ts';
@@ -38,7 +39,11 @@ const activities = {
     await holdDecisions;
     if (decided.some(({ causeId }) => causeId === decision.causeId)) return next();
     decided.push(decision);
-    const move = moveIntent({ status, matchedTransactionId: null, isRecurring: false }, decision.decision, false);
+    const move = moveIntent(
+      { status, matchedTransactionId: null, openPaymentId: null, isRecurring: false },
+      decision.decision,
+      false,
+    );
     if (move.outcome !== 'refused') status = move.next;
     return next();
   },
@@ -86,7 +91,7 @@ beforeAll(async () => {
     log: createLogger({ name: 'test-worker', level: 'silent' }),
   });
   temporal = await openTemporal(server.address);
-}, 60_000);
+});
 afterAll(async () => {
   await worker.stop();
   await temporal.close();
@@ -158,7 +163,7 @@ test('ignored signals make it continue as new; the new run handles later ones', 
   });
   await latest(workflowId).signal('decide', 'cancel');
   expect(await latest(workflowId).result()).toMatchObject({ status: 'cancelled' });
-}, 60_000);
+});
 
 test('an update in flight is answered before the run continues as new', async () => {
   const workflowId = await started();
@@ -182,7 +187,7 @@ test('an update in flight is answered before the run continues as new', async ()
   );
   expect(decided.map(({ causeId }) => causeId)).toEqual(['held']);
   await latest(workflowId).terminate();
-}, 60_000);
+});
 
 test('each of many decisions at the boundary is applied once', async () => {
   const workflowId = await started();
@@ -205,7 +210,7 @@ test('each of many decisions at the boundary is applied once', async () => {
   expect(decided).toHaveLength(40);
   expect(new Set(decided.map(({ by }) => by)).size).toBe(40);
   await latest(workflowId).terminate();
-}, 60_000);
+});
 
 test("a subscription's retries go on with a fresh history, and every message that was sent is carried out", async () => {
   const webhookId = newId('webhook');
@@ -229,11 +234,15 @@ test("a subscription's retries go on with a fresh history, and every message tha
     (count) => count >= 40,
   );
   expect(answers).toEqual(Array.from({ length: 20 }, () => ({ deliveries: 1 })));
-  expect(await runIdOf(workflowId)).not.toBe(first);
+  // On a busy machine the waves may leave it no pause before their end.
+  await eventually(
+    () => runIdOf(workflowId),
+    (runId) => runId !== first,
+  );
   isOver = true;
   await latest(workflowId).signal('wake');
   expect(await latest(workflowId).result()).toMatchObject({ webhookId });
-}, 60_000);
+});
 
 /** An update that arrives as the run goes on as new is repeated under its id, as the gateway does. */
 async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
@@ -242,7 +251,8 @@ async function untilTaken<T>(ask: () => Promise<T>): Promise<T> {
       return await ask();
     } catch (error) {
       const why = error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
-      if (attempt === 5 || !why.includes('unexpected workflow task failure')) throw error;
+      if (attempt === 12 || !why.includes('unexpected workflow task failure')) throw error;
+      await sleep(Math.min(25 * 2 ** attempt, 400));
     }
   }
 }

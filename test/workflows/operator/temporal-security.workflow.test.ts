@@ -49,7 +49,7 @@ whereOpenssl('with certificates made by openssl', () => {
     const door = await listening(front);
     stops.push(door.close);
     address = door.address;
-  }, 30_000);
+  });
   afterAll(async () => {
     for (const stop of stops.reverse()) await stop();
   });
@@ -92,7 +92,6 @@ whereOpenssl('with certificates made by openssl', () => {
         await world.close();
       }
     },
-    60_000,
   );
 
   test('a connection without the certificate is refused', async () => {
@@ -108,7 +107,7 @@ whereOpenssl('with certificates made by openssl', () => {
     });
     expect(await trusted.isReachable()).toBe(true);
     await trusted.close();
-  }, 20_000);
+  });
 
   test('an API key goes with every connection, under TLS', async () => {
     const heard = new Set<string | undefined>();
@@ -130,5 +129,5 @@ whereOpenssl('with certificates made by openssl', () => {
     heard.clear();
     await expect(NativeConnection.connect({ address: place, ...security })).rejects.toThrow();
     expect([...heard]).toEqual(['Bearer key-of-a-test']);
-  }, 20_000);
+  });
 });

@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { WorkflowUpdateFailedError } from '@temporalio/client';
-import { signDecision } from '../../../src/domains/identity/approvals/index.ts';
+import { signDecision } from '../../../src/domains/identity/approvals/decision-signature.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -140,7 +140,9 @@ describe('updates that imitate the API', () => {
     const { id, update, approve, read } = await declared(live);
     const tenMinutesAgo = Date.now() - 600_000;
     const expired = await signDecision(vaultOf(live), id, forged, new Date(tenMinutesAgo - 1_000));
-    expect(await update(expired)).toBe('this decision was sealed more than 10 minutes ago; decide again');
+    expect(await update(expired)).toBe(
+      'this request to approve is more than 10 minutes old and was not carried out; call the API again',
+    );
     expect((await read()).status).toBe('pending_approval');
     const other = { ...forged, causeId: 'young' };
     expect(await update(await signDecision(vaultOf(live), id, other, new Date(tenMinutesAgo + 30_000)))).toMatchObject({
@@ -177,4 +179,4 @@ test('forty typed updates at once do not hold the API’s decision up', async ()
     expect.objectContaining({ value: { status: 'approved' } }),
   );
   expect((await read()).status).toBe('approved');
-}, 90_000);
+});

@@ -41,7 +41,7 @@ afterAll(async () => {
   await bursar.stop();
   silent.closeAllConnections();
   silent.close();
-}, 60_000);
+});
 
 const originOf = (server: Server): string => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 const metrics = async (): Promise<string> => (await fetch(metricsUrl)).text();
@@ -64,7 +64,7 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
     expect(text).toMatch(line);
   }
   expect(text).not.toMatch(/\b(ag|own|int|sk)_[a-z0-9]{8,}/);
-}, 30_000);
+});
 
 test('a run whose workflow task fails: the log names it, the metric counts it, and terminating ends it', async () => {
   const temporal = await openTemporal(bursar.ready.temporalAddress);
@@ -89,7 +89,7 @@ test('a run whose workflow task fails: the log names it, the metric counts it, a
   await operator('workflow', 'terminate', '--workflow-id', 'intent/blocked', '--reason', 'cannot continue');
   expect((await blocked.describe()).status.name).toBe('TERMINATED');
   await temporal.close();
-}, 90_000);
+});
 
 test('a reset run continues from its row', async () => {
   const { agents, intents } = clientsOf(await bursar.owner());
@@ -115,13 +115,30 @@ test('a reset run continues from its row', async () => {
   );
   expect(await intents.approveIntent({ params: { id } })).toMatchObject({ status: 'approved' });
   await temporal.close();
-}, 60_000);
+});
 
 /** The commands of temporal-config/README.md. */
 const operator = (...command: string[]): Promise<unknown> =>
   promisify(execFile)(bursar.ready.temporalCli ?? '', [...command, '--address', bursar.ready.temporalAddress]);
 
+/** How long the process takes to end after SIGTERM. The supervisor starts it again. */
+async function stopMs(name: 'worker' | 'api'): Promise<number> {
+  const process = await bursar.child(name);
+  const began = performance.now();
+  await bursar.signal(name, 'SIGTERM');
+  await eventually(
+    async () => isAlive(process),
+    (alive) => !alive,
+  );
+  return performance.now() - began;
+}
+
+const endedByItself = (name: string): string => `${name} ended (code 0), starting it again`;
+
 test('with a receiver that never answers, worker and API end before they would be killed', async () => {
+  // What an idle process needs to end is the machine's time, and not the receiver's.
+  const idleMs = { worker: await stopMs('worker'), api: await stopMs('api') };
+  await bursar.isWell();
   const { agents, webhooks } = clientsOf(await bursar.owner());
   await webhooks.createWebhook({ body: { url: `${originOf(silent)}/`, events: ['*'] } });
   await agents.createAgent({ body: { name: 'buyer' } });
@@ -136,19 +153,11 @@ test('with a receiver that never answers, worker and API end before they would b
   } as never);
   hanging.catch(() => undefined);
   for (const name of ['worker', 'api'] as const) {
-    const process = await bursar.child(name);
-    const began = performance.now();
-    await bursar.signal(name, 'SIGTERM');
-    await eventually(
-      async () => isAlive(process),
-      (alive) => !alive,
-      stopTimes.killMs + 5_000,
-    );
-    expect(performance.now() - began).toBeLessThan(stopTimes.killMs);
+    expect(await stopMs(name)).toBeLessThan(stopTimes.killMs + idleMs[name]);
   }
   await eventually(
     async () => bursar.said.filter((line) => /ended/.test(line)).sort(),
-    (said) => said.join() === 'api ended (code 0), starting it again,worker ended (code 0), starting it again',
+    (said) => said.join() === ['api', 'api', 'worker', 'worker'].map(endedByItself).join(),
   );
   await bursar.isWell();
-}, 120_000);
+}, 240_000);

@@ -1,8 +1,8 @@
 /** execute, from the API through the real workflow to the sandbox's shop and network and back. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, type Refused, sendTo } from '../../../src/client/client.ts';
-import { checkoutArea } from '../../../src/domains/payments/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import { type CheckoutWorld, startCheckoutWorld } from '../../support/checkout-world.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { anIntent, balancesOf, brokenInvariants, type Payer } from '../../support/payments-world.ts';
@@ -44,6 +44,7 @@ describe('execute', () => {
       targetUrl,
       cardId: payer.cardId,
       reason: null,
+      paymentId: null,
     });
     await eventually(
       () => intentOf(intentId),

@@ -4,7 +4,7 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { startWorkerProcess } from '../../../src/main/worker-process.ts';
 import { type OpenTemporal, openTemporal } from '../../support/operator-view.ts';
@@ -16,7 +16,7 @@ let temporal: OpenTemporal;
 beforeAll(async () => {
   world = await startWorld();
   temporal = await openTemporal();
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();
@@ -31,7 +31,7 @@ test('after a start on another port the details of a waiting intent name the new
   const shownWith = async (publicUrl: string): Promise<string> => {
     const worker = await startWorkerProcess({ ...world.config, publicUrl }, process.env.TEST_BUNDLE);
     try {
-      return await eventually(details, (text) => text.includes(`${publicUrl}/approve/`), 20_000);
+      return await eventually(details, (text) => text.includes(`${publicUrl}/approve/`));
     } finally {
       await worker.stop();
     }
@@ -41,7 +41,7 @@ test('after a start on another port the details of a waiting intent name the new
   const token = /approve\/(\w+)/.exec(before)?.[1];
   expect(after).toContain(`http://localhost:15555/approve/${token}`);
   expect(after).not.toContain('8400');
-}, 90_000);
+});
 
 test('the approver’s page and the documentation say that business time is ahead, and only then', async () => {
   const { owner, agentId } = await aPayer(world, { policy: { auto_approve_limit_cents: 100 } });

@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour, minute } from '../../../src/kernel/instant.ts';
 import { startWorkerProcess } from '../../../src/main/worker-process.ts';
@@ -21,7 +21,7 @@ let owner: Owner;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   temporal = await openTemporal();
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();
@@ -379,7 +379,7 @@ test('with Temporal away at the expiry no charge passes, and the cards are froze
   } finally {
     await away.close();
   }
-}, 30_000);
+});
 
 test('policies with an expiry from before it was acted upon get their run by the migration', async () => {
   const agent = await anAgent();

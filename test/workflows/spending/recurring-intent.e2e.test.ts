@@ -20,7 +20,7 @@ beforeAll(async () => {
   owner = await world.owner();
   api = clientsOf(owner);
   await api.fund.fundWallet({ body: { amountEuros: 500 } });
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
 });
