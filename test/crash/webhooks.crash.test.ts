@@ -4,8 +4,8 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { webhooksArea } from '../../src/domains/delivery/index.ts';
-import { policiesArea } from '../../src/domains/spending/policies/index.ts';
+import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
+import { policiesArea } from '../../src/domains/spending/policies/policy.contract.ts';
 import { minute, second } from '../../src/kernel/instant.ts';
 import { type Installation, startInstallation } from '../support/installation.ts';
 import { hanging, type Receiver, startReceiver, status } from '../support/receiver.ts';
@@ -33,7 +33,7 @@ test('killed during retries, each delivery arrives once more after its lease', a
     await owner.client(policiesArea).createPolicy({ body: { name: `Policy ${made}` } });
   }
   const all = async () => (await webhooks.listWebhookDeliveries({ params: { id } })).data;
-  await eventually(all, (shown) => shown.length === deliveries && shown.every(({ attempt }) => attempt === 1), 30_000);
+  await eventually(all, (shown) => shown.length === deliveries && shown.every(({ attempt }) => attempt === 1));
   await site.advance(minute + second);
   await eventually(
     async () => receiver.received('dying').length,

@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await site?.stop();
-}, 60_000);
+});
 
 const made = async (method: string, path: string, body?: unknown, key?: string) => {
   const answer = await call(method, path, body, key);
@@ -94,7 +94,7 @@ const heard = async (event: string, subject: string): Promise<boolean> => {
   );
 };
 
-const isHeard = (event: string, subject: string, withinMs = 10_000) =>
+const isHeard = (event: string, subject: string, withinMs = 45_000) =>
   eventually(() => heard(event, subject), Boolean, withinMs);
 
 async function temporalClient(): Promise<{ client: Client; close(): Promise<void> }> {
@@ -103,11 +103,21 @@ async function temporalClient(): Promise<{ client: Client; close(): Promise<void
   return { client, close: () => connection.close() };
 }
 
-/** What every 503 says: when to come back. */
-function expectAway(told: Answer, withinMs = 11_500): void {
+/** What every 503 says: when to come back. It comes when the API's own limit ends its wait. */
+async function expectAway(told: Answer): Promise<void> {
   expect(told).toMatchObject({ status: 503, body: { error: expect.stringMatching(/repeat with the same/) } });
   expect(Number(told.retryAfter)).toBeGreaterThan(0);
-  expect(told.tookMs).toBeLessThan(withinMs);
+  expect(told.tookMs).toBeLessThan(10_000 + (await withoutWaitMs()));
+}
+
+/**
+ * How long a call takes at most that waits for nothing which is away: two seconds, and on a busy machine twenty times
+ * what the API takes at this moment to say its name.
+ */
+async function withoutWaitMs(): Promise<number> {
+  const names = [await call('GET', '/'), await call('GET', '/'), await call('GET', '/')];
+  for (const { status } of names) expect(status).toBe(200);
+  return Math.max(2_000, ...names.map(({ tookMs }) => 20 * tookMs));
 }
 
 const syncedState = async (cardId: string) =>
@@ -143,15 +153,15 @@ describe('a run that is lost', () => {
     await terminated(`intent/${intent.id}`);
     expect(await call('POST', `/intents/${intent.id}/approve`)).toMatchObject({ status: 200 });
     await becomes(`/intents/${intent.id}`, 'approved');
-  }, 60_000);
+  });
 
   test('is started again by the wake at its deadline', async () => {
     const buyer = await anAgent('buyer');
     const intent = await declared(buyer.id, 80, { ttlMinutes: 10 });
     await terminated(`intent/${intent.id}`);
     expect(await site.advance(11 * 60_000)).toBeGreaterThanOrEqual(1);
-    await isMarkedExpired(intent.id, 10_000);
-  }, 60_000);
+    await isMarkedExpired(intent.id, 45_000); // A rescue would come a minute later.
+  });
 
   test('is rescued when it is overdue and no wake comes', async () => {
     const buyer = await anAgent('buyer');
@@ -160,7 +170,7 @@ describe('a run that is lost', () => {
     // As if that time had passed: moving the clock through the API would also wake the runs.
     await site.sql('update clock set offset_ms = offset_ms + $1', [13 * 60_000]);
     await isMarkedExpired(intent.id, 45_000);
-  }, 90_000);
+  });
 
   test('of a card calls the processor after the next change', async () => {
     const agent = await anAgent('lost card');
@@ -170,7 +180,7 @@ describe('a run that is lost', () => {
       () => syncedState(agent.cardId),
       (state) => state === 'frozen',
     );
-  }, 60_000);
+  });
 });
 
 test('API, worker and sandbox are killed between any two steps of a purchase: it ends right, once', async () => {
@@ -217,6 +227,8 @@ describe('PostgreSQL is killed', () => {
         const key = `traffic-${name}-${count}`;
         const body = { agentId: buyer.id, purpose: key, expectedAmountEuros: 0.01 };
         answers.push({ key, told: await call('POST', '/intents', body, key) });
+        // Each intent is a run that every later test of this file finds open: not as many as a fast machine could make.
+        await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
     const clients = [0, 1, 2, 3].map(client);
@@ -266,7 +278,7 @@ describe('PostgreSQL is killed', () => {
         () => call('GET', '/ledger/verify'),
         () => callBy(site.as('at_test_nobody').send)('GET', '/intents'),
       ];
-      for (const ask of asked) expectAway(await ask());
+      for (const ask of asked) await expectAway(await ask());
       expect((await healthOf(site.apiUrl)).httpStatus).toBe(503);
       standIn = await swipe(buyer.cardId, 900);
       expect(standIn.body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
@@ -329,7 +341,7 @@ describe.each([
       for (const told of brakes) {
         expect(told.status).toBeGreaterThanOrEqual(200);
         expect(told.status).toBeLessThan(300);
-        expect(told.tookMs).toBeLessThan(2_000);
+        expect(told.tookMs).toBeLessThan(await withoutWaitMs());
       }
       expect((await swipe(frozen.cardId, 100)).body).toMatchObject({ decision: 'declined' });
       expect((await swipe(closed.cardId, 100)).body).toMatchObject({ decision: 'declined' });
@@ -343,7 +355,7 @@ describe.each([
         expectedAmountEuros: 70,
       });
       expect(created).toMatchObject({ status: 201, body: { status: 'pending_approval' } });
-      expect(created.tookMs).toBeLessThan(2_000);
+      expect(created.tookMs).toBeLessThan(await withoutWaitMs());
       await isHeard('intent.created', created.body.id);
       await isHeard('agent.frozen', frozen.id);
       await isHeard('intent.denied', denied.id);
@@ -353,7 +365,7 @@ describe.each([
         call('POST', '/checkout/execute', order(approved.id, 500), keys.execute),
         call('POST', '/agents', newAgent, keys.agent),
       ];
-      for (const told of await Promise.all(grants)) expectAway(told);
+      for (const told of await Promise.all(grants)) await expectAway(told);
       expect((await call('GET', `/intents/${waiting.id}`)).body.status).toBe('pending_approval');
 
       await bringBack();
@@ -415,7 +427,6 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   await eventually(
     () => syncedState(frozen.cardId),
     (state) => state === 'frozen',
-    60_000,
   );
   expect(existsSync(join(site.dir, 'temporal.db'))).toBe(true);
   const left = await eventually(

@@ -26,20 +26,21 @@ afterAll(async () => {
   await folder.remove();
 });
 
-const lastLine = 'demo done: 8 of 8 steps';
+const lastLine = 'demo done: 10 of 10 steps';
 
 test('the demo runs to its end on a new folder and again over the same data, and prints no secret', async () => {
   const first = await demo();
   const attested = /recorded as passkey:psk_\w+, attested at/;
   expect(attested.test(first.text)).toBe(hasBrowser);
-  expect(first.text).toContain('wallet 332.50 EUR');
+  expect(first.text).toContain('wallet 227.51 EUR');
   expect(first.text).toMatch(/business time is 32 min ahead of real time, at \d{4}-/);
   const second = await demo({ BURSAR_CHROMIUM: '/nowhere/chromium' });
   expect(second.text).toMatch(/approved through the API by key:key_\w+; .* no Chromium was found/);
-  expect(second.text).toContain('wallet 332.50 EUR');
+  expect(second.text).toContain('wallet 227.51 EUR');
   // It went on where the first one stopped: the same key, ports and owner.
   expect(second.ready).toEqual(first.ready);
-  expect(second.readyToDoneMs).toBeLessThan(30_000);
+  // On an idle machine it takes 6 s; a busy one is compared with itself.
+  expect(second.readyToDoneMs).toBeLessThan(Math.max(30_000, 2 * first.readyToDoneMs));
   for (const { text } of [first, second]) {
     for (const secret of await secretsOf(first.ready)) expect(text.includes(secret)).toBe(false);
     expect(text).not.toMatch(/\b(sk_(sandbox|test|live)_|at_(test|live|dlg)_|whsec_|spt_)\w/);
@@ -82,7 +83,7 @@ async function demo(
   running.delete(child);
   if (code !== 0) throw new Error(`the demo ended with ${code}:\n${out}\n${err}`);
   expect(out.trimEnd().split('\n').at(-1)).toBe(lastLine);
-  expect(out.match(/^\d of 8 {2}/gm)).toHaveLength(8);
+  expect(out.match(/^\d+ of 10 {2}/gm)).toHaveLength(10);
   expect(children).toHaveLength(5);
   expect(children.filter(isAlive)).toEqual([]);
   expect(existsSync(join(folder.dir, 'ready.json'))).toBe(false);

@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from '@jest/globals';
+import { waitUntil } from '../../src/supervisor/launch.ts';
 import { testFolder } from './folder.ts';
 
 const lockfile = {
@@ -16,7 +17,7 @@ const lockfile = {
 };
 
 /** A project with its own copy of the bootstrap, and an npm that installs what the lockfile says. */
-async function project({ npmFails = false, npmTakesMs = 0 } = {}) {
+async function project({ npmFails = false, npmTakesMs = 0, npmWaits = false } = {}) {
   const dir = await testFolder();
   const bootstrap = join(dir, 'src/main/bootstrap.mjs');
   await mkdir(join(dir, 'src/main'), { recursive: true });
@@ -30,7 +31,8 @@ async function project({ npmFails = false, npmTakesMs = 0 } = {}) {
 const fs = require('fs');
 fs.appendFileSync('calls', process.argv.slice(2).join(' ') + '\\n');
 console.log('npm talks');
-setTimeout(() => {
+const install = () => {
+  if (${npmWaits} && !fs.existsSync('may-install')) return void setTimeout(install, 20);
   if (${npmFails}) process.exit(1);
   fs.rmSync('node_modules', { recursive: true, force: true });
   fs.mkdirSync('node_modules/.bin', { recursive: true });
@@ -38,7 +40,8 @@ setTimeout(() => {
   const { packages } = JSON.parse(fs.readFileSync('package-lock.json'));
   const here = Object.entries(packages).filter(([path, { os }]) => path && !os);
   fs.writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(here) }));
-}, ${npmTakesMs});
+};
+setTimeout(install, ${npmTakesMs});
 `;
   await writeFile(join(dir, 'bin/npm'), npm, { mode: 0o755 });
   const lock = (packages: object) => writeFile(join(dir, 'package-lock.json'), JSON.stringify({ packages }));
@@ -89,10 +92,18 @@ describe('bootstrap', () => {
   });
 
   test('of two at once one installs and the other waits for it', async () => {
-    const { run, calls } = await project({ npmTakesMs: 700 });
-    const both = await Promise.all([run(), run()]);
-    expect(await calls()).toBe(1);
-    expect(both.map(({ stderr }) => stderr).join('')).toContain('waiting for it');
+    const { dir, bootstrap, env, run, calls } = await project({ npmWaits: true });
+    const first = run();
+    await waitUntil('npm', async () => (await calls()) === 1, { withinMs: 60_000 });
+    const second = spawn(process.execPath, [bootstrap], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    let said = '';
+    second.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+      said += chunk;
+    });
+    await waitUntil('the second', async () => said.includes('waiting for it'), { withinMs: 60_000 });
+    await writeFile(join(dir, 'may-install'), '');
+    await Promise.all([first, once(second, 'exit')]);
+    expect([second.exitCode, await calls()]).toEqual([0, 1]);
   });
 
   test('the lock of an installation that was killed is taken over', async () => {

@@ -1,12 +1,20 @@
 /** One supervisor over a folder; only its own leftovers are stopped. @module */
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { hasExited } from '../../src/supervisor/launch.ts';
-import { claimDataDir, isAlive, processMark, runningSupervisor, stopOrphans } from '../../src/supervisor/pids.ts';
+import {
+  AlreadyRunningError,
+  claimDataDir,
+  isAlive,
+  processMark,
+  runningSupervisor,
+  stopOrphans,
+} from '../../src/supervisor/pids.ts';
 import { testFolder } from './folder.ts';
 
 const steps = [
@@ -40,14 +48,32 @@ describe('pids.json', () => {
   });
 
   test('a dead supervisor is replaced by exactly one of many, which gets the list of its processes', async () => {
-    const dir = await testFolder();
     const dead = await endedProcess();
     const child = { name: 'api', pid: 99_999_999, startedAt: 'never' };
-    await writeFile(join(dir, 'pids.json'), JSON.stringify({ supervisor: dead, children: [child] }));
-    const results = await Promise.allSettled(Array.from({ length: 8 }, () => claimDataDir(dir)));
-    const claims = results.filter((result) => result.status === 'fulfilled');
-    expect(claims).toHaveLength(1);
-    expect(claims[0]?.value.orphans).toEqual([child]);
+    for (let round = 0; round < 20; round++) {
+      const dir = await testFolder();
+      await writeFile(join(dir, 'pids.json'), JSON.stringify({ supervisor: dead, children: [child] }));
+      const results = await Promise.allSettled(Array.from({ length: 8 }, () => claimDataDir(dir)));
+      const claims = results.filter((result) => result.status === 'fulfilled');
+      expect(claims).toHaveLength(1);
+      expect(claims[0]?.value.orphans).toEqual([child]);
+      for (const result of results)
+        if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(AlreadyRunningError);
+    }
+  });
+
+  test('a start that dies while it replaces a dead supervisor is followed by the next, and no file is left', async () => {
+    const dir = await testFolder();
+    const dead = await endedProcess();
+    const contents = JSON.stringify({ supervisor: dead, children: [] });
+    await writeFile(join(dir, 'pids.json'), contents);
+    const digest = createHash('sha256').update(contents).digest('hex').slice(0, 16);
+    await writeFile(join(dir, `pids.json.retiring-${digest}-1`), JSON.stringify(dead));
+    const claim = await claimDataDir(dir);
+    expect(await runningSupervisor(dir)).toBe(process.pid);
+    await claim.orphansStopped();
+    await claim.release();
+    expect((await readdir(dir)).filter((name) => name.startsWith('pids.json'))).toEqual([]);
   });
 
   test('a start that dies before it stopped the orphans leaves them to the next', async () => {

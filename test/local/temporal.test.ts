@@ -86,7 +86,7 @@ describe('temporal-setup', () => {
       return Number(count);
     };
     await setUpTemporal({ address: temporal.address, namespace: 'bursar' });
-    await waitUntil('no probe is left', async () => (await probes()) === 0, { withinMs: 20_000 });
+    await waitUntil('no probe is left', async () => (await probes()) === 0, { withinMs: 60_000 });
     await connection.close();
   });
 
@@ -102,7 +102,7 @@ describe('temporal-setup', () => {
     await setUpTemporal({ address: temporal.address, namespace: 'cloud' });
     expect(await setUpTemporal({ address, namespace: 'cloud' })).toContain('has all 4 search attributes');
     await cloud.close();
-  }, 60_000);
+  });
 });
 
 const day = 86_400;

@@ -83,10 +83,29 @@ describe('purchases', () => {
     expect([world.bursar.of('authorizations').length, world.bursar.of('clearings').length]).toEqual([1, 1]);
   });
 
+  test('by payment token: its card is charged, and Bursar sees the token', async () => {
+    const expiresAt = new Date(Date.now() + 60_000).toISOString();
+    const order = { cardRef, merchantId: 'acme', ceilingCents: 2_000, expiresAt };
+    const { body: minted } = await world.send('POST', '/processor/tokens', order, 'mint');
+    const { paymentToken } = minted;
+    const merchant = { id: 'acme', name: 'Acme' };
+    const [first, again] = await Promise.all([
+      purchase({ cardRef: undefined, paymentToken, merchant }, 'k'),
+      purchase({ cardRef: undefined, paymentToken, merchant }, 'k'),
+    ]);
+    expect(first).toMatchObject({ status: 200, body: { decision: 'approved' } });
+    expect(again).toEqual(first);
+    const sent = world.bursar.of('authorizations').map(({ body }) => body);
+    expect(sent).toEqual([expect.objectContaining({ cardRef, token: paymentToken, amountCents: 2_000 })]);
+    const unknown = await purchase({ cardRef: undefined, paymentToken: 'spt_unknown' });
+    expect(unknown).toEqual({ status: 404, body: { error: 'no such payment token' } });
+  });
+
   test.each([
     ['an unknown card', { cardRef: 'pc_nothing' }, 404],
     ['an unknown cardId', { cardRef: undefined, cardId: 'ca_nothing' }, 404],
     ['both names', { cardId: 'ca_known' }, 400],
+    ['a card and a payment token', { paymentToken: 'spt_1' }, 400],
     ['neither name', { cardRef: undefined }, 400],
     ['an unknown shop', { merchant: 'corner-shop' }, 400],
     ['a merchant without a name', { merchant: { mcc: '5812' } }, 400],
@@ -175,6 +194,12 @@ test('no token, key or secret is logged, whatever happens', async () => {
 });
 
 describe('stand-in', () => {
+  beforeEach(async () => {
+    await world.stop();
+    world = await startWorld({ decisionTimeoutMs: 400 });
+    cardRef = await world.issue('ca_known');
+  });
+
   test.each([
     ['is slow', { status: 200, body: {}, afterMs: 600 }],
     ['hangs up', { status: 200, hangUp: true }],

@@ -198,7 +198,7 @@ test('killed again and again under purchases: every order ends paid by one autho
   const asked = orders.map(({ order }) => order.amountCents);
   expect([amounts('authorizations'), amounts('clearings')]).toEqual([asked, asked]);
   expect([bursar.of('reversals'), bursar.badlySigned]).toEqual([[], []]);
-}, 60_000);
+});
 
 test('configured answers and received deliveries of a receiver survive a kill', async () => {
   const before = await start();

@@ -18,7 +18,7 @@ export async function startWorld(options: Partial<SandboxOptions> = {}) {
       clockKey,
       outbound,
       log: pino({ level: 'silent' }),
-      decisionTimeoutMs: 400,
+      decisionTimeoutMs: 30_000, // A busy machine answers late; the stand-in's own tests shorten it.
       pollMs: 20,
       clockPollMs: 20,
       ...options,

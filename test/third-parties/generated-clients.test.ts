@@ -1,11 +1,9 @@
 /**
  * Goal: clients generated from the document compile, strictly, and buy something. Method: each generator has a folder in
- * `clients/` with a lockfile and a compiler of its own; a program that knows only the generated code is compiled and run
+ * `clients/` with a lockfile and their own compiler; a program that knows only the generated code is compiled and run
  * against a real world. A wrong program must not compile.
  * @module
  */
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { copyFile, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { openApiDocument } from '../../src/dev/documents.ts';
 import { startWorld, type World } from '../support/world.ts';
+import { install, run } from './install.ts';
 
 type Generator = {
   readonly folder: string;
@@ -73,18 +72,3 @@ describe.each(generators)('$folder', ({ folder, generate: [generator = '', ...pa
     expect((await compile()).output).toMatch(/purchase\.ts.*colour/s);
   }, 120_000);
 });
-
-async function install(folder: string): Promise<void> {
-  if (existsSync(join(folder, 'node_modules', '.package-lock.json'))) return;
-  const { code, output } = await run('npm', ['ci', '--prefix', folder, '--no-audit', '--no-fund'], folder);
-  if (code !== 0) throw new Error(`the generator cannot be installed: npm ci in ${folder} ended so:\n${output}`);
-}
-
-/** Its exit code, and what both streams received. */
-function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
-  return new Promise((resolve) => {
-    execFile(command, args, { cwd }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: `${stdout}${stderr}` });
-    });
-  });
-}

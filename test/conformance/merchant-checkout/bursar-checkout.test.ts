@@ -110,12 +110,21 @@ describe('shops that do not behave', () => {
     ['broken JSON', { status: 200, headers: mediaType, body: '{' }, 'not_an_offer'],
     ['70 KB', { status: 200, headers: mediaType, body: `{"x":"${'x'.repeat(70_000)}"}` }, 'not_an_offer'],
     ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' } }, 'not_an_offer'],
-    ['402', { status: 402 }, 'not_an_offer'],
     ['503', { status: 503 }, 'unreachable'],
     ['nothing', { status: 200, hangUp: true }, 'unreachable'],
   ])('%s is no offer', async (_what, answer, reason) => {
     shop.answerWith(answer);
     expect(await checkout.readOffer(shop.url)).toEqual({ outcome: 'no_offer', reason });
+  });
+
+  test('402 is passed on with the lines of its challenge, and without its body', async () => {
+    shop.answerWith({ status: 402, body: 'x'.repeat(70_000), headers: { 'www-authenticate': 'Payment id="1"' } });
+    expect(await checkout.readOffer(shop.url)).toEqual({
+      outcome: 'payment_required',
+      authenticate: ['Payment id="1"'],
+    });
+    shop.answerWith({ status: 402 });
+    expect(await checkout.readOffer(shop.url)).toEqual({ outcome: 'payment_required', authenticate: [] });
   });
 
   const pay = () =>

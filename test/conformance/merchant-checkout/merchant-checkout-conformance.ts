@@ -25,7 +25,7 @@ export function merchantCheckoutConformance(name: string, makeHarness: () => Pro
 
     const offerAt = async (url: string): Promise<CheckoutOffer> => {
       const offer = await harness.checkout.readOffer(url);
-      if (offer.outcome !== 'offer') throw new Error(`no offer: ${offer.reason}`);
+      if (offer.outcome !== 'offer') throw new Error(`no offer: ${JSON.stringify(offer)}`);
       return offer;
     };
     const payment = (offer: CheckoutOffer, paymentToken: string, idempotencyKey: string) => ({

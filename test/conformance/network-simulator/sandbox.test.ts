@@ -11,7 +11,7 @@ import { networkSimulatorConformance } from './network-simulator-conformance.ts'
 const closedUrl = 'http://127.0.0.1:9';
 
 networkSimulatorConformance('sandbox', async () => {
-  const world = await startWorld();
+  const world = await startWorld({ decisionTimeoutMs: 2_000 });
   const outbound = createOutbound({ allowedOrigins: [world.url, closedUrl] });
   const declined = { decision: 'declined', approvedCents: 0, transactionId: 'tx_declined', rule: 'daily_limit' };
   return {
@@ -22,7 +22,7 @@ networkSimulatorConformance('sandbox', async () => {
     answers: (how) => {
       world.bursar.answering = (message) => {
         if (message.kind !== 'authorizations') return undefined;
-        if (how === 'too late') return { ...approves(message), afterMs: 600 };
+        if (how === 'too late') return { ...approves(message), afterMs: 4_000 };
         return how === 'approves' ? approves(message) : { status: 200, body: declined };
       };
     },

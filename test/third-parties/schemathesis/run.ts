@@ -8,7 +8,7 @@ import { spawn } from 'node:child_process';
 import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keysArea } from '../../../src/domains/identity/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { type Installation, startInstallation } from '../../support/installation.ts';
 import type { Owner } from '../../support/world.ts';
 import { configurationOf, type Document, type KnownValues } from './configuration.ts';

@@ -1,6 +1,6 @@
 /** What throwaway owners have, by noun: ids that exist, addresses and words that fit. @module */
 import { randomUUID } from 'node:crypto';
-import { keysArea } from '../../../src/domains/identity/index.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { clientsOf, recordsOf } from '../../support/factories/records.ts';
 import type { Installation } from '../../support/installation.ts';

@@ -1,0 +1,347 @@
+/**
+ * A seeded history of machine payments on a whole installation: intents, payments at merchants that cheat, credentials
+ * that an agent presents itself, repeats, lost answers, operators, reversals and moves of the clock, while API, worker
+ * and sandbox are killed. What must hold afterwards is in `mpp-checks.ts`.
+ * @module
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isAlive } from '../../src/supervisor/pids.ts';
+import { type Random, randomFrom } from '../load/random.ts';
+import type { ChildName, Installation } from '../support/installation.ts';
+import { eventually, type Owner } from '../support/world.ts';
+import { type CheatingMerchant, manners } from './cheating-merchant.ts';
+
+export const tolerancePercent = 5;
+const fundedEuros = 50_000;
+const agentCount = 4;
+
+type Buyer = { readonly agentId: string; readonly cardId: string };
+type Declared = { readonly id: string; readonly cents: number; readonly buyer: Buyer; asked: number };
+type Paid = { readonly body: object; readonly key: string };
+type Answer = { readonly status: number; readonly body: Record<string, unknown> };
+
+export type History = {
+  readonly site: Installation;
+  readonly merchant: CheatingMerchant;
+  readonly owner: Owner;
+  readonly buyers: readonly Buyer[];
+};
+export type Course = { readonly seed: number; readonly steps: number; readonly deaths: number; readonly lanes: number };
+export type Figures = {
+  readonly steps: number;
+  readonly kills: Readonly<Record<string, number>>;
+  readonly did: Readonly<Record<string, number>>;
+  /** One sentence for each kind of refusal. */
+  readonly refusals: Readonly<Record<string, string>>;
+  readonly tookMs: number;
+};
+
+export async function openHistory(site: Installation, merchant: CheatingMerchant): Promise<History> {
+  merchant.sellsFor(site.sandboxUrl);
+  const owner = await site.owner();
+  const call = callOf(site, owner.key);
+  await succeed(call('POST', '/fund', { amountEuros: fundedEuros }));
+  // The history leaves intents open: it is not about limits.
+  await site.sql(
+    `insert into owner_limits (owner_id, name, most, updated_at)
+     select $1, unnest(array['open_intents', 'waiting_intents']), 1000000, now()`,
+    [owner.ownerId],
+  );
+  const buyers: Buyer[] = [];
+  for (let number = 0; number < agentCount; number++) {
+    const agent = await succeed(call('POST', '/agents', { name: `Buyer ${number}` }));
+    const terms = { dailyLimitEuros: 100_000, monthlyLimitEuros: 1_000_000, amountTolerancePercent: tolerancePercent };
+    await succeed(call('PATCH', `/policies/agent/${agent.id}`, { ...terms, requireIntent: true }));
+    buyers.push({ agentId: String(agent.id), cardId: String(agent.cardId) });
+  }
+  return { site, merchant, owner, buyers };
+}
+
+async function succeed(answering: Promise<Answer>): Promise<Record<string, unknown>> {
+  const { status, body } = await answering;
+  if (status < 200 || status > 299) throw new Error(`${status} ${JSON.stringify(body)}`);
+  return body;
+}
+
+type Call = (
+  method: string,
+  path: string,
+  body?: object,
+  given?: { key?: string; withinMs?: number },
+) => Promise<Answer>;
+
+/** Status 0 = no answer: the process is gone, or the caller did not wait for it. */
+function callOf(site: Installation, token: string | undefined, ownerId = ''): Call {
+  return async (method, path, body, { key = randomUUID(), withinMs = 40_000 } = {}) => {
+    const who: Record<string, string> =
+      token === undefined
+        ? { 'X-Dashboard-Secret': site.ready.dashboardSecret, 'X-Owner-Id': ownerId }
+        : { Authorization: `Bearer ${token}` };
+    try {
+      const response = await fetch(`${site.apiUrl}${path}`, {
+        method,
+        headers: {
+          ...who,
+          'Content-Type': 'application/json',
+          ...(method === 'GET' ? {} : { 'Idempotency-Key': key }),
+        },
+        signal: AbortSignal.timeout(withinMs),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+    } catch (error) {
+      return { status: 0, body: { error: String(error) } };
+    }
+  };
+}
+
+export async function playHistory(history: History, course: Course): Promise<Figures> {
+  const from = performance.now();
+  const play = player(history);
+  const killer = startKiller(history.site, course);
+  let next = 0;
+  const lane = async () => {
+    while (next < course.steps) {
+      const step = next++;
+      await killer.isOnTime(step);
+      await isAnswering(history.site); // A step that meets a dead API is none.
+      await play.step(randomFrom(course.seed + step));
+    }
+  };
+  await Promise.all(Array.from({ length: course.lanes }, lane));
+  const kills = await killer.end();
+  return { steps: next, kills, ...play.figures(), tookMs: performance.now() - from };
+}
+
+function player({ site, merchant, owner, buyers }: History) {
+  const call = callOf(site, owner.key);
+  const operator = callOf(site, undefined, owner.ownerId);
+  const intents: Declared[] = [];
+  const paid: Paid[] = [];
+  const did: Record<string, number> = {};
+  const refusals: Record<string, string> = {};
+  const count = (what: string, answer?: Answer) => {
+    did[what] = (did[what] ?? 0) + 1;
+    if (answer !== undefined && answer.status >= 400) refusals[what] ??= String(answer.body.error);
+  };
+
+  const declare = async (random: Random): Promise<void> => {
+    const buyer = random.pick(buyers);
+    const cents = 100 + random.below(1_900);
+    const body = { agentId: buyer.agentId, purpose: 'a report', expectedAmountEuros: cents / 100 };
+    const answer = await call('POST', '/intents', body);
+    count(`declare ${answer.status}`, answer);
+    if (answer.status === 201 && answer.body.status === 'approved')
+      intents.push({ id: String(answer.body.id), cents, buyer, asked: 0 });
+  };
+
+  /** Mostly the intent that was paid for least; often enough one that is paid, under way or unknown. */
+  const anIntent = (random: Random): Declared | undefined => {
+    if (intents.length === 0) return undefined;
+    if (random.chance(0.35)) return random.pick(intents.slice(-20));
+    return intents.reduce((least, one) => (one.asked < least.asked ? one : least));
+  };
+
+  const priceOf = (random: Random, cents: number): number =>
+    random.pick([cents, cents, cents, cents, Math.floor(cents * 0.5) + 1, Math.floor(cents * 1.04), cents * 2]);
+
+  const pay = async (random: Random): Promise<void> => {
+    const intent = anIntent(random);
+    if (intent === undefined) return declare(random);
+    intent.asked++;
+    const url = random.chance(0.2)
+      ? `${site.sandboxUrl}/paid/${random.pick(['sandbox-stumbles', 'sandbox-no-receipt', 'sandbox-raises'])}?amountCents=${intent.cents}`
+      : merchant.urlOf(random.pick(manners), priceOf(random, intent.cents));
+    const order = { body: { url, intentId: intent.id, cardId: intent.buyer.cardId }, key: randomUUID() };
+    paid.push(order);
+    await send(random, order, 'pay');
+    if (random.chance(0.15)) await send(random, order, 'pay repeated');
+  };
+
+  const send = async (random: Random, { body, key }: Paid, what: string): Promise<void> => {
+    const isImpatient = random.chance(0.4);
+    const answer = await call('POST', '/v1/mpp/pay', body, {
+      key,
+      withinMs: isImpatient ? 50 + random.below(1_500) : 15_000,
+    });
+    const { status } = answer;
+    count(`${what} ${status === 200 ? answer.body.status : status === 0 ? 'lost' : status}`, answer);
+  };
+
+  const repeat = async (random: Random): Promise<void> => {
+    if (paid.length > 0) await send(random, random.pick(paid.slice(-30)), 'pay repeated');
+  };
+
+  /** The agent gets a credential and presents it itself, twice, to a merchant of the sandbox. */
+  const present = async (random: Random): Promise<void> => {
+    const intent = anIntent(random);
+    if (intent === undefined) return declare(random);
+    intent.asked++;
+    const url = `${site.sandboxUrl}/paid/sandbox-api?amountCents=${intent.cents}`;
+    const challenge = await fetch(url).then(
+      (answer) => answer.headers.get('www-authenticate'),
+      () => null,
+    );
+    if (challenge === null) return count('present: no challenge');
+    const order = { challenge, intentId: intent.id, cardId: intent.buyer.cardId };
+    const minted = await call('POST', '/v1/mpp/credentials/mint', order);
+    count(`mint ${minted.status}`, minted);
+    if (minted.status !== 201) return;
+    const headers = { Authorization: `Payment ${minted.body.credential}` };
+    const presented = await Promise.allSettled([fetch(url, { headers }), fetch(url, { headers })]);
+    for (const one of presented) count(`present ${one.status === 'fulfilled' ? one.value.status : 'lost'}`);
+  };
+
+  const resolve = async (random: Random): Promise<void> => {
+    const [payment] = await site.sql<{ id: string }>(
+      `select id from mpp_payments where owner_id = $1 and status in ('accepted', 'unknown') order by random() limit 1`,
+      [owner.ownerId],
+    );
+    if (payment === undefined) return pay(random);
+    const outcome = random.pick(['paid', 'not-paid']);
+    const key = randomUUID();
+    const asked = [1, 2].map(() => operator('POST', `/v1/mpp/payments/${payment.id}/resolve`, { outcome }, { key }));
+    for (const answer of await Promise.all(asked)) count(`resolve ${outcome} ${answer.status}`, answer);
+  };
+
+  const cancel = async (random: Random): Promise<void> => {
+    const intent = anIntent(random);
+    if (intent === undefined) return declare(random);
+    const answer = await call('POST', `/intents/${intent.id}/cancel`);
+    count(`cancel ${answer.status}`, answer);
+  };
+
+  /** A charge is taken back, so that its intent can be paid again. */
+  const reverse = async (random: Random): Promise<void> => {
+    const charges = await site.sql<{ id: string }>(
+      `select authorization_id as id from transactions where owner_id = $1 and rail = 'mpp'
+         and status in ('pending', 'completed') and authorization_id is not null order by id desc limit 5`,
+      [owner.ownerId],
+    );
+    if (charges.length === 0) return pay(random);
+    const answer = await fetch(`${site.sandboxUrl}/network/reverse`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ authorizationId: random.pick(charges).id }),
+    }).catch(() => undefined);
+    count(`reverse ${answer?.status ?? 'lost'}`);
+  };
+
+  const moveClock = async (random: Random): Promise<void> => {
+    const moved = await site.advance(random.pick([1_000, 61_000, 600_000])).then(
+      () => 'done',
+      () => 'lost',
+    );
+    count(`clock ${moved}`);
+  };
+
+  const kinds = (
+    [
+      [25, declare],
+      [40, pay],
+      [8, repeat],
+      [8, present],
+      [8, resolve],
+      [3, cancel],
+      [4, reverse],
+      [4, moveClock],
+    ] as const
+  ).flatMap(([weight, run]) => Array.from({ length: weight }, () => run));
+
+  return {
+    figures: () => ({ did, refusals }),
+    step: (random: Random): Promise<void> => random.pick(kinds)(random),
+  };
+}
+
+/** Kills evenly over the steps, each victim at a random moment; no step overtakes the kills by much. */
+function startKiller(site: Installation, { seed, steps, deaths }: Course) {
+  const random = randomFrom(seed);
+  const kills: Record<string, number> = {};
+  const apart = steps / (deaths + 1);
+  const isOver = new AbortController();
+  let reached = 0;
+  let killed = 0;
+  const running = (async () => {
+    while (killed < deaths) {
+      await eventually(
+        async () => reached >= Math.min(steps, Math.round(apart * (killed + 1))) || isOver.signal.aborted,
+        Boolean,
+        600_000,
+      );
+      const victim = random.pick<ChildName>(['worker', 'worker', 'api', 'sandbox']);
+      await isUp(site, victim);
+      await sleep(random.below(800));
+      await site.kill(victim);
+      kills[victim] = (kills[victim] ?? 0) + 1;
+      killed++;
+      if (victim === 'api') await expireLeases(site);
+    }
+  })();
+  return {
+    isOnTime: async (step: number): Promise<void> => {
+      reached = Math.max(reached, step);
+      const due = Math.floor(step / apart) - 2;
+      if (killed >= due) return;
+      await Promise.race([running, eventually(async () => killed >= due, Boolean, 120_000)]);
+    },
+    end: async () => {
+      isOver.abort();
+      await running;
+      return kills;
+    },
+  };
+}
+
+async function isUp(site: Installation, name: ChildName): Promise<void> {
+  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/health` }[name as string];
+  await eventually(
+    async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
+    Boolean,
+    60_000,
+  );
+}
+
+const isAnswering = (site: Installation) =>
+  eventually(async () => (await fetch(`${site.apiUrl}/`).catch(() => undefined))?.ok, Boolean, 60_000);
+
+/** Expires the reservations of the dead API, which would take a minute of real time; waits for its last write first. */
+async function expireLeases(site: Installation): Promise<void> {
+  await eventually(
+    () => site.sql(`select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle'`),
+    (open) => open.length === 0,
+  );
+  await site.sql('update idempotency set lease_until = now() where lease_until > now() and status is null');
+}
+
+/** No payment is on its way, no message waits, and nothing is held. */
+export async function isQuiet({ site, merchant }: History, withinMs = 120_000): Promise<void> {
+  await site.isWell();
+  await merchant.isDone();
+  await eventually(
+    async () =>
+      (
+        await site.sql<Record<string, number>>(
+          `select (select count(*)::int from mpp_payments
+               where status in ('requested', 'challenged', 'allowed', 'minted', 'presenting')) as payments,
+             (select count(*)::int from mpp_payments where status <> 'paid' and charge_outcome = 'approved') as charges,
+             (select count(*)::int from transactions where held_cents > 0) as held,
+             (select count(*)::int from workflow_runs where wanted_wake) as wakes,
+             (select count(*)::int from unsealed_journals) as unsealed`,
+        )
+      )[0] ?? {},
+    (left) => Object.values(left).every((count) => count === 0),
+    withinMs,
+  );
+}
+
+/** Every payment has its outcome; the time for it has come. */
+export async function isSettled(history: History): Promise<void> {
+  await eventually(
+    () => history.site.sql(`select id from mpp_payments where status in ('accepted', 'unknown')`),
+    (waiting) => waiting.length === 0,
+    120_000,
+  );
+  await isQuiet(history);
+}
