@@ -1,6 +1,6 @@
 /**
- * Records, during a test run, which refusals and which events each published operation caused: each new one is a line
- * of a file. At the end of the run the lines are compared with the contracts.
+ * Records, during a test run, which refusals, events and calls of the card network each published operation caused: each
+ * new one is a line of a file. At the end of the run the lines are compared with the contracts.
  * @module
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -12,7 +12,8 @@ import type { ErrorCode } from '../../src/kernel/errors.ts';
 import type { Actor, Cause } from '../../src/platform/cause.ts';
 
 type Asked = { method: string; originalUrl?: string; params?: Readonly<Record<string, string>> };
-type Finished = { request: Asked; response: { statusCode: number; getHeader(name: string): unknown } };
+type Answer = { statusCode: number; getHeader(name: string): unknown; once(event: 'close', then: () => void): void };
+type Finished = { request: Asked; response: Answer };
 type Recorder = (message: unknown) => void;
 /** Answers which of these ids are events of the database. */
 type CommittedOf = (ids: readonly string[]) => Promise<readonly string[]>;
@@ -21,6 +22,8 @@ type Recorded = {
   readonly name: string;
   /** The request whose handler recorded the event; undefined for a step of a workflow and for a background loop. */
   readonly request: Asked | undefined;
+  /** A line for the call that had the card network make `request`. */
+  readonly behind: string | undefined;
   readonly cause: Cause;
 };
 
@@ -29,6 +32,8 @@ const written = new Set<string>();
 const calls = new Map<string, string>();
 /** By the event's id. */
 const recorded = new Map<string, Recorded>();
+/** What is being answered. */
+const open = new Set<Finished>();
 /** The request that the running code serves. */
 const served = new AsyncLocalStorage<Asked>();
 
@@ -40,7 +45,13 @@ function addLine(file: string, line: string): void {
 
 /** Records for one test file. */
 export function recordAnswers(file: string): void {
-  subscribeOnce('http.server.request.start', (message) => served.enterWith((message as Finished).request));
+  subscribeOnce('http.server.request.start', (message) => {
+    const call = message as Finished;
+    const { request, response } = call;
+    served.enterWith(request);
+    open.add(call);
+    response.once('close', () => open.delete(call));
+  });
   subscribeOnce('http.server.response.finish', (message) => {
     const { request, response } = message as Finished;
     if (request.params === undefined) return;
@@ -51,8 +62,20 @@ export function recordAnswers(file: string): void {
   });
   subscribeOnce('bursar.changes', (message) => {
     const { cause, events } = message as PublishedChanges;
-    for (const { id, name } of events) recorded.set(id, { name, request: served.getStore(), cause });
+    const request = served.getStore();
+    const behind = callBehind(request, cause);
+    for (const { id, name } of events) recorded.set(id, { name, request, behind, cause });
   });
+}
+
+/** The call for which the network makes `request`: still being answered, or answered before. */
+function callBehind(request: Asked | undefined, { requestId }: Cause): string | undefined {
+  if (request === undefined) return undefined;
+  const behind = [...open].find(({ response }) => response.getHeader('X-Request-Id') === requestId);
+  if (behind?.request === request) return undefined;
+  if (behind !== undefined) return `carried out by ${calledBy(request)}: ${calledBy(behind.request)}`;
+  const earlier = calls.get(requestId);
+  return earlier === undefined ? undefined : `followed by ${calledBy(request)}: ${earlier}`;
 }
 
 /** The subscriber of the test file before it in this process is removed with its modules. */
@@ -70,6 +93,7 @@ export async function recordEvents(file: string, committedOf: CommittedOf): Prom
     recorded.delete(id);
     const called = event && firedBy(event);
     if (called !== undefined) addLine(file, `fired ${event?.name} ${called}`);
+    if (event?.behind !== undefined) addLine(file, event.behind);
   }
 }
 
@@ -86,9 +110,11 @@ function firedBy({ request, cause }: Recorded): string | undefined {
 const isCaller: Readonly<Record<Actor['kind'], boolean>> = {
   key: true,
   agent: true,
+  merchant: true,
   passkey: true,
   'approval-link': true,
   dashboard: true,
+  command: false,
   network: false,
   signal: false,
   policy: false,
@@ -111,75 +137,133 @@ function placeOf({ originalUrl = '', params = {} }: Asked): string {
 
 /** A sentence for each difference between the contracts and the answers and events of a run of all tests. */
 export async function contractFaults(file: string): Promise<string[]> {
-  const refusals = await neverSeen(file);
+  const operations = await publishedPromises();
+  const lines = linesOf(file);
   return [
-    ...refusals.map((refusal) => `no test provoked the declared refusal ${refusal}`),
-    ...(await eventFaults(file)),
+    ...compareRefusals(operations, lines),
+    ...compareEvents(operations, lines),
+    ...compareNetworkCalls(operations, lines),
   ];
 }
 
-/** `POST /agents/{id}/fund (fundAgent) invalid_state`, for each refusal of a published operation that no test caused. */
-async function neverSeen(file: string): Promise<string[]> {
-  // Not at the top: before each test file that would load every contract.
-  const { publishedAreas } = await import('../../src/main/modules/index.ts');
-  const { labelOf, statusOf } = await import('../../src/http/error-codes.ts');
-  const { pathsOf } = await import('../../src/http/route.ts');
-  const lines = new Set(linesOf(file));
-  return publishedAreas.flatMap((area) =>
-    Object.entries(area.operations).flatMap(([name, operation]: [string, Operation]) => {
-      const method = operation.method.toUpperCase();
-      const paths = pathsOf(area, operation);
-      const isSeen = (code: ErrorCode) =>
-        paths.some((path) => lines.has(`${method} ${path || '/'} ${statusOf[code]} ${labelOf(code)}`));
-      return promised(operation)
-        .filter((code) => !isSeen(code))
-        .map((code) => `${method} ${area.base}${operation.path} (${name}) ${code}`);
-    }),
-  );
-}
-
-/** An operation as the comparison of events needs it. */
-export type Firing = {
+/** What an operation promises about its refusals, its events and the card network. */
+export type Promised = {
   readonly name: string;
   /** `POST /agents`, under each of its paths. */
   readonly calls: readonly string[];
+  /** `403 policy_denied`: each refusal that it may answer. */
+  readonly refusals: readonly string[];
+  /** Of these, each that a test must provoke: those of its contract, and those of the edge that differ between operations. */
+  readonly provoked: readonly string[];
   readonly fires: readonly string[];
+  /** Names of operations. */
+  readonly networkCalls: readonly string[];
 };
 
-/** A sentence for each event that an operation fired and its contract does not name, and for each it names in vain. */
-async function eventFaults(file: string): Promise<string[]> {
+async function publishedPromises(): Promise<Promised[]> {
+  // Not at the top: before each test file that would load every contract.
   const { publishedAreas } = await import('../../src/main/modules/index.ts');
+  const { labelOf, statusOf } = await import('../../src/http/error-codes.ts');
+  const { codesOf } = await import('../../src/http/openapi-refusals.ts');
   const { pathsOf } = await import('../../src/http/route.ts');
-  const operations = publishedAreas.flatMap((area) =>
+  const refusal = (code: ErrorCode) => `${statusOf[code]} ${labelOf(code)}`;
+  return publishedAreas.flatMap((area) =>
     Object.entries(area.operations).map(([name, operation]: [string, Operation]) => ({
       name,
       calls: pathsOf(area, operation).map((path) => `${operation.method.toUpperCase()} ${path || '/'}`),
+      refusals: [
+        ...codesOf(operation).map(refusal),
+        ...(operation.success.also ?? []).map((code) => `${code} undefined`),
+        // A live deployment does not serve it.
+        ...(operation.sandboxOnly ? [refusal('not_found')] : []),
+      ],
+      provoked: provokedOf(operation).map(refusal),
       fires: operation.fires ?? [],
+      networkCalls: operation.networkCalls ?? [],
     })),
   );
-  return compareEvents(operations, linesOf(file));
 }
 
-/** `lines` are those of a file of answers; what they say about other operations is left out. */
-export function compareEvents(operations: readonly Firing[], lines: readonly string[]): string[] {
+/**
+ * A sentence for each refusal that an operation answered and its contract does not name, and for each it names in vain.
+ * `lines` are those of a file of answers; what they say about other operations is left out.
+ */
+export function compareRefusals(
+  operations: readonly Omit<Promised, 'fires' | 'networkCalls'>[],
+  lines: readonly string[],
+): string[] {
+  const answered = Map.groupBy(
+    lines.flatMap((line) => {
+      const [, call, refusal] = /^([A-Z]+ \S+) (\d{3} \S+)$/.exec(line) ?? [];
+      return call === undefined || refusal === undefined ? [] : [{ call, refusal }];
+    }),
+    ({ call }) => call,
+  );
+  return operations.flatMap(({ name, calls: paths, refusals, provoked }) => {
+    const seen = new Set(paths.flatMap((call) => answered.get(call) ?? []).map(({ refusal }) => refusal));
+    return [
+      ...[...seen]
+        // A bug is no refusal; tests plant some.
+        .filter((refusal) => !refusals.includes(refusal) && refusal !== '500 internal')
+        .map((refusal) => `${name} answered ${refusal}, which its contract does not name`),
+      ...provoked
+        .filter((refusal) => !seen.has(refusal))
+        .map((refusal) => `no test provoked the declared refusal ${refusal} of ${name}`),
+    ];
+  });
+}
+
+/** A sentence for each event that an operation fired and its contract does not name, and for each it names in vain. */
+export function compareEvents(
+  operations: readonly Pick<Promised, 'name' | 'calls' | 'fires'>[],
+  lines: readonly string[],
+): string[] {
   const fired = new Set(lines);
-  const isFired = ({ calls: paths }: Firing, event: string) =>
-    paths.some((call) => fired.has(`fired ${event} ${call}`));
   const events = new Set(lines.map((line) => /^fired (\S+) /.exec(line)?.[1]).filter((event) => event !== undefined));
-  return operations.flatMap((operation) => [
-    ...[...events]
-      .filter((event) => isFired(operation, event) && !operation.fires.includes(event))
-      .map((event) => `${operation.name} fired ${event}, which its contract does not name`),
-    ...operation.fires
-      .filter((event) => !isFired(operation, event))
-      .map((event) => `no call of ${operation.name} fired ${event}, which its contract names`),
-  ]);
+  return operations.flatMap(({ name, calls: paths, fires }) => {
+    const isFired = (event: string) => paths.some((call) => fired.has(`fired ${event} ${call}`));
+    return [
+      ...[...events]
+        .filter((event) => isFired(event) && !fires.includes(event))
+        .map((event) => `${name} fired ${event}, which its contract does not name`),
+      ...fires
+        .filter((event) => !isFired(event))
+        .map((event) => `no call of ${name} fired ${event}, which its contract names`),
+    ];
+  });
+}
+
+/**
+ * A sentence for each call of the card network that a contract does not name, and for each that it names in vain. A call
+ * that came after the answer is none that it must name: a test may have sent it in the network's place.
+ */
+export function compareNetworkCalls(
+  operations: readonly Pick<Promised, 'name' | 'calls' | 'networkCalls'>[],
+  lines: readonly string[],
+): string[] {
+  const seen = new Set(lines.filter((line) => /^(?:carried out|followed) by /.test(line)));
+  return operations.flatMap(({ name, calls: paths, networkCalls }) => {
+    const callers = (how: string) =>
+      operations
+        .filter((one) => one.calls.some((by) => paths.some((call) => seen.has(`${how} by ${by}: ${call}`))))
+        .map((one) => one.name);
+    const carriedOut = callers('carried out');
+    const known = [...carriedOut, ...callers('followed')];
+    return [
+      ...carriedOut
+        .filter((caller) => !networkCalls.includes(caller))
+        .map((caller) => `${name} was carried out by ${caller}, which its contract does not name`),
+      ...networkCalls
+        .filter((caller) => !known.includes(caller))
+        .map((caller) => `no call of ${name} was carried out by ${caller}, which its contract names`),
+    ];
+  });
 }
 
 const linesOf = (file: string): string[] => (existsSync(file) ? readFileSync(file, 'utf8').split('\n') : []);
 
 /** The codes that its contract names, and those of the edge that differ between operations. */
-const promised = ({ auth, method, refusals }: Operation): ErrorCode[] => {
+const provokedOf = ({ auth, method, refusals }: Operation): ErrorCode[] => {
   const isBearers = auth.includes('key') || auth.includes('agent');
   return [
     ...refusals,

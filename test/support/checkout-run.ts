@@ -27,6 +27,7 @@ export function aCheckoutRun(
       status,
       amountCents: 1_250,
       transactionId: null,
+      mppPaymentId: status === 'handed_over' ? 'mpay_aaaaaaaa' : null,
       code: null,
       nextAttemptAt: isPaying ? '2026-03-01T12:00:00.000Z' : null,
     },

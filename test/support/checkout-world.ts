@@ -27,12 +27,22 @@ export type CheckoutWorld = {
   close(): Promise<void>;
 };
 
-export async function startCheckoutWorld(): Promise<CheckoutWorld> {
+export async function startCheckoutWorld({
+  allowedOrigins = [],
+}: {
+  /** Private origins that may be dialled besides the sandbox's. */
+  readonly allowedOrigins?: readonly string[];
+} = {}): Promise<CheckoutWorld> {
   const dir = await mkdtemp(join(tmpdir(), 'bursar-checkout-'));
   const world = await startWorld();
   const sandboxPort = await freePort();
   const sandboxUrl = `http://127.0.0.1:${sandboxPort}`;
-  const config = { ...world.config, PORT: 0, BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_ALLOWED_ORIGINS: [sandboxUrl] };
+  const config = {
+    ...world.config,
+    PORT: 0,
+    BURSAR_SANDBOX_URL: sandboxUrl,
+    BURSAR_ALLOWED_ORIGINS: [sandboxUrl, ...allowedOrigins],
+  };
   const api = await startApi(config);
   const outbound = createOutbound({ allowedOrigins: [api.url] });
   const { networkKey, clockKey } = world;

@@ -1,7 +1,7 @@
 /**
  * Ends every test run with one line that counts the tests. A file that could not run counts as a failure. A run of all
- * tests also fails when no test provoked a refusal or an event that an operation declares, or when an operation fired an
- * event that it does not declare, and a run with `CI` set for each skipped test that may-skip.mts does not list.
+ * tests also fails when no test provoked a refusal or an event that an operation declares, or when an operation answered
+ * a refusal or fired an event that it does not declare, and a run with `CI` set for each skipped test that may-skip.mts does not list.
  * `TEST_COUNTS_FILE` receives the counts for run-all.ts.
  * @module
  */

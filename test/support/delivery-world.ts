@@ -7,7 +7,8 @@
 import { webhookEndpointActivities } from '../../activities/delivery/webhook-endpoint.activities.ts';
 import type { Client } from '../../src/client/client.ts';
 import { startListener } from '../../src/db/listener.ts';
-import { createSender, type SendDelivery, webhooksArea } from '../../src/domains/delivery/index.ts';
+import { createSender, type SendDelivery } from '../../src/domains/delivery/webhooks/delivery.send.service.ts';
+import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import type { EventsLike } from '../../src/events/catalog.ts';
 import { recordChanges } from '../../src/events/record.ts';
 import { uuidv7 } from '../../src/kernel/ids.ts';

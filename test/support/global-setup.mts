@@ -3,6 +3,7 @@
  * server and one workflow bundle. Starts nothing where only folders are asked for that need none of it.
  * @module
  */
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,6 +25,7 @@ const alone = /(^|\/)test\/(rules|architecture|local|journeys|crash|compose)(\/|
 
 // biome-ignore lint/style/noDefaultExport: Jest takes the default export only
 export default async function globalSetup({ testPathPatterns: { patterns } }: Config & Patterns): Promise<void> {
+  chooseSeed();
   if (patterns.length > 0 && patterns.every((pattern) => alone.test(pattern))) return;
   const stack = await ownFolder();
   keepStack(stack);
@@ -36,6 +38,13 @@ export default async function globalSetup({ testPathPatterns: { patterns } }: Co
   process.env.TEST_TEMPORAL = temporal;
   process.env.TEST_BUNDLE = bundle;
   process.env.TEST_ANSWERS ??= join(stack.dir, 'answers');
+}
+
+/** TEST_SEED=random: the processes of the tests inherit the number that is chosen here. */
+function chooseSeed(): void {
+  if (process.env.TEST_SEED !== 'random') return;
+  process.env.TEST_SEED = String(randomInt(2 ** 31));
+  process.stderr.write(`TEST_SEED=${process.env.TEST_SEED}\n`);
 }
 
 async function postgresWithTemplate(stack: TestStack): Promise<string> {

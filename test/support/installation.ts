@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type Client, createClient, type Send, sendTo } from '../../src/client/client.ts';
-import { keysArea } from '../../src/domains/identity/index.ts';
+import { keysArea } from '../../src/domains/identity/keys/key.contract.ts';
 import type { Area } from '../../src/http/route.ts';
 import { sandboxClockArea } from '../../src/http/sandbox-clock.ts';
 import { type Ready, start } from '../../src/main/start.ts';

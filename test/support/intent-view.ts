@@ -7,6 +7,7 @@ export const anIntentView = (intentId: string, status: IntentRunView['status']):
   intentId: intentId as IntentRunView['intentId'],
   status,
   isMatched: false,
+  openPaymentId: null,
   expiresAt: '2026-03-01T12:00:00.000Z',
   amountCents: 1_250,
   agentId: 'ag_aaaaaaaa',
@@ -26,6 +27,9 @@ export function anIntentRun(
 ): IntentRun {
   const now = new Date();
   const expiresAt = new Date(now.getTime() + deadlineInMs);
-  const facts = intentFacts({ status, matchedTransactionId: null, isRecurring: false, expiresAt }, now);
+  const facts = intentFacts(
+    { status, matchedTransactionId: null, openPaymentId: null, isRecurring: false, expiresAt },
+    now,
+  );
   return { version, ...facts, view: anIntentView(intentId, status) };
 }

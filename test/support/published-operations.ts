@@ -40,7 +40,7 @@ export async function discoverSamples(): Promise<readonly AreaSamples[]> {
   );
   const found = await Promise.all(files.map((file) => samplesIn(join(folder, file))));
   return publishedAreas.map((area) => {
-    const [samples, ...more] = found.filter((one) => one.area.tag === area.tag);
+    const [samples, ...more] = found.filter((one) => namesOf(one.area) === namesOf(area));
     if (samples === undefined)
       throw new Error(
         `the area "${area.tag}" has no samples: add test/api/<domain>/<area>.samples.ts that exports samples = samplesOf(...)`,
@@ -49,6 +49,9 @@ export async function discoverSamples(): Promise<readonly AreaSamples[]> {
     return samples;
   });
 }
+
+/** Areas may share a tag; no two share an operation. */
+const namesOf = ({ operations }: Area): string => Object.keys(operations).sort().join(' ');
 
 async function samplesIn(file: string): Promise<AreaSamples> {
   const module: { samples?: unknown } = await import(pathToFileURL(file).href);
@@ -78,12 +81,31 @@ export async function startOperationsWorld(): Promise<OperationsWorld> {
   return { world, owner, sampler, areas, calls: callsOf(areas, sampler), close: world.close };
 }
 
-/** The sample calls of all areas, by name of the operation. */
+/** The sample calls of all areas, by name of the operation, and its variants under their `sampleName`. */
 export function callsOf(areas: readonly AreaSamples[], sampler: Sampler): Readonly<Record<string, Ask>> {
-  return Object.fromEntries(areas.flatMap((samples) => Object.entries(samples.calls(sampler))));
+  return Object.fromEntries([
+    ...areas.flatMap((samples) => Object.entries(samples.calls(sampler))),
+    ...areas.flatMap(variantsIn).map(({ sampleName, make }) => [sampleName, make(sampler)] as const),
+  ]);
 }
 
-/** The sample call of an operation. Throws when there is none. */
+/** Every sample call: one of each operation, and the variants. */
+export const samplesOfOperations = (
+  areas: readonly AreaSamples[],
+): readonly { readonly sampleName: string; readonly one: PublishedOperation }[] => {
+  const variants = areas.flatMap(variantsIn);
+  return publishedOperations.flatMap((one) => [
+    { sampleName: one.name, one },
+    ...variants.filter(({ name }) => name === one.name).map(({ sampleName }) => ({ sampleName, one })),
+  ]);
+};
+
+const variantsIn = ({ variants }: AreaSamples) =>
+  Object.entries(variants).flatMap(([name, made = {}]) =>
+    Object.entries(made).map(([what, make]) => ({ name, sampleName: `${name} ${what}`, make })),
+  );
+
+/** The sample call of that name. Throws when there is none. */
 export function askedOf({ calls }: Pick<OperationsWorld, 'calls'>, name: string): Promise<Asked> {
   const ask = calls[name];
   if (ask === undefined) throw new Error(`no sample call for ${name}`);
@@ -111,7 +133,9 @@ export function send(
 }
 
 function credential(world: World, owner: Owner, asked: Asked, operation: Operation): Record<string, string> {
-  if (asked.as === 'nobody' || operation.auth.includes('network')) return {};
+  // The sample of a merchant's operation brings its X-Merchant-Key.
+  const isOthers = operation.auth.includes('network') || operation.auth.includes('merchant');
+  if (asked.as === 'nobody' || isOthers) return {};
   if (asked.as === 'dashboard') return { 'X-Dashboard-Secret': world.dashboardSecret };
   return { Authorization: `Bearer ${owner.key}` };
 }

@@ -2,7 +2,13 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Received = { readonly headers: IncomingHttpHeaders; readonly body: string; readonly at: number };
+export type Received = {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly at: number;
+  /** Requests of the box that were open when it arrived, itself included. */
+  readonly openAtOnce: number;
+};
 /** What a box does with its n-th delivery (from 1). */
 export type Answer = (response: ServerResponse, n: number) => void;
 
@@ -31,6 +37,12 @@ export const after =
   (response, n) =>
     void setTimeout(() => answer(response, n), ms);
 
+/** Answers of a box that come when the test says so. */
+export function heldBack(answer: Answer = status(200)): { readonly answer: Answer; release(): void } {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  return { answer: (response, n) => void promise.then(() => answer(response, n)), release: resolve };
+}
+
 /** The first answers in their order, then the last one for ever. */
 export const inTurn =
   (...answers: Answer[]): Answer =>
@@ -49,10 +61,16 @@ export async function startReceiver(): Promise<Receiver> {
     box.open++;
     box.most = Math.max(box.most, box.open);
     response.once('close', () => box.open--);
+    const openAtOnce = box.open;
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
-      box.received.push({ headers: request.headers, body: Buffer.concat(chunks).toString(), at: performance.now() });
+      box.received.push({
+        headers: request.headers,
+        body: Buffer.concat(chunks).toString(),
+        at: performance.now(),
+        openAtOnce,
+      });
       box.answer(response, box.received.length);
     });
   });

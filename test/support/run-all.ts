@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import * as z from 'zod';
+import { temporalBinary } from '../../src/supervisor/temporal-binary.ts';
 
 /** Each starts its own servers. */
 const installations = ['test/crash/', 'test/journeys/'];
@@ -38,6 +39,11 @@ function run({ arguments: given, countsFile }: Job): Promise<number> {
 }
 
 async function runAll(): Promise<number> {
+  // Both need it. Building it takes minutes, longer than a test may wait for its servers.
+  await temporalBinary({
+    dir: fileURLToPath(new URL('../../.bursar', import.meta.url)),
+    say: (line) => process.stderr.write(`${line}\n`),
+  });
   const jobs = [
     {
       arguments: [`--testPathIgnorePatterns=${installations.join('|')}`, '--maxWorkers=2'],

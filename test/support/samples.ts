@@ -58,6 +58,11 @@ type Given<A extends Area> = {
   readonly ids: Readonly<Record<ParametersOf<A>, IdSample>> & Readonly<Record<string, IdSample>>;
   /** One call of each operation that succeeds. Each prepares what it consumes, so that it can be made repeatedly. */
   readonly calls: (sampler: Sampler) => { readonly [K in NamesOf<A>]: Ask };
+  /**
+   * Other calls that succeed and take another way through the product, each named by what is different. The suite of
+   * all operations sends them too.
+   */
+  readonly variants?: { readonly [K in NamesOf<A>]?: Readonly<Record<string, (sampler: Sampler) => Ask>> };
   /** Operations that act again when they are repeated with the same Idempotency-Key, each with the reason. */
   readonly actsTwice?: { readonly [K in NamesOf<A>]?: string };
   /** Operations that answer 503 while Temporal is away: approvals on request, and what asks the outside world. */
@@ -77,6 +82,7 @@ export class AreaSamples {
   readonly area: Area;
   readonly ids: Readonly<Record<string, IdSample>>;
   readonly calls: (sampler: Sampler) => Readonly<Record<string, Ask>>;
+  readonly variants: Readonly<Record<string, Readonly<Record<string, (sampler: Sampler) => Ask>> | undefined>>;
   readonly actsTwice: Readonly<Record<string, string | undefined>>;
   readonly needsTemporal: readonly string[];
   readonly mayOutliveTemporal: readonly string[];
@@ -88,6 +94,7 @@ export class AreaSamples {
     this.area = area;
     this.ids = given.ids;
     this.calls = given.calls;
+    this.variants = given.variants ?? {};
     this.actsTwice = given.actsTwice ?? {};
     this.needsTemporal = given.needsTemporal ?? [];
     this.mayOutliveTemporal = given.mayOutliveTemporal ?? [];

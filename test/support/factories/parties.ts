@@ -1,7 +1,7 @@
 /** What tests of customers and agents arrange, and what they look at behind the API. @module */
-import { agentTokensArea } from '../../../src/domains/identity/index.ts';
-import { type AgentRecord, agentsArea } from '../../../src/domains/parties/index.ts';
-import { fundArea } from '../../../src/domains/treasury/index.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { type AgentRecord, agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import type { Owner, World } from '../world.ts';
 

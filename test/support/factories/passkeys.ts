@@ -1,5 +1,5 @@
 /** Passkeys of an owner, enrolled over the API with software authenticators. @module */
-import { passkeysArea } from '../../../src/domains/identity/index.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { type SoftPasskey, softPasskey } from '../authenticator.ts';
 import type { Make } from '../samples.ts';
 import type { Owner, World } from '../world.ts';

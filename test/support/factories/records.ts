@@ -1,13 +1,16 @@
 /** One of everything that an owner can have, made over the API with real purchases. @module */
-import { cardsArea } from '../../../src/domains/cards/index.ts';
-import { webhooksArea } from '../../../src/domains/delivery/index.ts';
-import { agentTokensArea } from '../../../src/domains/identity/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { checkoutArea, transactionsArea } from '../../../src/domains/payments/index.ts';
-import { evidenceArea } from '../../../src/domains/spending/evidence/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
-import { fundArea, ledgerArea, walletsArea } from '../../../src/domains/treasury/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
+import { evidenceArea } from '../../../src/domains/spending/evidence/evidence.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import type { Make } from '../samples.ts';
 import { eventually, type Owner, type World } from '../world.ts';
 

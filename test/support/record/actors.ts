@@ -1,14 +1,16 @@
 /** Who takes part in journeys: an owner with money, and for each journey an agent with its card. @module */
 import { type Client, createClient, type Send, sendTo } from '../../../src/client/client.ts';
 import { cardRequestsArea } from '../../../src/domains/cards/card-requests/card-request.contract.ts';
-import { cardsArea } from '../../../src/domains/cards/index.ts';
-import { webhooksArea } from '../../../src/domains/delivery/index.ts';
-import { agentTokensArea, keysArea } from '../../../src/domains/identity/index.ts';
-import { agentsArea } from '../../../src/domains/parties/index.ts';
-import { checkoutArea, transactionsArea } from '../../../src/domains/payments/index.ts';
-import { intentsArea } from '../../../src/domains/spending/intents/index.ts';
-import { policiesArea } from '../../../src/domains/spending/policies/index.ts';
-import { fundArea } from '../../../src/domains/treasury/index.ts';
+import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
+import { webhooksArea } from '../../../src/domains/delivery/webhooks/webhook.contract.ts';
+import { agentTokensArea } from '../../../src/domains/identity/agent-tokens/agent-token.contract.ts';
+import { keysArea } from '../../../src/domains/identity/keys/key.contract.ts';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
+import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
+import { transactionsArea } from '../../../src/domains/payments/transactions/transaction.contract.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
+import { policiesArea } from '../../../src/domains/spending/policies/policy.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import type { Area } from '../../../src/http/route.ts';
 import { sandboxClockArea } from '../../../src/http/sandbox-clock.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
@@ -45,6 +47,8 @@ export async function actorsAt({ apiUrl, dashboardSecret }: Pick<Where, 'apiUrl'
     return { agentId: made.id as Id<'agent'>, cardId: made.cardId as Id<'card'> };
   };
   return {
+    /** Any other area, with the owner's key. */
+    client,
     ownerId,
     key,
     agents,

@@ -1,4 +1,5 @@
 /** What a journey is given and what it leaves; and how it waits. @module */
+import type { Decision } from '../../../src/domains/identity/approvals/decision.messages.ts';
 import type { Actors, Where } from './actors.ts';
 import type { ScriptedShop } from './scripted-shop.ts';
 
@@ -19,6 +20,48 @@ export type Stage = Where & {
 export type Played = { readonly workflow: string; readonly journey: string; readonly workflowId: string };
 
 export type Journey = (stage: Stage, actors: Actors) => Promise<Played[]>;
+
+/** What an operator reads in one stage. `{agent}`, `{subject}` and other names stand for ids, see `patternOf`. */
+export type ShownStage = {
+  readonly stage: string;
+  readonly status: 'RUNNING' | 'COMPLETED';
+  /** Current details, line by line. */
+  readonly details: readonly string[];
+};
+
+/** What an operator reads of one type of workflow. */
+export type ShownWorkflow = {
+  readonly queue: 'main' | 'webhooks';
+  readonly id: string;
+  readonly summary: string;
+  readonly hasAgent: boolean;
+  /** Journeys whose histories have to be recorded for the replay suite. */
+  readonly histories: readonly string[];
+  readonly stages: Readonly<Record<string, ShownStage>>;
+  /** The status of the run that `waiting` makes, where it handles `decide`. */
+  readonly decidedWhile?: string;
+};
+
+type PlayedActivities = Readonly<Record<string, (id: string, decision: Decision) => Promise<unknown>>>;
+
+/**
+ * `test/workflows/<domain>/<name>.journeys.ts` exports it as `journeys`; the suites of operators, secrets and replay
+ * find it there. Each journey ends what it begins: later ones move the business time by days.
+ */
+export type WorkflowJourneys = {
+  readonly workflows: Readonly<Record<string, ShownWorkflow>>;
+  readonly journeys: readonly Journey[];
+  /**
+   * Activities that let a run wait, for the suite that sends messages of every kind. `seen` counts the call and returns
+   * the id. Every activity that is not given fails there.
+   */
+  readonly waiting: (seen: (id: string) => string) => PlayedActivities;
+};
+
+/** For an activity of `waiting`: a decision reaches it with short texts, whatever was sent. */
+export function assertShort({ by, causeId }: Decision): void {
+  if (by.length > 60 || causeId.length > 500) throw new Error('it was not made short');
+}
 
 const patienceMs = 120_000;
 
