@@ -1,10 +1,23 @@
-/** The floor of the workflows: one activity, and one update that runs one activity. No rows, no rules. @module */
-import { condition, defineUpdate, proxyActivities, setHandler } from '@temporalio/workflow';
+/** The floor of the workflows: one activity, several, and one update that runs one activity. No rows, no rules. @module */
+import { condition, defineUpdate, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
 import type { bareActivities } from './bare-activities.ts';
 
-const { answer } = proxyActivities<typeof bareActivities>({ startToCloseTimeout: '10 seconds' });
+const { answer, get } = proxyActivities<typeof bareActivities>({ startToCloseTimeout: '10 seconds' });
 
 export const bare = ({ id }: { id: string }): Promise<string> => answer(id);
+
+const { answer: answerAtOnce } = proxyLocalActivities<typeof bareActivities>({ startToCloseTimeout: '10 seconds' });
+
+export type Steps = { readonly local: number; readonly regular: number; readonly url: string };
+
+/** So many activities, local ones and regular ones in turn. The first and the last regular one request the address. */
+export async function bareSteps({ local, regular, url }: Steps): Promise<void> {
+  for (let step = 1; step <= Math.max(local, regular); step++) {
+    if (step <= local) await answerAtOnce(String(step));
+    if (step === 1 || step === regular) await get(url);
+    else if (step < regular) await answer(String(step));
+  }
+}
 
 const decide = defineUpdate<string, [string]>('decide');
 

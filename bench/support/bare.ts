@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Client, Connection, WithStartWorkflowOperation } from '@temporalio/client';
 import { converterPath } from '../../src/temporal/connection.ts';
+import type { Steps } from '../floor/bare-workflows.ts';
 import { startProgram } from './program.ts';
 import type { Ending } from './run.ts';
 
@@ -10,6 +11,10 @@ export type Bare = {
   readonly pid: number;
   /** Workflows with one activity, this many at a time; answers how many ended. */
   run(seconds: number, atOnce: number): Promise<number>;
+  /** Workflows with several activities, two of which request the address; answers how long each took, in ms. */
+  runSteps(steps: Steps, seconds: number, atOnce: number): Promise<number[]>;
+  /** One of these; answers its id when it has ended. */
+  runStepsOnce(steps: Steps): Promise<string>;
   /** A workflow that waits for `decide`. */
   wait(): Promise<string>;
   decide(workflowId: string): Promise<void>;
@@ -22,6 +27,11 @@ export async function startBare(address: string, atEnd: Ending): Promise<Bare> {
   const connection = await Connection.connect({ address });
   atEnd(() => connection.close());
   const client = new Client({ connection, dataConverter: { payloadConverterPath: converterPath } });
+  const runStepsOnce = async (steps: Steps): Promise<string> => {
+    const workflowId = `bare/${randomUUID()}`;
+    await client.workflow.execute('bareSteps', { workflowId, taskQueue, args: [steps] });
+    return workflowId;
+  };
   const options = (id: string) => ({ workflowId: `bare/${id}`, taskQueue, args: [{ id }] as [{ id: string }] });
   return {
     client,
@@ -38,6 +48,20 @@ export async function startBare(address: string, atEnd: Ending): Promise<Bare> {
       await Promise.all(Array.from({ length: atOnce }, one));
       return count;
     },
+    runSteps: async (steps, seconds, atOnce) => {
+      const until = performance.now() + seconds * 1_000;
+      const took: number[] = [];
+      const one = async (): Promise<void> => {
+        while (performance.now() < until) {
+          const start = performance.now();
+          await runStepsOnce(steps);
+          took.push(performance.now() - start);
+        }
+      };
+      await Promise.all(Array.from({ length: atOnce }, one));
+      return took;
+    },
+    runStepsOnce,
     wait: async () => (await client.workflow.start('bareUpdate', options(randomUUID()))).workflowId,
     decide: async (workflowId) => {
       const startWorkflowOperation = new WithStartWorkflowOperation('bareUpdate', {

@@ -1,6 +1,7 @@
 /**
- * A whole installation as `npm start` runs it in live, over a separate folder: durable PostgreSQL, the Temporal
- * development server, API and worker. Agents are in the tables already, because live mode has no card processor here.
+ * A whole installation as `npm start` runs it, over a separate folder: durable PostgreSQL, the Temporal development
+ * server, API and worker, and the sandbox in sandbox mode. Agents are put into the tables, because live mode has no card
+ * processor here.
  * @module
  */
 import { readFile } from 'node:fs/promises';
@@ -17,21 +18,31 @@ export type BenchInstallation = {
   readonly headers: Record<string, string>;
   readonly temporalAddress: string;
   readonly sql: Sql;
+  /** In sandbox mode; null in live. */
+  readonly sandboxUrl: string | null;
+  readonly networkKey: string;
   /** Of every program, for their CPU time. */
   readonly pids: Readonly<Record<string, number>>;
 };
 
-export async function startInstallation(atEnd: Ending): Promise<BenchInstallation> {
+/** `allowedOrigins`: private ones that may be connected to. */
+export async function startInstallation(
+  atEnd: Ending,
+  { mode = 'live', allowedOrigins = [] }: { mode?: 'live' | 'sandbox'; allowedOrigins?: readonly string[] } = {},
+): Promise<BenchInstallation> {
   const dir = await benchFolder(atEnd);
   const { PATH = '', HOME = '' } = process.env;
   const starting = start({
     env: {
       PATH,
       HOME,
-      BURSAR_MODE: 'live',
+      BURSAR_MODE: mode,
       BURSAR_DATA_DIR: dir,
       PORT: '0',
-      ...nobodyOutside,
+      BURSAR_ALLOWED_ORIGINS: allowedOrigins.join(','),
+      ...(mode === 'live'
+        ? nobodyOutside
+        : { BURSAR_RATE_LIMIT_PER_MINUTE: nobodyOutside.BURSAR_RATE_LIMIT_PER_MINUTE }),
     },
   });
   atEnd(starting.stop);
@@ -45,6 +56,8 @@ export async function startInstallation(atEnd: Ending): Promise<BenchInstallatio
     headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
     temporalAddress: ready.temporalAddress,
     sql,
+    sandboxUrl: ready.sandboxUrl,
+    networkKey: ready.networkKey,
     pids: Object.fromEntries(children.map(({ name, pid }) => [name, pid])),
   };
 }
