@@ -1,8 +1,8 @@
 /** Wallets over HTTP: created with the owner, read, changed, closed, and refused to other owners. @module */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
-import { hasRightCheckDigits } from '../../../src/domains/treasury/wallets/iban.rules.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { hasRightCheckDigits } from '../../../src/kernel/iban.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { eventsSince, lastEvent } from '../../support/events.ts';
 import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';

@@ -1,13 +1,14 @@
 /** Wallets close only when empty and unneeded, and sandbox IBANs have right check digits. @module */
 import { expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { germanIban, hasRightCheckDigits, sandboxBic } from '../../../src/domains/treasury/wallets/iban.rules.ts';
+import { germanIban, sandboxBic } from '../../../src/domains/treasury/wallets/iban.rules.ts';
 import {
   closeWallet,
   deepestLevel,
   mayHaveChild,
   walletStatuses,
 } from '../../../src/domains/treasury/wallets/wallet.rules.ts';
+import { hasRightCheckDigits } from '../../../src/kernel/iban.ts';
 
 const count = fc.integer({ min: 0, max: 3 });
 const facts = fc.record({

@@ -1,7 +1,7 @@
 /** The reference of a top-up by bank transfer: a creditor reference by ISO 11649, which every bank passes on. Pure. @module */
 import { assert } from '../../../kernel/assert.ts';
+import { remainder97 } from '../../../kernel/iban.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { remainder97 } from '../wallets/iban.rules.ts';
 
 /** The standard's maximum, without `RF` and the check digits. */
 const length = 21;
