@@ -5,22 +5,17 @@
  * @module
  */
 import { spawn } from 'node:child_process';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { basename, delimiter, join } from 'node:path';
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, delimiter, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const lock = join(root, '.bursar', 'install.lock');
+const retiring = '.retiring-';
+/** What a lock of this process says; the process id alone would be the same again one day. */
+const mark = `${process.pid} ${randomUUID()}`;
 
 if (Number(process.versions.node.split('.')[0]) < 20) {
   say(`Node 20 or newer is needed, this is ${process.versions.node}`);
@@ -39,6 +34,7 @@ async function installWhereNeeded() {
     const still = mismatch();
     if (still) await install(still);
   } finally {
+    removeRetiring();
     rmSync(lock, { force: true });
   }
 }
@@ -123,56 +119,84 @@ function ending(child) {
   });
 }
 
-/** One installation at a time; the lock of a process that died, or that was never written to, is taken over. */
+/** One installation at a time; the lock of a process that died is taken over. */
 async function takeLock() {
   mkdirSync(join(root, '.bursar'), { recursive: true, mode: 0o711 });
-  for (let waited = 0; ; waited += 1) {
-    if (writeLock()) return;
-    if (isStale()) continue;
-    if (waited === 0) say('another start is installing the packages: waiting for it');
-    await new Promise((resolve) => setTimeout(resolve, 500));
+  for (let hasSaid = false; ; ) {
+    if (writeOnce(lock, mark)) return;
+    const contents = textOf(lock);
+    if (contents === undefined) continue;
+    if (isHeld(contents, lock)) {
+      if (!hasSaid) say('another start is installing the packages: waiting for it');
+      hasSaid = true;
+      await sleep(500);
+    } else if (!retire(contents)) await sleep(10);
   }
 }
 
-function writeLock() {
+/** Creates the file with its contents in one step, or leaves the one that is there. */
+function writeOnce(path, contents) {
+  const draft = `${path}.${randomUUID()}`;
+  writeFileSync(draft, contents, { mode: 0o600 });
   try {
-    const file = openSync(lock, 'wx', 0o600);
-    writeSync(file, String(process.pid));
-    closeSync(file);
+    linkSync(draft, path);
     return true;
   } catch (error) {
     if (error.code !== 'EEXIST') throw error;
     return false;
+  } finally {
+    rmSync(draft);
   }
 }
 
-/** Removes a stale lock. It is moved aside first, so that of two who find it only one takes it away. */
-function isStale() {
-  const judged = lockOwner();
-  if (judged === undefined) return true;
-  if (judged === '' ? ageMs() < 10_000 : isAlive(Number(judged))) return false;
-  const aside = `${lock}.${process.pid}`;
-  try {
-    renameSync(lock, aside);
-    if (readFileSync(aside, 'utf8') !== judged) renameSync(aside, lock);
-    else rmSync(aside);
-  } catch (error) {
-    if (error.code !== 'ENOENT') throw error;
-  }
+/**
+ * Removes the lock of a dead process; false while another start does that. Only the one that has the lock over these
+ * contents removes it, because what a third one has put in its place since would be the lock of a live process.
+ */
+function retire(contents) {
+  const held = lockedFor(contents);
+  if (held === undefined) return false;
+  if (textOf(lock) === contents) rmSync(lock);
+  for (const path of held) rmSync(path, { force: true });
   return true;
 }
 
-function lockOwner() {
+/** The files of the lock over these contents; a holder that died is followed by the one that writes the next number. */
+function lockedFor(contents) {
+  const digest = createHash('sha256').update(contents).digest('hex').slice(0, 16);
+  for (const files = []; ; ) {
+    const path = `${lock}${retiring}${digest}-${files.length + 1}`;
+    files.push(path);
+    if (writeOnce(path, mark)) return files;
+    const holder = textOf(path);
+    if (holder === undefined || isHeld(holder, path)) return undefined;
+  }
+}
+
+/** Of takeovers that were cut off; their locks are gone for good. */
+function removeRetiring() {
+  const folder = dirname(lock);
+  const left = readdirSync(folder).filter((name) => name.startsWith(`${basename(lock)}${retiring}`));
+  for (const name of left) rmSync(join(folder, name), { force: true });
+}
+
+/** Earlier versions wrote the process id alone, in a second step after the file. */
+function isHeld(contents, path) {
+  return contents === '' ? ageMs(path) < 10_000 : isAlive(Number(contents.split(' ')[0]));
+}
+
+function textOf(path) {
   try {
-    return readFileSync(lock, 'utf8');
-  } catch {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error.code !== 'ENOENT') throw error;
     return undefined;
   }
 }
 
-function ageMs() {
+function ageMs(path) {
   try {
-    return Date.now() - statSync(lock).mtimeMs;
+    return Date.now() - statSync(path).mtimeMs;
   } catch {
     return 0;
   }

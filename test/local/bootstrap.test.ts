@@ -1,8 +1,9 @@
 /** When the bootstrap installs and when it does not, with an npm that only writes down that it was called. @module */
 
 import { execFile, spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { copyFile, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -112,10 +113,24 @@ describe('bootstrap', () => {
     await once(killed.stderr, 'data');
     killed.kill('SIGKILL');
     await once(killed, 'exit');
-    expect(await readFile(join(dir, '.bursar/install.lock'), 'utf8')).toBe(String(killed.pid));
+    expect(await readFile(join(dir, '.bursar/install.lock'), 'utf8')).toMatch(new RegExp(`^${killed.pid} `));
     await run();
     expect(await calls()).toBeGreaterThanOrEqual(1);
     expect(await run()).toEqual({ stdout: '', stderr: '' });
+  });
+
+  test('of many that find the lock of a dead process one at a time installs, and no file is left', async () => {
+    const { dir, run, calls } = await project({ npmTakesMs: 50 });
+    const dead = spawn(process.execPath, ['-e', '']);
+    await once(dead, 'exit');
+    await mkdir(join(dir, '.bursar'));
+    // As an earlier version wrote it, and with a takeover that was cut off.
+    await writeFile(join(dir, '.bursar/install.lock'), String(dead.pid));
+    const digest = createHash('sha256').update(String(dead.pid)).digest('hex').slice(0, 16);
+    await writeFile(join(dir, `.bursar/install.lock.retiring-${digest}-1`), `${dead.pid} x`);
+    await Promise.all(Array.from({ length: 8 }, () => run()));
+    expect(await calls()).toBe(1);
+    expect(await readdir(join(dir, '.bursar'))).toEqual([]);
   });
 
   test('a failed installation ends with 1 and a message, and the next one tries again', async () => {
