@@ -59,12 +59,15 @@ const upkeepEveryMs = second;
 /** Marks of an advance of the clock, beside a batch. */
 const markingMs = 100;
 const overdueMs = 2 * minute;
+/** Failed runs that are told apart. */
+const mostCounted = 1_000;
 
 export function createRelay({ database, clock, temporal, gateway, log, batchMs = usualBatchMs }: RelayDeps): Relay {
   const claims = createClaims(database);
   const underWay = new Set<Promise<unknown>>();
   let calls = 0;
-  let failedInARow = 0;
+  /** Since the last call that arrived. The same run again and again is still one run. */
+  const failedInARow = new Set<string>();
   const confirm = inBatches<Claimed>((woken) => confirmWakes(database, woken), { atOnce: 100, mostWaiting: 10_000 });
 
   const acts: Record<QueueName, (claimed: Claimed) => Promise<void>> = {
@@ -80,9 +83,9 @@ export function createRelay({ database, clock, temporal, gateway, log, batchMs =
     calls += 1;
     try {
       await acts[queue](claimed);
-      failedInARow = 0;
+      failedInARow.clear();
     } catch (error) {
-      failedInARow += 1;
+      if (failedInARow.size < mostCounted) failedInARow.add(claimed.id);
       log.warn({ err: error, workflowId: claimed.id }, 'workflow run not reached; a later pass repeats it');
       throw error;
     } finally {
@@ -111,9 +114,9 @@ export function createRelay({ database, clock, temporal, gateway, log, batchMs =
 
   /** One run that cannot be reached is its own matter. When none can, Temporal is away, whatever its front end says. */
   const assertReachable = async (worked: readonly Worked<Claimed>[]): Promise<void> => {
-    if (failedInARow === 0 || worked.every(({ failed }) => failed === 0)) return;
-    if (failedInARow < lanes && (await temporal.isReachable())) return;
-    throw new Error(`none of ${failedInARow} workflow runs could be reached; a later pass repeats them`);
+    if (failedInARow.size === 0 || worked.every(({ failed }) => failed === 0)) return;
+    if (failedInARow.size < lanes && (await temporal.isReachable())) return;
+    throw new Error(`none of ${failedInARow.size} workflow runs could be reached; a later pass repeats them`);
   };
 
   const overdueBefore = async (): Promise<Date> => new Date((await clock.now()).getTime() - overdueMs);

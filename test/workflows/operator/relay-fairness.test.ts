@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import pg from 'pg';
 import { claimStatement, interleaved } from '../../../src/relay/claims.ts';
 import { type RelayWorld, startRelayWorld } from '../../support/relay-world.ts';
+import { eventually } from '../../support/world.ts';
 
 let world: RelayWorld;
 beforeAll(async () => {
@@ -206,6 +207,38 @@ describe('runs that cannot be reached', () => {
     await world.sql(`update workflow_runs set waking_until = now() - interval '1 second'`);
     world.onCall(async () => undefined);
     expect((await relay.pass()).woken).toBe(1);
+  });
+
+  test('one that fails again and again does not make Temporal count as away', async () => {
+    await world.rows('intentLifecycle', 'own_a', 1, wanted);
+    world.onCall(async () => {
+      throw new Error('this run is stuck');
+    });
+    const relay = world.relay();
+    for (let pass = 0; pass < 10; pass++) {
+      await world.sql(`update workflow_runs set waking_until = now() - interval '1 second' where not wanted_wake`);
+      expect(await relay.pass()).toMatchObject({ woken: 0 });
+    }
+    expect(world.called).toHaveLength(10);
+  });
+
+  test('after PostgreSQL was away, also in the middle of its calls, the relay goes on', async () => {
+    await world.rows('intentLifecycle', 'own_a', 20, wanted);
+    const relay = world.relay();
+    world.onCall(async () => {
+      await world.sql(`select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'relay'`);
+      throw new Error('the database is away');
+    });
+    await expect(relay.pass()).rejects.toThrow();
+    world.onCall(async () => undefined);
+    await world.sql(`update workflow_runs set waking_until = now() - interval '1 second' where not wanted_wake`);
+    await eventually(
+      async () => {
+        await relay.pass().catch(() => undefined); // A connection that ended may be met once more.
+        return world.sql('select id from workflow_runs where wanted_wake or waking_until is not null');
+      },
+      (waiting) => waiting.length === 0,
+    );
   });
 
   test('hanging calls delay no other row: the pass goes on, and the next pass takes the rows that were not begun', async () => {
