@@ -59,8 +59,7 @@ export const checkoutActivities = (deps: Deps) => ({
     const offer = await deps.merchantCheckout.readOffer(row.targetUrl, await deps.signerOf(row.agentId));
     const cause = await causeOf(deps, row, 'offer');
     if (offer.outcome === 'payment_required') {
-      const { authenticate } = offer;
-      return stateOfRow(deps, await deps.database.write((tx) => handOverCheckout(tx, { row, authenticate }, cause)));
+      return stateOfRow(deps, await deps.database.write((tx) => handOverCheckout(tx, { row, offer }, cause)));
     }
     const evaluated = await deps.database.write(async (tx) => {
       const locked = await lockCheckout(tx, checkoutId);

@@ -104,15 +104,13 @@ async function serve(
   try {
     done = await run(operation, { handler, reaching }, deps, request, caller, input, reservation);
   } catch (error) {
-    await (refusalOf(error).status < 500 ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
+    const isForgotten = refusalOf(error).status < 500 && !reservation.wasAnswered;
+    await (isForgotten ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
     throw error;
   }
-  if (operation.answersFromRow === true) {
-    await release(deps, key, reservation);
-    return answer(response, done);
-  }
+  if (reservation.wasAnswered) response.set('Idempotent-Replayed', 'true');
   try {
-    const body = JSON.stringify(done.body ?? null);
+    const body = operation.answersFromRow === true ? null : JSON.stringify(done.body ?? null);
     await deps.idempotency.keep(key, reservation, { status: done.status, body, ...storageOf(operation) });
   } catch (error) {
     await release(deps, key, reservation);

@@ -29,12 +29,19 @@ export type RequestKey = {
 export type Lease = { readonly leaseToken: string };
 
 export type Reservation =
-  | (Lease & { readonly kind: 'run'; readonly seed: string; readonly seedMs: number })
+  | (Lease & {
+      readonly kind: 'run';
+      readonly seed: string;
+      readonly seedMs: number;
+      /** Of an operation that answers from its row: this request was answered before. */
+      readonly wasAnswered: boolean;
+    })
   | { readonly kind: 'replay'; readonly status: number; readonly body: string };
 
 type StoredAnswer = {
   readonly status: number;
-  readonly body: string;
+  /** Null where a repeat is answered from the row. */
+  readonly body: string | null;
   /** Kept sealed, and shown to a repeat for ten minutes only. */
   readonly isSecret: boolean;
   /** Kept sealed. */
@@ -47,7 +54,7 @@ export type Idempotency = {
   /** After validation: reserves, or takes over an expired reservation with its seed. */
   reserve(request: RequestKey): Promise<Reservation>;
   keep(request: RequestKey, lease: Lease, answer: StoredAnswer): Promise<void>;
-  /** A 4xx: as if never asked. */
+  /** A 4xx: as if never asked. Not for a request that was answered before: its ids stay. */
   drop(request: RequestKey, lease: Lease): Promise<void>;
   /** A 5xx: the ids stay, the next call may go on at once. */
   release(request: RequestKey, lease: Lease): Promise<void>;
@@ -130,7 +137,10 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
       if (isDatabaseAway(error)) await release(request, { leaseToken }); // The effect may have been committed.
       throw error;
     });
-    if (mine !== undefined) return { kind: 'run', seed: mine.seed, seedMs: mine.seedMs, leaseToken };
+    if (mine !== undefined) {
+      const { seed: firstSeed, seedMs: firstSeedMs, status } = mine;
+      return { kind: 'run', seed: firstSeed, seedMs: firstSeedMs, leaseToken, wasAnswered: status !== null };
+    }
     const replay = await find(request);
     if (replay !== undefined) return replay;
     throw stillRunning();
@@ -140,13 +150,14 @@ export function createIdempotency(database: Database, vault: Vault): Idempotency
     find,
     reserve,
     keep: async (request, { leaseToken }, { status, body, isSecret, isSealed = false }) => {
-      const stored = isSealed || isSecret ? await vault.seal(body, sealContext(request)) : body;
+      const mustSeal = body !== null && (isSealed || isSecret);
+      const stored = mustSeal ? await vault.seal(body, sealContext(request)) : body;
       await runSql(
         database.read(),
         `update idempotency set status = $6, body = $7, body_is_sealed = $8, lease_until = null,
            reveal_until = case when $9 then now() + interval '${secretMinutes} minutes' end
          where ${leased}`,
-        [...keyOf(request), leaseToken, status, stored, isSealed || isSecret, isSecret],
+        [...keyOf(request), leaseToken, status, stored, mustSeal, isSecret],
       );
     },
     drop: (request, { leaseToken }) =>
@@ -192,7 +203,10 @@ async function patiently(end: () => Promise<unknown>, until = Date.now() + lease
 
 const leased = 'owner_id = $1 and caller_kind = $2 and agent_id = $3 and key = $4 and lease_token = $5';
 
-/** Inserts, or takes over a row that is past its retention or whose lease expired without an answer. */
+/**
+ * Inserts, or takes over a row that is past its retention, or whose lease expired and that keeps no body to repeat: it
+ * has no answer yet, or its answers are read from the row of the record.
+ */
 const reserveRow = `insert into idempotency as i
     (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token, lease_until)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now() + interval '${leaseMs} milliseconds')
@@ -202,13 +216,14 @@ const reserveRow = `insert into idempotency as i
     seed = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed else i.seed end,
     seed_ms = case when i.reserved_at < now() - interval '${retentionHours} hours' then excluded.seed_ms else i.seed_ms end,
     method = excluded.method, path = excluded.path, request_hash = excluded.request_hash,
-    status = null, body = null, body_is_sealed = false, reveal_until = null
+    status = case when i.reserved_at < now() - interval '${retentionHours} hours' then null else i.status end,
+    body = null, body_is_sealed = false, reveal_until = null
   where i.reserved_at < now() - interval '${retentionHours} hours'
-    or (i.status is null and coalesce(i.lease_until, '-infinity') < now()
+    or (i.body is null and coalesce(i.lease_until, '-infinity') < now()
         and i.method = excluded.method and i.path = any($11::text[]) and i.request_hash = excluded.request_hash)
-  returning seed, seed_ms`;
+  returning seed, seed_ms, status`;
 
-const reservedRow = columnRow({ seed: z.string(), seedMs: z.int() });
+const reservedRow = columnRow({ seed: z.string(), seedMs: z.int(), status: z.int().nullable() });
 
 const isOf = (row: Kept, { method, paths, rawBody }: RequestKey): boolean =>
   row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);

@@ -52,8 +52,8 @@ export type Operation = {
   /** How long callers and proxies may keep the answer; without it not at all. */
   readonly cacheSeconds?: number;
   /**
-   * The answer is not stored: a repeat with the key runs the handler again, which finds the record by its reserved id
-   * and answers with what the record says now.
+   * Only the status of the answer is stored: a repeat with the key runs the handler again, which finds the record by its
+   * reserved id and answers with what the record says now.
    */
   readonly answersFromRow?: true;
   /** Refusals are problem details (RFC 9457), with `error` beside their members. */

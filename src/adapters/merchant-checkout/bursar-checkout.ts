@@ -15,6 +15,7 @@ import type {
 import { cents } from '../../kernel/money.ts';
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
+import { offersX402 } from '../x402-offer.ts';
 
 export const checkoutMediaType = 'application/vnd.bursar.checkout+json';
 
@@ -54,8 +55,10 @@ export function createBursarCheckout({ outbound }: { outbound: Outbound }): Merc
       if (answer instanceof OutboundError) {
         return noOffer(answer.kind === 'refused_address' ? 'address_refused' : 'unreachable');
       }
-      if (answer.status === 402)
-        return { outcome: 'payment_required', authenticate: answer.linesOf('www-authenticate') };
+      if (answer.status === 402) {
+        const authenticate = answer.linesOf('www-authenticate');
+        return { outcome: 'payment_required', authenticate, offersX402: offersX402(answer) };
+      }
       return answer.status >= 500 ? noOffer('unreachable') : offerIn(answer, targetUrl);
     },
 

@@ -12,6 +12,7 @@ import {
 } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
+import { offersX402 } from '../x402-offer.ts';
 
 /** The same headers on both requests: a merchant may answer other ones with another price. */
 const headers = { Accept: 'application/json, */*;q=0.8', 'Accept-Payment': 'card/charge' };
@@ -81,10 +82,6 @@ function firstAnswer(url: string, answer: OutboundAnswer): FirstAnswer {
   const authenticate = answer.linesOf('www-authenticate');
   return { outcome: 'payment_required', url, authenticate, offersX402: offersX402(answer) };
 }
-
-/** x402 version 1 is named in the body, version 2 by a header. */
-const offersX402 = (answer: OutboundAnswer): boolean =>
-  answer.linesOf('payment-required').length > 0 || /"x402Version"\s*:/.test(answer.text);
 
 function notAnswered({ isUnsent, kind }: OutboundError): PresentedAnswer {
   if (!isUnsent) return { outcome: 'no_answer' };

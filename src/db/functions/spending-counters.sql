@@ -4,6 +4,8 @@
    without a card, and a split is one payment.
    `open_intents_cents`: approved intents that nothing pays for yet; a declaration counts them, a charge does not ask.
    A recurring one counts for its current or next unpaid window alone, in the day and month in which that can be charged.
+   `first_merchant` has the host that a machine payment's credential was presented to: a challenge without a recipient
+   names its merchant by nothing else.
    `p_except`: a transaction that is not counted, because it is the one that is decided on. */
 create or replace function spending_counters(p_agent text, p_card text, p_at timestamptz, p_is_charge boolean default false,
   p_except text default null)
@@ -43,8 +45,13 @@ returns table (
     select x.created_at from transfers x where x.agent_id = p_agent order by x.created_at desc limit 1
   ) r on true
   left join lateral (
-    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant) as merchant from transactions t where t.agent_id = p_agent and t.spent_cents > 0 and t.id is distinct from p_except
-    order by t.authorized_at limit 1
+    select jsonb_build_object('id', t.merchant_id, 'name', t.merchant,
+        'domain', (select c.host from mpp_credentials c where c.transaction_id = t.id limit 1)) as merchant
+    from (
+      select x.id, x.merchant_id, x.merchant from transactions x
+      where x.agent_id = p_agent and x.spent_cents > 0 and x.id is distinct from p_except
+      order by x.authorized_at limit 1
+    ) t
   ) f on true
   cross join lateral (
     select

@@ -22,28 +22,29 @@ import { whyAtLimit } from '../../platform/assert-limit.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { whyUnpayableNow } from './intent-now.ts';
 
-type HandOver = { readonly row: CheckoutRow } & Pick<PaymentRequired, 'authenticate'>;
+type HandOver = { readonly row: CheckoutRow; readonly offer: PaymentRequired };
 
 type Refusal = { readonly outcomeCode: string; readonly outcomeReason: string };
 
-export async function handOverCheckout(tx: Tx, { row, authenticate }: HandOver, cause: Cause): Promise<CheckoutRow> {
+export async function handOverCheckout(tx: Tx, { row, offer }: HandOver, cause: Cause): Promise<CheckoutRow> {
   await lockSpending(tx, row.agentId);
   // As every other call that begins a payment of the intent does.
   const intent = await lockIntent(tx, row.intentId);
   const checkout = await lockCheckout(tx, row.id);
   if (checkout.status !== 'open') return checkout; // The step was taken before.
-  const refusal = unpayableChallenge(authenticate) ?? (await unpayableIntent(tx, intent, cause));
+  const refusal = unpayableChallenge(offer) ?? (await unpayableIntent(tx, intent, cause));
   if (refusal !== undefined) return changeCheckout(tx, checkout, 'refuse', refusal, cause);
   const ids = { id: newId('mppPayment'), credentialId: newId('mppCredential') };
   const payment = await openMppPayment(tx, { ...ids, intent, url: checkout.targetUrl }, cause);
   return changeCheckout(tx, checkout, 'handOver', { mppPaymentId: payment.id }, cause);
 }
 
-function unpayableChallenge(authenticate: readonly string[]): Refusal | undefined {
+function unpayableChallenge({ authenticate, offersX402 }: PaymentRequired): Refusal | undefined {
   const choice = chooseChallenge(parseAuthenticate(authenticate), Date.now());
   if (choice.ok) return undefined;
-  if (choice.offered.length === 0) return { outcomeCode: 'not_an_offer', outcomeReason: noOfferInWords.not_an_offer };
-  const { code, why } = noChallengeInWords({ ...choice, offersX402: false });
+  if (choice.offered.length === 0 && !offersX402)
+    return { outcomeCode: 'not_an_offer', outcomeReason: noOfferInWords.not_an_offer };
+  const { code, why } = noChallengeInWords({ ...choice, offersX402 });
   return { outcomeCode: code, outcomeReason: why };
 }
 

@@ -1,6 +1,7 @@
 /**
- * Declares an intent for a payment challenge: for its amount, at its payee. Pays nothing and mints nothing; the texts
- * that the merchant displays are not taken over.
+ * Declares an intent for a payment challenge: for its amount, at its payee. The host of the address that the agent names
+ * counts only for the rules, which may forbid it. Pays nothing and mints nothing; the texts that the merchant displays
+ * are not taken over.
  * @module
  */
 import type { Database } from '../../db/database.ts';
@@ -9,6 +10,7 @@ import type { PaymentChallengeWire } from '../../domains/payments/mpp-challenges
 import { paymentChallengeWire } from '../../domains/payments/mpp-challenges/mpp-challenge.wire.ts';
 import {
   type Payee,
+  payeeToExpect,
   readPayee,
   refusalErrorCode,
 } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
@@ -17,6 +19,7 @@ import { intentRecords } from '../../domains/spending/intents/intent.record.serv
 import type { PublishedIntent } from '../../domains/spending/intents/intent.wire.ts';
 import type { DeclareBody } from '../../domains/spending/intents/intent-declaration.contract.ts';
 import type { IntentWire } from '../../domains/spending/intents/intent-shapes.contract.ts';
+import type { MerchantFacts } from '../../domains/spending/policies/policy.rules.ts';
 import { type Call, ownOf } from '../../http/caller.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
@@ -29,7 +32,7 @@ export type HandleChallengeDeps = {
   readonly database: Database;
   readonly links: Pick<ApprovalLinks, 'urlsOf'>;
   readonly gateway: Pick<WorkflowGateway, 'startSoon'>;
-  readonly declare: (declaration: DeclareBody, call: Call) => Promise<Declared>;
+  readonly declare: (declaration: DeclareBody, call: Call, merchant: MerchantFacts) => Promise<Declared>;
   /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
   readonly refusalOfUrl: (url: string) => string | undefined;
 };
@@ -59,7 +62,9 @@ export const handlePaymentChallenge =
       { payee, realm: challenge.realm, merchant },
     );
     if (forbidden !== undefined) throw new DomainError('policy_denied', forbidden.reason);
-    const { row, isNew } = await declare(declarationFor(agentId, charge.amountCents, payee), call);
+    // As the payment will be evaluated.
+    const facts = { id: payee.recipient, domain: payee.host };
+    const { row, isNew } = await declare(declarationFor(agentId, charge.amountCents, payee), call, facts);
     if (isNew) gateway.startSoon(intentWorkflowId(row.id));
     return { intent: await recordOf(deps, row, call), challenge: paymentChallengeWire(challenge, charge, payee) };
   };
@@ -71,12 +76,11 @@ function declarationFor(
   amountCents: DeclareBody['expectedAmountCents'],
   payee: Payee,
 ): DeclareBody {
-  const merchant = payee.host ?? payee.reference;
   return {
     agentId,
-    purpose: `Machine payment to ${merchant}`,
+    purpose: `Machine payment to ${payee.host ?? payee.reference}`,
     ...(amountCents === undefined ? {} : { expectedAmountCents: amountCents }),
-    expectedMerchant: merchant,
+    expectedMerchant: payeeToExpect(payee),
     ttlMinutes,
   };
 }

@@ -12,6 +12,7 @@ import { insertIntent, type NewIntent } from '../../domains/spending/intents/int
 import type { DeclareBody } from '../../domains/spending/intents/intent-declaration.contract.ts';
 import { agentStanding } from '../../domains/spending/policies/policy.queries.ts';
 import {
+  type MerchantFacts,
   policyCheckOf,
   type RequestFacts,
   type SpendingDecision,
@@ -31,15 +32,22 @@ export type Declared = { readonly row: IntentRow; readonly isNew: boolean };
 
 export const declareIntent =
   ({ database, ...evaluating }: DeclareDeps) =>
-  (declaration: DeclareBody, call: Call): Promise<Declared> => {
-    const wanted = { id: call.newId('intent'), agentId: namedAgent(declaration, call), declaration };
+  /** `merchant`: what the rules look at, where more is known of the merchant than the name that is expected. */
+  (declaration: DeclareBody, call: Call, merchant?: MerchantFacts): Promise<Declared> => {
+    const wanted = { id: call.newId('intent'), agentId: namedAgent(declaration, call), declaration, merchant };
     return database.write((tx) => declare(tx, evaluating, wanted, call));
   };
 
 type Evaluating = Omit<DeclareDeps, 'database'>;
-type Wanted = { readonly id: NewIntent['id']; readonly agentId: string; readonly declaration: DeclareBody };
+type Wanted = {
+  readonly id: NewIntent['id'];
+  readonly agentId: string;
+  readonly declaration: DeclareBody;
+  readonly merchant: MerchantFacts | undefined;
+};
 
-async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: Wanted, call: Call): Promise<Declared> {
+async function declare(tx: Tx, deps: Evaluating, wanted: Wanted, call: Call): Promise<Declared> {
+  const { id, agentId, declaration } = wanted;
   // A caller must not take the lock of another owner's agent. An agent's token names its own agent, which needs no
   // check.
   if (ownOf(call).agentId !== agentId) mayReach(ownOf(call), 'agent', agentId, await agentStanding(tx, agentId));
@@ -56,7 +64,7 @@ async function declare(tx: Tx, deps: Evaluating, { id, agentId, declaration }: W
   const card = await chosenCard(tx, agentId, declaration);
   const policy = await lockPolicyForShare(tx, agentId);
   const { at } = call.cause;
-  const request = requestOf(declaration);
+  const request = requestOf(wanted);
   const decision = await evaluatePlan(deps)(tx, { agent, card, policy, request, at });
   const status = statusOf[decision.outcome];
   const counted = { ownerId: agent.ownerId, subject: agentId, at };
@@ -102,9 +110,15 @@ function namedAgent({ agentId }: DeclareBody, call: Call): string {
   return agentId ?? own ?? ownOf(call).ownerId;
 }
 
-function requestOf({ expectedAmountCents = zero, expectedMerchant, recurring }: DeclareBody): RequestFacts {
-  const merchant = expectedMerchant === undefined ? undefined : { name: expectedMerchant };
-  return { amountCents: expectedAmountCents, merchant, kind: 'purchase', recurring: recurring !== undefined };
+function requestOf({ declaration, merchant: known }: Wanted): RequestFacts {
+  const { expectedAmountCents = zero, expectedMerchant, recurring } = declaration;
+  const named = expectedMerchant === undefined ? undefined : { name: expectedMerchant };
+  return {
+    amountCents: expectedAmountCents,
+    merchant: known ?? named,
+    kind: 'purchase',
+    recurring: recurring !== undefined,
+  };
 }
 
 async function chosenCard(tx: Tx, agentId: string, { cardId, cardName }: DeclareBody): Promise<Card> {

@@ -4,6 +4,8 @@
  * @module
  */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { allowAllRisk } from '../../../src/adapters/risk/allow-all.ts';
+import { evaluateCharge } from '../../../src/usecases/payments/evaluate-charge.ts';
 import { aCredential, apiShop, credentialRow, eventNamesOf } from '../../support/mpp-world.ts';
 import {
   type Authorized,
@@ -11,10 +13,11 @@ import {
   aPayer,
   balancesOf,
   brokenInvariants,
+  inDatabase,
   networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { businessNow, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let network: ReturnType<typeof networkOf>;
@@ -186,6 +189,44 @@ test('a host of the policy’s allowlist is the host that the credential was pre
   expect((await charge(payer, credential.token)).body.decision).toBe('approved');
   const plain = await buyer({ policy: { merchant_allowlist: ['shop.example'] } });
   expect((await network.authorize(plain, { merchant: apiShop })).body).toMatchObject({ rule: 'merchant_allowlist' });
+});
+
+test('a lock to the first merchant holds for one that names no recipient, by its host', async () => {
+  const payer = await buyer({ policy: { lock_to_first_merchant: true } });
+  const unnamed = { recipient: null };
+  const acquired = { ...apiShop, id: 'acquired_7' };
+  const first = await aCredential(world, payer, await shopIntent(payer, { merchant: null }), unnamed);
+  expect((await charge(payer, first.token, { merchant: acquired })).body.decision).toBe('approved');
+  const at = await businessNow(world);
+  const ruleFor = async (id: string | null, domain: string | null) => {
+    const intentId = await shopIntent(payer, { merchant: null });
+    const request = { amountCents: 1_250, merchant: { id, domain }, kind: 'purchase' } as const;
+    const planned = { intentId, cardId: payer.cardId, phase: 'access', request } as const;
+    const { decision } = await inDatabase(world, (database) =>
+      database.write((tx) => evaluateCharge({ risk: allowAllRisk })(tx, planned, at)),
+    );
+    return decision.rule;
+  };
+  // As the next challenges are evaluated before anything is minted.
+  expect(await ruleFor(null, 'shop.example')).toBe('within_rules');
+  expect(await ruleFor('acquired_7', null)).toBe('within_rules');
+  expect(await ruleFor(null, 'other.example')).toBe('first_merchant');
+  expect(await ruleFor('other', 'elsewhere.example')).toBe('first_merchant');
+  // And as the network's authorization decides.
+  const next = await aCredential(world, payer, await shopIntent(payer, { merchant: null }), unnamed);
+  expect(
+    (await charge(payer, next.token, { merchant: { ...apiShop, id: 'acquired_8', name: 'Another name' } })).body,
+  ).toMatchObject({ decision: 'approved' });
+  const other = await aCredential(world, payer, await shopIntent(payer, { merchant: null }), {
+    ...unnamed,
+    host: 'other.example',
+  });
+  expect(
+    (await charge(payer, other.token, { merchant: { ...apiShop, id: 'other', name: 'Other' } })).body,
+  ).toMatchObject({
+    decision: 'declined',
+    rule: 'first_merchant',
+  });
 });
 
 test('a rule about category or country is applied by the authorization', async () => {

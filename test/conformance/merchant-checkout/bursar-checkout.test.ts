@@ -122,9 +122,15 @@ describe('shops that do not behave', () => {
     expect(await checkout.readOffer(shop.url)).toEqual({
       outcome: 'payment_required',
       authenticate: ['Payment id="1"'],
+      offersX402: false,
     });
+    const none = { outcome: 'payment_required', authenticate: [] };
     shop.answerWith({ status: 402 });
-    expect(await checkout.readOffer(shop.url)).toEqual({ outcome: 'payment_required', authenticate: [] });
+    expect(await checkout.readOffer(shop.url)).toEqual({ ...none, offersX402: false });
+    for (const offer of [{ body: '{"x402Version":1,"accepts":[]}' }, { headers: { 'payment-required': 'e30' } }]) {
+      shop.answerWith({ status: 402, ...offer });
+      expect(await checkout.readOffer(shop.url)).toEqual({ ...none, offersX402: true });
+    }
   });
 
   const pay = () =>

@@ -25,6 +25,13 @@ const execute = (token: string, intentId: string, targetUrl: string, key: string
     body: { intentId, targetUrl },
     headers: { 'Idempotency-Key': key },
   });
+/** With the header that tells a repeat. */
+async function raw(token: string, intentId: string, targetUrl: string, key: string) {
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', 'Idempotency-Key': key };
+  const body = JSON.stringify({ intentId, targetUrl });
+  const answer = await fetch(`${w.apiUrl}/v1/checkout/execute`, { method: 'POST', headers, body });
+  return { status: answer.status, isReplayed: answer.headers.has('Idempotent-Replayed'), body: await answer.json() };
+}
 const payments = (token: string) => createClient(mppPaymentsArea, sendTo(w.apiUrl, token));
 const pay = ({ token, cardId }: Payer, intentId: string, url: string) =>
   payments(token).payAtMerchant({ body: { url, intentId, cardId } });
@@ -117,8 +124,28 @@ describe('a target that answers 402', () => {
     const url = `${merchant.origin}/report`;
     const first = await execute(payer.token, intentId, url, 'one-key');
     expect(await execute(payer.token, intentId, url, 'one-key')).toEqual(first);
+    expect(await raw(payer.token, intentId, url, 'one-key')).toMatchObject({ status: 200, isReplayed: true });
     expect(merchant.presentations).toHaveLength(1);
     expect((await rowsOf(intentId)).transactions).toHaveLength(1);
+  });
+
+  test('a repeat of an accepted payment answers with what became of it', async () => {
+    const { payer, intentId } = await ready();
+    let token = '';
+    merchant.answers((response, { paymentToken }) => {
+      token = paymentToken;
+      deliver(response, {});
+    });
+    const url = `${merchant.origin}/x`;
+    const first = await raw(payer.token, intentId, url, 'moves-on');
+    expect(first).toMatchObject({ status: 200, isReplayed: false, body: { status: 'accepted', transactionId: null } });
+    const { body: charge } = await network.authorize(payer, { token });
+    expect(await raw(payer.token, intentId, url, 'moves-on')).toMatchObject({
+      status: 200,
+      isReplayed: true,
+      body: { status: 'paid', transactionId: charge.transactionId },
+    });
+    expect(merchant.presentations).toHaveLength(1);
   });
 
   test('delivered without a charge or a receipt: accepted, and no other payment of the intent until it is settled', async () => {
@@ -286,9 +313,14 @@ describe('nothing is sent', () => {
     await refused(order, [/expired/]);
     merchant.demands(() => ['Basic realm="shop"']);
     await refused(order, [/offers no payment method Bursar speaks/]);
+    merchant.respondsWith((_request, response) => void response.writeHead(402).end('{"x402Version":1,"accepts":[]}'));
+    await refused(order, [/offers only x402 \(a cryptocurrency\)/]);
     const { payments: begun, checkouts } = await rowsOf(order.intentId);
     expect(begun).toEqual([]);
-    expect(checkouts.map(({ outcome_code: code }) => code)).toEqual(['other_method', 'no_challenge', 'not_an_offer']);
+    expect(checkouts.map(({ outcome_code: code }) => code)).toEqual([
+      ...['other_method', 'no_challenge', 'not_an_offer'],
+      'other_method',
+    ]);
   });
 
   test('where the intent has had as many payments as the limit allows', async () => {

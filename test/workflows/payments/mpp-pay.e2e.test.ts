@@ -110,6 +110,17 @@ describe('pay', () => {
     chargesAndDelivers(payer);
     const first = await pay(payer, intentId, `${merchant.origin}/report`, 'one-key');
     expect(await pay(payer, intentId, `${merchant.origin}/report`, 'one-key')).toEqual(first);
+    const repeated = await fetch(`${w.apiUrl}/v1/mpp/pay`, {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${payer.token}`,
+        'Content-Type': 'application/json',
+        'Idempotency-Key': 'one-key',
+      },
+      body: JSON.stringify({ url: `${merchant.origin}/report`, intentId, cardId: payer.cardId }),
+    });
+    expect([repeated.status, repeated.headers.get('Idempotent-Replayed')]).toEqual([200, 'true']);
+    expect(await repeated.json()).toEqual(first);
     expect(merchant.presentations).toHaveLength(1);
     expect(await transactionsOf(intentId)).toHaveLength(1);
     expect(

@@ -48,6 +48,7 @@ export const checkoutArea = defineArea({
       scope: 'checkout.write',
       body: z.strictObject({ intentId: id('intent'), targetUrl: z.url().max(2_048) }),
       success: { status: 200, body: executedOut },
+      answersFromRow: true,
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
       fires: [
         'mpp.payment.created',

@@ -32,6 +32,8 @@ export type PaymentRequired = {
   readonly outcome: 'payment_required';
   /** The lines of `WWW-Authenticate`, as received. */
   readonly authenticate: readonly string[];
+  /** The target offers a payment by x402, a cryptocurrency. */
+  readonly offersX402: boolean;
 };
 export type OfferOutcome =
   | CheckoutOffer

@@ -54,7 +54,7 @@ export const mppChallengesArea = defineArea({
       },
       summary: 'Declare an intent for a payment challenge',
       description:
-        'Reads the challenge and declares an intent for its amount, at the host of `url` or, without it, at the `recipient` of the challenge. The intent is evaluated like any other, and answered 201 whatever the decision. 400 `invalid_state` where the challenge cannot be answered or names no payee; 403 `policy_denied` where a protect rule forbids the payee. Nothing is paid: pay or mint with the intent.',
+        'Reads the challenge and declares an intent for its amount, at its `recipient` or, where it names none, at the host of `url`. The intent is evaluated like any other, with the host of `url` too, and answered 201 whatever the decision. 400 `invalid_state` where the challenge cannot be answered or names no payee; 403 `policy_denied` where a protect rule forbids the payee. Nothing is paid: pay or mint with the intent. Minting knows no address, so a challenge without a recipient can only be paid by `POST /v1/mpp/pay`.',
       auth: ['key', 'agent'],
       scope: 'mpp.write',
       body: z

@@ -60,13 +60,21 @@ const hostOf = (address: string): string | null =>
  */
 export function isPayee(expectedMerchant: string, { host, recipient }: Payee): boolean {
   const expected = expectedMerchant.trim();
+  if (recipient !== null && expected === recipient) return true;
   if (recipient !== null && normalised(expected) !== '' && normalised(expected) === normalised(recipient)) return true;
   return host !== null && expectedHost(expected) === host;
 }
 
+/**
+ * The merchant that an intent for a challenge expects: the recipient, because minting knows no address and an agent's
+ * word about one is no evidence; the host only where the challenge names no recipient.
+ */
+export const payeeToExpect = ({ reference }: Payee): string => reference;
+
 /** The host in `shop.example`, `shop.example:8443`, `https://shop.example/path`; in lower case and ASCII. */
 export function expectedHost(text: string): string | null {
   if (/[\s@\\]/.test(text)) return null;
+  if (/^[\da-f:.]*:[\da-f]*:[\da-f:.]*$/i.test(text)) return hostOf(`https://[${text}]`); // IPv6, without brackets.
   return hostOf(/^https?:\/\//i.test(text) ? text : `https://${text}`);
 }
 

@@ -2,7 +2,9 @@
 import * as z from 'zod';
 import { columnRow } from '../../../db/column-row.ts';
 
-const merchant = z.object({ id: z.string().nullable(), name: z.string().nullable() });
+const text = z.string().nullable();
+/** `domain`: the host of a machine payment; null for every other. */
+const merchant = z.object({ id: text, name: text, domain: text });
 
 /** `instant`: a date in a row, a text within JSON. */
 export const spendingCounters = (instant: z.ZodType<Date>) =>

@@ -5,6 +5,7 @@ import {
   type ChallengeFacts,
   evaluateChallenge,
   isPayee,
+  payeeToExpect,
   readPayee,
   refusalErrorCode,
 } from '../../../../src/domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
@@ -75,6 +76,26 @@ describe('the payee', () => {
     '',
   ])('is not the expected merchant %j', (expected) => {
     expect(isPayee(expected, payee)).toBe(false);
+  });
+
+  test('that an intent expects is found again, wherever the challenge comes from', () => {
+    const hosts = fc.constantFrom(
+      'shop.example',
+      'API.Shop.Example:8443',
+      '[2001:db8::1]',
+      '203.0.113.7',
+      'münchen.example.',
+    );
+    const origin = fc.option(hosts.map((host) => `https://${host}`));
+    const recipient = fc.option(fc.stringMatching(/^[A-Za-z0-9_.:-]{1,20}$/), { nil: undefined });
+    fc.assert(
+      fc.property(recipient, origin, origin, (named, declaredAt, paidAt) => {
+        const declared = readPayee({ recipient: named }, declaredAt);
+        const paid = readPayee({ recipient: named }, named === undefined ? declaredAt : paidAt);
+        if (!declared.ok || !paid.ok) return;
+        expect(isPayee(payeeToExpect(declared.payee), paid.payee)).toBe(true);
+      }),
+    );
   });
 
   test('an international name equals its ASCII form', () => {
