@@ -93,6 +93,7 @@ export const eventCatalog = {
   ...group('MPP', mppCredentialData, ['mpp.credential.minted', 'mpp.credential.consumed']),
   ...group('MPP', mppCredentialData, ['mpp.transaction.completed']),
   ...group('MPP', mppCredentialData, ['mpp.credential.expired'], reserved),
+  ...group('MPP', mppCredentialData, ['mpp.credential.revoked'], ours),
   ...group('MPP', mppPaymentData, ['mpp.payment.created', 'mpp.payment.updated'], ours),
   ...group('MPP', mppPaymentData, ['mpp.payment.unresolved', 'mpp.payment.resolved'], ours),
   ...group(other, intentVerificationData, ['verification.mismatch']),

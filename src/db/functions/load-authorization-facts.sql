@@ -43,7 +43,7 @@ begin
   if p_token_hash is not null then
     select jsonb_build_object('kind', 'checkout', 'id', k.id, 'intent_id', k.intent_id, 'status', k.status,
         'ceiling_cents', k.ceiling_cents, 'is_used', k.status in ('paid', 'declined'), 'is_expired', false,
-        'recipient', null, 'host', null, 'transaction_id', null, 'request_id', k.request_id, 'run_id', k.run_id)
+        'is_revoked', false, 'recipient', null, 'host', null, 'transaction_id', null, 'request_id', k.request_id, 'run_id', k.run_id)
       into v_token from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
     if v_token is null then
       -- A credential that its merchant has verified may be charged after its expiry: the goods are handed over. So may
@@ -52,6 +52,7 @@ begin
           'ceiling_cents', c.ceiling_cents, 'is_used', c.authorized_at is not null,
           'is_expired', c.status <> 'consumed' and m.charge_outcome is distinct from 'approved'
             and c.expires_at <= clock_timestamp(),
+          'is_revoked', c.status = 'revoked' and m.charge_outcome is distinct from 'approved',
           'recipient', c.recipient, 'host', c.host, 'transaction_id', coalesce(c.transaction_id, m.transaction_id),
           'request_id', c.request_id, 'run_id', c.run_id,
           'payment_id', m.id, 'credential', to_jsonb(c) - '{sealed_credential,challenge,encryption_jwk}'::text[])

@@ -23,6 +23,7 @@ import { protectRuleHandlers } from '../../domains/spending/protect-rules/protec
 import { findCardOf } from '../../usecases/cards/card-facts.ts';
 import { approveIntent } from '../../usecases/spending/approve-intent.ts';
 import { attestIntent } from '../../usecases/spending/attest-intent.ts';
+import { cancelIntent } from '../../usecases/spending/cancel-intent.ts';
 import { declareIntent } from '../../usecases/spending/declare-intent.ts';
 import { evaluatePlan } from '../../usecases/spending/evaluate-plan.ts';
 import { intentApproval } from '../../usecases/spending/intent-approval.ts';
@@ -75,6 +76,7 @@ export const spending = defineModule('spending', [
         gateway,
         links,
         ...approvingOf(api),
+        cancel: cancelIntent,
         declare: declareIntent({ database, risk, links }),
         verify: verifyIntent({ database }),
       });

@@ -16,6 +16,7 @@ import type { AgentRow } from '../../domains/parties/agents/agent.entity.ts';
 import type { ReachedAgent } from '../../domains/parties/agents/agent.routes.ts';
 import type { AgentStatus } from '../../domains/parties/agents/agent.rules.ts';
 import { moveAgentRow } from '../../domains/parties/agents/agent.service.ts';
+import { revokeCredentialsOf } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
 import { cancelIntentsOf } from '../../domains/spending/intents/intent.cancel.service.ts';
 import { removePolicyOf } from '../../domains/spending/policies/policy.service.ts';
 import { agentBudget, available, wallet } from '../../domains/treasury/ledger/account.rules.ts';
@@ -47,7 +48,7 @@ export async function closeAgentIn(tx: Tx, cause: Cause, name: ReachedAgent): Pr
   await revokeTokensOf(tx, cause, name.agentId);
   await closeCardsOf(tx, cause, name.agentId);
   await removePolicyOf(tx, cause, name.agentId);
-  await cancelIntentsOf(tx, cause, name.agentId);
+  await revokeCredentialsOf(tx, await cancelIntentsOf(tx, cause, name.agentId), cause);
   await cancelCardRequestsOf(tx, cause, name);
   await returnAgentMoney(tx, cause, row);
   return row.status;

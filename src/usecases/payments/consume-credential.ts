@@ -120,6 +120,8 @@ async function consume(tx: Tx, { found, expected, newId }: Consumption, call: Ca
 }
 
 async function refuseUnusable(tx: Tx, row: MppCredentialRow, intent: IntentRow, { at }: Cause): Promise<void> {
+  if (row.status === 'revoked')
+    throw new DomainError('gone', `credential ${row.id} was revoked, because its intent was cancelled`);
   if (row.status !== 'minted' || isPastExpiry(row, new Date()))
     throw new DomainError('gone', `credential ${row.id} expired at ${row.expiresAt.toISOString()}`);
   const why = whyUnpayable(stateOf(intent), at) ?? whyKept(row, intent) ?? (await whyInactive(tx, intent));

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
+import { revokeCredentialsOf } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from '../../domains/spending/intents/intent.lock.service.ts';
 import { holderOf } from '../../domains/spending/intents/intent.queries.ts';
@@ -24,7 +25,9 @@ export const decideIntent =
     const grounds = command.kind === 'approve' ? await lockGrounds(tx, id) : undefined;
     const locked = await lockIntentFor(tx, id, cause);
     if (grounds !== undefined) await refuseForbiddenGrant(tx, deps, { grounds, locked, cause });
-    return applyToLockedIntent(tx, locked, command, cause, { isOwnWorkflow: true });
+    const row = await applyToLockedIntent(tx, locked, command, cause, { isOwnWorkflow: true });
+    if (command.kind === 'cancel') await revokeCredentialsOf(tx, [id], cause);
+    return row;
   };
 
 type Grounds = Pick<Plan, 'agent' | 'card' | 'policy'>;

@@ -258,6 +258,7 @@ test('an approved charge matches its intent, and a declined one of a checkout fa
         ceilingCents: null,
         isUsed: false,
         isExpired: false,
+        isRevoked: false,
         recipient: null,
         host: null,
         transactionId: null,

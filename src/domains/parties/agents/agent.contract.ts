@@ -165,6 +165,7 @@ export const agentsArea = defineArea({
         ...([
           'intent.cancelled',
           'intent_window.missed',
+          'mpp.credential.revoked',
           'card_request.decided',
           'card_limit_request.updated',
         ] as const),
@@ -191,6 +192,7 @@ export const agentsArea = defineArea({
         'policy.deleted',
         'intent.cancelled',
         'intent_window.missed',
+        'mpp.credential.revoked',
         'card_request.decided',
         'card_limit_request.updated',
         'agent_token.revoked',

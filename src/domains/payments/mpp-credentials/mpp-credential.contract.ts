@@ -48,7 +48,7 @@ const credentialOut = z
     currency: z.literal('EUR'),
     status: z.enum(credentialStatuses).meta({
       description:
-        '`requested`: not minted yet; `minted`: the merchant may use it; `consumed`: used; `expired`: its time is over; `declined`: the charge was declined; `refused`: nothing was minted.',
+        '`requested`: not minted yet; `minted`: the merchant may use it; `consumed`: used; `expired`: its time is over; `declined`: the charge was declined; `refused`: nothing was minted; `revoked`: the intent was cancelled before it was used.',
       examples: ['minted'],
     }),
     expiresAt,

@@ -36,6 +36,14 @@ export const lockLiveCredentialOf = (tx: Tx, intentId: string): Promise<MppCrede
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
 
+/** Of several intents, in the order of their ids. */
+export const lockLiveCredentialsOf = (tx: Tx, intentIds: readonly string[]): Promise<MppCredentialRow[]> =>
+  tx.find(
+    MppCredentialRow,
+    { intentId: { $in: [...intentIds] }, status: { $in: ['requested', 'minted'] } },
+    { lockMode: LockMode.PESSIMISTIC_WRITE, orderBy: { id: 'asc' }, refresh: true },
+  );
+
 /** Why an intent may still be paid by a credential that was minted for it. `now` is real time. */
 export async function whyCredentialLives(tx: Tx, intentId: string, now: Date): Promise<string | undefined> {
   const live = await tx.findOne(

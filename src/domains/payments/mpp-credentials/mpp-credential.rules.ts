@@ -9,12 +9,21 @@ import type { RowState } from '../../../kernel/row-state.ts';
 
 /**
  * `requested`: reserved, nothing minted yet; `minted`: the merchant may use it; `consumed`: used, by the network's
- * authorization or by the merchant's verification; `declined`: the network's authorization was declined.
+ * authorization or by the merchant's verification; `declined`: the network's authorization was declined; `revoked`: its
+ * intent was cancelled before anyone used it.
  */
-export const credentialStatuses = ['requested', 'minted', 'consumed', 'expired', 'declined', 'refused'] as const;
+export const credentialStatuses = [
+  'requested',
+  'minted',
+  'consumed',
+  'expired',
+  'declined',
+  'refused',
+  'revoked',
+] as const;
 export type CredentialStatus = (typeof credentialStatuses)[number];
 
-export const credentialCommands = ['mint', 'consume', 'decline', 'expire', 'refuse'] as const;
+export const credentialCommands = ['mint', 'consume', 'decline', 'expire', 'refuse', 'revoke'] as const;
 export type CredentialCommand = (typeof credentialCommands)[number];
 
 const leadsTo = {
@@ -23,15 +32,17 @@ const leadsTo = {
   decline: 'declined',
   expire: 'expired',
   refuse: 'refused',
+  revoke: 'revoked',
 } as const satisfies Record<CredentialCommand, CredentialStatus>;
 
 const mayReceive: Record<CredentialStatus, readonly CredentialCommand[]> = {
-  requested: ['mint', 'expire', 'refuse'],
-  minted: ['consume', 'decline', 'expire'],
+  requested: ['mint', 'expire', 'refuse', 'revoke'],
+  minted: ['consume', 'decline', 'expire', 'revoke'],
   consumed: [],
   expired: [],
   declined: [],
   refused: [],
+  revoked: [],
 };
 
 /** `seen`: this very cause has moved the row before. A credential is used once: another cause is refused. */

@@ -1,5 +1,5 @@
 /**
- * Writes of MPP credentials: reserve, mint, refuse and expire. Each locks the row, decides by the rules, saves, and
+ * Writes of MPP credentials: reserve, mint, refuse, revoke and expire. Each locks the row, decides by the rules, saves, and
  * records transition and event in the caller's transaction. `consumed` and `declined` are written with the network's
  * authorization instead.
  * @module
@@ -19,6 +19,7 @@ import type { EncryptionJwk } from '../mpp/encryption-key.rules.ts';
 import type { Payee } from './challenge-evaluation.rules.ts';
 import { MppCredentialRow } from './mpp-credential.entity.ts';
 import { mppCredentialWorkflow, mppCredentialWorkflowId } from './mpp-credential.messages.ts';
+import { lockLiveCredentialsOf } from './mpp-credential.queries.ts';
 import {
   type CredentialCommand,
   credentialExpiry,
@@ -196,6 +197,25 @@ export const refuseMppCredential = (
   cause: Cause,
 ): Promise<MppCredentialRow> =>
   change(tx, row, 'refuse', { outcomeCode: code, outcomeReason: reason, challenge: null }, cause);
+
+/**
+ * The intents were cancelled, and their rows are locked: nothing that is out for them pays any more. A credential that
+ * was used stays as it is; its charge would have kept the intent from being cancelled.
+ */
+export async function revokeCredentialsOf(tx: Tx, intentIds: readonly string[], cause: Cause): Promise<void> {
+  for (const row of await lockLiveCredentialsOf(tx, intentIds)) {
+    const why = { outcomeCode: 'revoked', outcomeReason: `intent ${row.intentId} was cancelled`, challenge: null };
+    const changed = await change(tx, row, 'revoke', why, cause);
+    await recordChanges(tx, cause, [
+      {
+        event: 'mpp.credential.revoked',
+        ...{ ownerId: row.ownerId, agentId: row.agentId, subjectId: row.id },
+        data: mppCredentialData(changed),
+        details: { intentId: row.intentId, paymentId: row.paymentId ?? null },
+      },
+    ]);
+  }
+}
 
 /** Where its time is over; before that, and after its end, it changes nothing. `now` is real time. */
 export async function expireMppCredential(

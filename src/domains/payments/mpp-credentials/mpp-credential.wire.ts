@@ -5,7 +5,7 @@ import type { Change } from '../../../events/record.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { ConsumedMppCredentialWire, MppCredentialWire, NewMppCredentialWire } from './mpp-credential.contract.ts';
 import type { MppCredentialRow } from './mpp-credential.entity.ts';
-import { credentialStatusAsOf } from './mpp-credential.rules.ts';
+import { type CredentialStatus, credentialStatusAsOf } from './mpp-credential.rules.ts';
 
 /** What the events show of a credential. */
 type CredentialFields = Pick<
@@ -46,6 +46,8 @@ export const completionOf = (row: CredentialFields): Change => ({
   details: { transactionId: row.transactionId ?? null },
 });
 
+const explained: readonly CredentialStatus[] = ['refused', 'declined', 'revoked'];
+
 /** `now` is real time: past its expiry a credential is shown as expired, whether or not its run has marked it yet. */
 export const mppCredentialWire = (row: Readonly<MppCredentialRow>, now: Date): MppCredentialWire => ({
   id: row.id,
@@ -61,7 +63,7 @@ export const mppCredentialWire = (row: Readonly<MppCredentialRow>, now: Date): M
   status: credentialStatusAsOf(row, now),
   expiresAt: row.expiresAt.toISOString(),
   transactionId: row.transactionId ?? null,
-  reason: row.status === 'refused' || row.status === 'declined' ? (row.outcomeReason ?? null) : null,
+  reason: explained.includes(row.status) ? (row.outcomeReason ?? null) : null,
   createdAt: row.createdAt.toISOString(),
 });
 

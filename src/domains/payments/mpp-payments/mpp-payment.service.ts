@@ -27,7 +27,7 @@ import {
   tellOfOpenPayment,
 } from '../../spending/intents/index.ts';
 import type { Receipt } from '../mpp/credential.wire.ts';
-import { followUnusedCredential } from '../mpp-credentials/mpp-credential.service.ts';
+import { followUnusedCredential, revokeCredentialsOf } from '../mpp-credentials/mpp-credential.service.ts';
 import { isAgentClosed } from '../transactions/booking.posting.service.ts';
 import { MppBodyRow, MppPaymentRow } from './mpp-payment.entity.ts';
 import { mppPaymentWorkflow, mppPaymentWorkflowId } from './mpp-payment.messages.ts';
@@ -211,7 +211,9 @@ async function followIntent(tx: Tx, row: MppPaymentRow, from: MppPaymentStatus, 
   const isUnpaid = await releaseFromPayment(tx, row, cause);
   if (!isUnpaid || !(await isAgentClosed(tx, row))) return;
   // What the agent's close left to the payment: nothing pays for it any more.
-  await applyToIntent(tx, row.intentId, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
+  const closed = { ...cause, causeId: `${cause.causeId}/agent-closed` };
+  await applyToIntent(tx, row.intentId, { kind: 'cancel' }, closed);
+  await revokeCredentialsOf(tx, [row.intentId], closed);
 }
 
 /** Closes or moves the workflow run with the row. */

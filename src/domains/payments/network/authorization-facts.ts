@@ -87,6 +87,7 @@ const paymentToken = columnRow({
   /** A token is good for one authorization, however that ended. */
   isUsed: z.boolean(),
   isExpired: z.boolean(),
+  isRevoked: z.boolean(),
   /** The only merchant that a credential pays, where its challenge names one; and the host that it is presented to. */
   recipient: z.string().nullable(),
   host: z.string().nullable(),
@@ -243,7 +244,7 @@ const takesAll = ({ amountCents }: EarlyMessage['body'], requestedCents: number)
 
 /** It pays for nothing, and nothing is written to its record. */
 export const isTokenSpent = ({ token }: AuthorizationFacts): boolean =>
-  token !== null && (token.isUsed || token.isExpired);
+  token !== null && (token.isUsed || token.isRevoked || token.isExpired);
 
 const tokenFactsOf = ({ token }: AuthorizationFacts): TokenFacts | null =>
   token === null
@@ -252,6 +253,7 @@ const tokenFactsOf = ({ token }: AuthorizationFacts): TokenFacts | null =>
         intentId: token.intentId,
         isUsed: token.isUsed,
         isExpired: token.isExpired,
+        isRevoked: token.isRevoked,
         ceilingCents: token.ceilingCents,
         merchantId: token.recipient,
       };

@@ -30,6 +30,8 @@ export type TokenFacts = {
   readonly intentId: string;
   readonly isUsed: boolean;
   readonly isExpired?: boolean | undefined;
+  /** Its intent was cancelled. */
+  readonly isRevoked?: boolean | undefined;
   /** The only merchant that it pays; without one it pays the merchant that it was given to. */
   readonly merchantId?: string | null | undefined;
   readonly ceilingCents: number | null;
@@ -176,6 +178,10 @@ function tokenMisuse({ token, spending }: DecisionFacts, { candidate, mismatch }
   const { kind, amountCents, merchant } = spending.request;
   if (token === null || kind === 'verification') return undefined;
   if (token.isUsed) return { rule: 'token_used', reason: 'the payment token was used before', trace: [] };
+  if (token.isRevoked === true) {
+    const reason = 'the payment token was revoked, because its intent was cancelled';
+    return { rule: 'token_revoked', reason, trace: [] };
+  }
   if (token.isExpired === true) return { rule: 'token_expired', reason: 'the payment token has expired', trace: [] };
   if (token.merchantId != null && merchant?.id !== token.merchantId) {
     const reason = `the payment token is for merchant ${token.merchantId}, asked by ${merchant?.id ?? 'nobody'}`;

@@ -14,8 +14,8 @@ import { intentWorkflowId } from './intent.messages.ts';
 import { changeOf } from './intent.service.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
 
-/** Returns how many. */
-export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<number> {
+/** Returns their ids. */
+export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Promise<string[]> {
   await tx.flush();
   const found = await rowsOf(
     tx,
@@ -39,5 +39,5 @@ export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Pr
     tx,
     cancelled.map(({ id }) => intentWorkflowId(id)),
   );
-  return cancelled.length;
+  return cancelled.map(({ id }) => id);
 }

@@ -166,7 +166,7 @@ export const intentsArea = defineArea({
       path: '/{id}/cancel',
       summary: 'Cancel an intent that is not final',
       description:
-        'Needs no Temporal. Refused with 400 while a charge is paying for it; cancelling what is cancelled already answers 200 again. A recurring one ends, and what was charged for its windows runs its course.',
+        'Needs no Temporal. Refused with 400 while a charge is paying for it; cancelling what is cancelled already answers 200 again. A recurring one ends, and what was charged for its windows runs its course. Credentials of machine payments that were minted for it and not used are revoked in the same transaction: an authorization that comes before keeps the intent from being cancelled, a later one is declined.',
       auth: ['key', 'agent'],
       scope: 'intents.write',
       params: one,
@@ -178,7 +178,7 @@ export const intentsArea = defineArea({
           .meta({ id: 'CancelledIntent', description: 'An intent that was cancelled.' }),
       },
       refusals: ['invalid_state', 'agent_isolation', 'not_found'],
-      fires: ['intent.cancelled', 'intent_window.missed'],
+      fires: ['intent.cancelled', 'intent_window.missed', 'mpp.credential.revoked'],
     },
   },
 });

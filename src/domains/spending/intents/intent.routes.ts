@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../../db/database.ts';
+import type { Tx } from '../../../db/tx.ts';
 import type { Call } from '../../../http/caller.ts';
 import { inTransaction } from '../../../http/in-transaction.ts';
 import type { ReachedId } from '../../../http/reaches.ts';
@@ -28,6 +29,11 @@ export type IntentDeps = {
   readonly database: Database;
   readonly gateway: WorkflowGateway;
   readonly links: Pick<ApprovalLinks, 'urlsOf'>;
+  readonly cancel: (
+    tx: Tx,
+    order: { readonly id: ReachedId<'intent'>; readonly ownerId: string },
+    cause: Cause,
+  ) => Promise<unknown>;
   readonly approve: (
     row: IntentRow,
     envelope: AssertionEnvelope | undefined,
@@ -96,8 +102,7 @@ export const intentHandlers = (deps: IntentDeps): Handlers<typeof intentsArea> =
   },
 
   cancelIntent: async ({ params: { id }, own: { ownerId } }, call) => {
-    const command = { kind: 'cancel' } as const;
-    await inTransaction(deps, call, (tx, cause) => revokeIntent(tx, { id, ownerId }, command, cause));
+    await inTransaction(deps, call, (tx, cause) => deps.cancel(tx, { id, ownerId }, cause));
     return { id, status: 'cancelled' };
   },
 });
