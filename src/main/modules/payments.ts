@@ -24,6 +24,7 @@ import { mppPaymentHandlers } from '../../domains/payments/mpp-payments/mpp-paym
 import { createMessageCeiling, messagesPerSecond } from '../../domains/payments/network/network.ceiling.ts';
 import { networkArea } from '../../domains/payments/network/network.contract.ts';
 import { networkHandlers } from '../../domains/payments/network/network.routes.ts';
+import { noteUntimelyMessage } from '../../domains/payments/network/network-clock.service.ts';
 import { SimulationRow } from '../../domains/payments/simulations/simulation.entity.ts';
 import { simulationWorkflow } from '../../domains/payments/simulations/simulation.messages.ts';
 import { transactionsArea } from '../../domains/payments/transactions/transaction.contract.ts';
@@ -86,6 +87,11 @@ const networkOf = ({ database, config, log, links, risk }: ApiProcess) =>
     networkKeys: networkKeysOf(config),
     countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
     countBadSignature: createFailureLimit('bad network signatures'),
+    noteUntimely: async (message) => {
+      if (message === undefined) return;
+      log.warn(message, 'a rightly signed message of the card network was refused: the clocks are apart');
+      await noteUntimelyMessage(database.read(), message);
+    },
     authorize: authorizeCard({
       database,
       log,
@@ -160,7 +166,7 @@ export const payments = defineModule('payments', [
     contract: networkArea,
     position: 980,
     handlers: networkOf,
-    tables: ['network_messages', 'decisions'],
+    tables: ['network_messages', 'network_clocks', 'decisions'],
   }),
   servedArea('mpp-challenges', {
     contract: mppChallengesArea,

@@ -26,8 +26,10 @@ import {
   receiptContext,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import type { PresentedAnswer } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
+import { untimelyMessageOfNow } from '../../domains/payments/network/network-clock.service.ts';
 import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { newId } from '../../kernel/ids.ts';
+import { lengthInWords } from '../../kernel/instant.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { completePaidIntent } from './complete-paid-intent.ts';
 import { causeOfStep, refusal, type StepDeps } from './mpp-payment-step.ts';
@@ -105,7 +107,7 @@ async function conclude(
   const chargeOutcome = row.chargeOutcome ?? null;
   if (says === 'receipted' && chargeOutcome === null) return settleByReceipt(tx, row, cause, real);
   const command = commandAfterAnswer(chargeOutcome, says);
-  return changeMppPayment(tx, row, command, reasonOf(row, command), cause, { real });
+  return changeMppPayment(tx, row, command, await reasonOf(tx, row, command), cause, { real });
 }
 
 /** The network has not asked yet. Its charge is linked to the transaction when it comes. */
@@ -118,13 +120,29 @@ async function settleByReceipt(tx: Tx, row: MppPaymentRow, cause: Cause, real: D
   return changeMppPayment(tx, row, 'pay', change, cause, { real });
 }
 
-/** The charge says why it was declined; without a charge it was the merchant. */
-function reasonOf(row: MppPaymentRow, command: ReturnType<typeof commandAfterAnswer>) {
+/** The charge says why it was declined; without a charge it was the merchant, or the network could not be heard. */
+async function reasonOf(tx: Tx, row: MppPaymentRow, command: ReturnType<typeof commandAfterAnswer>) {
+  if (command === 'lose') {
+    const outcomeReason = await whyUnheard(tx);
+    return outcomeReason === undefined ? {} : { outcomeCode: 'network_unheard', outcomeReason };
+  }
   if (command !== 'decline') return {};
   if (row.chargeOutcome != null)
     return { outcomeCode: row.chargeCode ?? null, outcomeReason: row.chargeReason ?? null };
-  const outcomeReason = `the merchant answered ${row.merchantStatus} to the credential`;
-  return { outcomeCode: 'merchant_declined', outcomeReason };
+  const answered = `the merchant answered ${row.merchantStatus} to the credential`;
+  const unheard = await whyUnheard(tx);
+  return {
+    outcomeCode: 'merchant_declined',
+    outcomeReason: unheard === undefined ? answered : `${answered}; ${unheard}`,
+  };
+}
+
+/** Its authorization may have been among the messages that the API refused. */
+async function whyUnheard(tx: Tx): Promise<string | undefined> {
+  const apartMs = await untimelyMessageOfNow(tx);
+  if (apartMs === undefined) return undefined;
+  const apart = `${lengthInWords(Math.abs(apartMs))} ${apartMs > 0 ? 'ahead of' : 'behind'}`;
+  return `meanwhile a message of the card network was refused, because the clock of the API is ${apart} the network's`;
 }
 
 /** The merchant's time to answer is up. A credential that was not sent by now is not sent any more. */

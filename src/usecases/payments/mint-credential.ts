@@ -38,6 +38,7 @@ import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
 import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
 import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
+import { ownClockInWords } from '../../platform/own-clock.ts';
 import { hashSecret } from '../../vault/secret-hash.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { whyInactive } from '../spending/assert-active.ts';
@@ -159,7 +160,9 @@ async function mintFor(deps: MintDeps, { row, order, jwk, payee, alongside }: Mi
     idempotencyKey: row.id,
   });
   if (minted.outcome === 'refused') {
-    const reason = `the card processor mints no payment token: ${processorRefusal[minted.reason]}`;
+    const clock = minted.reason === 'not_accepted' ? await ownClockInWords(database.read()) : undefined;
+    const why = clock === undefined ? processorRefusal[minted.reason] : `${clock}, so the order has a wrong expiry`;
+    const reason = `the card processor mints no payment token: ${why}`;
     return refuse(deps, row.id, refused('card_refused', reason), cause);
   }
   const header = await headerFor({ row, order, jwk }, card, minted.paymentToken);

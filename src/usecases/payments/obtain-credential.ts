@@ -14,6 +14,7 @@ import {
   type MppPaymentChange,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { DomainError } from '../../kernel/errors.ts';
+import { ownClockInWords } from '../../platform/own-clock.ts';
 import { whyInactive } from '../spending/assert-active.ts';
 import { evaluateChallenge } from './evaluate-challenge.ts';
 import { type MintDeps, mintCredential, mintReserved } from './mint-credential.ts';
@@ -107,13 +108,23 @@ const allowPayment = (deps: Deps) => {
 const refuse = (
   { database }: Deps,
   row: Row,
-  why: Refusal,
+  given: Refusal,
   causeOf: CauseOfStep,
   asked?: MppPaymentChange,
 ): Promise<MppPaymentRow> =>
   database.write(async (tx) => {
     const locked = await lockMppPaymentWithIntent(tx, row);
     const real = new Date();
+    const why = await withOwnClock(tx, given);
     if (asked !== undefined) await changeMppPayment(tx, locked, 'challenge', asked, causeOf('challenge'), { real });
     return changeMppPayment(tx, locked, 'refuse', why, causeOf('refuse'), { real });
   });
+
+const forItsTime: readonly string[] = ['no_challenge', 'challenge_expired', 'expired'];
+
+/** What is past by a wrong clock is not past by the merchant's. */
+async function withOwnClock(tx: Tx, why: Refusal): Promise<Refusal> {
+  if (!forItsTime.includes(why.outcomeCode ?? '') || !/expired/.test(why.outcomeReason ?? '')) return why;
+  const clock = await ownClockInWords(tx);
+  return clock === undefined ? why : { ...why, outcomeReason: `${why.outcomeReason}; ${clock}` };
+}

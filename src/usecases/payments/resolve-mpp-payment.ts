@@ -58,7 +58,10 @@ export async function resolveMppPayment(
   const { amountCents = null, credentialId } = row;
   const paid = { id: order.transactionId, credentialId, amountCents };
   const transactionId = await completePaidIntent(tx, intent, paid, cause);
-  const change = { chargeOutcome: 'approved', chargeSource: 'operator', transactionId } as const;
+  const change = {
+    ...({ chargeOutcome: 'approved', chargeSource: 'operator', transactionId } as const),
+    ...{ outcomeCode: null, outcomeReason: null },
+  };
   return changeMppPayment(tx, row, 'pay', change, cause, options);
 }
 

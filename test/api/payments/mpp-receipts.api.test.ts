@@ -30,6 +30,7 @@ import {
   journalsOf,
   networkOf,
   type Payer,
+  signed,
 } from '../../support/payments-world.ts';
 import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
 import { businessNow, startWorld, type World } from '../../support/world.ts';
@@ -293,4 +294,46 @@ describe('a receipt', () => {
     expect(await windows(id)).toMatchObject([{ number: 1, status: 'completed', transactionId }]);
     expect(await eventNamesOf(world, id)).toContain('intent_window.completed');
   });
+});
+
+test('a charge that the network could not report, because of its clock, is said in the reason of the payment', async () => {
+  const order = await sent();
+  const message = network.authorizationOf(order.payer, { token: order.payment.credential.token, merchant: apiShop });
+  const rawBody = JSON.stringify(message);
+  const unixSeconds = Math.floor(Date.now() / 1_000) - 600;
+  const path = '/network/authorizations';
+  const headers = {
+    'Content-Type': 'application/json',
+    'X-Network-Signature': signed(world.networkKey, { path, rawBody, unixSeconds }),
+  };
+  const untimely = await fetch(`${world.apiUrl}${path}`, { method: 'POST', headers, body: rawBody });
+  expect(untimely.status).toBe(401);
+  // A wrong signature tells nothing about clocks.
+  const wrong = { ...headers, 'X-Network-Signature': `t=${unixSeconds - 3_600},v1=${'0'.repeat(64)}` };
+  expect((await fetch(`${world.apiUrl}${path}`, { method: 'POST', headers: wrong, body: rawBody })).status).toBe(401);
+  const [note] = await world.sql<{ apart_ms: string }>('select apart_ms from network_clocks');
+  expect(Math.round(Number(note?.apart_ms) / 60_000)).toBe(10);
+
+  await answer(order, null, 402);
+  const spelt =
+    "meanwhile a message of the card network was refused, because the clock of the API is 10 min ahead of the network's";
+  expect(await shown(order)).toMatchObject({
+    status: 'declined',
+    reason: `the merchant answered 402 to the credential; ${spelt}`,
+  });
+  const silent = await sent();
+  await answer(silent, null, 503);
+  expect(await shown(silent)).toMatchObject({
+    status: 'unknown',
+    known: `The merchant answered 503, so it is not known whether it charged the card: ${spelt}.`,
+  });
+  // What is heard later settles it, and the reason goes.
+  await network.authorize(silent.payer, { token: silent.payment.credential.token, merchant: apiShop });
+  await record(silent);
+  expect(await shown(silent)).toMatchObject({ status: 'paid', reason: null });
+
+  await world.sql(`update network_clocks set refused_at = refused_at - interval '2 minutes'`);
+  const later = await sent();
+  await answer(later, null, 402);
+  expect(await shown(later)).toMatchObject({ reason: 'the merchant answered 402 to the credential' });
 });

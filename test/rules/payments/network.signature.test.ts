@@ -13,7 +13,7 @@ const requestLine = 'POST /network/authorizations';
 const sign = (key: string, rawBody: string, unixSeconds = now) =>
   signed(key, { path: '/network/authorizations', rawBody, unixSeconds });
 const signer = (signature: string, rawBody: string, line = requestLine) =>
-  signerOf({ signature, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000);
+  signerOf({ signature, requestLine: line, rawBody: bytes(rawBody) }, keys, now * 1_000).adapter;
 
 /**
  * Made with OpenSSL, not with a signer of ours:
@@ -73,6 +73,20 @@ test('five minutes either way, and not a second more', () => {
   ] as const) {
     expect(signer(sign(keys.sandbox, 'x', now + offset), 'x') !== undefined).toBe(isTaken);
   }
+});
+
+test('a right signature at another time tells how far the clocks are apart, a wrong one tells nothing', () => {
+  const at = (header: string) =>
+    signerOf({ signature: header, requestLine, rawBody: bytes('x') }, keys, now * 1_000 + 250);
+  expect(at(sign(keys.other, 'x', now - 600))).toEqual({
+    adapter: undefined,
+    untimely: { adapter: 'other', apartMs: 600_250 },
+  });
+  expect(at(sign(keys.sandbox, 'x', now + 600))).toEqual({
+    adapter: undefined,
+    untimely: { adapter: 'sandbox', apartMs: -599_750 },
+  });
+  expect(at(sign(keys.sandbox, 'y', now - 600))).toEqual({ adapter: undefined });
 });
 
 test('no other header is taken', () => {

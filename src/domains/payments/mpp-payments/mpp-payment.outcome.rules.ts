@@ -128,7 +128,7 @@ export function knownInWords(payment: MppOutcome): string {
         ? 'The credential may be with the merchant, which has not answered yet.'
         : `The charge was ${chargeOutcome}, and the merchant has not answered yet.`,
     accepted: `${merchant}, and the charge has not been seen yet.`,
-    unknown: `${merchant}, so it is not known whether it charged the card.`,
+    unknown: `${merchant}, so it is not known whether it charged the card${outcomeReason === null ? '' : `: ${outcomeReason}`}.`,
     paid: `${merchant}${settledBy[payment.chargeSource ?? 'network']}, and the payment is settled.`,
     declined: `${merchant}, and no money has moved${outcomeReason === null ? '' : `: ${outcomeReason}`}.`,
     refused: `Nothing was sent and nothing is spent${outcomeReason === null ? '' : `: ${outcomeReason}`}.`,

@@ -24,7 +24,7 @@ import {
   type ReversalMessage,
   reversalMessage,
 } from './network.contract.ts';
-import { type NetworkKeys, signerOf } from './network.signature.ts';
+import { type NetworkKeys, type Signer, signerOf } from './network.signature.ts';
 import type { MessageKind, Received } from './received-message.ts';
 
 export type NetworkDeps = {
@@ -33,6 +33,8 @@ export type NetworkDeps = {
   readonly countMessage: MessageCeiling;
   /** Counts a bad signature by the address that sent it; a good one from that address is still accepted. */
   readonly countBadSignature: FailureLimit;
+  /** Where the signature is right, and the clocks of the network and of this process are apart. */
+  readonly noteUntimely: (message: Signer['untimely']) => Promise<unknown>;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
@@ -45,16 +47,17 @@ type Input = {
 };
 
 export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea> {
-  const received = <S extends z.ZodType<{ id: string }>>(
+  const received = async <S extends z.ZodType<{ id: string }>>(
     kind: MessageKind,
     schema: S,
     { requestLine, rawBody, headers }: Input,
     call: Call,
-  ): Received<z.output<S>> => {
+  ): Promise<Received<z.output<S>>> => {
     const header = headers['x-network-signature'];
     const signature = typeof header === 'string' ? header : undefined;
-    const adapter = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
+    const { adapter, untimely } = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
     if (adapter === undefined) {
+      await deps.noteUntimely(untimely);
       deps.countBadSignature(call.cause.sourceAddress ?? 'unknown');
       throw new DomainError('unauthenticated', wrongSignature);
     }
@@ -68,9 +71,10 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
   };
 
   return {
-    authorizeCardPayment: (input, call) => deps.authorize(received('authorization', authorizationMessage, input, call)),
-    clearCardPayment: (input, call) => deps.clear(received('clearing', clearingMessage, input, call)),
-    reverseCardPayment: (input, call) => deps.reverse(received('reversal', reversalMessage, input, call)),
+    authorizeCardPayment: async (input, call) =>
+      deps.authorize(await received('authorization', authorizationMessage, input, call)),
+    clearCardPayment: async (input, call) => deps.clear(await received('clearing', clearingMessage, input, call)),
+    reverseCardPayment: async (input, call) => deps.reverse(await received('reversal', reversalMessage, input, call)),
   };
 }
 

@@ -20,20 +20,31 @@ export type SignedRequest = {
   readonly rawBody: Uint8Array;
 };
 
+export type Signer = {
+  /** Undefined where the message is refused. */
+  readonly adapter: string | undefined;
+  /** Whose key signed it rightly where it is refused for its time alone. */
+  readonly untimely?: Untimely;
+};
+/** `apartMs`: this clock minus the time of the message. */
+export type Untimely = { readonly adapter: string; readonly apartMs: number };
+
 /** `nowMs` is real time, whatever the business clock says. */
 export function signerOf(
   { signature: header, requestLine, rawBody }: SignedRequest,
   keys: NetworkKeys,
   nowMs: number,
-): string | undefined {
+): Signer {
   const [, seconds, given] = form.exec(header ?? '') ?? [];
-  if (seconds === undefined || given === undefined) return undefined;
-  if (Math.abs(nowMs / 1_000 - Number(seconds)) > toleranceSeconds) return undefined;
+  if (seconds === undefined || given === undefined) return { adapter: undefined };
+  const apartMs = nowMs - Number(seconds) * 1_000;
   const signature = Buffer.from(given, 'hex');
-  return Object.keys(keys).find((adapter) => {
-    const key = keys[adapter];
+  const adapter = Object.keys(keys).find((one) => {
+    const key = keys[one];
     if (key === undefined || key === '') return false;
     const expected = createHmac('sha256', key).update(`${seconds}.${requestLine}.`).update(rawBody).digest();
     return timingSafeEqual(expected, signature);
   });
+  if (adapter === undefined || Math.abs(apartMs) <= toleranceSeconds * 1_000) return { adapter };
+  return { adapter: undefined, untimely: { adapter, apartMs } };
 }
