@@ -1,8 +1,7 @@
 /** A merchant that sells a report for 4.99 EUR to agents that pay by HTTP 402; docs/accepting.md explains it. @module */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
-import { createChallenges, Problem, post, receiptOf } from './payment-challenge.mjs';
+import { createChallenges, Problem, post, receiptOf, serve } from './payment-challenge.mjs';
 
 const { ACQUIRER_URL, BURSAR_URL, CHALLENGE_SECRET, ENCRYPTION_JWK, MERCHANT_ID, MERCHANT_KEY, PORT, REALM } =
   process.env;
@@ -42,11 +41,4 @@ async function sell({ authorization }) {
 }
 
 const describe = () => ({ status: 200, headers: { 'Cache-Control': 'max-age=300' }, body: description });
-const routes = { 'GET /report': sell, 'GET /openapi.json': describe };
-
-createServer(async (request, response) => {
-  const route = routes[`${request.method} ${request.url}`] ?? (() => ({ status: 404, body: '{"error":"not found"}' }));
-  const answer = async () => route(request.headers);
-  const { status, headers, body } = await answer().catch(challenges.refuse);
-  response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
-}).listen(Number(PORT), '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${PORT}/report\n`));
+serve({ 'GET /report': sell, 'GET /openapi.json': describe }, { port: Number(PORT), refuse: challenges.refuse });

@@ -4,6 +4,7 @@
  * @module
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
 import { compactDecrypt, importJWK } from 'jose';
 
 const challengeLivesMs = 5 * 60_000;
@@ -86,6 +87,18 @@ export async function createChallenges({ secret, realm, jwk, charge: { amount, c
       return { challengeId: challenge.id, paymentToken: token.paymentToken };
     },
   };
+}
+
+/** `routes`: by method and path, a function of the headers. What one of them throws is answered by `refuse`. */
+export function serve(routes, { port, refuse }) {
+  const unknown = () => ({ status: 404, body: '{"error":"not found"}' });
+  const server = createServer(async (request, response) => {
+    const route = routes[`${request.method} ${request.url}`] ?? unknown;
+    const answer = async () => route(request.headers);
+    const { status, headers, body } = await answer().catch(refuse);
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(body);
+  });
+  server.listen(port, '127.0.0.1', () => process.stdout.write(`http://127.0.0.1:${port}/report\n`));
 }
 
 /** The value of `Payment-Receipt`. `reference` is the payment at the merchant. */

@@ -5,16 +5,19 @@
  */
 import { readFile } from 'node:fs/promises';
 import { eventCatalog } from '../events/catalog.ts';
-import { publishedAreas } from '../main/modules/index.ts';
+import { namedAreas } from '../main/modules/index.ts';
 import { boundedOtherwise, limits } from '../platform/limits.ts';
 
 const pageAt = (path: string): Promise<string> => readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
 
+/** Areas of one tag are one row each, with the noun of the area behind the tag. */
 export async function readmeWithAreas(): Promise<string> {
-  const rows = publishedAreas.map(
-    ({ tag, description, operations }) =>
-      `| ${tag} | ${Object.keys(operations).length} | ${firstSentence(description)} |`,
-  );
+  const tags = namedAreas.map(({ contract }) => contract.tag);
+  const rows = namedAreas.map(({ name, contract: { tag, description, operations } }) => {
+    const isShared = tags.filter((one) => one === tag).length > 1;
+    const area = isShared ? `${tag}: ${nounOf(name, tag)}` : tag;
+    return `| ${area} | ${Object.keys(operations).length} | ${firstSentence(description)} |`;
+  });
   return withTable(await pageAt('README.md'), '| area | operations | what for |\n|---|---|---|\n', rows);
 }
 
@@ -38,6 +41,8 @@ export async function pageOfWebhooks(): Promise<string> {
   });
   return withTable(await pageAt('docs/webhooks.md'), '| subject | events |\n|---|---|\n', rows);
 }
+
+const nounOf = (name: string, tag: string): string => name.replace(`${tag.toLowerCase()}-`, '').replaceAll('-', ' ');
 
 const firstSentence = (text: string): string => /^.*?[.?](?= |$)/.exec(text)?.[0] ?? text;
 

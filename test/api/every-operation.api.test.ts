@@ -66,6 +66,8 @@ async function tokenOfNewAgent(owner: Owner, name: string, wanted: readonly stri
 }
 
 const anotherMerchant = (one: Sampler) => registeredMerchant(one.owner);
+const strangersMerchant = () => registeredMerchant(stranger);
+const merchantKey = (secret: string) => ({ 'X-Merchant-Key': secret });
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const isForBearers = ({ operation: { auth } }: PublishedOperation) => auth.includes('key') || auth.includes('agent');
 
@@ -114,6 +116,16 @@ describe.each(samples.map(({ sampleName, one }) => [sampleName, one] as const))(
       };
       expect(await statusFor(undefined)).toBe(401);
       expect(await statusFor(scopelessToken)).toBe(403);
+      // A merchant is no caller of an owner's operations, neither of this owner nor of another one.
+      for (const register of [anotherMerchant, strangersMerchant]) {
+        const { merchant_secret_key: secret } = await all.sampler.the(register);
+        for (const credential of [merchantKey(secret), bearer(secret)]) {
+          const answer = await send(all, one, { ...asked, as: 'nobody' }, { ...repeatable, ...credential });
+          await answer.arrayBuffer();
+          requestIds.push(answer.headers.get('X-Request-Id'));
+          expect([name, 'merchant', answer.status]).toEqual([name, 'merchant', 401]);
+        }
+      }
       if (!namesRecord(asked)) return;
       const forAgents = operation.auth.includes('agent');
       // A challenge is not a record: an unknown one is an invalid answer to it.
@@ -131,18 +143,24 @@ describe.each(samples.map(({ sampleName, one }) => [sampleName, one] as const))(
   }
 
   if (operation.auth.includes('merchant')) {
-    test('is refused for another merchant, an owner, its agent, and without a credential', async () => {
+    test('is refused for another merchant, a stranger’s one, an owner, its agent, and without a credential', async () => {
       const { headers: _own, ...asked } = await prepare();
-      const other = await all.sampler.the(anotherMerchant);
+      const requestIds: (string | null)[] = [];
       const statusFor = async (headers: Record<string, string>): Promise<number> => {
         const answer = await send(all, one, asked, { ...repeatable, ...headers });
         await answer.arrayBuffer();
+        requestIds.push(answer.headers.get('X-Request-Id'));
         return answer.status;
       };
       expect(await statusFor({})).toBe(401);
-      expect(await statusFor(bearer(all.owner.key))).toBe(401);
-      expect(await statusFor(bearer(siblingToken))).toBe(401);
-      expect(await statusFor({ 'X-Merchant-Key': other.merchant_secret_key })).toBe(404);
+      for (const token of [all.owner.key, siblingToken, stranger.key, strangersToken])
+        expect(await statusFor(bearer(token))).toBe(401);
+      for (const register of [anotherMerchant, strangersMerchant]) {
+        const { merchant_secret_key: secret } = await all.sampler.the(register);
+        expect([name, await statusFor(merchantKey(secret))]).toEqual([name, 404]);
+        expect(await statusFor(bearer(secret))).toBe(401);
+      }
+      expect(await leftBy(requestIds)).toEqual([]);
     });
   }
 
@@ -203,6 +221,7 @@ describe.each(samples.map(({ sampleName, one }) => [sampleName, one] as const))(
       const second = await ask();
       expect([second.status, second.ids]).toEqual([first.status, first.ids]);
       expect(await standstill()).toEqual(once);
+      if (operation.auth.includes('merchant')) await otherMerchantsDoNotMeet(one, asked, lostKey);
       if (!isForBearers(one)) return;
       const other = { ...asked, body: { ...asked.body, anotherRequest: true } };
       expect((await send(all, one, other, { 'Idempotency-Key': lostKey })).status).toBe(409);
@@ -236,6 +255,20 @@ async function othersDoNotMeet(
     // 409 says that the caller used this key before, which only the owner's key did.
     if (answer.status === 409)
       expect([one.name, who, text]).toEqual([one.name, who, expect.not.stringMatching(/Idempotency-Key/)]);
+  }
+}
+
+/** A merchant's repeat is its own: another one with the same key finds neither the answer nor that there was one. */
+async function otherMerchantsDoNotMeet(one: PublishedOperation, asked: Asked, key: string): Promise<void> {
+  for (const register of [anotherMerchant, strangersMerchant]) {
+    const { merchant_secret_key: secret } = await all.sampler.the(register);
+    const call = { ...asked, headers: { ...asked.headers, ...merchantKey(secret) } };
+    const answer = await send(all, one, call, { 'Idempotency-Key': key, ...merchantKey(secret) });
+    expect([one.name, answer.status, await answer.text()]).toEqual([
+      one.name,
+      404,
+      expect.not.stringMatching(/Idempotency-Key/),
+    ]);
   }
 }
 

@@ -35,7 +35,7 @@ const areas = modules.flatMap((module) => module.areas);
 const approvals = areas.flatMap(({ approval }) => approval ?? []);
 
 const served = areas
-  .flatMap(({ served }) => served ?? [])
+  .flatMap(({ name, served }) => (served === undefined ? [] : [{ ...served, name }]))
   .sort((one, other) => one.position - other.position)
   .map((area) => ({
     ...area,
@@ -47,6 +47,9 @@ const served = areas
 
 /** Every area that is served, in the order of the documentation. */
 export const publishedAreas: readonly Area[] = served.map(({ contract }) => contract);
+
+/** The same with the noun of each, for areas that share a tag. */
+export const namedAreas = served.map(({ name, contract }) => ({ name, contract }));
 
 /** Every operation with its handler. */
 export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconciliation'>): Mounted[] {

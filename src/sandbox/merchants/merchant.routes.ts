@@ -29,9 +29,17 @@ export function merchantRoutes(challenges: Challenges): Router {
       if (merchant.behaviour === 'stumbles') throw new Refusal(500, 'the merchant stumbled after it charged the card');
       if (merchant.behaviour === 'delivers') response.set('Payment-Receipt', presented.receipt);
     }
-    response.json({ report: 'paid content', merchant: merchant.slug });
+    response.json({ report: 'paid content', merchant: merchant.slug, ...signaturesOn(request) });
   });
   return routes;
+}
+
+/** What a merchant would verify (docs/signed-requests.md), told to the payer; nothing of a request that is not signed. */
+function signaturesOn(request: Request) {
+  const [signatureInput, signature, signatureAgent] = ['Signature-Input', 'Signature', 'Signature-Agent'].map((name) =>
+    request.get(name),
+  );
+  return signature === undefined ? {} : { signed: { signatureInput, signature, signatureAgent } };
 }
 
 type Demand = { readonly merchant: PaidMerchant; readonly code: string; readonly cents: number };
