@@ -14,6 +14,7 @@ export const writtenByFunctions: readonly string[] = [
 /** Rows are added and never change. */
 export const onlyAdded: readonly string[] = [
   'journal_seals',
+  'contra_lines',
   'ledger_checkpoints',
   'record_seals',
   'record_checkpoints',

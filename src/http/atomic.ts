@@ -7,7 +7,8 @@
 import * as z from 'zod';
 import type { Database } from '../db/database.ts';
 import { CallerGone, groupCommit } from '../db/group-commit.ts';
-import { rowsOf } from '../db/statement.ts';
+import { oneRowOf, rowsOf } from '../db/statement.ts';
+import type { Tx } from '../db/tx.ts';
 import { type ChangeRecords, publishChanges } from '../events/record.ts';
 import { type DomainError, unavailable } from '../kernel/errors.ts';
 import type { AtomicKey } from './atomic-key.ts';
@@ -29,7 +30,8 @@ type Writing<Item, Result> = {
 /** What the operation made; of an earlier call with this key where `isReplayed`. */
 export type Written<Result> = { readonly result: Result; readonly isReplayed: boolean };
 
-export type AtomicWrite<Item, Result> = (call: AtomicCall, item: Item) => Promise<Written<Result>>;
+/** `tx`: the transaction of a caller who writes more in it; the item then joins no batch. */
+export type AtomicWrite<Item, Result> = (call: AtomicCall, item: Item, tx?: Tx) => Promise<Written<Result>>;
 
 /** The answer of an atomic operation. */
 export const replyOf = <Result, Body>({ result, isReplayed }: Written<Result>, wire: (result: Result) => Body) =>
@@ -59,6 +61,13 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
     }
   };
 
+  const askIn = async (tx: Tx, key: AtomicKey | null, item: Item): Promise<Outcome> => {
+    for (;;) {
+      const found = await oneRowOf(tx, outcomeRow, statement, [JSON.stringify([{ ...item, key }])]);
+      if (found.outcome !== 'again') return found;
+    }
+  };
+
   const askOnce = async (call: AtomicCall, key: AtomicKey, item: Item): Promise<Outcome> => {
     const scope = JSON.stringify([key.ownerId, key.callerKind, key.agentId, key.key]);
     const request = `${key.method} ${key.path} ${key.requestHash}`;
@@ -78,10 +87,14 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
     }
   };
 
-  return async (call, item) => {
+  const asked = (call: AtomicCall, item: Item, tx: Tx | undefined): Promise<Outcome> => {
     const { atomicKey: key = null } = call;
-    const asked = key === null ? ask(call, null, item) : askOnce(call, key, item);
-    const { outcome, result: value } = await givenUp(asked);
+    if (tx !== undefined) return askIn(tx, key, item);
+    return givenUp(key === null ? ask(call, null, item) : askOnce(call, key, item));
+  };
+
+  return async (call, item, tx) => {
+    const { outcome, result: value } = await asked(call, item, tx);
     if (outcome === 'done') publishChanges(call.cause, item);
     if (outcome === 'done' || outcome === 'replayed') {
       return { result: result.parse(value), isReplayed: outcome === 'replayed' };

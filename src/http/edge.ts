@@ -23,6 +23,7 @@ import type { Reaching } from './reaches.ts';
 import type { RefusedAccess } from './refused-access.ts';
 import { headerOf, requestIdOf, runIdOf } from './request-id.ts';
 import { type Input, type Mounted, type Operation, Reply } from './route.ts';
+import { checkingLines, Streamed } from './streamed.ts';
 import { noFields, validated, validatedQuery } from './validate.ts';
 
 export type EdgeDeps = AdmitDeps & {
@@ -192,7 +193,12 @@ async function run(
   const { status, body, isReplayed } =
     result instanceof Reply ? result : { status: operation.success.status, body: result, isReplayed: false };
   if (!deps.validatesAnswers || operation.success.body === undefined) return { status, body, isReplayed };
-  return { status, body: checked(operation.success.body, body), isReplayed };
+  const { body: schema } = operation.success;
+  return {
+    status,
+    body: body instanceof Streamed ? checkingLines(body, (line) => checked(schema, line)) : checked(schema, body),
+    isReplayed,
+  };
 }
 
 /** What validation makes of a request. */

@@ -7,6 +7,7 @@ import { wordsFor } from './field-words.ts';
 import { headerShapes, onEveryAnswer, refusalResponses } from './openapi-refusals.ts';
 import { exampleOf, type Json, lastPart, type Schemas, schemaOf } from './openapi-schemas.ts';
 import { type Area, type AuthKind, type Operation, pathsOf } from './route.ts';
+import type { StreamedType } from './streamed.ts';
 
 type Components = { readonly schemas: Schemas; readonly responses: Record<string, Json> };
 
@@ -117,13 +118,14 @@ const emptyInput = z.strictObject({}).meta({ description: 'No fields; the body m
 function responses(operation: Operation, { schemas, responses: refusals }: Components): Json {
   const { status, body, also = [] } = operation.success;
   const page = operation.page === true ? { 'text/html': { schema: { type: 'string' } } } : {};
-  const answered = body === undefined ? undefined : contentOf(schemaOf(body, 'output', schemas), schemas);
+  const schema = body === undefined ? undefined : schemaOf(body, 'output', schemas);
+  const answered = schema === undefined ? undefined : contentOf(schema, schemas);
   const content =
     operation.streams === undefined
       ? answered === undefined
         ? {}
         : { content: { ...answered.content, ...page } }
-      : { content: Object.fromEntries(operation.streams.map((type) => [type, { schema: { type: 'string' } }])) };
+      : { content: Object.fromEntries(operation.streams.map((type) => [type, fileContent(type, schema)])) };
   const refused = refusalResponses(operation, refusals);
   const successes = [status, ...also].map((code) => {
     const described = [meaning[code] ?? 'Done.', answered?.description].filter((part) => part !== undefined).join(' ');
@@ -131,6 +133,12 @@ function responses(operation: Operation, { schemas, responses: refusals }: Compo
   });
   return { ...refused, ...Object.fromEntries(successes) };
 }
+
+/** OpenAPI 3.1 has no keyword for the lines of a file; those of NDJSON are named by an extension. */
+const fileContent = (type: StreamedType, line: Json | undefined): Json => ({
+  schema: { type: 'string' },
+  ...(type === 'application/x-ndjson' && line !== undefined ? { 'x-line-schema': line } : {}),
+});
 
 const meaning: Readonly<Record<number, string>> = {
   200: 'Done.',

@@ -31,7 +31,7 @@ export type Operation = {
   readonly body?: z.ZodType;
   /** `also`: another status with the same body, such as 200 for a record that was there already. */
   readonly success: { readonly status: number; readonly body?: z.ZodType; readonly also?: readonly number[] };
-  /** The answer is a file of one of these types, sent as it is read. */
+  /** The answer is a file of one of these types, sent as it is read; the body of `success` is one line of its NDJSON. */
   readonly streams?: readonly [StreamedType, ...StreamedType[]];
   /** The codes of refusals beyond those that follow from the rest of the declaration (`codesOfTheEdge`). */
   readonly refusals: readonly ErrorCode[];

@@ -20,6 +20,18 @@ export class Streamed {
   }
 }
 
+/** Calls `check` with each line of NDJSON before it is sent; a chunk is whole lines. CSV is left as it is. */
+export function checkingLines(file: Streamed, check: (line: unknown) => void): Streamed {
+  if (file.mediaType !== 'application/x-ndjson') return file;
+  const checked = async function* (): AsyncGenerator<string> {
+    for await (const chunk of file.chunks) {
+      for (const line of chunk.split('\n').slice(0, -1)) check(JSON.parse(line));
+      yield chunk;
+    }
+  };
+  return new Streamed(file.mediaType, file.fileName, checked());
+}
+
 /** An error before the first chunk is still a refusal; a later one cuts the answer off, which the caller sees. */
 export async function sendStreamed(response: Response, { mediaType, fileName, chunks }: Streamed): Promise<void> {
   const iterator = chunks[Symbol.asyncIterator]();

@@ -1,7 +1,7 @@
 /**
  * The command line. `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
  * outside the database; it reads only. Exit code 0: intact, 1: differences, 2: could not check. `bursar ledger prove`
- * proves one journal under a signed checkpoint. `bursar keys rotate`
+ * proves one record under a signed checkpoint, and `bursar ledger check` checks such a proof. `bursar keys rotate`
  * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once.
  * @module
  */
@@ -14,22 +14,25 @@ import { openDatabase } from '../db/orm.ts';
 import { keyIdOf, publicKeyOf, signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
 import { checkpointFolder, publicKeysIn } from '../domains/treasury/ledger/checkpoint.store.ts';
 import { verifyCheckpoints } from '../domains/treasury/ledger/checkpoint.verify.service.ts';
-import { faultOfProof } from '../domains/treasury/ledger/proof.rules.ts';
 import { ownersWithBooks } from '../domains/treasury/ledger/verify.service.ts';
 import { WalletRow } from '../domains/treasury/wallets/wallet.entity.ts';
-import { proveJournal } from '../usecases/treasury/prove-journal.ts';
 import { verifyOwner } from '../usecases/treasury/verify-owner.ts';
 import { revokeKeys, rotateKeys } from './change-keys.ts';
 import { reconciliationQueries } from './modules/index.ts';
+import { checkProof, printProof } from './proof-commands.ts';
 import { recordChains } from './record-chains.ts';
 
 const usage = `usage: bursar ledger verify
-       bursar ledger prove <journal>
+       bursar ledger prove <journal, audit row or transaction>
+       bursar ledger check <proof file> [<public key file>]
        bursar keys rotate
        bursar keys revoke <kid>
 
 ledger verify: recomputes every book and every chain of records, and reconciles the records of all areas.
-ledger prove: prints the proof that a journal is under a signed checkpoint, without any other journal.
+ledger prove: prints the proof that a journal (jr_…), an audit row (aud_…) or the decision about a transaction (tx_…)
+  is under a signed checkpoint, without any other record.
+ledger check: checks such a proof. It needs no database, only the public key: the file named, or those beside the
+  checkpoints.
 keys rotate: publishes a new key of receipts and tokens, which signs ten minutes later; needs BURSAR_VAULT_KEY.
 keys revoke: takes a compromised key of any purpose out of the published set; nothing that it signed is valid then.
   Needs BURSAR_VAULT_KEY, because the key that signs receipts and tokens is replaced at once.
@@ -41,14 +44,21 @@ type Say = (text: string) => unknown;
 
 /** The exit code. */
 export async function runCommand(args: readonly string[], env: Environment, say: Say): Promise<number> {
+  const dataDir = env.BURSAR_DATA_DIR ?? '.bursar';
+  const folder = join(dataDir, 'checkpoints');
+  const keysAtHand = async () => {
+    const [keys, own] = [await publicKeysIn(folder), await ownKey(env, dataDir)];
+    return { own, keys: own === undefined ? keys : keys.set(keyIdOf(own), own) };
+  };
+  const [area, verb, file, keyFile, ...more] = args;
+  if (area === 'ledger' && verb === 'check' && file !== undefined && more.length === 0)
+    return checkProof(file, keyFile, async () => (await keysAtHand()).keys, say);
   const [command, named] = commandOf(args);
   if (command === undefined) {
     say(usage);
     return 2;
   }
-  const dataDir = env.BURSAR_DATA_DIR ?? '.bursar';
   const url = env.DATABASE_URL ?? (await runningDatabase(dataDir));
-  const folder = join(dataDir, 'checkpoints');
   const orm = await openDatabase({
     url,
     entities: [WalletRow],
@@ -59,9 +69,7 @@ export async function runCommand(args: readonly string[], env: Environment, say:
     const sealing = { vaultKey: env.BURSAR_VAULT_KEY, dataDir };
     if (command === 'keys rotate') return await rotateKeys(databaseOf(orm), sealing, say);
     if (command === 'keys revoke') return await revokeKeys(databaseOf(orm), sealing, named, say);
-    const keys = await publicKeysIn(folder);
-    const own = await ownKey(env, dataDir);
-    if (own !== undefined) keys.set(keyIdOf(own), own);
+    const { keys, own } = await keysAtHand();
     if (command === 'ledger prove') return await printProof(databaseOf(orm), named, keys, say);
     return await verifyLedger(databaseOf(orm), { folder, keys, own }, say);
   } finally {
@@ -81,20 +89,6 @@ function commandOf(args: readonly string[]): Command | readonly [undefined, unde
   if (naming !== undefined && named !== undefined && more.length === 0) return [naming, named];
   const alone = commands.find(isAsked);
   return alone !== undefined && named === undefined ? [alone, undefined] : [undefined, undefined];
-}
-
-/** A proof that does not hold is not printed: it says that the book was changed. */
-async function printProof(
-  database: Database,
-  journalId: string,
-  keys: ReadonlyMap<string, KeyObject>,
-  say: Say,
-): Promise<number> {
-  const proof = await proveJournal({ database })(journalId);
-  const key = keys.get(proof.checkpoint.keyId);
-  const fault = key === undefined ? `names the unknown key ${proof.checkpoint.keyId}` : faultOfProof(key, proof);
-  say(fault === undefined ? `${JSON.stringify(proof, undefined, 2)}\n` : `the proof of ${journalId} ${fault}\n`);
-  return fault === undefined ? 0 : 1;
 }
 
 type Outside = {

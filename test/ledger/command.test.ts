@@ -1,16 +1,17 @@
-/** `bursar ledger verify` as a program: what it says, and with which exit code it ends. @module */
+/** `bursar ledger verify`, `prove` and `check` as programs: what they say, and with which exit code they end. @module */
 
 import { execFile } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { publicPemOf } from '../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
-import { faultOfProof, type JournalProof } from '../../src/domains/treasury/ledger/proof.rules.ts';
+import { faultOfProof, type Proof } from '../../src/domains/treasury/ledger/proof.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { documentFunding } from '../support/factories/funding-document.ts';
 import { type Book, openBook } from './book.ts';
@@ -68,13 +69,62 @@ test('a journal is proven under its checkpoint; one that is unknown ends with 2'
   const [row] = await book.rows('select journal_id from journal_seals limit 1');
   const journalId = String(row?.journal_id);
   const { code, said } = await bursar(['ledger', 'prove', journalId], environment);
-  const proof = JSON.parse(said) as JournalProof;
-  expect(proof).toMatchObject({ journalId, format: 2, checkpoint: { size: 1 } });
+  const proof = JSON.parse(said) as Proof;
+  expect(proof).toMatchObject({ chain: 'journals', id: journalId, format: 2, checkpoint: { size: 1 } });
   expect(faultOfProof(privateKey, proof)).toBeUndefined();
   expect(code).toBe(0);
   const unknown = await bursar(['ledger', 'prove', 'jr_unknown0'], environment);
   expect(unknown).toEqual({ code: 2, said: 'bursar: no sealed journal jr_unknown0\n' });
   expect((await bursar(['ledger', 'prove'], environment)).code).toBe(2);
+});
+
+describe('checking a proof needs its file and the public key, and no database', () => {
+  const check = (...args: string[]) => bursar(['ledger', 'check', ...args], { BURSAR_DATA_DIR: join(dataDir, 'none') });
+  const file = (name: string) => join(dataDir, name);
+  const keyFile = () => file('public.pem');
+
+  beforeAll(async () => {
+    const id = String((await book.rows('select journal_id from journal_seals limit 1'))[0]?.journal_id);
+    const { said } = await bursar(['ledger', 'prove', id], { DATABASE_URL: book.url, BURSAR_SIGNING_KEY: pem });
+    await writeFile(file('proof.json'), said);
+    await writeFile(keyFile(), publicPemOf(privateKey));
+    await writeFile(file('other.pem'), publicPemOf(generateKeyPairSync('ed25519').privateKey));
+  });
+
+  test('it holds under the key that is named, and under one that stands beside the checkpoints', async () => {
+    const said = expect.stringMatching(/^the proof holds: journal jr_\w+ of own_\w+ is number 1 of the 1 in its chain/);
+    expect(await check(file('proof.json'), keyFile())).toEqual({ code: 0, said });
+    expect(await bursar(['ledger', 'check', file('proof.json')], {})).toEqual({ code: 0, said });
+  });
+
+  test('another key, a changed file and a file that is no proof end with 1 and the reason', async () => {
+    const proof = JSON.parse(await readFile(file('proof.json'), 'utf8')) as Proof;
+    const changed = async (change: object) => {
+      await writeFile(file('changed.json'), JSON.stringify({ ...proof, ...change }));
+      return check(file('changed.json'), keyFile());
+    };
+    const refused = (reason: RegExp) => ({ code: 1, said: expect.stringMatching(reason) });
+    const names = /^the proof does not hold: it names the key \w{16}, not \w{16}\n$/;
+    expect(await check(file('proof.json'), file('other.pem'))).toEqual(refused(names));
+    expect(await check(file('proof.json'))).toEqual(refused(/names the unknown key/));
+    expect(await changed({ text: proof.text.replace('100', '900') })).toEqual(refused(/the text was changed\n$/));
+    expect(await changed({ path: [1] })).toEqual(refused(/it is not a proof: path\.0: /));
+    await writeFile(file('changed.json'), 'no proof');
+    expect(await check(file('changed.json'), keyFile())).toEqual(refused(/it is not a proof: /));
+  });
+
+  test('a file that is not there ends with 2', async () => {
+    expect(await check(file('nowhere.json'), keyFile())).toEqual({ code: 2, said: expect.stringMatching(/ENOENT/) });
+  });
+
+  test('the example of the documentation holds, and says what the documentation prints', async () => {
+    const docs = await readFile(new URL('../../docs/ledger.md', import.meta.url), 'utf8');
+    const block = (kind: string) => new RegExp(`\`\`\`${kind}\\n([^\`]+)\`\`\``).exec(docs)?.[1] ?? '';
+    await writeFile(file('documented.json'), block('json'));
+    await writeFile(file('documented.pem'), block('pem'));
+    const printed = /\$ npm run bursar -- ledger check proof.json key.pem\n([^`]+)$/.exec(block('console'))?.[1];
+    expect(await check(file('documented.json'), file('documented.pem'))).toEqual({ code: 0, said: printed });
+  });
 });
 
 test('without a database it ends with 2 and names the setting', async () => {
@@ -97,7 +147,7 @@ test('a ledger with a difference ends with 1 and names it', async () => {
   await client.end();
   const [row] = await book.rows('select journal_id from journal_seals limit 1');
   const proof = await bursar(['ledger', 'prove', String(row?.journal_id)], { DATABASE_URL: book.url });
-  expect(proof).toMatchObject({ code: 1, said: expect.stringMatching(/does not lead from the journal to the root/) });
+  expect(proof).toMatchObject({ code: 1, said: expect.stringMatching(/does not lead from its leaf to the root/) });
   const { code, said } = await bursar(['ledger', 'verify'], { DATABASE_URL: book.url });
   expect(said).toMatch(/does not match its seal 1/);
   expect(said).toMatch(/\d+ differences: 3 owners/);

@@ -16,15 +16,17 @@ import { verifyCheckpoints } from '../../src/domains/treasury/ledger/checkpoint.
 import { sealedAfter } from '../../src/domains/treasury/ledger/journal.queries.ts';
 import { authorization, internalTransfer } from '../../src/domains/treasury/ledger/ledger.rules.ts';
 import { postJournals } from '../../src/domains/treasury/ledger/ledger.service.ts';
-import { faultOfProof, type JournalProof } from '../../src/domains/treasury/ledger/proof.rules.ts';
-import { genesis, leafText, sealOf, sealOfFormat1 } from '../../src/domains/treasury/ledger/seal.rules.ts';
+import { faultOfProof, type Proof } from '../../src/domains/treasury/ledger/proof.rules.ts';
+import { genesis, sealOfFormat1 } from '../../src/domains/treasury/ledger/seal.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
 import { runSealer } from '../../src/domains/treasury/ledger/sealer.ts';
+import { recordChains } from '../../src/main/record-chains.ts';
 import { createLogger } from '../../src/platform/log.ts';
-import { leafHash, MerkleTree } from '../../src/platform/record-chains/merkle.rules.ts';
-import { proveJournal } from '../../src/usecases/treasury/prove-journal.ts';
+import { leafHash, type MerkleTree } from '../../src/platform/record-chains/merkle.rules.ts';
+import { proveRecord } from '../../src/usecases/treasury/prove-record.ts';
 import { verifyOwner } from '../../src/usecases/treasury/verify-owner.ts';
 import { startProcessClock } from '../support/process-clock.ts';
+import { sealAgain } from '../support/seal-again.ts';
 import { eventually } from '../support/world.ts';
 import { type Book, because, draft, openBook } from './book.ts';
 
@@ -234,6 +236,8 @@ test.each([
   ['a balance', 'account', `update ledger_accounts set balance_cents = balance_cents + 1 where name like 'wallet%'`],
   ['a hold', 'hold', `update ledger_accounts set balance_cents = balance_cents + 1 where name like '%held'`],
   ['a contra total', 'total', 'update contra_totals set debited_cents = debited_cents + 1'],
+  ['a line of a statement', 'total', 'update contra_lines set debited_cents = debited_cents + 1 where number = 1'],
+  ['a line left out of a statement', 'total', `delete from contra_lines where account like 'external:%'`],
   [
     'a line slipped in',
     'balance',
@@ -414,7 +418,7 @@ async function toFormat1(): Promise<void> {
   await tamper(`update ledger_heads set hash = '${previous}', frontier = null`);
 }
 
-const prove = (journalId: string) => proveJournal(book)(journalId);
+const prove = (id: string) => proveRecord({ database: book.database, chains: recordChains })(id);
 const sealedIds = async (): Promise<string[]> =>
   (await book.rows('select journal_id from journal_seals order by sequence')).map((row) => String(row.journal_id));
 
@@ -433,8 +437,14 @@ describe('a proof of one journal', () => {
       for (const [at, journalId] of ids.entries()) {
         const proof = await prove(journalId);
         const size = at < 7 ? 7 : 10;
-        expect(proof).toMatchObject({ journalId, sequence: at + 1, format: at < old ? 1 : 2, checkpoint: { size } });
-        expect(faultOfProof(key, JSON.parse(JSON.stringify(proof)) as JournalProof)).toBeUndefined();
+        expect(proof).toMatchObject({
+          chain: 'journals',
+          id: journalId,
+          sequence: at + 1,
+          format: at < old ? 1 : 2,
+          checkpoint: { size },
+        });
+        expect(faultOfProof(key, JSON.parse(JSON.stringify(proof)) as Proof)).toBeUndefined();
         for (const other of ids.filter((id) => id !== journalId)) expect(JSON.stringify(proof)).not.toContain(other);
       }
       await expect(prove('jr_unknown0')).rejects.toThrow(/no sealed journal/);
@@ -448,20 +458,31 @@ describe('a proof of one journal', () => {
     const proof = await prove(third);
     const other = await prove(fourth);
     const { checkpoint: signed } = proof;
-    const faults: [Partial<JournalProof>, RegExp][] = [
-      [{ text: proof.text.replace('-100', '-200') }, /does not lead/],
-      [{ text: other.text }, /of another journal/],
-      [{ journalId: fourth }, /of another journal/],
-      [{ ownerId: 'own_00000000' }, /signature is not ours/],
-      [{ sequence: 4 }, /of another journal, place/],
-      [{ sequence: 4, text: proof.text.replace('2,3,', '2,4,') }, /does not lead/],
+    const moved = proof.text.replace('2,3,', '2,4,');
+    const notUnderRoot = /does not lead from its leaf to the root/;
+    const notSigned = /has a checkpoint that the key did not sign/;
+    const faults: [Partial<Proof>, RegExp][] = [
+      [{ text: proof.text.replace('-100', '-200') }, /does not hash to its leaf/],
+      [{ text: proof.text.replace('-100', '-200'), leaf: leafHash(proof.text.replace('-100', '-200')) }, notUnderRoot],
+      [{ leaf: other.leaf }, /does not hash to its leaf/],
+      [{ text: other.text, leaf: other.leaf }, /of another record/],
+      [{ ...other, path: proof.path }, notUnderRoot],
+      [{ id: fourth }, /of another record/],
+      [{ chain: 'audit' }, notSigned],
+      [{ ownerId: 'own_00000000' }, notSigned],
+      [{ sequence: 4 }, /of another record, place/],
+      [{ sequence: 4, text: moved, leaf: leafHash(moved) }, notUnderRoot],
       [{ format: 1 }, /or format/],
       [{ format: 3 }, /or format/],
-      [{ path: other.path }, /does not lead/],
-      [{ path: proof.path.slice(1) }, /does not lead/],
-      [{ checkpoint: { ...signed, size: 9 } }, /signature is not ours/],
-      [{ checkpoint: { ...signed, treeRoot: 'a'.repeat(64) } }, /signature is not ours/],
-      [{ checkpoint: { ...signed, at: '2026-03-02T10:00:00.000Z' } }, /signature is not ours/],
+      [{ path: other.path }, notUnderRoot],
+      [{ path: proof.path.toReversed() }, notUnderRoot],
+      [{ path: proof.path.slice(1) }, /a path of 3 hashes; .* there are 4/],
+      [{ path: proof.path.slice(0, -1) }, /a path of 3 hashes; .* there are 4/],
+      [{ path: [...proof.path, 'a'.repeat(64)] }, /a path of 5 hashes; .* there are 4/],
+      [{ checkpoint: { ...signed, size: 9 } }, notSigned],
+      [{ checkpoint: { ...signed, treeRoot: 'a'.repeat(64) } }, notSigned],
+      [{ checkpoint: { ...signed, head: 'a'.repeat(64) } }, notSigned],
+      [{ checkpoint: { ...signed, at: '2026-03-02T10:00:00.000Z' } }, notSigned],
       [{ checkpoint: { ...signed, keyId: 'a'.repeat(16) } }, /names the key/],
     ];
     expect(faultOfProof(key, proof)).toBeUndefined();
@@ -469,7 +490,7 @@ describe('a proof of one journal', () => {
     const stranger = generateKeyPairSync('ed25519').privateKey;
     expect(faultOfProof(stranger, proof)).toMatch(/names the key/);
     expect(faultOfProof(stranger, { ...proof, checkpoint: { ...signed, keyId: keyIdOf(stranger) } })).toMatch(
-      /signature is not ours/,
+      notSigned,
     );
   });
 
@@ -478,7 +499,7 @@ describe('a proof of one journal', () => {
     await checkpoint();
     await rewriteHistory();
     const [first = ''] = await sealedIds();
-    expect(faultOfProof(key, await prove(first))).toMatch(/does not lead from the journal/);
+    expect(faultOfProof(key, await prove(first))).toMatch(/does not lead from its leaf/);
   });
 
   test('stays valid when a text is erased', async () => {
@@ -547,21 +568,8 @@ async function rewriteHistory(): Promise<MerkleTree> {
      where account = '${name}'`,
     `update ledger_entries set amount_cents = amount_cents * 10 where journal_id = (select journal_id from journal_seals where sequence = 1)`,
     `update ledger_accounts set balance_cents = balance_cents + 90000, credited_cents = credited_cents + 90000 where name = '${name}'`,
+    `update contra_lines set debited_cents = debited_cents + 90000 where account = '${external('processor', ownerId)}'`,
     `update contra_totals set debited_cents = debited_cents + 90000 where account = '${external('processor', ownerId)}'`,
   );
-  return sealAgain();
-}
-
-/** As an attacker does who knows the format: every leaf, seal and head fits again. */
-async function sealAgain(): Promise<MerkleTree> {
-  let previous = genesis;
-  const tree = new MerkleTree();
-  for (const journal of await sealedAfter(book.database.read(), ownerId, 0, 100)) {
-    const leaf = leafHash(leafText(journal.seal?.sequence ?? 0, journal.seal?.sealedAt ?? '', journal));
-    previous = sealOf(previous, leaf);
-    tree.append(leaf);
-    await tamper(`update journal_seals set leaf = '${leaf}', hash = '${previous}' where journal_id = '${journal.id}'`);
-  }
-  await tamper(`update ledger_heads set hash = '${previous}', frontier = '${tree.frontier}'`);
-  return tree;
+  return sealAgain(book.database.read(), ownerId, book.rewrite);
 }

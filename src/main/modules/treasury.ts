@@ -76,7 +76,6 @@ export const treasury = defineModule('treasury', [
       fundHandlers({
         topUp: topUp({
           database,
-          mode: config.BURSAR_MODE,
           ensureCustomer: ensureCustomer(ibanIssueOf(config)),
           fundWallet: fundWallet({ database, mode: config.BURSAR_MODE }),
         }),
@@ -118,6 +117,7 @@ export const treasury = defineModule('treasury', [
       'ledger_sealed_through',
       'ledger_verified',
       'contra_totals',
+      'contra_lines',
     ],
     loops: [sealer],
   }),

@@ -83,6 +83,16 @@ function levelAbove(level: readonly string[]): string[] {
   return above;
 }
 
+/** How many hashes lead from the leaf at `index` to the root of a tree of `size`. */
+export function pathLength(index: number, size: number): number {
+  let length = 0;
+  for (let at = index, last = size - 1; last > 0; last = Math.floor(last / 2)) {
+    if (at % 2 === 1 || at < last) length += 1;
+    at = Math.floor(at / 2);
+  }
+  return length;
+}
+
 export type Inclusion = {
   readonly leaf: string;
   readonly index: number;

@@ -48,26 +48,28 @@ export const sealOfRecord = (previous: string, leaf: string): string =>
   createHash('sha256').update(`bursar record seal\n${recordFormat}\n${previous}\n${leaf}`).digest('hex');
 
 export const sealOfRecordFormat1 = (previous: string, sealed: SealedFields): string =>
-  createHash('sha256')
-    .update(
-      JSON.stringify([
-        previous,
-        sealed.chain,
-        sealed.sequence,
-        1,
-        sealed.recordId,
-        sealed.facts,
-        sealed.addressCommitment,
-        sealed.textCommitment,
-      ]),
-    )
-    .digest('hex');
+  createHash('sha256').update(sealedTextOfRecordFormat1(previous, sealed)).digest('hex');
+
+export const sealedTextOfRecordFormat1 = (previous: string, sealed: SealedFields): string =>
+  JSON.stringify([
+    previous,
+    sealed.chain,
+    sealed.sequence,
+    1,
+    sealed.recordId,
+    sealed.facts,
+    sealed.addressCommitment,
+    sealed.textCommitment,
+  ]);
 
 /** The tree also has the seals that are older than it. */
+export const leafTextOfRecordFormat1 = (chain: string, sequence: number, hash: string): string =>
+  JSON.stringify(['bursar record seal', 1, chain, sequence, hash]);
+
 export const leafOfRecord = (
   chain: string,
   { sequence, hash, leaf }: Pick<RecordSeal, 'sequence' | 'hash' | 'leaf'>,
-): string => leaf ?? leafHash(JSON.stringify(['bursar record seal', 1, chain, sequence, hash]));
+): string => leaf ?? leafHash(leafTextOfRecordFormat1(chain, sequence, hash));
 
 export const recordCommitment = (text: string, salt: string): string =>
   createHash('sha256').update(`${salt}:${text}`).digest('hex');

@@ -10,13 +10,8 @@ const batchSize = 10_000;
 
 type Through = { readonly chain: string; readonly ownerId: string; readonly sequence: number };
 
-/** From its frontier; from its leaves where there is none, or one that was tampered with and fits no such tree. */
-export async function treeOfRecords(
-  tx: Tx,
-  { chain, ownerId, sequence, frontier }: Through & { readonly frontier: string | null },
-): Promise<MerkleTree> {
-  if (frontier !== null && isFrontierOf(sequence, frontier)) return new MerkleTree(sequence, frontier);
-  const tree = new MerkleTree();
+/** Of the records 1 to `sequence`, in their order. */
+export async function* leavesOfRecords(tx: Tx, { chain, ownerId, sequence }: Through): AsyncIterable<string> {
   for (let after = 0; ; ) {
     const seals = await rowsOf(
       tx,
@@ -25,8 +20,19 @@ export async function treeOfRecords(
        where chain = $1 and owner_id = $2 and sequence > $3 and sequence <= $4 order by sequence limit $5`,
       [chain, ownerId, after, sequence, batchSize],
     );
-    for (const seal of seals) tree.append(leafOfRecord(chain, seal));
+    for (const seal of seals) yield leafOfRecord(chain, seal);
     after = seals.at(-1)?.sequence ?? after;
-    if (seals.length < batchSize) return tree;
+    if (seals.length < batchSize) return;
   }
+}
+
+/** From its frontier; from its leaves where there is none, or one that was tampered with and fits no such tree. */
+export async function treeOfRecords(
+  tx: Tx,
+  { frontier, ...through }: Through & { readonly frontier: string | null },
+): Promise<MerkleTree> {
+  if (frontier !== null && isFrontierOf(through.sequence, frontier)) return new MerkleTree(through.sequence, frontier);
+  const tree = new MerkleTree();
+  for await (const leaf of leavesOfRecords(tx, through)) tree.append(leaf);
+  return tree;
 }

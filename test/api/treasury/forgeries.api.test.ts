@@ -15,7 +15,10 @@ import { signingKeyFrom } from '../../../src/domains/treasury/ledger/checkpoint.
 import { writeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.service.ts';
 import { checkpointFolder } from '../../../src/domains/treasury/ledger/checkpoint.store.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
+import { faultOfProof, type Proof } from '../../../src/domains/treasury/ledger/proof.rules.ts';
 import { sealJournals } from '../../../src/domains/treasury/ledger/seal.service.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
 import { recordChains } from '../../../src/main/record-chains.ts';
@@ -25,9 +28,12 @@ import {
   leafTextOfRecord,
   recordCommitment,
   sealOfRecord,
+  sealOfRecordFormat1,
 } from '../../../src/platform/record-chains/record-chain.rules.ts';
 import { factsOf, sealRecords } from '../../../src/platform/record-chains/seal-records.ts';
+import { proveRecord } from '../../../src/usecases/treasury/prove-record.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
+import { sealAgain } from '../../support/seal-again.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -222,6 +228,131 @@ describe('each forgery is named', () => {
   });
 });
 
+describe('each forgery of a transfer is named', () => {
+  let travel: string;
+  let transferId: string;
+  let splitId: string;
+  const found = async (pattern: RegExp) => {
+    for (const full of ['true', 'false'] as const) expect(await verify(full)).toEqual(named('reconciliation', pattern));
+  };
+
+  /** 12.00 to the wallet for travel, and a split of 3.00 and 2.00 to it. */
+  beforeEach(async () => {
+    const { owner, walletId: fromWalletId } = payer;
+    travel = (await owner.client(walletsArea).createWallet({ body: { name: 'Travel' } })).id;
+    const transfers = owner.client(transfersArea);
+    const body = { fromWalletId, toWalletId: travel, amountEuros: 12 };
+    transferId = (await transfers.createTransfer({ body })).id;
+    const splits = [3, 2].map((amountEuros) => ({ toWalletId: travel, amountEuros }));
+    splitId = (await transfers.createTransferSplit({ body: { fromWalletId, splits } })).id;
+    await sealAll();
+    await checkpoint();
+    expect(await verify()).toEqual([]);
+  });
+
+  /** The transfer's journal moves twice as much; every later balance fits, and the whole chain is sealed again. */
+  const rewriteJournal = async (): Promise<void> => {
+    const lines = `select e.account, e.account_version, e.amount_cents from transfers t
+      join ledger_entries e on e.journal_id = t.journal_id where t.id = $1`;
+    await forge(
+      `update ledger_accounts a set balance_cents = a.balance_cents + l.amount_cents,
+         debited_cents = a.debited_cents - least(l.amount_cents, 0),
+         credited_cents = a.credited_cents + greatest(l.amount_cents, 0)
+       from (${lines}) l where a.name = l.account`,
+      [transferId],
+    );
+    await forge(
+      `update ledger_entries e set balance_after_cents = e.balance_after_cents + l.amount_cents,
+         balance_before_cents = e.balance_before_cents
+           + case when e.account_version > l.account_version then l.amount_cents else 0 end,
+         amount_cents = e.amount_cents + case when e.account_version = l.account_version then l.amount_cents else 0 end
+       from (${lines}) l where e.account = l.account and e.account_version >= l.account_version`,
+      [transferId],
+    );
+    await sealAgain(databaseOf(orm).read(), payer.owner.ownerId, forge);
+  };
+
+  test('a journal that was rewritten and sealed again, also when its transfer and its audit row follow', async () => {
+    await rewriteJournal();
+    const rewritten = await verify();
+    expect(rewritten).toEqual(named('reconciliation', /transfer tr_\w+ is of 12\.00; its journal jr_\w+ moves 24\.00/));
+    expect(rewritten).toEqual(named('checkpoint', /knows another seal of journal \d+: history was rewritten/));
+    // Nothing else: without its checkpoints and transfers the book looks whole.
+    expect(new Set(rewritten.map(({ check }) => check))).toEqual(new Set(['checkpoint', 'reconciliation']));
+    const ended = await command();
+    expect([ended.code, ended.said]).toEqual([1, expect.stringMatching(/moves 24\.00, or between other accounts/)]);
+
+    await forge('update transfers set amount_cents = 2400 where id = $1', [transferId]);
+    await found(/transfer tr_\w+ of 24\.00 has no audit row with this amount/);
+    await forge(
+      `update audit set details = details || '{"amountCents": 2400}'
+       where subject_id = $1 and action = 'transfer.completed'`,
+      [transferId],
+    );
+    const followed = await verify();
+    expect(followed).toEqual(named('record', /has another text than the one that was sealed/));
+    expect(followed).toEqual(named('checkpoint', /history was rewritten/));
+    expect(followed.map(({ check }) => check)).not.toContain('reconciliation');
+  });
+
+  test('a transfer without a journal', async () => {
+    await forge(
+      `insert into transfers select (jsonb_populate_record(t, '{"id": "tr_forged01", "journal_id": "jr_forged01"}')).*
+       from transfers t where id = $1`,
+      [transferId],
+    );
+    await found(/transfer tr_forged01 of 12\.00 has no journal/);
+    await found(/transfer tr_forged01 of 12\.00 has no audit row with this amount/);
+  });
+
+  test('a transfer whose journal was deleted', async () => {
+    const ofTransfer = 'journal_id = (select journal_id from transfers where id = $1)';
+    await forge(`delete from ledger_entries where ${ofTransfer}`, [transferId]);
+    await forge(`delete from journals where id = (select journal_id from transfers where id = $1)`, [transferId]);
+    await found(/transfer tr_\w+ of 12\.00 has no journal/);
+  });
+
+  test('a journal without a transfer, deleted or never made', async () => {
+    const { ownerId } = payer.owner;
+    const journal = {
+      ...{ id: newId('journal'), ownerId, kind: 'internal_transfer', referenceType: 'transfer' },
+      ...{ referenceId: 'tr_forged02', cause: 'transfer:tr_forged02', requestId: 'forged' },
+      createdAt: new Date().toISOString(),
+      postings: [
+        { account: `wallet:${payer.walletId}:available`, amountCents: -700 },
+        { account: `wallet:${travel}:available`, amountCents: 700 },
+      ],
+    };
+    await world.sql('select post_journals($1::jsonb)', [JSON.stringify([journal])]);
+    await sealAll();
+    await found(/journal jr_\w+ moves 7\.00 without a transfer/);
+    await forge('delete from transfers where id = $1', [transferId]);
+    await found(/journal jr_\w+ moves 12\.00 without a transfer/);
+  });
+
+  test('a changed amount, and another wallet', async () => {
+    await forge('update transfers set to_wallet_id = $2 where id = $1', [transferId, 'wal_00000000']);
+    await found(/transfer tr_\w+ is of 12\.00; its journal jr_\w+ moves 12\.00, or between other accounts/);
+    await forge('update transfers set to_wallet_id = $2, amount_cents = 1100 where id = $1', [transferId, travel]);
+    await found(/transfer tr_\w+ is of 11\.00; its journal jr_\w+ moves 12\.00/);
+    await found(/transfer tr_\w+ of 11\.00 has no audit row with this amount/);
+    await forge('update transfers set amount_cents = 1200 where id = $1', [transferId]);
+    expect(await verify()).toEqual([]);
+  });
+
+  test('a split whose lines do not sum to it, and lines whose split is gone', async () => {
+    await forge('update transfer_splits set total_amount_cents = 501 where id = $1', [splitId]);
+    await found(/split spl_\w+ is of 5\.01; its transfers sum to 5\.00/);
+    await forge('update transfer_splits set total_amount_cents = 500 where id = $1', [splitId]);
+    await forge('update transfers set split_id = null, split_line = null where split_id = $1 and split_line = 1', [
+      splitId,
+    ]);
+    await found(/split spl_\w+ is of 5\.00; its transfers sum to 3\.00/);
+    await forge('delete from transfer_splits where id = $1', [splitId]);
+    await found(/transfers of 3\.00 belong to the split spl_\w+, which is gone/);
+  });
+});
+
 describe('the chains of audit rows and decisions', () => {
   type AuditRow = { id: string };
   const lastAudit = async (): Promise<string> => {
@@ -308,6 +439,83 @@ describe('the chains of audit rows and decisions', () => {
     const found = await verify();
     expect(found).toEqual(named('checkpoint', /knows another seal of decisions record 3: history was rewritten/));
     expect(found.filter(({ check }) => check === 'record')).toEqual([]);
+  });
+
+  test('each audit row and the decision about each transaction is proven, and none that was changed', async () => {
+    const { ownerId } = payer.owner;
+    const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? '');
+    const prove = proveRecord({ database: databaseOf(orm), chains: recordChains });
+    const audit = await world.sql<AuditRow>(
+      `select record_id as id from record_seals where chain = 'audit' and owner_id = $1 order by sequence`,
+      [ownerId],
+    );
+    const transactions = await world.sql<{ id: string }>(
+      'select transaction_id as id from decisions where owner_id = $1 order by seq',
+      [ownerId],
+    );
+    expect(transactions).toHaveLength(3);
+    const proofs = new Map<string, Proof>();
+    for (const { id } of [...audit, ...transactions]) proofs.set(id, await prove(id));
+    for (const [at, { id }] of audit.entries())
+      expect(proofs.get(id)).toMatchObject({ chain: 'audit', id, ownerId, sequence: at + 1 });
+    for (const [at, { id }] of transactions.entries()) {
+      expect(proofs.get(id)).toMatchObject({ chain: 'decisions', ownerId, sequence: at + 1, checkpoint: { size: 3 } });
+      expect(await prove(proofs.get(id)?.id ?? '')).toEqual(proofs.get(id));
+    }
+    for (const proof of proofs.values()) {
+      expect(faultOfProof(key, proof)).toBeUndefined();
+      const isDecision = proof.chain === 'decisions';
+      expect(faultOfProof(key, { ...proof, chain: isDecision ? 'audit' : 'decisions' })).toMatch(/did not sign/);
+    }
+    const [first, second] = transactions.map(({ id }) => proofs.get(id) as Proof);
+    if (first === undefined || second === undefined) throw new Error('two decisions');
+    const fault = (change: Partial<Proof>) => faultOfProof(key, { ...first, ...change });
+    expect(fault({ text: second.text, leaf: second.leaf })).toMatch(/of another record/);
+    expect(fault({ text: first.text.replace('approved', 'declined') })).toMatch(/the text was changed/);
+    const other = first.text.replace(ownerId, 'own_00000000');
+    expect(fault({ text: other, leaf: leafHash(other) })).toMatch(/of another record/);
+    expect(fault({ path: first.path.slice(1) })).toMatch(/there are 2$/);
+
+    await expect(prove('aud_unknown0')).rejects.toThrow(/no sealed audit row/);
+    await expect(prove('tx_unknown0')).rejects.toThrow(/no decision about tx_unknown0/);
+    await expect(prove('wal_unknown')).rejects.toThrow(/name a journal jr_/);
+    await forge(`update decisions set outcome = 'approved' where owner_id = $1 and outcome = 'declined'`, [ownerId]);
+    const declined = await prove(transactions[2]?.id ?? '');
+    expect(faultOfProof(key, declined)).toMatch(/does not lead from its leaf/);
+  });
+
+  test('a seal of format 1 of an audit row is proven as well', async () => {
+    const { ownerId } = payer.owner;
+    const id = await lastAudit();
+    const [chain] = recordChains;
+    if (chain === undefined) throw new Error('a chain');
+    const seals = await world.sql<{ hash: string; sequence: string; text: string | null; address: string | null }>(
+      `select hash, sequence, text_commitment as text, address_commitment as address from record_seals
+       where chain = 'audit' and owner_id = $1 order by sequence desc limit 2`,
+      [ownerId],
+    );
+    const [last, before] = seals;
+    const sequence = Number(last?.sequence);
+    const facts = (await factsOf(databaseOf(orm).read(), chain, [{ recordId: id }])).get(id)?.facts ?? '';
+    const commitments = { addressCommitment: last?.address ?? null, textCommitment: last?.text ?? null };
+    const hash = sealOfRecordFormat1(before?.hash ?? '', {
+      ...{ chain: 'audit', sequence, recordId: id, facts },
+      ...commitments,
+    });
+    // As an earlier version left it, with the tree and the checkpoint that the leaf then gives.
+    await forge(`update record_seals set format = 1, leaf = null, hash = $2 where record_id = $1`, [id, hash]);
+    await forge(`delete from record_checkpoints where chain = 'audit' and owner_id = $1`, [ownerId]);
+    await forge(
+      `update record_heads set hash = $2, frontier = null, checkpointed_sequence = 0 where chain = 'audit' and owner_id = $1`,
+      [ownerId, hash],
+    );
+    await checkpoint();
+    const proof = await proveRecord({ database: databaseOf(orm), chains: recordChains })(id);
+    expect(proof).toMatchObject({ format: 1, sequence });
+    const key = signingKeyFrom(world.config.BURSAR_SIGNING_KEY ?? '');
+    expect(faultOfProof(key, proof)).toBeUndefined();
+    expect(faultOfProof(key, { ...proof, text: proof.text.replace(id, 'aud_00000000') })).toMatch(/of another record/);
+    expect(await verify()).toEqual([]);
   });
 
   test('purging addresses leaves the chain whole; removing one without its salt does not', async () => {

@@ -98,6 +98,40 @@ describe('from outside', () => {
     expect(await wallets().getWalletBalance({ params: { id: first.walletId } })).toMatchObject({ availableEuros: 6 });
   });
 
+  test('a first funding that is refused leaves no customer, no wallet and no event behind', async () => {
+    const headers = { 'Idempotency-Key': 'used-before' };
+    await owner.client(fundArea).fundWallet({ body: { amountEuros: 1 }, headers });
+    const fresh = await world.owner();
+    const before = await lastEvent(world, fresh);
+    // The key's first call is of the same owner: a row of it stands for a call that made no customer.
+    await world.sql(
+      `insert into idempotency select (jsonb_populate_record(i, jsonb_build_object('owner_id', $1::text,
+         'request_hash', repeat('a', 64)))).* from idempotency i where owner_id = $2 and key = 'used-before'`,
+      [fresh.ownerId, owner.ownerId],
+    );
+    await expect(fresh.client(fundArea).fundWallet({ body: { amountEuros: 1 }, headers })).rejects.toEqual(
+      refusal(409, /Idempotency-Key/),
+    );
+    const left = await world.sql(
+      'select id from customers where owner_id = $1 union all select id from wallets where owner_id = $1',
+      [fresh.ownerId],
+    );
+    expect(left).toEqual([]);
+    expect(await eventsSince(world, fresh, before)).toEqual([]);
+    const { balanceEuros } = await fresh.client(fundArea).fundWallet({ body: { amountEuros: 2 } });
+    expect(balanceEuros).toBe(2);
+  });
+
+  test('first fundings at once make one customer, and each is counted', async () => {
+    const keyed = { 'Idempotency-Key': 'first-of-all' };
+    const asks = [{}, {}, {}, keyed, keyed].map((headers) => funds().fundWallet({ body: { amountEuros: 1 }, headers }));
+    const made = await Promise.all(asks);
+    expect(new Set(made.map(({ walletId }) => walletId)).size).toBe(1);
+    expect(new Set(made.map(({ id }) => id)).size).toBe(4);
+    const walletId = made[0]?.walletId ?? '';
+    expect(await wallets().getWalletBalance({ params: { id: walletId } })).toMatchObject({ availableEuros: 4 });
+  });
+
   test('forty at once are each counted', async () => {
     const { walletId } = await funds().fundWallet({ body: { amountEuros: 1 } });
     const answers = await Promise.all(

@@ -295,8 +295,52 @@ test('statements chain: each opens with the closing balance of the one before, a
   const beyond = new Date(Date.parse(whole.to) + 60_000).toISOString();
   await expect(statement({ to: beyond })).rejects.toEqual(refusal(400, /^to: must not be after/));
   await expect(statement({ from: whole.to, to: ends[0] })).rejects.toEqual(refusal(400, /^from: must not be after to/));
-  await expect(statement({ account: `fees:${its.ownerId}` })).rejects.toEqual(refusal(400, /no running balance/));
   await expect(statement({ account: 'wallet:wal_00000000:available' })).rejects.toEqual(refusal(404, /^no ledger/));
+});
+
+test('a contra account has a statement, whose lines are in the order of their seals and have no balances', async () => {
+  const its = await world.owner();
+  const { walletId } = await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  const account = `external:processor:${its.ownerId}`;
+  const statement = (query: object = {}) => ledger(its).getLedgerStatement({ query: { account, ...query } });
+  const first = new Date(Date.parse(await sealedNow()) + 1).toISOString();
+  await postLate(its.ownerId, walletId, new Date(Date.parse(first) - hour));
+  for (let n = 0; n < 3; n++) await its.client(fundArea).fundWallet({ body: { amountEuros: 1, walletId } });
+  const last = new Date(Date.parse(await sealedNow()) + 1).toISOString();
+
+  const whole = await statement({ to: last });
+  expect(whole).toMatchObject({ account, from: null, to: last, openingBalanceEuros: 0, closingBalanceEuros: -40 });
+  expect(whole.data.map(({ direction, amountEuros }) => [direction, amountEuros])).toEqual([
+    ...[30, 7, 1, 1, 1].map((amountEuros) => ['debit', amountEuros]),
+  ]);
+  for (const line of whole.data)
+    expect(line).toMatchObject({ account, walletId: null, balanceBeforeEuros: null, balanceAfterEuros: null });
+  expect(await statement({ to: first })).toMatchObject({ closingBalanceEuros: -30, data: whole.data.slice(0, 1) });
+  const later = await statement({ from: first, to: last, limit: 3 });
+  expect(later).toMatchObject({ openingBalanceEuros: -30, closingBalanceEuros: -40, data: whole.data.slice(1, 4) });
+  const rest = await statement({ from: first, to: last, limit: 3, cursor: later.nextCursor ?? '' });
+  expect(rest).toMatchObject({ openingBalanceEuros: -30, data: whole.data.slice(4), hasMore: false });
+
+  // Everything that is sealed, and each instant between: the trial balance says the same.
+  for (const to of [first, last]) {
+    const asOf = new Date(Date.parse(to) - 1).toISOString();
+    const { data } = await ledger(its).listLedgerAccounts({ query: { asOf } });
+    expect(data.find((row) => row.account === account)?.balanceEuros).toBe(
+      (await statement({ to })).closingBalanceEuros,
+    );
+  }
+  expect(await ledger(its).verifyLedger({ query: { full: 'true' } })).toMatchObject({ balanced: true });
+});
+
+test('a statement shows no account of another owner, and a contra account only once something was posted to it', async () => {
+  const [its, other] = [await world.owner(), await world.owner()];
+  await its.client(fundArea).fundWallet({ body: { amountEuros: 30 } });
+  const statement = (owner: Owner, account: string) => ledger(owner).getLedgerStatement({ query: { account } });
+  const account = `external:processor:${its.ownerId}`;
+  // Posted, and perhaps not sealed yet.
+  expect(await statement(its, account)).toMatchObject({ openingBalanceEuros: 0 });
+  for (const unknown of [account, `fees:${other.ownerId}`, 'nonsense'])
+    await expect(statement(other, unknown)).rejects.toEqual(refusal(404, /^no ledger account/));
 });
 
 /** A journal of 7.00 with this time, as one whose transaction was slow. */

@@ -3,7 +3,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from '@jest/globals';
 import type { Response } from 'express';
-import { Streamed, sendStreamed } from '../../../src/http/streamed.ts';
+import { checkingLines, Streamed, sendStreamed } from '../../../src/http/streamed.ts';
 
 let server: Server | undefined;
 afterEach(() => {
@@ -98,4 +98,27 @@ test('HEAD reads no more than the first part', async () => {
   expect(answer.headers['content-type']).toBe('text/csv; charset=utf-8');
   await source.ended;
   expect(source.made).toBeLessThanOrEqual(1);
+});
+
+test('lines of NDJSON are checked before they are sent; other files are left as they are', async () => {
+  const file = (mediaType: 'application/x-ndjson' | 'text/csv') =>
+    new Streamed(
+      mediaType,
+      'file',
+      (async function* () {
+        yield '{"n":1}\n{"n":2}\n';
+        yield '{"n":3}\n';
+      })(),
+    );
+  const refuseThree = (line: unknown) => {
+    if ((line as { n: number }).n === 3) throw new Error('the answer breaks its contract');
+  };
+  const sent: string[] = [];
+  const send = async (chunks: AsyncIterable<string>) => {
+    for await (const chunk of chunks) sent.push(chunk);
+  };
+  await expect(send(checkingLines(file('application/x-ndjson'), refuseThree).chunks)).rejects.toThrow(/breaks its/);
+  expect(sent).toEqual(['{"n":1}\n{"n":2}\n']);
+  const csv = file('text/csv');
+  expect(checkingLines(csv, refuseThree)).toBe(csv);
 });

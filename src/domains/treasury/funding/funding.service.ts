@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import type { Database } from '../../../db/database.ts';
 import { centsValue, idValue } from '../../../db/row-values.ts';
+import type { Tx } from '../../../db/tx.ts';
 import { type ChangeRecords, draftRecords } from '../../../events/record.ts';
 import { type AtomicWrite, atomicWrites, type Written } from '../../../http/atomic.ts';
 import type { Call } from '../../../http/caller.ts';
@@ -34,11 +35,12 @@ export type FundingOrder = {
   readonly simulate?: boolean | undefined;
 };
 
-/** `field`: where the request names the wallet. */
+/** `field`: where the request names the wallet. `tx`: where the wallet is made in the same transaction. */
 export type FundWallet = (
   call: Call,
   order: FundingOrder,
   field?: 'path' | 'body.walletId',
+  tx?: Tx,
 ) => Promise<Written<FundingView>>;
 
 type Deps = { readonly database: Database; readonly mode: Mode };
@@ -46,13 +48,13 @@ type Deps = { readonly database: Database; readonly mode: Mode };
 /** One for all operations that fund, because they share one queue. */
 export function fundWallet({ database, mode }: Deps): FundWallet {
   const write = fundings(database);
-  return (call, order, field = 'path') => {
+  return (call, order, field = 'path', tx = undefined) => {
     if (order.fromWalletId === undefined) assertMaySimulate(mode, order);
-    return write(call, { ...itemOf(call, mode, order), field });
+    return write(call, { ...itemOf(call, mode, order), field }, tx);
   };
 }
 
-export function assertMaySimulate(mode: Mode, { simulate }: Pick<FundingOrder, 'simulate'>): void {
+function assertMaySimulate(mode: Mode, { simulate }: Pick<FundingOrder, 'simulate'>): void {
   if (mode !== 'live' || simulate !== true) return;
   const why = 'body.simulate: money is simulated in a sandbox deployment only; leave it out';
   throw new DomainError('invalid_request', why);

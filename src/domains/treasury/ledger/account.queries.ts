@@ -1,7 +1,7 @@
 /** The trial balance: the debits and credits of each account, now or as of a sealed instant. @module */
 import * as z from 'zod';
 import { centsValue } from '../../../db/row-values.ts';
-import { rowsOf } from '../../../db/statement.ts';
+import { oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { later } from '../../../kernel/instant.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
@@ -32,8 +32,11 @@ export async function trialBalance(tx: Tx, ownerId: string, asOf: Date | undefin
   if (asOf === undefined)
     return { asOf: null, sealedThrough: through, accounts: withBalances(await rowsOf(tx, sumsRow, now, [ownerId])) };
   if (asOf > through) throw notSealedYet('asOf', through);
-  const sequence = await lastSealedBefore(tx, ownerId, later(asOf, 1));
-  const sums = await rowsOf(tx, sumsRow, upTo, [ownerId, sequence]);
+  const [{ through: last }, sequence] = [
+    await oneRowOf(tx, lastRow, lastSealed, [ownerId]),
+    await lastSealedBefore(tx, ownerId, later(asOf, 1)),
+  ];
+  const sums = await rowsOf(tx, sumsRow, sequence > last / 2 ? nowWithout : upTo, [ownerId, sequence]);
   return { asOf, sealedThrough: through, accounts: withBalances(sums) };
 }
 
@@ -57,10 +60,29 @@ const now = `
   ) contra group by account
   order by account`;
 
-/** Sums entries: the cost grows with the book's length, which a report about the past may have. */
+const lastRow = z.object({ through: z.int() });
+const lastSealed = 'select coalesce(max(sequence), 0) as through from journal_seals where owner_id = $1';
+
+/** Sums the entries before the instant: its cost grows with what the book was then. */
 const upTo = `
   select e.account, -sum(least(e.amount_cents, 0))::bigint as "debitedCents",
     sum(greatest(e.amount_cents, 0))::bigint as "creditedCents"
   from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
   where s.owner_id = $1 and s.sequence <= $2
   group by e.account order by e.account`;
+
+/** Takes from the sums of now the entries after the instant: its cost grows with what was posted since. */
+const nowWithout = `
+  select account, sum(debited)::bigint as "debitedCents", sum(credited)::bigint as "creditedCents" from (
+    select name as account, debited_cents as debited, credited_cents as credited from ledger_accounts where owner_id = $1
+    union all
+    select account, debited_cents, credited_cents from contra_totals where owner_id = $1
+    union all
+    select e.account, least(e.amount_cents, 0), -greatest(e.amount_cents, 0)
+    from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
+    where s.owner_id = $1 and s.sequence > $2
+    union all
+    select e.account, least(e.amount_cents, 0), -greatest(e.amount_cents, 0)
+    from unsealed_journals u join ledger_entries e on e.journal_id = u.journal_id
+    where u.owner_id = $1 and e.account_version is not null
+  ) part group by account having sum(debited) <> 0 or sum(credited) <> 0 order by account`;

@@ -63,6 +63,14 @@ export const LedgerEntry = z
   .strictObject(entryFields)
   .meta({ id: 'LedgerEntry', description: 'One line of a journal.' });
 
+const ExportedEntry = z
+  .strictObject({
+    sequence: z.number().int().meta({ description: 'number of its journal in the sealed chain' }),
+    sealedAt: instantOut.nullable().meta({ description: 'when its journal was sealed; null in format 1' }),
+    ...entryFields,
+  })
+  .meta({ id: 'ExportedLedgerEntry', description: 'One line of an export: an entry and the seal of its journal.' });
+
 const LedgerEntryWithLines = z
   .strictObject({ ...entryFields, lines: z.array(LedgerEntry).meta({ description: 'the other lines of its journal' }) })
   .meta({ id: 'LedgerEntryWithLines', description: 'One line of a journal, with the other lines.' });
@@ -197,7 +205,7 @@ export const ledgerArea = defineArea({
       auth: ['key'],
       query: z.strictObject({
         account: text(120).meta({
-          description: 'of a wallet, an agent or the receivable',
+          description: 'as `GET /ledger/accounts` names it; its lines have balances unless it is a contra account',
           examples: [`wallet:${exampleId('wallet')}:available`],
         }),
         ...sealedPeriod,
@@ -219,7 +227,7 @@ export const ledgerArea = defineArea({
         format: z.enum(exportFormats).default('ndjson').describe('a JSON object on each line, or RFC 4180'),
         ...sealedPeriod,
       }),
-      success: { status: 200 },
+      success: { status: 200, body: ExportedEntry },
       streams: ['application/x-ndjson', 'text/csv'],
       refusals: [],
     },

@@ -26,6 +26,20 @@ export const ContraTotalSchema = defineEntity({
     ownerId: p.text(),
     debitedCents: p.bigint('number').$type<Cents>(),
     creditedCents: p.bigint('number').$type<Cents>(),
+    lines: p.bigint('number').defaultRaw('default'),
+  },
+});
+
+export const ContraLineSchema = defineEntity({
+  name: 'ContraLine',
+  tableName: 'contra_lines',
+  properties: {
+    account: p.text().primary(),
+    number: p.bigint('number').primary(),
+    journalId: p.text(),
+    line: p.smallint(),
+    debitedCents: p.bigint('number').$type<Cents>(),
+    creditedCents: p.bigint('number').$type<Cents>(),
   },
 });
 
@@ -147,6 +161,7 @@ export const LedgerSealedThroughSchema = defineEntity({
 declare module '../../../db/tables.ts' {
   interface Tables {
     ledger_accounts: TableOf<typeof LedgerAccountSchema>;
+    contra_lines: TableOf<typeof ContraLineSchema>;
     contra_totals: TableOf<typeof ContraTotalSchema>;
     journals: TableOf<typeof JournalSchema>;
     journal_texts: TableOf<typeof JournalTextSchema>;

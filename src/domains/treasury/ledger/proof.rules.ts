@@ -1,10 +1,12 @@
 /**
- * A proof that one journal was in an owner's book when a checkpoint was signed, without any other journal. It is checked
- * with the public key alone. Pure.
+ * A proof that one journal, audit row or decision was in an owner's chain when a checkpoint was signed, without any
+ * other record. It is checked with the public key alone. Pure.
  * @module
  */
 import { createHash, type KeyObject } from 'node:crypto';
-import { isIncluded, leafHash } from '../../../platform/record-chains/merkle.rules.ts';
+import * as z from 'zod';
+import { isIncluded, leafHash, pathLength } from '../../../platform/record-chains/merkle.rules.ts';
+import { leafTextOfRecordFormat1 } from '../../../platform/record-chains/record-chain.rules.ts';
 import { isSignedHead, keyIdOf } from './checkpoint.rules.ts';
 import {
   type JournalOnRecord,
@@ -14,26 +16,52 @@ import {
   sealedTextOfFormat1,
 } from './seal.rules.ts';
 
-export type JournalProof = {
-  /** Of the journal's seal. */
-  readonly format: number;
-  readonly ownerId: string;
-  readonly journalId: string;
-  readonly sequence: number;
-  /** The facts of the journal, exactly as they were hashed. */
-  readonly text: string;
+/** Of the file; a new form gets a new number. */
+export const proofVersion = 1;
+
+const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
+const proof = z.strictObject({
+  version: z.literal(proofVersion),
+  chain: z.enum(['journals', 'audit', 'decisions']),
+  ownerId: z.string(),
+  /** Of the journal or audit row; the number of a decision. */
+  id: z.string(),
+  sequence: z.int().positive(),
+  /** Of the record's seal. */
+  format: z.int(),
+  /** The facts of the record, exactly as they were hashed. */
+  text: z.string(),
+  leaf: hash,
   /** From the leaf to the root, lowest first. */
-  readonly path: readonly string[];
-  readonly checkpoint: {
-    readonly at: string;
-    readonly keyId: string;
-    /** Of the tree: how many journals the checkpoint speaks for. */
-    readonly size: number;
-    readonly treeRoot: string;
-    readonly head: string;
-    readonly signature: string;
-  };
+  path: z.array(hash),
+  checkpoint: z.strictObject({
+    at: z.string(),
+    keyId: z.string(),
+    /** Of the tree: how many records the checkpoint speaks for. */
+    size: z.int().positive(),
+    treeRoot: hash,
+    head: hash,
+    signature: z.string(),
+  }),
+});
+export type Proof = z.output<typeof proof>;
+export type ProvenChain = Proof['chain'];
+
+/** What a sentence calls one of its records. */
+export const nounOf: Readonly<Record<ProvenChain, string>> = {
+  journals: 'journal',
+  audit: 'audit row',
+  decisions: 'decision',
 };
+
+/** The proof in a file, or what is wrong with the file, in words. */
+export function proofIn(text: string): { readonly proof: Proof } | { readonly fault: string } {
+  const found = proof.safeParse(parsed(text));
+  if (found.success) return { proof: found.data };
+  const [issue] = found.error.issues;
+  const place = issue?.path.join('.') ?? '';
+  return { fault: `is not a proof: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'unreadable'}` };
+}
 
 /** What the leaf of a journal is made of. `previous`: the seal before it, which format 1 covers. */
 export const provenText = (seal: SealOnRecord, previous: string, journal: JournalOnRecord): string =>
@@ -42,33 +70,59 @@ export const provenText = (seal: SealOnRecord, previous: string, journal: Journa
     : leafText(seal.sequence, seal.sealedAt ?? '', journal);
 
 /** Undefined when the proof holds under this key; otherwise what is wrong, in words. */
-export function faultOfProof(key: KeyObject, proof: JournalProof): string | undefined {
-  const { ownerId, sequence, path, checkpoint } = proof;
-  const { at, keyId, size, treeRoot, head: hash, signature } = checkpoint;
+export function faultOfProof(key: KeyObject, given: Proof): string | undefined {
+  const { chain, ownerId, sequence, leaf, path, checkpoint } = given;
+  const { at, keyId, size, treeRoot, head, signature } = checkpoint;
   if (keyId !== keyIdOf(key)) return `names the key ${keyId}, not ${keyIdOf(key)}`;
-  if (!isSignedHead(key, at, { ownerId, sequence: size, hash, treeRoot, signature }))
-    return 'has a checkpoint whose signature is not ours';
-  if (!saysWhatItNames(proof)) return 'has a text that is of another journal, place or format than it names';
-  const isUnderRoot = isIncluded({ leaf: leafOfText(proof), index: sequence - 1, size, path, root: treeRoot });
-  return isUnderRoot ? undefined : 'does not lead from the journal to the root of the checkpoint';
+  const signed = { chain: chain === 'journals' ? undefined : chain, ownerId, sequence: size, hash: head, treeRoot };
+  if (!isSignedHead(key, at, { ...signed, signature }))
+    return 'has a checkpoint that the key did not sign: its root, size, head, owner, chain or time was changed';
+  if (!saysWhatItNames(given)) return 'has a text that is of another record, place or format than it names';
+  if (leafOfText(given) !== leaf) return 'has a text that does not hash to its leaf: the text was changed';
+  const due = pathLength(sequence - 1, size);
+  if (path.length !== due) return `has a path of ${path.length} hashes; from its leaf to the root there are ${due}`;
+  const isUnderRoot = isIncluded({ leaf, index: sequence - 1, size, path, root: treeRoot });
+  return isUnderRoot ? undefined : 'does not lead from its leaf to the root of the checkpoint';
 }
 
-const leafOfText = ({ format, sequence, text }: JournalProof): string =>
-  leafHash(format === 1 ? leafTextOfFormat1(sequence, createHash('sha256').update(text).digest('hex')) : text);
+export function leafOfText({ chain, format, sequence, text }: Pick<Proof, 'chain' | 'format' | 'sequence' | 'text'>) {
+  if (format !== 1) return leafHash(text);
+  const seal = createHash('sha256').update(text).digest('hex');
+  return leafHash(
+    chain === 'journals' ? leafTextOfFormat1(sequence, seal) : leafTextOfRecordFormat1(chain, sequence, seal),
+  );
+}
 
-/** Where the number, the journal and the owner stand in the text of a format. */
-const placesOf: Readonly<Record<number, readonly [sequence: number, journal: number, owner: number]>> = {
-  1: [1, 2, 3],
-  2: [2, 4, 5],
+/** What the text of a format begins with, and where it names the record. */
+type Form = {
+  readonly fixed: Readonly<Record<number, string | number>>;
+  readonly sequence: number;
+  readonly id: number;
+  readonly owner: (facts: readonly unknown[]) => unknown;
 };
 
-function saysWhatItNames({ format, sequence, journalId, ownerId, text }: JournalProof): boolean {
-  const facts = parsed(text);
-  const places = placesOf[format];
-  if (!Array.isArray(facts) || places === undefined) return false;
-  if (format === 2 && (facts[0] !== 'bursar journal' || facts[1] !== 2)) return false;
-  const [place, id, owner] = places.map((index): unknown => facts[index]);
-  return place === sequence && id === journalId && owner === ownerId;
+const formOf = (chain: ProvenChain, format: number): Form | undefined => {
+  const ownerOfRecord = (facts: readonly unknown[]): unknown => listIn(facts[5])?.[0];
+  const forms: Readonly<Record<string, Form>> = {
+    'journal 1': { fixed: {}, sequence: 1, id: 2, owner: (facts) => facts[3] },
+    'journal 2': { fixed: { 0: 'bursar journal', 1: 2 }, sequence: 2, id: 4, owner: (facts) => facts[5] },
+    'record 1': { fixed: { 1: chain, 3: 1 }, sequence: 2, id: 4, owner: ownerOfRecord },
+    'record 2': { fixed: { 0: 'bursar record', 1: 2, 2: chain }, sequence: 3, id: 4, owner: ownerOfRecord },
+  };
+  return forms[`${chain === 'journals' ? 'journal' : 'record'} ${format}`];
+};
+
+function saysWhatItNames({ chain, format, sequence, id, ownerId, text }: Proof): boolean {
+  const form = formOf(chain, format);
+  const facts = listIn(text);
+  if (form === undefined || facts === undefined) return false;
+  const isOfForm = Object.entries(form.fixed).every(([index, value]) => facts[Number(index)] === value);
+  return isOfForm && facts[form.sequence] === sequence && facts[form.id] === id && form.owner(facts) === ownerId;
+}
+
+function listIn(text: unknown): readonly unknown[] | undefined {
+  const found = typeof text === 'string' ? parsed(text) : undefined;
+  return Array.isArray(found) ? found : undefined;
 }
 
 function parsed(text: string): unknown {

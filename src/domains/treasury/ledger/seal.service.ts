@@ -26,7 +26,7 @@ export async function sealJournals(tx: Tx, limit: number = batchSize): Promise<n
   const sealedAt = await nextSealingInstant(tx);
   const { seals, ends } = sealAll(journals, await endsOf(tx, journals), sealedAt.toISOString());
   await keep(tx, seals, ends);
-  await addToContraTotals(tx, seals);
+  await addToContraAccounts(tx, seals);
   return seals.length;
 }
 
@@ -99,16 +99,28 @@ async function keep(tx: Tx, seals: readonly Seal[], ends: ReadonlyMap<string, Ch
   );
 }
 
-const addToContraTotals = (tx: Tx, seals: readonly Seal[]): Promise<unknown> =>
+/** Numbers the lines of contra accounts in the order of their seals, and keeps the sums through each. */
+const addToContraAccounts = (tx: Tx, seals: readonly Seal[]): Promise<unknown> =>
   runSql(
     tx,
-    `insert into contra_totals as t (account, owner_id, debited_cents, credited_cents)
-     select e.account, min(j.owner_id), -sum(least(e.amount_cents, 0)), sum(greatest(e.amount_cents, 0))
-     from ledger_entries e join journals j on j.id = e.journal_id
-     where e.journal_id = any($1::text[]) and e.account_version is null
-     group by e.account
+    `with sealed as (
+       select e.account, s.owner_id, e.journal_id, e.line, row_number() over through as number,
+         -sum(least(e.amount_cents, 0)) over through as debited, sum(greatest(e.amount_cents, 0)) over through as credited
+       from unnest($1::text[], $2::text[]) with ordinality s (journal_id, owner_id, place)
+       join ledger_entries e on e.journal_id = s.journal_id
+       where e.account_version is null
+       window through as (partition by e.account order by s.place, e.line)
+     ), numbered as (
+       insert into contra_lines (account, number, journal_id, line, debited_cents, credited_cents)
+       select s.account, coalesce(t.lines, 0) + s.number, s.journal_id, s.line,
+         coalesce(t.debited_cents, 0) + s.debited, coalesce(t.credited_cents, 0) + s.credited
+       from sealed s left join contra_totals t on t.account = s.account
+     )
+     insert into contra_totals as t (account, owner_id, lines, debited_cents, credited_cents)
+     select account, min(owner_id), max(number), max(debited), max(credited) from sealed group by account
      on conflict (account) do update set
+       lines = t.lines + excluded.lines,
        debited_cents = t.debited_cents + excluded.debited_cents,
        credited_cents = t.credited_cents + excluded.credited_cents`,
-    [seals.map(({ journalId }) => journalId)],
+    [seals.map(({ journalId }) => journalId), seals.map(({ ownerId }) => ownerId)],
   );

@@ -6,6 +6,7 @@
 import * as z from 'zod';
 import { oneRowOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
+import { hasRunningBalance } from './account.rules.ts';
 
 const placeRow = z.object({ place: z.int() });
 
@@ -41,12 +42,22 @@ const lastVersion = lastPlace(
    where e.account = $1 and e.account_version = middle.place`,
 );
 
+const lastContraLine = lastPlace(
+  'select coalesce(max(lines), 0) from contra_totals where account = $1',
+  `select ${sealedAt} < $2::timestamptz from contra_lines l join journal_seals js on js.journal_id = l.journal_id
+   where l.account = $1 and l.number = middle.place`,
+);
+
 /** The number of the owner's last journal that was sealed before the instant; 0 for none. */
 export async function lastSealedBefore(tx: Tx, ownerId: string, at: Date): Promise<number> {
   return (await oneRowOf(tx, placeRow, lastSequence, [ownerId, at])).place;
 }
 
-/** The version of the account after the last journal on it that was sealed before the instant; 0 for none. */
-export async function lastVersionSealedBefore(tx: Tx, account: string, at: Date): Promise<number> {
-  return (await oneRowOf(tx, placeRow, lastVersion, [account, at])).place;
+/**
+ * The version of the account after the last journal on it that was sealed before the instant; of a contra account the
+ * number of its last line. 0 for none.
+ */
+export async function lastLineSealedBefore(tx: Tx, account: string, at: Date): Promise<number> {
+  const last = hasRunningBalance(account) ? lastVersion : lastContraLine;
+  return (await oneRowOf(tx, placeRow, last, [account, at])).place;
 }

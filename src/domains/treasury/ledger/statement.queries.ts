@@ -6,7 +6,7 @@
 import * as z from 'zod';
 import { type Given, query } from '../../../db/db.ts';
 import { centsValue } from '../../../db/row-values.ts';
-import { rowsOf } from '../../../db/statement.ts';
+import { firstRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { later } from '../../../kernel/instant.ts';
@@ -15,7 +15,7 @@ import { type Page, type PageQuery, pageOf } from '../../../kernel/page.ts';
 import { hasRunningBalance } from './account.rules.ts';
 import { type EntryView, entriesOf } from './entry.queries.ts';
 import { statementCursor } from './entry.rules.ts';
-import { lastVersionSealedBefore } from './sealed-before.queries.ts';
+import { lastLineSealedBefore } from './sealed-before.queries.ts';
 import { notSealedYet, sealedThrough } from './sealed-through.ts';
 
 export type Statement = {
@@ -45,10 +45,11 @@ export async function readStatement(
   const to = asked ?? end;
   if (to > end) throw notSealedYet('to', end);
   if (from !== undefined && from > to) throw new DomainError('invalid_request', 'from: must not be after to');
-  const first = from === undefined ? 0 : await lastVersionSealedBefore(tx, account, from);
-  const last = await lastVersionSealedBefore(tx, account, to);
+  const first = from === undefined ? 0 : await lastLineSealedBefore(tx, account, from);
+  const last = await lastLineSealedBefore(tx, account, to);
   const balances = await balancesAfter(tx, account, [first, last]);
   const past = after === undefined ? first : statementCursor.numberOf(after.id);
+  const lines = hasRunningBalance(account) ? linesByVersion : linesOfContraAccount;
   const rows = await lines.all(tx, { account, ownerId, after: Math.max(first, past), last, most: limit + 1 });
   return {
     account,
@@ -64,13 +65,19 @@ export async function readStatement(
 }
 
 async function mustBeOwnAccount(tx: Tx, ownerId: string, account: string): Promise<void> {
-  if (!hasRunningBalance(account)) {
-    const remedy = 'give one of a wallet, an agent or the receivable; GET /ledger lists the entries of the others';
-    throw new DomainError('invalid_request', `account: has no running balance; ${remedy}`);
-  }
-  const found = await known.first(tx, { account, ownerId });
-  if (found === null) throw new DomainError('not_found', `no ledger account ${account}`);
+  const isKnown = hasRunningBalance(account)
+    ? (await known.first(tx, { account, ownerId })) !== null
+    : (await firstRowOf(tx, z.object({ account: z.string() }), knownContraAccount, [account, ownerId])) !== undefined;
+  if (!isKnown) throw new DomainError('not_found', `no ledger account ${account}`);
 }
+
+/** From its first posting on, also before that is sealed. */
+const knownContraAccount = `
+  select account from contra_totals where account = $1 and owner_id = $2
+  union all
+  select e.account from unsealed_journals u join ledger_entries e on e.journal_id = u.journal_id
+  where u.owner_id = $2 and e.account = $1 and e.account_version is null
+  limit 1`;
 
 const known = query((from, given: Given<{ account: string; ownerId: string }>) =>
   from
@@ -82,13 +89,16 @@ const known = query((from, given: Given<{ account: string; ownerId: string }>) =
 
 const balanceRow = z.object({ version: z.int(), cents: centsValue });
 
-/** Right after each version; before the first entry there is none. */
+/** Right after each version, or line of a contra account; before the first entry there is none. */
 async function balancesAfter(tx: Tx, account: string, versions: readonly number[]): Promise<Map<number, Cents>> {
   const found = await rowsOf(
     tx,
     balanceRow,
-    `select account_version as version, balance_after_cents as cents from ledger_entries
-     where account = $1 and account_version = any($2::bigint[])`,
+    hasRunningBalance(account)
+      ? `select account_version as version, balance_after_cents as cents from ledger_entries
+         where account = $1 and account_version = any($2::bigint[])`
+      : `select number as version, credited_cents - debited_cents as cents from contra_lines
+         where account = $1 and number = any($2::bigint[])`,
     [account, versions],
   );
   return new Map(found.map((row) => [row.version, row.cents]));
@@ -102,7 +112,7 @@ type Lines = {
   readonly most: number;
 };
 
-const lines = query((from, given: Given<Lines>) =>
+const linesByVersion = query((from, given: Given<Lines>) =>
   entriesOf(from)
     .select('e.accountVersion as version')
     .where('e.account', '=', given('account'))
@@ -110,5 +120,19 @@ const lines = query((from, given: Given<Lines>) =>
     .where('e.accountVersion', '>', given('after'))
     .where('e.accountVersion', '<=', given('last'))
     .orderBy('e.accountVersion')
+    .limit(given('most')),
+);
+
+const linesOfContraAccount = query((from, given: Given<Lines>) =>
+  entriesOf(from)
+    .innerJoin('contra_lines as c', (join) =>
+      join.onRef('c.journalId', '=', 'e.journalId').onRef('c.line', '=', 'e.line'),
+    )
+    .select('c.number as version')
+    .where('c.account', '=', given('account'))
+    .where('j.ownerId', '=', given('ownerId'))
+    .where('c.number', '>', given('after'))
+    .where('c.number', '<=', given('last'))
+    .orderBy('c.number')
     .limit(given('most')),
 );

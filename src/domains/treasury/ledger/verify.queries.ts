@@ -76,6 +76,7 @@ export async function checkStanding(tx: Tx, ownerId: string, book: BookCheck, fu
   await checkSum(tx, ownerId, book);
   if (!full) return;
   await checkContraTotals(tx, ownerId, book);
+  await checkContraLines(tx, ownerId, book);
   await checkStrays(tx, ownerId, book);
 }
 
@@ -170,6 +171,30 @@ async function checkContraTotals(tx: Tx, ownerId: string, book: BookCheck): Prom
       `is kept as ${debited} and ${credited} cents; its entries make ${due.debitedCents} and ${due.creditedCents}`,
     );
   }
+}
+
+/** The lines that statements of contra accounts are read from: each sealed entry once, in order, with the right sums. */
+async function checkContraLines(tx: Tx, ownerId: string, book: BookCheck): Promise<void> {
+  const different = await rowsOf(
+    tx,
+    z.object({ account: z.string(), number: z.int() }),
+    `with due as (
+       select e.account, row_number() over sealed as number, e.journal_id, e.line,
+         -sum(least(e.amount_cents, 0)) over sealed as debited, sum(greatest(e.amount_cents, 0)) over sealed as credited
+       from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
+       where s.owner_id = $1 and e.account_version is null
+       window sealed as (partition by e.account order by s.sequence, e.line)
+     ), kept as (
+       select l.* from contra_totals t join contra_lines l on l.account = t.account where t.owner_id = $1
+     )
+     select account, number from due full join kept using (account, number)
+     where (due.journal_id, due.line, due.debited, due.credited)
+       is distinct from (kept.journal_id, kept.line, kept.debited_cents::numeric, kept.credited_cents::numeric)
+     order by account, number limit 100`,
+    [ownerId],
+  );
+  for (const { account, number } of different)
+    book.differs('total', account, `has another line ${number} in its statement than its sealed entries make`);
 }
 
 /** A journal that has no seal and waits for none would never be missed. */
