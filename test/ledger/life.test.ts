@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import * as z from 'zod';
 import { rowsOf } from '../../src/db/statement.ts';
+import { trialBalance } from '../../src/domains/treasury/ledger/account.queries.ts';
 import {
   type Account,
   available,
@@ -100,5 +101,71 @@ test('any sequence ends with the balances of the model and an intact ledger, and
       expect(await verifyOwner(book)(ownerId, { full: true })).toMatchObject({ differences: [], unsealed: 0 });
     }),
     { numRuns: 25 },
+  );
+});
+
+const wallets = 3;
+const commuting = ['fund', 'refund', 'authorization', 'internal_transfer'] as const;
+const anyMove = fc.record({
+  kind: fc.constantFrom(...commuting),
+  from: fc.nat({ max: wallets - 1 }),
+  to: fc.nat({ max: wallets - 1 }),
+  cents: fc.integer({ min: 1, max: 500 }),
+});
+type Move = typeof anyMove extends fc.Arbitrary<infer M> ? M : never;
+
+test('postings that are covered in any order give the same trial balance in any order, also at once', async () => {
+  let causes = 0;
+  /** Each wallet begins with enough for all that may leave it. */
+  const anOwner = async () => {
+    const { ownerId, walletId } = await book.owner();
+    const ids = [walletId, await book.wallet(ownerId), await book.wallet(ownerId)];
+    for (const id of ids) await book.fund(ownerId, id, 20 * 500);
+    const post = ({ kind, from, to, cents }: Move) => {
+      const [source, target] = [wallet(ids[from] ?? ''), wallet(ids[to] ?? '')];
+      const facts = { ownerId, from: source, to: target, amountCents: cents };
+      const patterns: Record<Move['kind'], () => Posting[]> = {
+        fund: () => fund(facts),
+        refund: () => refund(facts),
+        authorization: () => authorization(facts),
+        internal_transfer: () =>
+          internalTransfer({ fromWalletId: source.id, toWalletId: target.id, amountCents: cents }),
+      };
+      return book.post(ownerId, kind, patterns[kind](), `commuting-${++causes}`);
+    };
+    const standing = async () => {
+      const totals = await trialBalance(book.database.read(), ownerId, undefined);
+      const nameOf = (account: string) =>
+        ids.reduce((name, id, n) => name.replace(id, `${n}`), account.replace(ownerId, 'own'));
+      return totals.accounts.map(({ account, ...sums }) => ({ account: nameOf(account), ...sums }));
+    };
+    return { ownerId, post, standing };
+  };
+  const sorted = <Row extends { readonly account: string }>(rows: readonly Row[]) =>
+    [...rows].sort((a, b) => (a.account < b.account ? -1 : 1));
+
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyMove, { minLength: 3, maxLength: 20 }).chain((moves) =>
+        fc.record({
+          moves: fc.constant(moves.filter(({ kind, from, to }) => kind !== 'internal_transfer' || from !== to)),
+          order: fc.shuffledSubarray([...moves.keys()], { minLength: moves.length }),
+        }),
+      ),
+      async ({ moves, order }) => {
+        const [first, second, third] = [await anOwner(), await anOwner(), await anOwner()];
+        for (const move of moves) await first.post(move);
+        for (const move of order.flatMap((at) => moves[at] ?? [])) await second.post(move);
+        await Promise.all(moves.map(third.post));
+        const due = sorted(await first.standing());
+        expect(sorted(await second.standing())).toEqual(due);
+        expect(sorted(await third.standing())).toEqual(due);
+        // Conserved: what the owner has came from outside, and nothing stands below zero.
+        expect(due.reduce((sum, { creditedCents, debitedCents }) => sum + creditedCents - debitedCents, 0)).toBe(0);
+        for (const { account, balanceCents } of due)
+          if (hasRunningBalance(account)) expect(balanceCents).toBeGreaterThanOrEqual(0);
+      },
+    ),
+    { numRuns: 10 },
   );
 });
