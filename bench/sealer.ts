@@ -1,22 +1,20 @@
 /**
- * How far the sealer is behind while journals come at a fixed rate, and how many it seals a second out of a backlog.
+ * How far the sealer is behind the commits while journals come at a fixed rate, each with its audit row, as the write
+ * path leaves them; and how many it seals a second out of a backlog. The sealer is a process of its own.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { databaseOf } from '../src/db/database.ts';
-import { openDatabase } from '../src/db/orm.ts';
-import { runSealer } from '../src/domains/treasury/ledger/sealer.ts';
-import { WalletRow } from '../src/domains/treasury/wallets/wallet.entity.ts';
-import { createLogger } from '../src/platform/log.ts';
+import { cpuClock, cpuPer } from './support/cpu.ts';
 import { evaluate, inMs, percentile, table, whole } from './support/figures.ts';
 import { type Sql, startBenchPostgres } from './support/postgres.ts';
+import { startProgram } from './support/program.ts';
 import { measuredSeconds, runBench, say } from './support/run.ts';
 import { idOf } from './support/seed.ts';
 
 const owners = 100;
 const rate = Math.max(1, Number(process.env.BENCH_RATE) || 3_000);
-const backlog = Math.max(1, Number(process.env.BENCH_BACKLOG) || 50_000);
-const journalsAtOnce = 100;
+const backlog = Math.max(1, Number(process.env.BENCH_BACKLOG) || 10_000);
+const mostAtOnce = 64;
 const mostBehindMs = 1_000;
 
 const ownerOf = (n: number): string => idOf('own', 1 + (n % owners));
@@ -31,9 +29,13 @@ const seed = (sql: Sql): Promise<unknown> =>
   );
 
 let posted = 0;
+/** When the transaction of each journal and audit row was committed, as far as the one who posts it knows. */
+const committedAt: number[] = [];
+
 async function post(sql: Sql, count: number): Promise<void> {
-  const journals = Array.from({ length: count }, () => {
-    const n = ++posted;
+  const first = posted + 1;
+  const journals = Array.from({ length: count }, (_, i) => {
+    const n = first + i;
     return {
       ...{ id: idOf('jr', n), ownerId: ownerOf(n), kind: 'fund', referenceType: 'fund', referenceId: idOf('fnd', n) },
       ...{ cause: `bench:${n}`, requestId: 'bench', createdAt: new Date().toISOString() },
@@ -43,68 +45,90 @@ async function post(sql: Sql, count: number): Promise<void> {
       ],
     };
   });
-  await sql('select * from post_journals($1::jsonb)', [JSON.stringify(journals)]);
+  await sql(
+    `with posted as (select * from post_journals($1::jsonb))
+     insert into audit (id, owner_id, actor, action, subject_id, details, request_id, created_at)
+     select 'aud_' || substr(j ->> 'id', 4), j ->> 'ownerId', 'key:bench', 'wallet.funded', j ->> 'referenceId',
+       '{"amountCents": 1}', 'bench', now()
+     from jsonb_array_elements($1::jsonb) j where (select count(*) from posted) > 0`,
+    [JSON.stringify(journals)],
+  );
+  posted += count;
+  const at = performance.now();
+  for (let n = first; n <= posted; n++) committedAt[n] = at;
 }
 
-const waiting = async (sql: Sql): Promise<{ count: number; behindMs: number }> => {
-  const [row] = await sql<{ count: string; ms: number }>(
-    `select count(*) as count, coalesce(extract(epoch from clock_timestamp() - min(j.created_at)) * 1000, 0)::float8 as ms
-     from (select journal_id from unsealed_journals order by position limit 1) u join journals j on j.id = u.journal_id`,
+type Waiting = { readonly journal: string | null; readonly record: string | null };
+
+/** For how long the oldest journal or audit row without a seal has been committed. */
+async function behindMs(sql: Sql): Promise<number> {
+  const asked = performance.now();
+  const [row] = await sql<Waiting>(
+    `select (select journal_id from unsealed_journals order by position limit 1) as journal,
+       (select record_id from unsealed_records order by position limit 1) as record`,
   );
-  return { count: Number(row?.count), behindMs: row?.ms ?? 0 };
+  const oldest = [row?.journal, row?.record].flatMap((id) => (id == null ? [] : [Number(id.slice(-26))]));
+  return Math.max(0, ...oldest.map((n) => asked - (committedAt[n] ?? asked)));
+}
+
+const isAllSealed = async (sql: Sql): Promise<boolean> => {
+  const [row] = await sql<{ sealed: boolean }>(
+    'select not exists (select from unsealed_journals) and not exists (select from unsealed_records) as sealed',
+  );
+  return row?.sealed === true;
 };
 
-/** Journals of `seconds` at the fixed rate; how many could be posted. */
+/** Journals of `seconds` at the fixed rate; how many could be posted in a second. */
 async function arrive(sql: Sql, seconds: number): Promise<number> {
   const start = performance.now();
   const before = posted;
   while (performance.now() < start + seconds * 1_000) {
     const due = Math.floor(((performance.now() - start) / 1_000) * rate) - (posted - before);
-    if (due < journalsAtOnce) await sleep(5);
-    else await post(sql, Math.min(due, 5 * journalsAtOnce));
+    if (due < 1) await sleep(2);
+    else await post(sql, Math.min(due, mostAtOnce));
   }
   return (posted - before) / ((performance.now() - start) / 1_000);
 }
 
 await runBench('sealer', async (atEnd) => {
-  const { url, sql } = await startBenchPostgres(atEnd);
-  const orm = await openDatabase({ url, entities: [WalletRow], poolSize: 2, applicationName: 'bench-sealer' });
-  atEnd(() => orm.close());
+  const postgres = await startBenchPostgres(atEnd);
+  const { url, sql } = postgres;
   await seed(sql);
-  const sealer = runSealer({ database: databaseOf(orm), log: createLogger({ name: 'bench', level: 'error' }) });
-  atEnd(() => sealer.stop());
-
-  while (posted < backlog) await post(sql, 5 * journalsAtOnce);
+  while (posted < backlog) await post(sql, 500);
   await sql('vacuum (analyze)');
-  say(`${whole(backlog)} journals of ${owners} owners wait`);
-  let start = performance.now();
-  sealer.start();
-  while (sealer.state().sealed < backlog) await sleep(10);
+  say(`${whole(backlog)} journals of ${owners} owners wait, each with its audit row`);
+  const sealer = await startProgram('bench/support/sealer-program.ts', { DATABASE_URL: url }, atEnd);
+  const start = performance.now();
+  while (!(await isAllSealed(sql))) await sleep(20);
   const drained = backlog / ((performance.now() - start) / 1_000);
 
   const behind: number[] = [];
-  start = performance.now();
   const watch = new AbortController();
   const watching = (async () => {
     while (!watch.signal.aborted) {
-      behind.push((await waiting(sql)).behindMs);
-      await sleep(50);
+      behind.push(await behindMs(sql));
+      await sleep(25);
     }
   })();
+  const pids = { postgres: postgres.pid, sealer: sealer.pid };
+  const clock = cpuClock(pids);
+  const before = posted;
   const arrived = await arrive(sql, measuredSeconds);
+  const cpu = cpuPer(posted - before, clock, cpuClock(pids));
   watch.abort();
   await watching;
   const most = Math.max(...behind);
   table(
-    ['journals', 'a second', 'behind p50', 'p99', 'most'],
+    ['journals, each with an audit row', 'a second', 'behind p50', 'p99', 'most', 'CPU of each'],
     [
-      ['out of a backlog', whole(drained), '', '', ''],
+      ['out of a backlog', whole(drained), '', '', '', ''],
       [
         `arriving (${whole(rate)} asked)`,
         whole(arrived),
         inMs(percentile(behind, 0.5)),
         inMs(percentile(behind, 0.99)),
         inMs(most),
+        cpu,
       ],
     ],
   );
