@@ -125,7 +125,7 @@ function responses(operation: Operation, { schemas, responses: refusals }: Compo
       ? answered === undefined
         ? {}
         : { content: { ...answered.content, ...page } }
-      : { content: Object.fromEntries(operation.streams.map((type) => [type, fileContent(type, schema)])) };
+      : { content: Object.fromEntries(operation.streams.map((type) => [type, fileContent(type, schema, schemas)])) };
   const refused = refusalResponses(operation, refusals);
   const successes = [status, ...also].map((code) => {
     const described = [meaning[code] ?? 'Done.', answered?.description].filter((part) => part !== undefined).join(' ');
@@ -135,10 +135,11 @@ function responses(operation: Operation, { schemas, responses: refusals }: Compo
 }
 
 /** OpenAPI 3.1 has no keyword for the lines of a file; those of NDJSON are named by an extension. */
-const fileContent = (type: StreamedType, line: Json | undefined): Json => ({
-  schema: { type: 'string' },
-  ...(type === 'application/x-ndjson' && line !== undefined ? { 'x-line-schema': line } : {}),
-});
+function fileContent(type: StreamedType, line: Json | undefined, schemas: Schemas): Json {
+  const schema = { type: 'string' };
+  if (type !== 'application/x-ndjson' || line === undefined) return { schema };
+  return { schema, 'x-line-schema': line, example: `${JSON.stringify(exampleOf(line, schemas))}\n` };
+}
 
 const meaning: Readonly<Record<number, string>> = {
   200: 'Done.',

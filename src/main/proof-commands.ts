@@ -7,7 +7,8 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Database } from '../db/database.ts';
 import { keyIdOf } from '../domains/treasury/ledger/checkpoint.rules.ts';
-import { faultOfProof, nounOf, type Proof, proofIn } from '../domains/treasury/ledger/proof.rules.ts';
+import { faultOfProof, nounOf, type Proof } from '../domains/treasury/ledger/proof.rules.ts';
+import { proofIn } from '../domains/treasury/ledger/proof.wire.ts';
 import { proveRecord } from '../usecases/treasury/prove-record.ts';
 import { recordChains } from './record-chains.ts';
 

@@ -27,6 +27,10 @@ const { schemas } = document.components;
 const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
 const jsonOf = (content: Content | undefined) => content?.content?.['application/json'];
 
+/** The example of a file that is streamed is one line of it. */
+const lineOf = (content: Content | undefined): unknown =>
+  JSON.parse(String(content?.content?.['application/x-ndjson']?.example));
+
 /** Every field at any depth, as `Intent.policyCheck.reason`, with what its description may stand on. */
 function fieldsOf(schema: Json, path: string): { path: string; field: Json }[] {
   const own = Object.entries((schema.properties ?? {}) as Record<string, Json>).flatMap(([name, field]) => [
@@ -103,7 +107,8 @@ test('bodies are named schemas, and unions are anyOf of named schemas', () => {
 
 const parts = publishedOperations.flatMap(({ name, operation }) => {
   const documented = operations.find(({ operationId }) => operationId === name);
-  const answer = jsonOf(documented?.responses[String(operation.success.status)])?.example;
+  const answered = documented?.responses[String(operation.success.status)];
+  const answer = operation.streams === undefined ? jsonOf(answered)?.example : lineOf(answered);
   const ofPlace = (place: string) =>
     Object.fromEntries(
       (documented?.parameters ?? []).filter((one) => one.in === place).map((one) => [one.name, one.example]),

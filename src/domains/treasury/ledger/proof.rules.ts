@@ -4,7 +4,6 @@
  * @module
  */
 import { createHash, type KeyObject } from 'node:crypto';
-import * as z from 'zod';
 import { isIncluded, leafHash, pathLength } from '../../../platform/record-chains/merkle.rules.ts';
 import { leafTextOfRecordFormat1 } from '../../../platform/record-chains/record-chain.rules.ts';
 import { isSignedHead, keyIdOf } from './checkpoint.rules.ts';
@@ -19,33 +18,32 @@ import {
 /** Of the file; a new form gets a new number. */
 export const proofVersion = 1;
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits');
-const proof = z.strictObject({
-  version: z.literal(proofVersion),
-  chain: z.enum(['journals', 'audit', 'decisions']),
-  ownerId: z.string(),
+export type ProvenChain = 'journals' | 'audit' | 'decisions';
+
+export type Proof = {
+  readonly version: typeof proofVersion;
+  readonly chain: ProvenChain;
+  readonly ownerId: string;
   /** Of the journal or audit row; the number of a decision. */
-  id: z.string(),
-  sequence: z.int().positive(),
+  readonly id: string;
+  readonly sequence: number;
   /** Of the record's seal. */
-  format: z.int(),
+  readonly format: number;
   /** The facts of the record, exactly as they were hashed. */
-  text: z.string(),
-  leaf: hash,
+  readonly text: string;
+  readonly leaf: string;
   /** From the leaf to the root, lowest first. */
-  path: z.array(hash),
-  checkpoint: z.strictObject({
-    at: z.string(),
-    keyId: z.string(),
+  readonly path: readonly string[];
+  readonly checkpoint: {
+    readonly at: string;
+    readonly keyId: string;
     /** Of the tree: how many records the checkpoint speaks for. */
-    size: z.int().positive(),
-    treeRoot: hash,
-    head: hash,
-    signature: z.string(),
-  }),
-});
-export type Proof = z.output<typeof proof>;
-export type ProvenChain = Proof['chain'];
+    readonly size: number;
+    readonly treeRoot: string;
+    readonly head: string;
+    readonly signature: string;
+  };
+};
 
 /** What a sentence calls one of its records. */
 export const nounOf: Readonly<Record<ProvenChain, string>> = {
@@ -53,15 +51,6 @@ export const nounOf: Readonly<Record<ProvenChain, string>> = {
   audit: 'audit row',
   decisions: 'decision',
 };
-
-/** The proof in a file, or what is wrong with the file, in words. */
-export function proofIn(text: string): { readonly proof: Proof } | { readonly fault: string } {
-  const found = proof.safeParse(parsed(text));
-  if (found.success) return { proof: found.data };
-  const [issue] = found.error.issues;
-  const place = issue?.path.join('.') ?? '';
-  return { fault: `is not a proof: ${place === '' ? '' : `${place}: `}${issue?.message ?? 'unreadable'}` };
-}
 
 /** What the leaf of a journal is made of. `previous`: the seal before it, which format 1 covers. */
 export const provenText = (seal: SealOnRecord, previous: string, journal: JournalOnRecord): string =>
