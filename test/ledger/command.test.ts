@@ -13,6 +13,7 @@ import { writeCheckpoint } from '../../src/domains/treasury/ledger/checkpoint.se
 import { checkpointFolder } from '../../src/domains/treasury/ledger/checkpoint.store.ts';
 import { faultOfProof, type Proof } from '../../src/domains/treasury/ledger/proof.rules.ts';
 import { sealJournals } from '../../src/domains/treasury/ledger/seal.service.ts';
+import { runCommand } from '../../src/main/cli.ts';
 import { documentFunding } from '../support/factories/funding-document.ts';
 import { type Book, openBook } from './book.ts';
 
@@ -79,7 +80,15 @@ test('a journal is proven under its checkpoint; one that is unknown ends with 2'
 });
 
 describe('checking a proof needs its file and the public key, and no database', () => {
-  const check = (...args: string[]) => bursar(['ledger', 'check', ...args], { BURSAR_DATA_DIR: join(dataDir, 'none') });
+  /** Without a process of its own, which takes seconds to start. */
+  const check = async (...args: string[]): Promise<Ended> => {
+    let said = '';
+    const env = { BURSAR_DATA_DIR: join(dataDir, 'none') };
+    const code = await runCommand(['ledger', 'check', ...args], env, (text) => {
+      said += text;
+    });
+    return { code, said };
+  };
   const file = (name: string) => join(dataDir, name);
   const keyFile = () => file('public.pem');
 
@@ -114,7 +123,8 @@ describe('checking a proof needs its file and the public key, and no database', 
   });
 
   test('a file that is not there ends with 2', async () => {
-    expect(await check(file('nowhere.json'), keyFile())).toEqual({ code: 2, said: expect.stringMatching(/ENOENT/) });
+    const ended = await bursar(['ledger', 'check', file('nowhere.json'), keyFile()], {});
+    expect(ended).toEqual({ code: 2, said: expect.stringMatching(/ENOENT/) });
   });
 
   test('the example of the documentation holds, and says what the documentation prints', async () => {
