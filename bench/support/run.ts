@@ -9,7 +9,8 @@ import { stopSignals } from '../../src/supervisor/stop-signals.ts';
 export type Ending = (stop: () => Promise<unknown>) => void;
 
 /** How long the product is measured for each of its targets; its floor gets half of it or more. */
-export const measuredSeconds = Math.max(1, Number(process.env.BENCH_SECONDS) || 30);
+export const secondsOr = (usual: number): number => Math.max(1, Number(process.env.BENCH_SECONDS) || usual);
+export const measuredSeconds = secondsOr(30);
 
 /** `work` passes the function that stops what it starts, right after the start; the last started is stopped first. */
 export async function runBench(name: string, work: (atEnd: Ending) => Promise<boolean>): Promise<void> {

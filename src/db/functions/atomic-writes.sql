@@ -20,8 +20,10 @@ create or replace function known_answers(p_items jsonb) returns table (ordinal i
     select n, value -> 'key' as key from jsonb_array_elements(p_items) with ordinality d (value, n)
     where jsonb_typeof(value -> 'key') = 'object'
   ) i
-  join idempotency k on k.owner_id = i.key ->> 'ownerId' and k.caller_kind = i.key ->> 'callerKind'
-    and k.agent_id = i.key ->> 'agentId' and k.key = i.key ->> 'key'
+  cross join lateral (
+    select * from idempotency k where k.owner_id = i.key ->> 'ownerId' and k.caller_kind = i.key ->> 'callerKind'
+      and k.agent_id = i.key ->> 'agentId' and k.key = i.key ->> 'key' offset 0
+  ) k
   where k.reserved_at > now() - interval '24 hours'
 $$;
 
@@ -53,19 +55,22 @@ end $$;
 
 /* Writes the events and audit rows of these items. An event with `balance_of` gets that account's balance right after
    its item, from the item's element of p_balances, as balanceEuros. */
-create or replace function record_items(p_items jsonb, p_ordinals int[], p_balances jsonb[]) returns void language sql volatile
+create or replace function record_items(p_items jsonb, p_ordinals int[], p_balances jsonb[]) returns void language plpgsql
 as $$
-  insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
-    select e.id, e.owner_id, e.agent_id, e.subject_id, e.name,
-      case when e.balance_of is null then e.data
-        else e.data || jsonb_build_object('balanceEuros', trim_scale((d.balances ->> e.balance_of)::numeric / 100)) end,
-      e.request_id, e.run_id, e.created_at
-    from unnest(p_ordinals, p_balances) with ordinality d (n, balances, nth)
-    cross join lateral rows from (jsonb_to_recordset(p_items -> (d.n - 1) -> 'events') as (id text, owner_id text,
-      agent_id text, subject_id text, name text, data jsonb, request_id text, run_id text, created_at timestamptz,
-      balance_of text)) with ordinality e (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at,
-      balance_of, line)
-    order by d.nth, e.line;
+begin
+  with written as (
+    insert into events (id, owner_id, agent_id, subject_id, name, data, request_id, run_id, created_at)
+      select e.id, e.owner_id, e.agent_id, e.subject_id, e.name,
+        case when e.balance_of is null then e.data
+          else e.data || jsonb_build_object('balanceEuros', trim_scale((d.balances ->> e.balance_of)::numeric / 100)) end,
+        e.request_id, e.run_id, e.created_at
+      from unnest(p_ordinals, p_balances) with ordinality d (n, balances, nth)
+      cross join lateral rows from (jsonb_to_recordset(p_items -> (d.n - 1) -> 'events') as (id text, owner_id text,
+        agent_id text, subject_id text, name text, data jsonb, request_id text, run_id text, created_at timestamptz,
+        balance_of text)) with ordinality e (id, owner_id, agent_id, subject_id, name, data, request_id, run_id,
+        created_at, balance_of, line)
+      order by d.nth, e.line
+  )
   insert into audit (id, owner_id, agent_id, actor, action, subject_id, details, request_id, source_address, outcome,
       created_at)
     select a.* from unnest(p_ordinals) with ordinality d (n, nth)
@@ -73,4 +78,4 @@ as $$
       actor text, action text, subject_id text, details jsonb, request_id text, source_address text, outcome text,
       created_at timestamptz)
     order by d.nth;
-$$;
+end $$;

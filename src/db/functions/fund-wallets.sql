@@ -20,27 +20,42 @@ declare
   i_balances jsonb[];
   v_fresh int[];
   v_posted int[];
+  v_results jsonb[];
   v_one record;
+  v_has_keyless boolean;
 begin
   select array_agg(null::text), array_agg(null::jsonb), array_agg(null::jsonb),
       array_agg(f ->> 'ownerId' order by n), array_agg(f ->> 'walletId' order by n),
-      array_agg(f ->> 'fromWalletId' order by n), array_agg((f ->> 'createdAt')::timestamptz order by n)
-    into i_outcome, i_result, i_balances, i_owner, i_wallet, i_source, i_at
-    from (select n, value -> 'funding' as f from jsonb_array_elements(p_items) with ordinality d (value, n)) d;
+      array_agg(f ->> 'fromWalletId' order by n), array_agg((f ->> 'createdAt')::timestamptz order by n),
+      bool_or(jsonb_typeof(key) is distinct from 'object')
+    into i_outcome, i_result, i_balances, i_owner, i_wallet, i_source, i_at, v_has_keyless
+    from (
+      select n, value -> 'funding' as f, value -> 'key' as key
+      from jsonb_array_elements(p_items) with ordinality d (value, n)
+    ) d;
 
   for v_one in select * from known_answers(p_items) loop
     i_outcome[v_one.ordinal] := v_one.outcome;
     i_result[v_one.ordinal] := v_one.result;
   end loop;
-  -- Without a key: a batch whose end was not heard of is repeated, and finds what it wrote.
-  for v_one in
-    select d.n, funding_result(f) as result from jsonb_array_elements(p_items) with ordinality d (value, n)
-    join fundings f on f.id = d.value -> 'funding' ->> 'id' and f.owner_id = d.value -> 'funding' ->> 'ownerId'
-    where i_outcome[d.n] is null
-  loop
-    i_outcome[v_one.n] := 'done';
-    i_result[v_one.n] := v_one.result;
-  end loop;
+  -- A batch whose end was not heard of is repeated, and finds what it wrote: known_answers did so for items with a key.
+  -- All three columns, so that every index that PostgreSQL could choose leads to the one row.
+  if v_has_keyless then
+    for v_one in
+      select d.n, funding_result(f.id, f.owner_id, f.wallet_id, f.amount_cents, f.balance_cents, f.status,
+          f.is_simulated, f.reference, f.created_at, w.iban, w.bic) as result
+      from jsonb_array_elements(p_items) with ordinality d (value, n)
+      cross join lateral (
+        select * from fundings f
+          where f.owner_id = i_owner[d.n] and f.created_at = i_at[d.n] and f.id = d.value -> 'funding' ->> 'id' offset 0
+      ) f
+      join wallets w on w.id = i_wallet[d.n]
+      where i_outcome[d.n] is null and jsonb_typeof(d.value -> 'key') is distinct from 'object'
+    loop
+      i_outcome[v_one.n] := 'done';
+      i_result[v_one.n] := v_one.result;
+    end loop;
+  end if;
 
   for v_one in
     select n, case
@@ -51,6 +66,7 @@ begin
     left join wallets w on w.id = i_wallet[n] and w.owner_id = i_owner[n]
     left join wallets s on s.id = i_source[n] and s.owner_id = i_owner[n]
     where i_outcome[n] is null
+      and (w.id is null or i_source[n] = i_wallet[n] or (i_source[n] is not null and s.id is null))
   loop
     i_outcome[v_one.n] := v_one.why;
   end loop;
@@ -68,6 +84,7 @@ begin
       select n, case when w.status = 'closed' then 'closed'
           when s.status is not null and s.status <> 'active' then 'source_' || s.status end as why
       from unnest(v_fresh) n join wallets w on w.id = i_wallet[n] left join wallets s on s.id = i_source[n]
+      where w.status = 'closed' or s.status <> 'active'
     loop
       i_outcome[v_one.n] := v_one.why;
     end loop;
@@ -118,39 +135,44 @@ begin
     loop
       i_balances[v_one.n] := coalesce(i_balances[v_one.n], '{}') || jsonb_build_object(v_one.name, v_one.balance_cents);
     end loop;
-    for v_one in
-      with added as (
-        insert into fundings as f (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status,
-            is_simulated, journal_id, reference, created_at)
-          select f ->> 'id', f ->> 'ownerId', f ->> 'walletId', f ->> 'fromWalletId', (f ->> 'amountCents')::bigint,
-            coalesce((i_balances[n] ->> ('wallet:' || i_wallet[n] || ':available'))::bigint, 0), f ->> 'status',
-            (f ->> 'isSimulated')::boolean, f ->> 'journalId', f ->> 'reference', i_at[n]
-          from unnest(v_fresh) n cross join lateral (select p_items -> (n - 1) -> 'funding' as f) d
-          order by n
-        returning *
-      )
-      select n, funding_result(row(a.*)::fundings) as result
-      from unnest(v_fresh) n join added a on a.id = p_items -> (n - 1) -> 'funding' ->> 'id'
-    loop
-      i_outcome[v_one.n] := 'done';
-      i_result[v_one.n] := v_one.result;
+    with fresh as materialized (
+      select nth, n, i.*, i_at[n] as at,
+        coalesce((i_balances[n] ->> ('wallet:' || i_wallet[n] || ':available'))::bigint, 0) as balance
+      from unnest(v_fresh) with ordinality d (n, nth)
+      cross join lateral jsonb_to_record(p_items -> (n - 1) -> 'funding') as i ("id" text, "ownerId" text, "walletId" text,
+        "fromWalletId" text, "amountCents" bigint, "status" text, "isSimulated" boolean, "journalId" text, "reference" text)
+    ), added as (
+      insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
+          journal_id, reference, created_at)
+        select f."id", f."ownerId", f."walletId", f."fromWalletId", f."amountCents", f.balance, f."status",
+          f."isSimulated", f."journalId", f."reference", f.at
+        from fresh f order by f.nth
+    ), counted as (
+      update funding_days d set fundings = d.fundings + c.count
+        from (select "ownerId" as owner_id, count(*)::int as count from fresh group by 1) c
+        where d.owner_id = c.owner_id
+    )
+    select array_agg(funding_result(f."id", f."ownerId", f."walletId", f."amountCents", f.balance, f."status",
+        f."isSimulated", f."reference", f.at, w.iban, w.bic) order by f.nth)
+      into v_results from fresh f join wallets w on w.id = f."walletId";
+    for v_nth in 1..cardinality(v_fresh) loop
+      i_outcome[v_fresh[v_nth]] := 'done';
+      i_result[v_fresh[v_nth]] := v_results[v_nth];
     end loop;
     perform record_items(p_items, v_fresh, array(select coalesce(i_balances[n], '{}') from unnest(v_fresh) n));
-    update funding_days d set fundings = d.fundings + c.count
-      from (select i_owner[n] as owner_id, count(*)::int as count from unnest(v_fresh) n group by 1) c
-      where d.owner_id = c.owner_id;
-    perform keep_answers(p_items, v_fresh, array(select i_result[n] from unnest(v_fresh) n));
+    perform keep_answers(p_items, v_fresh, v_results);
   end if;
 
   return query select o.outcome, o.result from unnest(i_outcome, i_result) with ordinality o (outcome, result, n) order by o.n;
 end $$;
 
 -- The record of a funding as findFunding returns it.
-create or replace function funding_result(f fundings) returns jsonb language sql stable as $$
-  select jsonb_build_object('id', f.id, 'ownerId', f.owner_id, 'walletId', f.wallet_id, 'amountCents', f.amount_cents,
-    'balanceCents', f.balance_cents, 'status', f.status, 'isSimulated', f.is_simulated, 'reference', f.reference,
-    'createdAt', to_char(f.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'iban', w.iban, 'bic', w.bic)
-  from wallets w where w.id = f.wallet_id
+create or replace function funding_result(p_id text, p_owner text, p_wallet text, p_amount bigint, p_balance bigint,
+    p_status text, p_is_simulated boolean, p_reference text, p_at timestamptz, p_iban text, p_bic text)
+  returns jsonb language sql stable as $$
+  select jsonb_build_object('id', p_id, 'ownerId', p_owner, 'walletId', p_wallet, 'amountCents', p_amount,
+    'balanceCents', p_balance, 'status', p_status, 'isSimulated', p_is_simulated, 'reference', p_reference,
+    'createdAt', to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), 'iban', p_iban, 'bic', p_bic)
 $$;
 
 -- Locks the owners' counts of today's fundings, in the owners' order; the first funding of a day begins a count.

@@ -51,6 +51,8 @@ declare
   j_at timestamptz[];
   j_outcome text[];
   j_detail jsonb[];
+  j_balances jsonb[];
+  j_owed bigint[];
   v_fresh int[];
   v_has_twins boolean;
   -- The lines of the journals that are fresh, in order.
@@ -59,6 +61,11 @@ declare
   l_amount bigint[];
   l_is_running boolean[];
   l_receivable text[];
+  l_line int[];
+  v_may_owe boolean := false;
+  -- The journals can be posted one like the other: each succeeds, and no line becomes two.
+  v_is_plain boolean := false;
+  v_is_late boolean;
   -- The locked accounts, by name, and the state that the lines bring them into.
   v_index jsonb;
   a_name text[];
@@ -91,7 +98,9 @@ declare
   v_detail jsonb;
   v_twins jsonb := '{}';
   v_known record;
-  v_count int;
+  v_was_posted boolean := false;
+  v_is_entered boolean;
+  v_is_locked boolean;
 begin
   select array_agg(d.value ->> 'id' order by d.n), array_agg((d.value ->> 'ownerId') || ' ' || (d.value ->> 'cause') order by d.n),
       array_agg((d.value ->> 'createdAt')::timestamptz order by d.n), array_agg(null::text), array_agg(null::jsonb),
@@ -99,6 +108,8 @@ begin
     into j_id, j_cause, j_at, j_outcome, j_detail, v_fresh, v_has_twins
     from jsonb_array_elements(p_journals) with ordinality d (value, n);
   if v_fresh is null then return; end if;
+  j_balances := array_fill(null::jsonb, array[cardinality(v_fresh)]);
+  j_owed := array_fill(null::bigint, array[cardinality(v_fresh)]);
 
   -- What was posted before locks nothing.
   for v_known in select * from posted_before(p_journals, v_fresh) loop
@@ -111,20 +122,24 @@ begin
     for v_known in
       with lines as materialized (
         select d.n::int as ordinal, e.line, d.value ->> 'ownerId' as owner_id, e.value ->> 'account' as account,
-          whole_cents(e.value -> 'amountCents') as amount_cents, has_running_balance(e.value ->> 'account') as is_running,
+          whole_cents(e.value -> 'amountCents') as amount_cents, a.owner_id as known_owner,
+          case when a.name is not null then true else has_running_balance(e.value ->> 'account') end as is_running,
           e.value ->> 'receivable' as receivable
         from jsonb_array_elements(p_journals) with ordinality d (value, n)
         left join lateral jsonb_array_elements(d.value -> 'postings') with ordinality e (value, line) on true
+        -- The owner of an account was compared when the account was created.
+        left join ledger_accounts a on a.name = e.value ->> 'account'
         where d.n = any(v_fresh)
       )
       select l.ordinal, max(l.owner_id) as owner_id, sum(l.amount_cents) as off, count(l.line) as lines,
         array_agg(l.account order by l.line) as accounts, array_agg(l.amount_cents order by l.line) as amounts,
-        array_agg(l.is_running order by l.line) as running, array_agg(l.receivable order by l.line) as receivables,
+        array_agg(l.line::int - 1 order by l.line) as numbers, array_agg(l.is_running order by l.line) as running, array_agg(l.receivable order by l.line) as receivables,
         bool_and(l.amount_cents is not null) as is_whole,
         min(l.account) filter (where l.amount_cents is null) as not_whole,
-        bool_and(l.amount_cents <> 0) as moves,
+        bool_and(l.amount_cents <> 0) as moves, bool_or(l.receivable is not null) as may_owe,
         bool_and(coalesce(l.is_running is not null
-          and case when l.is_running then account_owner(l.account) = l.owner_id
+          and case when l.known_owner is not null then l.known_owner = l.owner_id
+                   when l.is_running then account_owner(l.account) = l.owner_id
                    else right(l.account, length(l.owner_id) + 1) = ':' || l.owner_id end
           and (l.receivable is null
             or l.receivable = 'owner:' || l.owner_id || ':receivable' and l.account like '%:available'), false)) as is_own
@@ -148,8 +163,10 @@ begin
         l_ordinal := l_ordinal || array_fill(v_known.ordinal, array[v_known.lines::int]);
         l_account := l_account || v_known.accounts;
         l_amount := l_amount || v_known.amounts;
+        l_line := l_line || v_known.numbers;
         l_is_running := l_is_running || v_known.running;
         l_receivable := l_receivable || v_known.receivables;
+        v_may_owe := v_may_owe or v_known.may_owe;
       end if;
     end loop;
     v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] is null order by n);
@@ -162,195 +179,291 @@ begin
     for v_known in select * from posted_before(p_journals, v_fresh) loop
       j_id[v_known.ordinal] := v_known.journal_id;
       j_outcome[v_known.ordinal] := case when v_known.is_same then 'already' else 'other_content' end;
+      v_was_posted := true;
     end loop;
 
     -- A receivable is locked where something is owed, or where what is available might not be enough.
-    perform hold_accounts(array_agg(r.name), array_agg(split_part(r.name, ':', 2)), j_at[v_fresh[1]])
-      from (
-        select l.receivable as name
-          from unnest(l_account, l_amount, l_receivable) l (account, amount, receivable)
+    if v_may_owe then
+      perform hold_accounts(array_agg(r.name), array_agg(split_part(r.name, ':', 2)), j_at[v_fresh[1]])
+        from (
+          select l.receivable as name
+            from unnest(l_account, l_amount, l_receivable) l (account, amount, receivable)
+            left join ledger_accounts a on a.name = l.account
+            left join ledger_accounts o on o.name = l.receivable
+            where l.receivable is not null
+            group by l.receivable
+            having bool_or(o.balance_cents > 0 and l.amount > 0)
+              or bool_or(l.amount < 0 and a.balance_cents < (
+                select -sum(m.amount) from unnest(l_account, l_amount) m (account, amount)
+                  where m.account = l.account and m.amount < 0))
+        ) r having count(*) > 0;
+    end if;
+
+    -- Most lists are posted by one pass over all lines. It is undone where an account would end below zero on the way, or
+    -- out of range, and the journals are then posted one after the other.
+    if not (v_has_twins or v_was_posted or current_setting('bursar.locked_accounts', true) like '%owner:%') then
+      select array_agg(l.ordinal order by l.nth), array_agg(l.line order by l.nth), array_agg(l.account order by l.nth),
+          array_agg(l.amount order by l.nth), array_agg(l.after - l.amount order by l.nth),
+          array_agg(l.version order by l.nth),
+          array_agg(l.name order by l.nth) filter (where l.is_last),
+          array_agg(l.after order by l.nth) filter (where l.is_last),
+          array_agg(l.debited order by l.nth) filter (where l.is_last),
+          array_agg(l.credited order by l.nth) filter (where l.is_last),
+          array_agg(l.version order by l.nth) filter (where l.is_last),
+          array_agg(l.was order by l.nth) filter (where l.is_last),
+          array_agg(l.at order by l.nth) filter (where l.is_last),
+          count(*), coalesce(bool_or(l.at < l.latest), false),
+          coalesce(min(l.after) >= 0 and max(greatest(l.debited, l.credited)) <= c_most, true)
+            and not bool_or(l.is_running and l.name is null)
+        into e_ordinal, e_line, e_account, e_amount, e_before, e_version,
+          a_name, a_balance, a_debited, a_credited, a_version, a_was, a_last, v_entries, v_is_late, v_is_plain
+        from (
+          select l.nth, l.ordinal, l.line, l.account, l.amount, l.is_running, a.name, a.version as was, j_at[l.ordinal] as at,
+            a.balance_cents + (sum(l.amount) over w)::bigint as after,
+            a.debited_cents - (sum(least(l.amount, 0)) over w)::bigint as debited,
+            a.credited_cents + (sum(greatest(l.amount, 0)) over w)::bigint as credited,
+            a.version + row_number() over w as version, a.name is not null and lead(l.nth) over w is null as is_last,
+            greatest(a.last_entry_at, max(j_at[l.ordinal]) over w) as latest
+          from unnest(l_ordinal, l_line, l_account, l_amount, l_is_running)
+            with ordinality l (ordinal, line, account, amount, is_running, nth)
           left join ledger_accounts a on a.name = l.account
-          left join ledger_accounts o on o.name = l.receivable
-          where l.receivable is not null
-          group by l.receivable
-          having bool_or(o.balance_cents > 0 and l.amount > 0)
-            or bool_or(l.amount < 0 and a.balance_cents < (
-              select -sum(m.amount) from unnest(l_account, l_amount) m (account, amount)
-                where m.account = l.account and m.amount < 0))
-      ) r having count(*) > 0;
+          window w as (partition by l.account order by l.nth)
+        ) l;
+    end if;
 
-    select array_agg(a.name), array_agg(a.balance_cents), array_agg(a.debited_cents), array_agg(a.credited_cents),
-        array_agg(a.version), array_agg(a.last_entry_at), jsonb_object_agg(a.name, a.n)
-      into a_name, a_balance, a_debited, a_credited, a_version, a_last, v_index
-      from (
-        select a.*, row_number() over (order by a.name) as n from ledger_accounts a
-        where a.name = any(string_to_array(current_setting('bursar.locked_accounts', true), ',')) order by a.name
-      ) a;
-    a_was := a_version;
-
-    v_lines := cardinality(l_ordinal);
-    foreach v_n in array v_fresh loop
-      continue when j_outcome[v_n] is not null;
-      while l_ordinal[v_i] < v_n loop v_i := v_i + 1; end loop;
-      if v_has_twins then
-        if v_twins ? j_cause[v_n] then
-          v_k := (v_twins ->> j_cause[v_n])::int;
-          j_id[v_n] := j_id[v_k];
-          j_outcome[v_n] := case
-            when journal_content_hash(p_journals -> (v_n - 1)) = journal_content_hash(p_journals -> (v_k - 1))
-              and (p_journals -> (v_n - 1) ->> 'memo') is not distinct from (p_journals -> (v_k - 1) ->> 'memo')
-            then 'already' else 'other_content' end;
-          continue;
-        end if;
+    if v_is_plain then
+      foreach v_n in array v_fresh loop
+        j_outcome[v_n] := 'posted';
+      end loop;
+      if v_is_late then
+        select jsonb_object_agg(name, n) into v_index from unnest(a_name) with ordinality a (name, n);
+        select array_agg(a.last_entry_at order by s.n) into a_last
+          from unnest(a_name) with ordinality s (name, n) join ledger_accounts a on a.name = s.name;
+        v_i := 1;
+        while v_i <= v_entries loop
+          v_n := e_ordinal[v_i];
+          v_at := j_at[v_n];
+          v_first := v_i;
+          while v_i <= v_entries and e_ordinal[v_i] = v_n loop
+            v_at := greatest(v_at, a_last[(v_index ->> e_account[v_i])::int]);
+            v_i := v_i + 1;
+          end loop;
+          j_at[v_n] := v_at;
+          for v_e in v_first..v_i - 1 loop
+            v_k := (v_index ->> e_account[v_e])::int;
+            if v_k is not null then a_last[v_k] := v_at; end if;
+          end loop;
+        end loop;
       end if;
-      v_first := v_entries;
-      v_why := null;
-      v_at := j_at[v_n];
-      while v_why is null and v_i <= v_lines and l_ordinal[v_i] = v_n loop
-        v_rest := l_amount[v_i];
-        -- A debit takes what is there and leaves the rest to the receivable; a credit settles first.
-        if l_receivable[v_i] is not null then
-          if v_rest < 0 then
-            v_rest := -least(-v_rest, greatest(a_balance[(v_index ->> l_account[v_i])::int], 0));
-          else
-            v_rest := v_rest - least(v_rest, coalesce(a_balance[(v_index ->> l_receivable[v_i])::int], 0));
-          end if;
-        end if;
-        -- One line may become two.
-        for v_piece_nth in 1..2 loop
-          if v_piece_nth = 1 then
-            v_piece := l_amount[v_i] - v_rest;
-            v_account := l_receivable[v_i];
-          else
-            v_piece := v_rest;
-            v_account := l_account[v_i];
-          end if;
-          continue when v_piece = 0;
-          v_entries := v_entries + 1;
-          e_ordinal[v_entries] := v_n;
-          e_line[v_entries] := v_entries - v_first - 1;
-          e_account[v_entries] := v_account;
-          e_amount[v_entries] := v_piece;
-          if v_piece_nth = 2 and not l_is_running[v_i] then
-            e_index[v_entries] := null;
-            e_before[v_entries] := null;
-            e_version[v_entries] := null;
+    else
+      e_ordinal := '{}';
+      e_line := '{}';
+      e_account := '{}';
+      e_amount := '{}';
+      e_before := '{}';
+      e_version := '{}';
+      v_entries := 0;
+      select array_agg(a.name), array_agg(a.balance_cents), array_agg(a.debited_cents), array_agg(a.credited_cents),
+          array_agg(a.version), array_agg(a.last_entry_at), jsonb_object_agg(a.name, a.n)
+        into a_name, a_balance, a_debited, a_credited, a_version, a_last, v_index
+        from (
+          select a.*, row_number() over (order by a.name) as n from ledger_accounts a
+          where a.name = any(string_to_array(current_setting('bursar.locked_accounts', true), ',')) order by a.name
+        ) a;
+      a_was := a_version;
+
+      v_lines := cardinality(l_ordinal);
+      foreach v_n in array v_fresh loop
+        continue when j_outcome[v_n] is not null;
+        while l_ordinal[v_i] < v_n loop v_i := v_i + 1; end loop;
+        if v_has_twins then
+          if v_twins ? j_cause[v_n] then
+            v_k := (v_twins ->> j_cause[v_n])::int;
+            j_id[v_n] := j_id[v_k];
+            j_outcome[v_n] := case
+              when journal_content_hash(p_journals -> (v_n - 1)) = journal_content_hash(p_journals -> (v_k - 1))
+                and (p_journals -> (v_n - 1) ->> 'memo') is not distinct from (p_journals -> (v_k - 1) ->> 'memo')
+              then 'already' else 'other_content' end;
             continue;
           end if;
-          v_k := (v_index ->> v_account)::int;
-          if v_k is null then
-            raise exception 'account % is not there, or is not locked', v_account using errcode = 'BL003';
+        end if;
+        v_first := v_entries;
+        v_why := null;
+        v_at := j_at[v_n];
+        while v_why is null and v_i <= v_lines and l_ordinal[v_i] = v_n loop
+          v_rest := l_amount[v_i];
+          -- A debit takes what is there and leaves the rest to the receivable; a credit settles first.
+          if l_receivable[v_i] is not null then
+            if v_rest < 0 then
+              v_rest := -least(-v_rest, greatest(a_balance[(v_index ->> l_account[v_i])::int], 0));
+            else
+              v_rest := v_rest - least(v_rest, coalesce(a_balance[(v_index ->> l_receivable[v_i])::int], 0));
+            end if;
           end if;
-          v_change := case when v_account like 'owner:%' then -v_piece else v_piece end;
-          e_index[v_entries] := v_k;
-          e_before[v_entries] := a_balance[v_k];
-          a_version[v_k] := a_version[v_k] + 1;
-          e_version[v_entries] := a_version[v_k];
-          a_balance[v_k] := a_balance[v_k] + v_change;
-          if v_piece < 0 then a_debited[v_k] := a_debited[v_k] - v_piece;
-          else a_credited[v_k] := a_credited[v_k] + v_piece; end if;
-          v_at := greatest(v_at, a_last[v_k]);
-          if a_balance[v_k] < 0 then
-            v_why := 'not_enough';
-            v_detail := jsonb_build_object('message', format('account %s would fall below zero', v_account), 'account', v_account,
-              'balanceCents', a_balance[v_k] - v_change, 'askedCents', -v_change);
-            exit;
-          elsif greatest(a_debited[v_k], a_credited[v_k]) > c_most then
-            v_why := 'out_of_range';
-            v_detail := jsonb_build_object('message', format('account %s cannot hold that much', v_account), 'account', v_account);
-            exit;
-          end if;
+          -- One line may become two.
+          for v_piece_nth in 1..2 loop
+            if v_piece_nth = 1 then
+              v_piece := l_amount[v_i] - v_rest;
+              v_account := l_receivable[v_i];
+            else
+              v_piece := v_rest;
+              v_account := l_account[v_i];
+            end if;
+            continue when v_piece = 0;
+            v_entries := v_entries + 1;
+            e_ordinal[v_entries] := v_n;
+            e_line[v_entries] := v_entries - v_first - 1;
+            e_account[v_entries] := v_account;
+            e_amount[v_entries] := v_piece;
+            if v_piece_nth = 2 and not l_is_running[v_i] then
+              e_index[v_entries] := null;
+              e_before[v_entries] := null;
+              e_version[v_entries] := null;
+              continue;
+            end if;
+            v_k := (v_index ->> v_account)::int;
+            if v_k is null then
+              raise exception 'account % is not there, or is not locked', v_account using errcode = 'BL003';
+            end if;
+            v_change := case when v_account like 'owner:%' then -v_piece else v_piece end;
+            e_index[v_entries] := v_k;
+            e_before[v_entries] := a_balance[v_k];
+            a_version[v_k] := a_version[v_k] + 1;
+            e_version[v_entries] := a_version[v_k];
+            a_balance[v_k] := a_balance[v_k] + v_change;
+            if v_piece < 0 then a_debited[v_k] := a_debited[v_k] - v_piece;
+            else a_credited[v_k] := a_credited[v_k] + v_piece; end if;
+            v_at := greatest(v_at, a_last[v_k]);
+            if a_balance[v_k] < 0 then
+              v_why := 'not_enough';
+              v_detail := jsonb_build_object('message', format('account %s would fall below zero', v_account), 'account', v_account,
+                'balanceCents', a_balance[v_k] - v_change, 'askedCents', -v_change);
+              exit;
+            elsif greatest(a_debited[v_k], a_credited[v_k]) > c_most then
+              v_why := 'out_of_range';
+              v_detail := jsonb_build_object('message', format('account %s cannot hold that much', v_account), 'account', v_account);
+              exit;
+            end if;
+          end loop;
+          v_i := v_i + 1;
         end loop;
-        v_i := v_i + 1;
+
+        if v_why is null then
+          j_outcome[v_n] := 'posted';
+          j_at[v_n] := v_at;
+          for v_e in v_first + 1..v_entries loop
+            if e_index[v_e] is not null then a_last[e_index[v_e]] := v_at; end if;
+          end loop;
+          if v_has_twins then v_twins := v_twins || jsonb_build_object(j_cause[v_n], v_n); end if;
+        else
+          -- As if it had not been asked.
+          j_outcome[v_n] := v_why;
+          j_detail[v_n] := v_detail;
+          for v_e in reverse v_entries..v_first + 1 loop
+            v_k := e_index[v_e];
+            continue when v_k is null;
+            a_balance[v_k] := e_before[v_e];
+            a_version[v_k] := a_version[v_k] - 1;
+            if e_amount[v_e] < 0 then a_debited[v_k] := a_debited[v_k] + e_amount[v_e];
+            else a_credited[v_k] := a_credited[v_k] - e_amount[v_e]; end if;
+          end loop;
+          v_entries := v_first;
+        end if;
       end loop;
 
-      if v_why is null then
-        j_outcome[v_n] := 'posted';
-        j_at[v_n] := v_at;
-        for v_e in v_first + 1..v_entries loop
-          if e_index[v_e] is not null then a_last[e_index[v_e]] := v_at; end if;
+      -- What follows a journal of the same cause is compared with it before anything else.
+      if v_has_twins then
+        for v_n in 1..cardinality(j_outcome) loop
+          v_k := (v_twins ->> j_cause[v_n])::int;
+          continue when v_k is null or v_k >= v_n or j_outcome[v_n] not in ('unbalanced', 'foreign_account', 'out_of_range');
+          j_id[v_n] := j_id[v_k];
+          j_outcome[v_n] := 'other_content';
+          j_detail[v_n] := null;
         end loop;
-        if v_has_twins then v_twins := v_twins || jsonb_build_object(j_cause[v_n], v_n); end if;
-      else
-        -- As if it had not been asked.
-        j_outcome[v_n] := v_why;
-        j_detail[v_n] := v_detail;
-        for v_e in reverse v_entries..v_first + 1 loop
-          v_k := e_index[v_e];
-          continue when v_k is null;
-          a_balance[v_k] := e_before[v_e];
-          a_version[v_k] := a_version[v_k] - 1;
-          if e_amount[v_e] < 0 then a_debited[v_k] := a_debited[v_k] + e_amount[v_e];
-          else a_credited[v_k] := a_credited[v_k] - e_amount[v_e]; end if;
-        end loop;
-        v_entries := v_first;
       end if;
-    end loop;
-
-    -- What follows a journal of the same cause is compared with it before anything else.
-    if v_has_twins then
-      for v_n in 1..cardinality(j_outcome) loop
-        v_k := (v_twins ->> j_cause[v_n])::int;
-        continue when v_k is null or v_k >= v_n or j_outcome[v_n] not in ('unbalanced', 'foreign_account', 'out_of_range');
-        j_id[v_n] := j_id[v_k];
-        j_outcome[v_n] := 'other_content';
-        j_detail[v_n] := null;
-      end loop;
     end if;
     v_fresh := array(select n from unnest(v_fresh) n where j_outcome[n] = 'posted' order by n);
   end if;
 
   if cardinality(v_fresh) > 0 then
-    e_ordinal := e_ordinal[1:v_entries];
-    insert into journals (id, owner_id, agent_id, kind, reference_type, reference_id, cause, memo_commitment, request_id,
-        run_id, created_at, content_hash)
-      select d.value ->> 'id', d.value ->> 'ownerId', d.value ->> 'agentId', d.value ->> 'kind',
-        d.value ->> 'referenceType', d.value ->> 'referenceId', d.value ->> 'cause', d.value ->> 'memoCommitment',
-        d.value ->> 'requestId', d.value ->> 'runId', j_at[d.n], journal_content_hash(d.value)
-      from jsonb_array_elements(p_journals) with ordinality d (value, n)
-      where d.n = any(v_fresh) order by d.value ->> 'ownerId', d.value ->> 'cause'
-      on conflict (owner_id, cause) do nothing;
-    get diagnostics v_count = row_count;
-    if v_count < cardinality(v_fresh) then
+    -- One statement, which enters a journal with its lines. The version says that the account is as it was read: any
+    -- session can change the setting of hold_accounts.
+    with entered as (
+      insert into journals (id, owner_id, agent_id, kind, reference_type, reference_id, cause, memo_commitment,
+          request_id, run_id, created_at, content_hash)
+        select d.value ->> 'id', d.value ->> 'ownerId', d.value ->> 'agentId', d.value ->> 'kind',
+          d.value ->> 'referenceType', d.value ->> 'referenceId', d.value ->> 'cause', d.value ->> 'memoCommitment',
+          d.value ->> 'requestId', d.value ->> 'runId', j_at[d.n], journal_content_hash(d.value)
+        from jsonb_array_elements(p_journals) with ordinality d (value, n)
+        where d.n = any(v_fresh) order by d.value ->> 'ownerId', d.value ->> 'cause'
+        on conflict (owner_id, cause) do nothing
+        returning 1
+    ), all_entered as (
+      select from entered having count(*) = cardinality(v_fresh)
+    ), lines as (
+      insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
+          account_version, created_at)
+        select j_id[e.ordinal], e.line, e.account, e.amount, e.before,
+          e.before + case when e.account like 'owner:%' then -e.amount else e.amount end, e.version, j_at[e.ordinal]
+        from unnest(e_ordinal, e_line, e_account, e_amount, e_before, e_version)
+          with ordinality e (ordinal, line, account, amount, before, version, nth)
+        where e.nth <= v_entries and exists (select from all_entered) order by e.nth
+    ), texts as (
+      insert into journal_texts (journal_id, memo, salt)
+        select d.value ->> 'id', d.value ->> 'memo', d.value ->> 'salt'
+        from jsonb_array_elements(p_journals) with ordinality d (value, n)
+        where d.value ->> 'memo' is not null and d.n = any(v_fresh) and exists (select from all_entered)
+    ), to_seal as (
+      insert into unsealed_journals (journal_id, owner_id)
+        select j_id[n], split_part(j_cause[n], ' ', 1) from unnest(v_fresh) n order by n
+    ), moved as (
+      update ledger_accounts a set balance_cents = s.balance, debited_cents = s.debited, credited_cents = s.credited,
+          version = s.version, last_entry_at = s.last
+        from unnest(a_name, a_balance, a_debited, a_credited, a_version, a_last, a_was)
+          s (name, balance, debited, credited, version, last, was)
+        where a.name = s.name and a.version = s.was and s.version > s.was
+        returning 1
+    )
+    select exists (select from all_entered), (select count(*) from moved)
+        = (select count(*) from unnest(a_version, a_was) s (version, was) where s.version > s.was)
+      into v_is_entered, v_is_locked;
+    if not v_is_entered then
       raise exception 'a cause of these journals is being posted with other accounts' using errcode = '40001';
     end if;
-
-    insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
-        account_version, created_at)
-      select j_id[e.ordinal], e.line, e.account, e.amount, e.before,
-        e.before + case when e.account like 'owner:%' then -e.amount else e.amount end, e.version, j_at[e.ordinal]
-      from unnest(e_ordinal, e_line, e_account, e_amount, e_before, e_version)
-        with ordinality e (ordinal, line, account, amount, before, version, nth)
-      where e.nth <= v_entries order by e.nth;
-
-    -- The version says that the row is as it was read: any session can change the setting of hold_accounts.
-    update ledger_accounts a set balance_cents = s.balance, debited_cents = s.debited, credited_cents = s.credited,
-        version = s.version, last_entry_at = s.last
-      from unnest(a_name, a_balance, a_debited, a_credited, a_version, a_last, a_was)
-        s (name, balance, debited, credited, version, last, was)
-      where a.name = s.name and a.version = s.was and s.version > s.was;
-    get diagnostics v_count = row_count;
-    if v_count < (select count(*) from unnest(a_version, a_was) s (version, was) where s.version > s.was) then
+    if not v_is_locked then
       raise exception 'an account of these journals is not locked' using errcode = '40001';
     end if;
-
-    insert into journal_texts (journal_id, memo, salt)
-      select d.value ->> 'id', d.value ->> 'memo', d.value ->> 'salt'
-      from jsonb_array_elements(p_journals) with ordinality d (value, n)
-      where d.value ->> 'memo' is not null and d.n = any(v_fresh);
-    insert into unsealed_journals (journal_id, owner_id)
-      select j_id[n], split_part(j_cause[n], ' ', 1) from unnest(v_fresh) n order by n;
+    for v_known in
+      select e.ordinal, jsonb_object_agg(e.account, e.before + case when e.account like 'owner:%' then -e.amount else e.amount end
+          order by e.line) filter (where e.before is not null) as balances,
+        -sum(e.amount) filter (where e.account like 'owner:%')::bigint as owed
+      from unnest(e_ordinal, e_line, e_account, e_amount, e_before)
+        with ordinality e (ordinal, line, account, amount, before, nth)
+      where e.nth <= v_entries group by e.ordinal
+    loop
+      j_balances[v_known.ordinal] := v_known.balances;
+      j_owed[v_known.ordinal] := v_known.owed;
+    end loop;
   end if;
 
+  if 'already' = any(j_outcome) then
+    for v_known in
+      select d.n, b.* from unnest(j_outcome) with ordinality d (outcome, n)
+      cross join lateral (
+        select jsonb_object_agg(e.account, e.balance_after_cents order by e.line) as balances,
+          -sum(e.amount_cents) filter (where e.account like 'owner:%')::bigint as owed
+        from ledger_entries e where e.journal_id = j_id[d.n] and e.balance_after_cents is not null
+      ) b where d.outcome = 'already'
+    loop
+      j_balances[v_known.n] := v_known.balances;
+      j_owed[v_known.n] := v_known.owed;
+    end loop;
+  end if;
   return query
-    select d.n::int, j_id[d.n], j_outcome[d.n], coalesce(b.balances, '{}'), coalesce(b.owed, 0), j_detail[d.n]
-    from unnest(j_outcome) with ordinality d (outcome, n)
-    left join lateral (
-      select jsonb_object_agg(e.account, e.balance_after_cents order by e.line) as balances,
-        -sum(e.amount_cents) filter (where e.account like 'owner:%')::bigint as owed
-      from ledger_entries e where e.journal_id = j_id[d.n] and e.balance_after_cents is not null
-    ) b on d.outcome in ('posted', 'already')
-    order by d.n;
+    select d.n::int, d.id, d.outcome, coalesce(d.balances, '{}'), coalesce(d.owed, 0), d.detail
+    from unnest(j_id, j_outcome, j_balances, j_owed, j_detail)
+      with ordinality d (id, outcome, balances, owed, detail, n)
+    where d.outcome is not null order by d.n;
 end $$;
 
 /* Posts journals: [{id, ownerId, agentId, kind, referenceType, referenceId, cause, memo, salt, memoCommitment,
