@@ -43,6 +43,9 @@ export const isRepeatable = (error: unknown): boolean =>
       repeatableCodes.has(cause.code ?? '') || cause instanceof OptimisticLockError || isOutdatedStatement(cause),
   );
 
+/** Another transaction held a lock longer than the statement waits. Nothing was written. */
+export const isLockTimeout = (error: unknown): boolean => causesOf(error).some(({ code }) => code === '55P03');
+
 /** PostgreSQL cannot be reached or is going away: the answer is 503, and repeating later helps. */
 export function isDatabaseAway(error: unknown): boolean {
   return causesOf(error).some(({ code, message }) => awayCodes.test(code ?? '') || awayMessages.test(message ?? ''));

@@ -1,7 +1,7 @@
 /**
  * How the handler of an atomic operation writes: its item joins a batch (`group-commit.ts`) that one call of a database
  * function writes with keys, answers, effects, events and audit rows (`atomic-writes.sql`). A second call with a key
- * waits for the first, and is answered as it was.
+ * waits for the first, and is answered as it was, unless that one was refused.
  * @module
  */
 import * as z from 'zod';
@@ -23,6 +23,8 @@ type Writing<Item, Result> = {
   /** The database function, which takes the items as one array. */
   readonly function: string;
   readonly result: z.ZodType<Result>;
+  /** Whose locks an item may wait for; those of other owners do not wait with it. */
+  readonly ownerOf: (item: Item) => string;
   /** The refusal for an outcome of the function's own; undefined for one that it does not have. */
   readonly refusalOf: (outcome: string, detail: unknown, item: Item) => DomainError | undefined;
 };
@@ -46,10 +48,13 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
   function: name,
   result,
   refusalOf,
+  ownerOf,
 }: Writing<Item, Result>): AtomicWrite<Item, Result> {
   const statement = `select outcome, result from ${name}($1::jsonb)`;
-  const submit = groupCommit((items: readonly (Item & { key: AtomicKey | null })[]) =>
-    rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)]),
+  const submit = groupCommit(
+    (items: readonly (Item & { key: AtomicKey | null })[]) =>
+      rowsOf(database.read(), outcomeRow, statement, [JSON.stringify(items)]),
+    { groupOf: ownerOf },
   );
   /** The calls with a key that are under way in this process. */
   const open = new Map<string, Open>();
@@ -74,9 +79,9 @@ export function atomicWrites<Item extends ChangeRecords, Result>({
     for (let first = open.get(scope); first !== undefined; first = open.get(scope)) {
       const ended = await endOf(first);
       if (ended === 'gone') continue;
-      const isDone = ended.outcome === 'done' || ended.outcome === 'replayed';
-      if (first.request === request) return isDone ? { ...ended, outcome: 'replayed' } : ended;
-      if (isDone) return { outcome: 'conflict', result: null };
+      // A refusal left nothing under the key: this call asks for itself.
+      if (ended.outcome !== 'done' && ended.outcome !== 'replayed') continue;
+      return first.request === request ? { ...ended, outcome: 'replayed' } : { outcome: 'conflict', result: null };
     }
     const ending = ask(call, key, item);
     open.set(scope, { request, ending });

@@ -1,5 +1,6 @@
 /** Fundings as atomic writes, below HTTP: two processes, keys, dead connections, deadlocks, one bad item among good ones. */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import pg from 'pg';
 import type { Database } from '../../src/db/database.ts';
 import { type FundingOrder, fundWallet } from '../../src/domains/treasury/funding/funding.service.ts';
 import type { AtomicKey } from '../../src/http/atomic-key.ts';
@@ -266,4 +267,40 @@ test('the rest of the limit of a day goes to the items that succeed', async () =
     ],
   ]);
   expect(await counted(ownerId)).toEqual(allOf(5));
+});
+
+test('while another transaction holds one owner’s account, the transfers of other owners go on', async () => {
+  const [held, free] = [await aPair(100), await aPair(100)];
+  const client = new pg.Client({ connectionString: book.ownerUrl });
+  await client.connect();
+  try {
+    await client.query('begin');
+    await client.query('select from ledger_accounts where name = $1 for update', [`wallet:${held.one}:available`]);
+    const waiting = [1, 2, 3].map((amountCents) =>
+      move({ ownerId: held.ownerId, from: held.one, to: held.two, amountCents, key: `held-${amountCents}` }),
+    );
+    for (let round = 0; round < 3; round++) {
+      const others = [1, 2].map((amountCents) =>
+        move({ ownerId: free.ownerId, from: free.one, to: free.two, amountCents }),
+      );
+      expect(await codes(others)).toEqual(['done', 'done']);
+    }
+    expect(await balances(free.one, free.two)).toEqual([91, 9]);
+    expect(await balances(held.one, held.two)).toEqual([100, 0]);
+    await client.query('rollback');
+    expect(await codes(waiting)).toEqual(['done', 'done', 'done']);
+  } finally {
+    await client.end();
+  }
+  expect(await balances(held.one, held.two)).toEqual([94, 6]);
+});
+
+test('a call with the key of one that is refused asks for itself', async () => {
+  const { ownerId, one, two } = await aPair();
+  const ask = () => move({ ownerId, from: one, to: two, amountCents: 5, key: 'refused' });
+  // The second call waits for the first, and the money comes in between.
+  expect(await codes([ask(), move({ ownerId, to: one, amountCents: 5 }), ask()])).toEqual([
+    ...['insufficient_funds', 'done', 'done'],
+  ]);
+  expect(await balances(one, two)).toEqual([0, 5]);
 });

@@ -94,3 +94,48 @@ test('a caller that is gone while it waits is not written; one whose batch is un
   expect(batches).toEqual([[1], [3]]);
   await expect(submit(4, two.signal)).rejects.toBeInstanceOf(CallerGone);
 });
+
+test('a group whose lock takes too long waits in its own lane, and the others go on', async () => {
+  const [arrived, release] = [gate(), gate()];
+  const locked = new Set(['a']);
+  const batches: (readonly string[])[] = [];
+  const submit = groupCommit(
+    async (items: readonly string[]) => {
+      batches.push(items);
+      if (items.some((item) => locked.has(item.slice(0, 1)))) {
+        arrived.resolve();
+        // It is asked again and again, which must not keep the others from running.
+        if (batches.length > 10) await release.promise;
+        throw failing('55P03');
+      }
+      return items;
+    },
+    { groupOf: (item) => item.slice(0, 1), mostLanes: 1 },
+  );
+  const stuck = submit('a1');
+  await arrived.promise;
+  const others = ['b1', 'c1'].map((item) => submit(item));
+  const alsoStuck = submit('a2');
+  expect(await settled(others)).toEqual(['b1', 'c1']);
+  expect(await settled([submit('b2')])).toEqual(['b2']);
+  locked.clear();
+  release.resolve();
+  expect(await settled([stuck, alsoStuck])).toEqual(['a1', 'a2']);
+  expect(batches.filter((batch) => batch.includes('b2'))).toEqual([['b2']]);
+});
+
+test('items that share a batch with a locked one are written in their own lanes, and the locked one is a 503 in the end', async () => {
+  const first = gate();
+  const submit = groupCommit(
+    async (items: readonly string[]) => {
+      if (items.includes('first')) await first.promise;
+      if (items.includes('locked')) throw failing('55P03');
+      return items;
+    },
+    { groupOf: (item) => item, mostLanes: 2 },
+  );
+  const all = ['first', 'x', 'locked', 'y'].map((item) => submit(item));
+  first.resolve();
+  expect(await settled(all)).toEqual(['first', 'x', 'unavailable', 'y']);
+  expect(await settled([submit('z')])).toEqual(['z']);
+});

@@ -3,7 +3,7 @@
    events: [...], audits: [...], …}]. It answers each with (outcome, result): `done`, `replayed`, `conflict`, `running`,
    `again` (to be asked once more, after this batch) or a refusal that the function defines, which leaves no row. In this order it
    looks the keys up (known_answers), locks rows and then accounts in name order, writes, and keeps the answers
-   (keep_answers). It may be repeated with the same items, and then finds what it wrote. */
+   (keep_answers). Its lock_timeout bounds how long one owner's lock keeps the others of a batch waiting (group-commit.ts). It may be repeated with the same items, and then finds what it wrote. */
 
 /* Of the items whose key is known: what they are answered. `done` is the item's own answer, found by a repeat. */
 create or replace function known_answers(p_items jsonb) returns table (ordinal int, outcome text, result jsonb)

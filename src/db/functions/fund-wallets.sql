@@ -6,7 +6,7 @@
 create or replace function fund_wallets(p_items jsonb) returns table (outcome text, result jsonb) language plpgsql
   security definer set search_path = public, pg_temp
   set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off
-  set enable_mergejoin = off set jit = off
+  set enable_mergejoin = off set jit = off set lock_timeout = '250ms'
 as $$
 #variable_conflict use_column
 declare

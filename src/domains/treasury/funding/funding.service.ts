@@ -117,7 +117,7 @@ function journalOf(
 const queues = new WeakMap<Database, AtomicWrite<Item, FundingView>>();
 
 function fundings(database: Database): AtomicWrite<Item, FundingView> {
-  const made = queues.get(database) ?? atomicWrites({ database, function: 'fund_wallets', result, refusalOf });
+  const made = queues.get(database) ?? atomicWrites({ database, function: 'fund_wallets', result, ownerOf, refusalOf });
   queues.set(database, made);
   return made;
 }
@@ -135,6 +135,8 @@ const result: z.ZodType<FundingView> = z.object({
   iban: z.string().nullable(),
   bic: z.string().nullable(),
 });
+
+const ownerOf = ({ funding: { ownerId } }: Item): string => ownerId;
 
 const atLimit = z.object({ used: z.int(), most: z.int() });
 
