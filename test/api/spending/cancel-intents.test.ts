@@ -50,7 +50,7 @@ async function cancel(agentId: string, cause = causeOf()) {
   let statements = 0;
   const cancelled = await infrastructure.database.write(async (tx) => {
     const sent = jest.spyOn(tx.getTransactionContext<{ executeQuery: () => unknown }>()!, 'executeQuery');
-    const count = await cancelIntentsOf(tx, cause, agentId);
+    const { length: count } = await cancelIntentsOf(tx, cause, agentId);
     statements = sent.mock.calls.length;
     return count;
   });
