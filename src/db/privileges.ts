@@ -22,6 +22,8 @@ export const onlyAdded: readonly string[] = [
   'transitions',
   'transaction_events',
   'access_events',
+  'beneficiary_screenings',
+  'payee_checks',
 ];
 /** Further tables that the application role does not write freely, with what it may do besides reading. */
 const restricted: Readonly<Record<string, string>> = {

@@ -10,6 +10,7 @@ import { accessEventData } from './shapes/access-event.ts';
 import { agentChangeData, agentData } from './shapes/agent.ts';
 import { agentTokenData } from './shapes/agent-token.ts';
 import { apiKeyData } from './shapes/api-key.ts';
+import { beneficiaryData } from './shapes/beneficiary.ts';
 import { cardChangeData, cardData, cardFundingData, cardRotationData } from './shapes/card.ts';
 import { cardRequestData } from './shapes/card-request.ts';
 import { customerChangeData, customerData } from './shapes/customer.ts';
@@ -117,6 +118,7 @@ export const eventCatalog = {
   ...group('Merchant', merchantKeyData, ['merchant_key.rotated'], ours),
   ...group('Merchant', merchantKeyData, ['merchant_encryption_key.created', 'merchant_encryption_key.activated'], ours),
   ...group('MPP', protectRuleData, ['mpp_rule.created', 'mpp_rule.deleted'], ours),
+  ...group('Beneficiary', beneficiaryData, ['beneficiary.created', 'beneficiary.updated', 'beneficiary.deleted'], ours),
 } as const satisfies Record<string, Entry>;
 
 export type EventName = keyof typeof eventCatalog;

@@ -64,11 +64,16 @@ export type Owned = { readonly ownerId: string; readonly agentId?: string | null
 export function mayReach<Row extends Owned>(own: Own, noun: string, id: string, row: Row | null): Row {
   if (row === null || row.ownerId !== own.ownerId) throw notFound(noun, id);
   if (own.agentId !== undefined && row.agentId !== own.agentId) {
-    const why = noun === 'wallet' ? 'is not the wallet that this agent draws on' : 'belongs to another agent';
-    throw new DomainError('agent_isolation', `${noun} ${id} ${why}`);
+    throw new DomainError('agent_isolation', `${noun} ${id} ${closed[noun] ?? 'belongs to another agent'}`);
   }
   return row;
 }
+
+/** Why a record of the owner is closed to an agent. */
+const closed: Readonly<Record<string, string>> = {
+  wallet: 'is not the wallet that this agent draws on',
+  beneficiary: 'is not one that agents may pay',
+};
 
 export function actorOf(caller: Caller): Actor {
   if (caller.kind === 'key') return { kind: 'key', id: caller.keyId };

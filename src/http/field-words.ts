@@ -59,6 +59,9 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   relay: ['The relay, which starts and wakes workflow runs.'],
   webhookPoller: ['The loop that sends deliveries.'],
   sealer: ['The loop that seals the ledger.'],
+  sanctions: [
+    'The sanctions list; `degraded`: the newest cannot be read and an older one is used; `down`: there is none, and no payee can be saved.',
+  ],
   'HandledPaymentChallenge.challenge': ['What the challenge asks for.'],
   'Health.status': ['`ok`, `degraded` when a service other than PostgreSQL is away, or `down`.'],
   'Health.version': ['Version of the service.', '0.5.0'],

@@ -9,15 +9,20 @@ const checkTimeoutMs = 4_000;
 /** A loop that found nothing to do still beats every 30 s. */
 const freshSeconds = 75;
 
-type Deps = { readonly database: Database; readonly temporal: { isReachable(): Promise<boolean> } };
+type Deps = {
+  readonly database: Database;
+  readonly temporal: { isReachable(): Promise<boolean> };
+  readonly sanctions: { state(): Promise<'ok' | 'degraded' | 'down'> };
+};
 
 export const healthChecks =
-  ({ database, temporal }: Deps) =>
+  ({ database, temporal, sanctions }: Deps) =>
   async (): Promise<Checks> => {
-    const [beating, isTemporalThere, isOwner] = await Promise.all([
+    const [beating, isTemporalThere, isOwner, list] = await Promise.all([
       within(beatingLoops(database, freshSeconds)),
       within(temporal.isReachable()),
       within(isOwnerOfTables(database)),
+      within(sanctions.state()),
     ]);
     const loop = (name: string) => (beating?.has(name) === true ? 'ok' : 'degraded');
     return {
@@ -26,6 +31,7 @@ export const healthChecks =
       relay: loop('relay'),
       webhookPoller: loop('webhookPoller'),
       sealer: loop('sealer'),
+      sanctions: list ?? 'degraded',
       databaseRoles: isOwner === undefined ? 'down' : isOwner ? 'degraded: one role' : 'ok',
     };
   };

@@ -13,6 +13,7 @@ const checks = z.strictObject({
   relay: checkState,
   webhookPoller: checkState,
   sealer: checkState,
+  sanctions: checkState,
   databaseRoles: z
     .enum(['ok', 'degraded: one role', 'down'])
     .meta({ description: 'degraded: one role = the processes run as the role that owns the tables' }),

@@ -39,6 +39,7 @@ export const verbs = {
   authorize: 'asks for a decision and a hold',
   clear: 'collects held money',
   reverse: 'gives held money back',
+  dismiss: 'notes that a match with a sanctions list is somebody else',
   advance: 'moves the business time of a sandbox forward',
 } as const satisfies Record<string, string>;
 

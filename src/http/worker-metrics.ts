@@ -10,10 +10,15 @@ import { oneRowOf, rowsOf } from '../db/statement.ts';
 import type { Logger } from '../platform/log.ts';
 import { exposition, type Gauge, type MetricsServer, startMetricsServer } from './metrics.ts';
 
-type Deps = { readonly database: Database; readonly log: Logger };
+type Deps = {
+  readonly database: Database;
+  readonly log: Logger;
+  readonly sanctions: { state(): Promise<'ok' | 'degraded' | 'down'> };
+};
 
 export async function startWorkerMetrics(deps: Deps, port: number, sdkAddress: string): Promise<MetricsServer> {
-  const own = async (): Promise<string> => exposition([...poolGauges(deps), ...(await waiting(deps))]);
+  const own = async (): Promise<string> =>
+    exposition([...poolGauges(deps), ...(await waiting(deps)), await sanctionsGauge(deps)]);
   const sdk = async (): Promise<string> => (await fetch(`http://${sdkAddress}/metrics`)).text();
   const server = await startMetricsServer(port, [own, sdk], deps.log);
   deps.log.info({ url: server.url }, 'metrics are served');
@@ -30,6 +35,12 @@ function poolGauges({ database }: Deps): Gauge[] {
   return [
     { name: 'bursar_pool_connections', help: 'Connections to PostgreSQL, and callers that wait for one.', values },
   ];
+}
+
+async function sanctionsGauge({ sanctions }: Deps): Promise<Gauge> {
+  const value = { ok: 2, degraded: 1, down: 0 }[await sanctions.state()];
+  const help = 'The sanctions list: 2 current, 1 an older one because the newest cannot be read, 0 none.';
+  return { name: 'bursar_sanctions_list', help, values: [{ value }] };
 }
 
 const waitingRow = z.object({ deliveries: z.int(), wakes: z.int(), starts: z.int(), unsealed: z.int() });

@@ -35,6 +35,7 @@ export const idPrefixes = {
   audit: 'aud',
   request: 'req',
   accessEvent: 'ae',
+  beneficiary: 'ben',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -5,12 +5,15 @@
  */
 import * as z from 'zod';
 import { allowAllRisk } from '../adapters/risk/allow-all.ts';
+import { createEuSanctionsFile } from '../adapters/sanctions/eu-file.ts';
+import { noSanctionsList } from '../adapters/sanctions/no-list.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { type AnyEntity, type Orm, openDatabase } from '../db/orm.ts';
 import { oneRowOf, runSql } from '../db/statement.ts';
 import { type ApprovalLinks, createApprovalLinks } from '../domains/identity/approvals/approval-link.service.ts';
 import { type RelyingParty, relyingPartyOf } from '../domains/identity/passkeys/relying-party.ts';
 import type { RiskEngine } from '../domains/spending/risk/risk.port.ts';
+import type { SanctionsList } from '../domains/treasury/beneficiaries/sanctions.port.ts';
 import { type Clock, createClock } from '../platform/clock.ts';
 import { createLogger, type Logger, type LogOptions } from '../platform/log.ts';
 import { createTemporal, type Temporal } from '../temporal/connection.ts';
@@ -32,6 +35,7 @@ export type Infrastructure = {
   /** Seals and opens the links by which people decide. */
   readonly links: ApprovalLinks;
   readonly risk: RiskEngine;
+  readonly sanctions: SanctionsList;
   readonly relyingParty: RelyingParty;
   readonly intentChallenge: IntentChallenge;
   readonly temporal: Temporal;
@@ -79,6 +83,7 @@ export async function openInfrastructure(
     vault,
     links: createApprovalLinks({ vault, publicUrl: config.publicUrl }),
     risk: allowAllRisk,
+    sanctions: sanctionsOf(config, log),
     relyingParty,
     intentChallenge: challengeIntent({ database, relyingParty }),
     temporal,
@@ -89,6 +94,9 @@ export async function openInfrastructure(
     },
   };
 }
+
+const sanctionsOf = ({ BURSAR_SANCTIONS_FILE: path }: Config, log: Logger): SanctionsList =>
+  path === undefined ? noSanctionsList : createEuSanctionsFile({ path, log });
 
 /** The first start leaves a check value; every later one proves its key with it. */
 export async function checkVault(database: Database, vault: Vault): Promise<void> {

@@ -4,15 +4,19 @@ import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-check
 import { createMerchantKeys } from '../adapters/merchant-keys/jwks.ts';
 import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
 import { createPaidResource } from '../adapters/paid-resource/http-402.ts';
+import { noPayeeCheck } from '../adapters/payee-check/no-provider.ts';
+import { createSandboxPayeeCheck } from '../adapters/payee-check/sandbox.ts';
 import type { CardProcessor } from '../domains/cards/cards/card.port.ts';
 import type { MerchantCheckout } from '../domains/payments/checkout/checkout.port.ts';
 import type { MerchantKeys } from '../domains/payments/mpp-credentials/merchant-keys.port.ts';
 import type { PaidResource } from '../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
+import type { PayeeCheck } from '../domains/treasury/beneficiaries/payee-check.port.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Config } from './config.ts';
 
 export type Ports = {
+  readonly payeeCheck: PayeeCheck;
   readonly cardProcessor: CardProcessor;
   readonly networkSimulator: NetworkSimulator;
   readonly merchantCheckout: MerchantCheckout;
@@ -20,10 +24,11 @@ export type Ports = {
   readonly paidResource: PaidResource;
 };
 
-export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl }: Config, outbound: Outbound): Ports {
+export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode }: Config, outbound: Outbound): Ports {
   if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
   const sandbox = { sandboxUrl, outbound };
   return {
+    payeeCheck: mode === 'sandbox' ? createSandboxPayeeCheck(sandbox) : noPayeeCheck,
     cardProcessor: createSandboxCardProcessor(sandbox),
     networkSimulator: createSandboxNetwork(sandbox),
     merchantCheckout: createBursarCheckout({ outbound }),

@@ -224,6 +224,14 @@ export const limits = {
     rows: `access_events r where r.agent_id = given.subject and r.kind = 'card_access'
       and r.created_at >= date_trunc('day', given.at, 'UTC')`,
   },
+  beneficiaries: {
+    most: 1_000,
+    per: 'owner',
+    counted: 'beneficiaries',
+    remedy: 'delete one first',
+    operations: ['createBeneficiary'],
+    rows: 'beneficiaries r where r.owner_id = given.owner and r.deleted_at is null',
+  },
 } as const satisfies Record<string, Limit>;
 
 export type LimitName = keyof typeof limits;

@@ -2,6 +2,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { pino } from 'pino';
 import { Refusal } from './answer.ts';
+import { payeeCheckRoutes } from './bank/payee-check.routes.ts';
 import type { Challenges } from './merchants/challenge.ts';
 import { merchantRoutes } from './merchants/merchant.routes.ts';
 import type { Authorizations } from './network/authorization.ts';
@@ -43,6 +44,7 @@ export function sandboxApplication(parts: SandboxParts): Express {
   application.use('/shops', shopRoutes(parts.orders));
   application.use('/paid', merchantRoutes(parts.challenges));
   application.use('/processor', processorRoutes(parts.processor));
+  application.use('/bank', payeeCheckRoutes());
   application.use('/network', networkRoutes(parts));
   application.use((request, response) => {
     response.status(404).json({ error: `nothing at ${request.method} ${request.path}` });

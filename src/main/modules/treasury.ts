@@ -1,6 +1,10 @@
-/** Wallets, funding, and the ledger with its sealer. @module */
+/** Wallets, funding, transfers, beneficiaries, and the ledger with its sealer. @module */
 
 import { join } from 'node:path';
+import { beneficiariesArea } from '../../domains/treasury/beneficiaries/beneficiary.contract.ts';
+import { BeneficiaryRow, BeneficiaryScreeningRow } from '../../domains/treasury/beneficiaries/beneficiary.entity.ts';
+import { beneficiaryFor } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
+import { beneficiaryHandlers } from '../../domains/treasury/beneficiaries/beneficiary.routes.ts';
 import { fundArea } from '../../domains/treasury/funding/funding.contract.ts';
 import { findFunding } from '../../domains/treasury/funding/funding.queries.ts';
 import { fundHandlers } from '../../domains/treasury/funding/funding.routes.ts';
@@ -93,6 +97,14 @@ export const treasury = defineModule('treasury', [
     handlers: ({ database, risk }) => transferHandlers({ database, transfer: transferMoney({ database, risk }) }),
     tables: ['transfers', 'transfer_splits'],
     reconciliation: transferReconciliation,
+  }),
+  servedArea('beneficiaries', {
+    contract: beneficiariesArea,
+    position: 427,
+    lookups: ({ database }) => ({ beneficiary: (id, own) => beneficiaryFor(database.read(), own, id) }),
+    handlers: ({ database, vault, sanctions }) => beneficiaryHandlers({ database, vault, sanctions }),
+    entities: [BeneficiaryRow, BeneficiaryScreeningRow],
+    tables: ['beneficiaries', 'beneficiary_screenings', 'payee_checks'],
   }),
   servedArea('ledger', {
     contract: ledgerArea,

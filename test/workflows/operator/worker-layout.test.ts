@@ -57,6 +57,7 @@ test('one address shows the figures of Bursar and of the SDK', async () => {
     /^bursar_wakes_waiting \d+$/m,
     /^bursar_starts_waiting \d+$/m,
     /^bursar_unsealed_journals \d+$/m,
+    /^bursar_sanctions_list 2$/m,
     /^bursar_loop_age_seconds\{loop="relay"\} [\d.]+$/m,
     /^temporal_activity_execution_latency/m,
     /^temporal_worker_task_slots_available\{/m,

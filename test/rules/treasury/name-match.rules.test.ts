@@ -1,0 +1,112 @@
+/** Names against a sanctions list: what is the same person is found however it is written, what is another is not. @module */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { payRefusal, screened } from '../../../src/domains/treasury/beneficiaries/beneficiary.rules.ts';
+import {
+  matchesIn,
+  matchPercent,
+  resemblance,
+  similarity,
+  wordsOf,
+} from '../../../src/domains/treasury/beneficiaries/name-match.rules.ts';
+
+const listOf = (...names: string[]) => ({
+  id: 'test',
+  names: names.map((name, i) => ({ reference: `EU.${i}.1`, name })),
+});
+const word = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnoprstuvz'), minLength: 3, maxLength: 12 });
+const name = fc.array(word, { minLength: 2, maxLength: 5 }).map((words) => words.join(' '));
+
+test('a listed name is found in any order, in any case and with marks, with the full score', () => {
+  fc.assert(
+    fc.property(name, fc.nat(), (listed, turn) => {
+      const words = listed.split(' ');
+      const at = turn % words.length;
+      const turned = [...words.slice(at), ...words.slice(0, at)].join(', ').toUpperCase();
+      expect(matchesIn(listOf(listed), turned)).toEqual([{ reference: 'EU.0.1', name: listed, scorePercent: 100 }]);
+    }),
+  );
+});
+
+test('the index of a list finds exactly the names that resemble by at least the threshold', () => {
+  fc.assert(
+    fc.property(fc.array(name, { maxLength: 8 }), name, (listed, payee) => {
+      const expected = listed.filter((one) => Math.floor(resemblance(payee, one) * 100) >= matchPercent);
+      expect(
+        matchesIn(listOf(...listed), payee)
+          .map((match) => match.name)
+          .sort(),
+      ).toEqual(expected.sort());
+    }),
+  );
+});
+
+test('similarity and resemblance are symmetric, from 0 to 1, and 1 for the same', () => {
+  fc.assert(
+    fc.property(name, name, word, word, (a, b, one, other) => {
+      expect(resemblance(a, a)).toBeCloseTo(1);
+      expect(resemblance(a, b)).toBeCloseTo(resemblance(b, a));
+      expect(similarity(one, other)).toBeCloseTo(similarity(other, one));
+      for (const value of [resemblance(a, b), similarity(one, other)]) {
+        expect(value).toBeGreaterThanOrEqual(0);
+        expect(value).toBeLessThanOrEqual(1.000001);
+      }
+    }),
+  );
+});
+
+test.each([
+  ['Erika Maria Mustermann', 'Erika Mustermann'],
+  ['Muhammad Ali Hassan', 'Mohammed Ali Hasan'],
+  ['Иван Иванович Петров', 'Ivan Petrov'],
+  ['Example Trading GmbH', 'EXAMPLE TRADING LLC'],
+  ['Jürgen Möller', 'Jurgen Moller'],
+  ['Zorglub', 'ZORGLUB Ltd'],
+])('the entry %s is found by %s', (listed, payee) => {
+  expect(matchesIn(listOf(listed), payee)).toHaveLength(1);
+});
+
+test.each([
+  ['Erika Mustermann', 'Erika Beispiel'],
+  ['Erika Mustermann', 'Mustermann'],
+  ['Example Trading GmbH', 'Muster Handel GmbH'],
+  ['Zorglub', 'Zorglub Bakery Berlin'],
+  ['Erika Mustermann', '株式会社'],
+])('the entry %s is not found by %s', (listed, payee) => {
+  expect(matchesIn(listOf(listed), payee)).toEqual([]);
+});
+
+test('an entry with several names is one match, by its best name', () => {
+  const names = ['Erika Musterman', 'Erika Mustermann', 'Rita Beispiel'].map((one) => ({
+    reference: 'EU.7.1',
+    name: one,
+  }));
+  expect(matchesIn({ id: 'test', names }, 'Erika Mustermann')).toEqual([
+    { reference: 'EU.7.1', name: 'Erika Mustermann', scorePercent: 100 },
+  ]);
+});
+
+test('legal forms count only in a name that has nothing else', () => {
+  expect(wordsOf('Keller & Co. GmbH')).toEqual(['keller']);
+  expect(wordsOf('SA')).toEqual(['sa']);
+});
+
+test('dismissed entries are no hit, all others are', () => {
+  const matches = matchesIn(listOf('Erika Muster', 'Erika Musters'), 'Erika Muster');
+  expect(screened(matches, []).result).toBe('hit');
+  const one = screened(matches, [{ reference: 'EU.0.1', reason: 'another' }]);
+  expect(one).toMatchObject({ result: 'hit', matches: [{ reference: 'EU.1.1' }] });
+  const both = ['EU.0.1', 'EU.1.1'].map((reference) => ({ reference, reason: 'another' }));
+  expect(screened(matches, both)).toEqual({ result: 'clear', matches: [] });
+});
+
+test('nobody pays what is disabled or resembles a listed name, and agents pay only where they may', () => {
+  const payee = { status: 'active', screeningResult: 'clear', agentsMayPay: false } as const;
+  expect(payRefusal(payee, 'owner')).toBeUndefined();
+  expect(payRefusal(payee, 'agent')).toMatch(/agents may pay/);
+  expect(payRefusal({ ...payee, agentsMayPay: true }, 'agent')).toBeUndefined();
+  for (const by of ['owner', 'agent'] as const) {
+    expect(payRefusal({ ...payee, agentsMayPay: true, status: 'disabled' }, by)).toMatch(/disabled/);
+    expect(payRefusal({ ...payee, agentsMayPay: true, screeningResult: 'hit' }, by)).toMatch(/sanctions/);
+  }
+});
