@@ -62,7 +62,7 @@ function isAllowed(expression: string): boolean {
   const flat = expression.replace(/\(([^()]*)\)/g, (_, inner: string) => (isAllowed(inner) ? 'MIT' : 'refused'));
   if (flat !== expression) return isAllowed(flat);
   return expression
-    .split(' OR ')
+    .split(/ OR /i) // Some write it in lower case.
     .some((choice) => choice.split(' AND ').every((licence) => allowedLicences.has(licence.trim())));
 }
 

@@ -27,7 +27,7 @@ export type ReadIban =
 export function readIban(text: string): ReadIban {
   const iban = electronicFormatIBAN(text) ?? '';
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(iban))
-    return refused('must be an IBAN, such as DE89 3704 0044 0532 0130 00');
+    return refused('must be an IBAN: two letters, two digits and the account number');
   const country = iban.slice(0, 2);
   const { errorCodes } = validateIBAN(iban, { allowQRIBAN: false });
   const worst = errorCodes.find((code) => code in inWords);

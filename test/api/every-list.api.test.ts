@@ -84,7 +84,7 @@ async function get(one: PublishedOperation, query: Record<string, string>, token
 const idsIn = (text: string): string[] => text.match(/\b[a-z]{2,4}_[0-9a-z]{26}\b/g) ?? [];
 
 /** What belongs to the owner as a whole, and each of its agents may see. */
-const sharedWithAgents = /^(own|wal|cus|req)_/;
+const sharedWithAgents = /^(own|wal|cus|req|ben)_/;
 
 async function showsNothing(one: PublishedOperation, query: Record<string, string>): Promise<void> {
   const mine = idsIn((await get(one, query)).text);

@@ -61,6 +61,7 @@ const origins: Readonly<Record<string, string>> = {
     'the link names the intent, and who has the link may decide it',
   'src/usecases/spending/request-approval.ts requestApproval': networkRow,
   'src/usecases/treasury/open-wallet.ts openWallet': ownStatement,
+  'src/usecases/treasury/screen-beneficiary.ts screenBeneficiary': workflowId,
   'src/usecases/treasury/transfer-money.ts transferMoney':
     'the agent is the token’s own, and the statement that locks the wallets names the owner',
 };

@@ -41,14 +41,14 @@ test('the areas of two domains compile, are formatted and are published', async 
     'src/platform/limits.ts',
     'src/main/modules/merchants.ts',
   ]);
-  const second = await newArea('treasury', 'beneficiaries');
+  const second = await newArea('treasury', 'liabilities');
   expect(second.stdout.split('edited:')[1]?.match(/src\/\S+/g)).toHaveLength(4);
   await node('node_modules/typescript/bin/tsc', '--noEmit');
   await node('node_modules/@biomejs/biome/bin/biome', 'check', 'src/domains/merchants', 'src/main', 'workflows');
   const { paths }: { paths: object } = JSON.parse(await textOf('openapi.json'));
-  expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/gift-cards/{id}/cancel', '/beneficiaries/{id}']));
+  expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/gift-cards/{id}/cancel', '/liabilities/{id}']));
   expect(await textOf('workflows/index.ts')).toContain('giftCardLifecycle');
-  expect(await textOf('src/README.md')).toContain('`beneficiaryLifecycle` (`beneficiary/{id}`)');
+  expect(await textOf('src/README.md')).toContain('`liabilityLifecycle` (`liability/{id}`)');
   expect(await textOf('docs/limits.md')).toContain('| `gift_cards` | 100 |');
 }, 300_000);
 
@@ -84,7 +84,7 @@ test.each([
 });
 
 test('the names of an area follow from its folder', () => {
-  expect(namesOf('treasury', 'beneficiaries')).toMatchObject({ noun: 'beneficiary', plural: 'beneficiaries' });
+  expect(namesOf('treasury', 'liabilities')).toMatchObject({ noun: 'liability', plural: 'liabilities' });
   expect(namesOf('cards', 'pass-throughs')).toMatchObject({ camel: 'passThrough', table: 'pass_throughs' });
   expect(namesOf('payments', 'batches')).toMatchObject({ noun: 'batch', tag: 'Batches' });
 });

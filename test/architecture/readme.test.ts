@@ -66,10 +66,12 @@ test('the dashboard’s secret permits exactly the operations in docs/security.m
     'Policies',
     'MPP',
     'Merchant',
+    'Beneficiaries',
     'Sandbox',
   ]);
   expect(ofArea('Passkeys')).toHaveLength(6);
   expect([ofArea('Customers'), ofArea('Policies')]).toEqual([['updateCustomer'], ['updateAgentPolicy']]);
   expect(ofArea('MPP')).toEqual(['resolveMppPayment']);
   expect(ofArea('Merchant Registry')).toEqual(['createMerchant']);
+  expect(ofArea('Beneficiaries')).toEqual(['dismissBeneficiaryMatch']);
 });

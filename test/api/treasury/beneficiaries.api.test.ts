@@ -64,6 +64,8 @@ const evidenceOf = (id: string) =>
     [id],
   );
 
+// spec: does:Beneficiaries:external payee directory for SEPA transfers
+// spec: alias:/vendors
 test('a payee is saved with the account in one form, the name as banks get it, and the screening', async () => {
   const iban = anIban();
   const created = await api().createBeneficiary({

@@ -46,8 +46,8 @@ test.each([
   ['US64 SVBK US6S 3300 9586 71', 'begins with US, which has no IBANs'],
   ['TR33 0006 1005 1978 6457 8413 26', 'is an account in TR, which is outside the SEPA schemes'],
   ['CH44 3199 9123 0008 8901 2', 'is a QR-IBAN, to which only Swiss QR-bills are paid'],
-  ['', 'must be an IBAN, such as DE89 3704 0044 0532 0130 00'],
-  ['DE89 3704 0044 0532 0130 00 / Anna', 'must be an IBAN, such as DE89 3704 0044 0532 0130 00'],
+  ['', 'must be an IBAN: two letters, two digits and the account number'],
+  ['DE89 3704 0044 0532 0130 00 / Anna', 'must be an IBAN: two letters, two digits and the account number'],
 ])('%s is refused: %s', (text, reason) => {
   expect(readIban(text)).toEqual({ ok: false, reason });
 });

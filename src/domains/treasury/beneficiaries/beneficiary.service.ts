@@ -6,6 +6,7 @@
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
+import type { ReachedId } from '../../../http/reaches.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import { maskedIban } from '../../../kernel/iban.ts';
 import type { Id } from '../../../kernel/ids.ts';
@@ -87,7 +88,7 @@ async function refuseSameAccount(tx: Tx, vault: Vault, ownerId: string, iban: st
   }
 }
 
-type Named = { readonly id: Id<'beneficiary'>; readonly ownerId: string };
+type Named = { readonly id: ReachedId<'beneficiary'>; readonly ownerId: string };
 
 /** `compared`: of the new name, where the change has one. */
 export async function updateBeneficiary(
@@ -117,7 +118,7 @@ export async function updateBeneficiary(
 /** The result of a screening right before money is sent. Only a change of the result is an event. */
 export async function rescreenBeneficiary(
   tx: Tx,
-  { id, name, compared }: Pick<Named, 'id'> & { readonly name: string; readonly compared: Compared },
+  { id, name, compared }: { readonly id: Id<'beneficiary'>; readonly name: string; readonly compared: Compared },
   cause: Cause,
 ): Promise<BeneficiaryRow | undefined> {
   const row = await lockBeneficiary(tx, { id });

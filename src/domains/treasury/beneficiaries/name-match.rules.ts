@@ -46,21 +46,33 @@ function scoreOf(
 ): number {
   if (one.length === 0 || other.length === 0) return 0;
   if ((one.length === 1) !== (other.length === 1)) return 0;
-  const pairs = one
-    .flatMap((a, i) => other.map((b, j) => ({ i, j, letters: a.length + b.length, value: similarityOf(a, b) })))
+  const shorter = isShorter(one, other) ? one : other;
+  const longer = shorter === one ? other : one;
+  const pairs = shorter
+    .flatMap((a, i) => longer.map((b, j) => ({ i, j, letters: a.length + b.length, words: wordsInOrder(a, b), a, b })))
+    .map((pair) => ({ ...pair, value: shorter === one ? similarityOf(pair.a, pair.b) : similarityOf(pair.b, pair.a) }))
     .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value || b.letters - a.letters);
-  const shorter = one.length <= other.length ? one : other;
-  const taken = { one: new Set<number>(), other: new Set<number>() };
+    .sort((p, q) => q.value - p.value || q.letters - p.letters || (p.words < q.words ? -1 : 1));
+  const takenShorter = new Set<number>();
+  const takenLonger = new Set<number>();
   let sum = 0;
-  for (const { i, j, value } of pairs) {
-    if (taken.one.has(i) || taken.other.has(j)) continue;
-    taken.one.add(i);
-    taken.other.add(j);
-    sum += value * (shorter === one ? one[i]! : other[j]!).length;
+  for (const { i, j, value, a } of pairs) {
+    if (takenShorter.has(i) || takenLonger.has(j)) continue;
+    takenShorter.add(i);
+    takenLonger.add(j);
+    sum += value * a.length;
   }
-  return sum / shorter.reduce((letters, word) => letters + word.length, 0);
+  return sum / lettersOf(shorter);
 }
+
+/** Fewer words, then fewer letters, then the first in the alphabet: the score is the same from both sides. */
+function isShorter(one: readonly string[], other: readonly string[]): boolean {
+  const difference = one.length - other.length || lettersOf(one) - lettersOf(other);
+  return difference === 0 ? one.toSorted().join(' ') <= other.toSorted().join(' ') : difference < 0;
+}
+
+const lettersOf = (words: readonly string[]): number => words.reduce((letters, word) => letters + word.length, 0);
+const wordsInOrder = (a: string, b: string): string => (a < b ? `${a} ${b}` : `${b} ${a}`);
 
 /** Lower case, Latin letters and digits. Legal forms count only in a name that has nothing else. */
 export function wordsOf(name: string): string[] {
