@@ -10,6 +10,7 @@ import { mppCredentialsArea } from '../../../src/domains/payments/mpp-credential
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { registeredMerchant } from '../../support/factories/merchants.ts';
 import { aCredential, apiShop, type Credential, credentialRow, eventNamesOf } from '../../support/mpp-world.ts';
+import { anUnknownPayment } from '../../support/open-payment.ts';
 import {
   anIntent,
   aPayer,
@@ -105,9 +106,14 @@ async function whileWaiting<T>(
 
 describe('cancelling an intent', () => {
   test('revokes its credential, in one transaction; a charge after it is declined and tells why', async () => {
-    const order = await anOrder();
+    const [order, another] = [await anOrder(), await anOrder()];
+    const beside = await anIntent(world, order.payer, { merchant: apiShop.id });
+    const sibling = await aCredential(world, order.payer, beside);
     expect(await cancel(order)).toBe(200);
     await expectRevoked(order);
+    // Those of another intent of the agent, and of another owner, stay.
+    for (const { id } of [sibling, another.credential])
+      expect(await credentialRow(world, id)).toMatchObject({ status: 'minted', outcome_code: null });
     expect(await cancel(order)).toBe(200);
     expect(await eventNamesOf(world, order.credential.id)).toHaveLength(1);
     const { payer, credential, intentId } = order;
@@ -160,6 +166,30 @@ describe('cancelling an intent', () => {
     expect(await eventNamesOf(world, order.credential.id)).toEqual(['mpp.credential.revoked']);
     expect((await charge(order)).decision).toBe('declined');
   });
+});
+
+test('what a closed agent left to its payment is cancelled and revoked when an operator finds that it was not paid', async () => {
+  const payer = await aPayer(world, { fundsCents: 10_000, policy: { require_intent: true } });
+  const intentId = await anIntent(world, payer, { merchant: apiShop.id });
+  const payment = await anUnknownPayment(world, payer, intentId);
+  await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
+  const order = { payer, intentId, credential: payment.credential };
+  expect(await statusOf(order)).toBe('approved');
+  expect(await credentialRow(world, payment.credential.id)).toMatchObject({ status: 'minted' });
+  const answer = await fetch(`${world.apiUrl}/v1/mpp/payments/${payment.id}/resolve`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Dashboard-Secret': world.dashboardSecret,
+      'X-Owner-Id': payer.owner.ownerId,
+    },
+    body: JSON.stringify({ outcome: 'not-paid' }),
+  });
+  expect(answer.status).toBe(200);
+  expect(await statusOf(order)).toBe('cancelled');
+  expect(await credentialRow(world, payment.credential.id)).toMatchObject({ status: 'revoked' });
+  expect(await eventNamesOf(world, payment.credential.id)).toEqual(['mpp.credential.revoked']);
+  expect(await eventNamesOf(world, intentId)).toContain('intent.cancelled');
 });
 
 describe('a charge and a cancellation at once', () => {

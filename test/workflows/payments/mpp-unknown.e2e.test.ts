@@ -157,6 +157,18 @@ describe('an operator', () => {
     expect(await transactionsOf(paid)).toHaveLength(1);
   }, 60_000);
 
+  test('resolves what was answered as delivered: a repeat is refused from then on, and never begins another payment', async () => {
+    const paid = await aPayment();
+    deliversUncharged();
+    expect(await pay(paid)).toMatchObject({ status: 'accepted' });
+    expect(await resolve(paid, 'not-paid')).toMatchObject({ status: 200, body: { status: 'not_paid' } });
+    await endCredentials(paid);
+    for (let repeat = 0; repeat < 3; repeat++) expect(await pay(paid)).toMatchObject({ status: 400 });
+    expect(merchant.presentations).toHaveLength(1);
+    const { data } = await client(paid.payer.token).listMppPayments({ query: { intentId: paid.intentId } });
+    expect(data.map(({ status }) => status)).toEqual(['not_paid']);
+  });
+
   test('resolves as paid: the intent is completed, and the charge is linked, not counted twice', async () => {
     const paid = await aPayment();
     deliversUncharged();

@@ -220,6 +220,8 @@ export const mppPaymentsArea = defineArea({
       fires: [
         ...(['mpp.payment.resolved', 'mpp.credential.consumed', 'transaction.created'] as const),
         ...(['intent.completed', 'intent_window.completed'] as const),
+        // What the close of the agent had left to the payment.
+        ...(['intent.cancelled', 'mpp.credential.revoked'] as const),
       ],
     },
   },

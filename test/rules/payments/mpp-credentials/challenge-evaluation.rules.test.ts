@@ -72,6 +72,9 @@ describe('the payee', () => {
     'api.shop.example evil.example',
     'Shop',
     'merch_10',
+    'merch_',
+    'merch',
+    'm',
     '_',
     '',
   ])('is not the expected merchant %j', (expected) => {

@@ -30,6 +30,13 @@ describe('moves', () => {
     );
   });
 
+  test('only one that is asked for or minted is not final', () => {
+    expect(credentialStatuses.filter((one) => !isFinalCredential(one))).toEqual(['requested', 'minted']);
+    for (const from of ['requested', 'minted'] as const)
+      expect(moveCredential(from, 'revoke', false)).toEqual({ outcome: 'moved', next: 'revoked' });
+    expect(moveCredential('consumed', 'revoke', false).outcome).toBe('refused');
+  });
+
   test('nothing uses a credential that is not minted, and nothing mints it twice', () => {
     const uses: readonly CredentialCommand[] = ['consume', 'decline'];
     for (const from of credentialStatuses.filter((one) => one !== 'minted')) {

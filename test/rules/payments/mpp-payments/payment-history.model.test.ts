@@ -68,6 +68,8 @@ function played(rules: Rules, given: readonly (readonly [Step, number, number])[
     if (status === 'paid' && merchantStatus === 402) count('charged and refused');
     if (status === 'not_paid' && left > 0) count('presented and not paid');
   }
+  if (model.sentFromMemory > 0) count('sent from memory');
+  for (const { status } of model.credentials) if (status === 'revoked') count('revoked');
   for (const { state } of model.charges) count(state);
   for (const { status } of model.intents) count(status);
   const payments = model.intents.map((_intent, intent) => model.payments.filter((one) => one.intent === intent).length);
@@ -81,6 +83,8 @@ const mustReach = [
     'paid by verify',
     'paid by operator',
     'paid by receipt',
+    'sent from memory',
+    'revoked',
     'expired',
     'cancelled',
     'presented and not paid',

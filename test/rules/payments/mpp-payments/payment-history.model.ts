@@ -100,6 +100,10 @@ export class PaymentHistory {
   readonly credentials: Credential[] = [];
   readonly charges: Charge[] = [];
   #abandoned: Task[] = [];
+  /** What each worker remembers between minting and sending, by worker and credential, and until when. */
+  readonly #remembered = new Map<string, Date>();
+  /** How many were sent without asking the processor again. */
+  sentFromMemory = 0;
   real = new Date('2026-02-01T12:00:00Z');
   business = new Date('2026-03-01T12:00:00Z');
   isFrozen: boolean = false;
@@ -181,6 +185,7 @@ export class PaymentHistory {
   die(worker: number): boolean {
     this.#abandoned = this.#abandoned.filter((task) => task.worker !== worker % 2);
     for (const { run } of this.payments) if (run.task?.worker === worker % 2) run.task = null;
+    for (const key of [...this.#remembered.keys()]) if (key.startsWith(`${worker % 2}/`)) this.#remembered.delete(key);
     return true;
   }
 
@@ -262,8 +267,12 @@ export class PaymentHistory {
     return true;
   }
 
+  /** In one transaction with the credentials that nobody has used. */
   cancel(which: number): boolean {
-    this.#moveIntent(which % this.intents.length, 'cancel');
+    const intent = which % this.intents.length;
+    this.#moveIntent(intent, 'cancel');
+    if (this.#intent(intent).status !== 'cancelled' || !this.#rules.revokesOnCancel) return true;
+    for (const one of this.credentials) if (one.intent === intent) this.#changeCredential(one, 'revoke');
     return true;
   }
 
@@ -341,6 +350,9 @@ export class PaymentHistory {
     const open = this.#openPaymentOf(number);
     if (open !== undefined && (intent.status === 'expired' || intent.status === 'cancelled'))
       throw new Error(`${intent.id} is ${intent.status} while its payment is ${open.status}`);
+    const isLive = ({ status }: Credential) => status === 'requested' || status === 'minted';
+    if (intent.status === 'cancelled' && this.credentials.some((one) => one.intent === number && isLive(one)))
+      throw new Error(`${intent.id} is cancelled, and a credential of it lives on`);
     const usable = this.credentials.filter(
       (one) => one.intent === number && one.status === 'minted' && one.isOutside && !isPastExpiry(one, this.real),
     );
@@ -357,19 +369,20 @@ export class PaymentHistory {
   }
 
   #taskFor(payment: Payment, dice: number): Task | null {
-    const steps = this.#nextActivity(payment);
-    return steps === undefined ? null : { steps, worker: dice % 2, isOver: false };
+    const worker = dice % 2;
+    const steps = this.#nextActivity(payment, worker);
+    return steps === undefined ? null : { steps, worker, isOver: false };
   }
 
   /** As the workflow has it: steps by the row, the call once, and then what is due. */
-  #nextActivity(payment: Payment): Steps | undefined {
+  #nextActivity(payment: Payment, worker: number): Steps | undefined {
     const { status, run } = payment;
     const { dueInMs } = mppPaymentFacts(payment, { business: this.business, real: this.real });
     if (status === 'requested') return this.#request(payment);
     if (status === 'challenged') return this.#allow(payment);
-    if (status === 'allowed') return this.#mint(payment);
+    if (status === 'allowed') return this.#mint(payment, worker);
     if (status === 'minted' || (status === 'presenting' && !run.hasMarked)) return this.#mark(payment, run);
-    if (status === 'presenting' && run.maySend) return this.#send(payment, run);
+    if (status === 'presenting' && run.maySend) return this.#send(payment, run, worker);
     if (dueInMs.answer !== undefined && dueInMs.answer <= 0) return this.#endPresentation(payment);
     if (settlementOf(payment) !== undefined) return this.#recordCharge(payment);
     if (dueInMs.silence !== undefined && dueInMs.silence <= 0) return this.#endSilence(payment);
@@ -393,10 +406,21 @@ export class PaymentHistory {
     return challengeFits(intent, payment.cents, payment.challengeExpires, this.real);
   }
 
-  *#mint(payment: Payment): Steps {
+  *#mint(payment: Payment, worker: number): Steps {
     if (payment.status !== 'allowed') return;
     const isMinted = yield* this.#mintCredential(payment);
     this.#change(payment, isMinted ? 'mint' : 'refuse', isMinted ? 'mint' : 'refuse');
+    const { credential } = payment;
+    if (!isMinted || credential === null) return;
+    this.#remembered.set(`${worker}/${credential.id}`, new Date(this.real.getTime() + sendWithinMs));
+  }
+
+  /** Once, by the worker that minted it. */
+  #takeRemembered(worker: number, { credential }: Payment): boolean {
+    const key = `${worker}/${credential?.id}`;
+    const until = this.#remembered.get(key);
+    this.#remembered.delete(key);
+    return until !== undefined && until > this.real;
   }
 
   /** Reserved, minted at the processor, committed: three steps, each safe to repeat. */
@@ -426,18 +450,23 @@ export class PaymentHistory {
     run.maySend = this.#rules.isOwnCall(payment, cause);
   }
 
-  *#send(payment: Payment, run: Run): Steps {
+  *#send(payment: Payment, run: Run, worker: number): Steps {
     const cause = causeOf(payment, run);
     run.maySend = false; // One attempt, whatever becomes of it.
     yield;
     if (!this.#rules.maySend(payment, cause, this.real)) return;
-    const isMinted = payment.challengeExpires > this.real && (yield* this.#mintCredential(payment));
+    const isRemembered = this.#takeRemembered(worker, payment);
+    if (isRemembered) yield; // Its worker may stop here for any time.
+    const isMinted = isRemembered || (payment.challengeExpires > this.real && (yield* this.#mintCredential(payment)));
     const { credential } = payment;
-    if (!isMinted || credential === null) {
+    const isAlive = credential?.status === 'minted' && !isPastExpiry(credential, this.real);
+    if (!isMinted || credential === null || (this.#rules.looksAgain && !isAlive)) {
       if (this.#rules.maySend(payment, cause, this.real)) this.#change(payment, 'withhold', 'refuse');
       return;
     }
     if (!this.#rules.maySend(payment, cause, this.real) || this.real >= (payment.sendUntil ?? this.real)) return;
+    if (!isAlive) throw new Error(`${payment.id} sends ${credential.id}, which is ${credential.status} or has expired`);
+    if (isRemembered) this.sentFromMemory++;
     if (this.#rules.marksBeforeSend) payment.sentAt = this.real;
     const dice = yield;
     if (dice % 16 === 0) {
@@ -504,6 +533,7 @@ export class PaymentHistory {
     const isUsed = credential.isAuthorized;
     const isVouchedFor = credential.status === 'consumed' || payment?.chargeOutcome === 'approved';
     const isExpired = !isVouchedFor && isPastExpiry(credential, this.real);
+    const isRevoked = credential.status === 'revoked' && payment?.chargeOutcome !== 'approved';
     const isPayable = this.#whyUnpayable(intent) === undefined && !this.#isKeptFrom(credential);
     const decision = decideCharge(this.#rules.decide, {
       intent: isPayable ? this.#intent(intent) : undefined,
@@ -512,17 +542,18 @@ export class PaymentHistory {
         intentId: this.#intent(intent).id,
         isUsed,
         isExpired,
+        isRevoked,
         merchantId: 'm',
         ceilingCents: credential.ceilingCents,
       },
       ...{ cents, at: this.business, isFrozen: this.isFrozen },
     });
     const isApproved = decision.outcome !== 'declined';
-    const isAsAgreed = !isUsed && !isExpired && cents <= credential.ceilingCents && !this.isFrozen;
+    const isAsAgreed = !isUsed && !isExpired && !isRevoked && cents <= credential.ceilingCents && !this.isFrozen;
     if (!isApproved && isAsAgreed && payment !== null && this.#openPaymentOf(intent) === payment)
       throw new Error(`${payment.id} is ${payment.status}, and its charge was declined: ${decision.rule}`);
     const charge = isApproved ? this.#book(credential, decision.candidate?.transactionId, cents) : null;
-    if (isUsed || isExpired) {
+    if (isUsed || isExpired || isRevoked) {
       if (charge !== null) throw new Error(`${credential.id} was charged ${isUsed ? 'twice' : 'after its end'}`);
       return; // Nothing is written to its record.
     }

@@ -29,6 +29,9 @@ export type Rules = {
   /** The guard of the step that sends. */
   readonly maySend: (payment: Payment, cause: string, now: Date) => boolean;
   readonly marksBeforeSend: boolean;
+  /** The step that sends looks at the credential that its worker remembers. */
+  readonly looksAgain: boolean;
+  readonly revokesOnCancel: boolean;
   readonly moveIntent: typeof moveIntent;
   readonly whyUnpayable: typeof whyUnpayable;
   readonly takesReceipt: typeof takesReceipt;
@@ -45,6 +48,8 @@ export const productRules: Rules = {
   isOwnCall: ({ sendCause }, cause) => sendCause === cause,
   maySend: ({ status, sendCause, sentAt }, cause) => status === 'presenting' && sendCause === cause && sentAt === null,
   marksBeforeSend: true,
+  looksAgain: true,
+  revokesOnCancel: true,
   moveIntent,
   whyUnpayable,
   takesReceipt,
@@ -107,6 +112,8 @@ export const faults: Readonly<Record<string, Partial<Rules>>> = {
     maySend: ({ status }) => status === 'presenting',
   },
   'the send is noted after the credential has left': { marksBeforeSend: false },
+  'a remembered credential is sent without a look at its state': { looksAgain: false },
+  'a cancelled intent leaves its credentials to the agent': { revokesOnCancel: false },
   'an unknown payment does not keep its intent': {
     isOpen: (status) => status !== 'unknown' && openMppPaymentStatuses.includes(status),
   },
