@@ -63,11 +63,15 @@ const now = `
 const lastRow = z.object({ through: z.int() });
 const lastSealed = 'select coalesce(max(sequence), 0) as through from journal_seals where owner_id = $1';
 
+/** By their index for each journal: a join would read the entries of all owners where it takes many journals. */
+const entriesOfJournal = (id: string): string =>
+  `lateral (select account, amount_cents from ledger_entries where journal_id = ${id} offset 0)`;
+
 /** Sums the entries before the instant: its cost grows with what the book was then. */
 const upTo = `
   select e.account, -sum(least(e.amount_cents, 0))::bigint as "debitedCents",
     sum(greatest(e.amount_cents, 0))::bigint as "creditedCents"
-  from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
+  from journal_seals s, ${entriesOfJournal('s.journal_id')} e
   where s.owner_id = $1 and s.sequence <= $2
   group by e.account order by e.account`;
 
@@ -79,7 +83,7 @@ const nowWithout = `
     select account, debited_cents, credited_cents from contra_totals where owner_id = $1
     union all
     select e.account, least(e.amount_cents, 0), -greatest(e.amount_cents, 0)
-    from journal_seals s join ledger_entries e on e.journal_id = s.journal_id
+    from journal_seals s, ${entriesOfJournal('s.journal_id')} e
     where s.owner_id = $1 and s.sequence > $2
     union all
     select e.account, least(e.amount_cents, 0), -greatest(e.amount_cents, 0)
