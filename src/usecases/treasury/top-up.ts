@@ -4,6 +4,7 @@
  * @module
  */
 import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
 import type { EnsureCustomer, Parties } from '../../domains/parties/customers/customer.routes.ts';
 import type { FundingView } from '../../domains/treasury/funding/funding.queries.ts';
 import type { TopUp } from '../../domains/treasury/funding/funding.routes.ts';
@@ -11,6 +12,7 @@ import type { FundWallet } from '../../domains/treasury/funding/funding.service.
 import { findDefaultWalletId } from '../../domains/treasury/wallets/wallet.queries.ts';
 import type { Written } from '../../http/atomic.ts';
 import type { Call } from '../../http/caller.ts';
+import type { Id } from '../../kernel/ids.ts';
 
 type Deps = {
   readonly database: Database;
@@ -21,10 +23,13 @@ type Deps = {
 export const topUp =
   ({ database, ensureCustomer, fundWallet }: Deps) =>
   async (call: Call, order: TopUp, parties: Parties): Promise<Written<FundingView>> => {
+    const fund = (walletId: Id<'wallet'>, tx?: Tx) => fundWallet(call, { ...order, walletId }, 'body.walletId', tx);
     const walletId = order.walletId ?? (await findDefaultWalletId(database.read(), order.ownerId));
-    if (walletId !== null) return fundWallet(call, { ...order, walletId }, 'body.walletId');
-    return database.write(async (tx) => {
+    if (walletId !== null) return fund(walletId);
+    // Only who makes the customer funds in this transaction, and so waits for nobody's locks in it.
+    const first = await database.write(async (tx) => {
       const made = await ensureCustomer(tx, call.cause, parties);
-      return fundWallet(call, { ...order, walletId: made.walletId }, 'body.walletId', tx);
+      return made.isNew ? await fund(made.walletId, tx) : made.walletId;
     });
+    return typeof first === 'string' ? fund(first) : first;
   };
