@@ -4,14 +4,9 @@
  * @module
  */
 import { assert } from '../../../kernel/assert.ts';
+import { addDays, type CalendarDate, calendarDate } from '../../../kernel/calendar-date.ts';
 import { minute, second } from '../../../kernel/instant.ts';
-import {
-  addDays,
-  businessDayFrom,
-  businessDaysAfter,
-  type CalendarDate,
-  calendarDate,
-} from './target-calendar.rules.ts';
+import { businessDayFrom, businessDaysAfter } from './target-calendar.rules.ts';
 
 /** Of the day in Berlin, `HH:MM`. */
 export type LocalTime = `${number}:${number}`;

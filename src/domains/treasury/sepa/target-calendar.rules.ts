@@ -4,31 +4,7 @@
  * @module
  */
 import { assert } from '../../../kernel/assert.ts';
-import { day } from '../../../kernel/instant.ts';
-
-declare const calendarDateBrand: unique symbol;
-/** `2026-11-21`: a day without a time and without a zone. */
-export type CalendarDate = string & { readonly [calendarDateBrand]: true };
-
-const dateForm = /^[1-9]\d{3}-\d{2}-\d{2}$/;
-
-/** A day that exists, of the years 1583 (the first whole year of the Gregorian calendar) to 9999; otherwise undefined. */
-export function calendarDateOf(text: string): CalendarDate | undefined {
-  const exists = dateForm.test(text) && text >= '1583' && dateOf(Date.parse(`${text}T00:00:00Z`)) === text;
-  return exists ? (text as CalendarDate) : undefined;
-}
-
-export function calendarDate(text: string): CalendarDate {
-  const date = calendarDateOf(text);
-  assert(date !== undefined, `no day of the calendar: ${text}`);
-  return date;
-}
-
-export const addDays = (date: CalendarDate, days: number): CalendarDate =>
-  calendarDate(dateOf(midnight(date) + days * day));
-
-const midnight = (date: CalendarDate): number => Date.parse(`${date}T00:00:00Z`);
-const dateOf = (ms: number): string => (Number.isNaN(ms) ? '' : new Date(ms).toISOString().slice(0, 10));
+import { addDays, type CalendarDate, calendarDate, weekdayOf } from '../../../kernel/calendar-date.ts';
 
 /** In ascending order. */
 export function closingDays(year: number): readonly CalendarDate[] {
@@ -44,7 +20,7 @@ export function closingDays(year: number): readonly CalendarDate[] {
 }
 
 export function isBusinessDay(date: CalendarDate): boolean {
-  const weekday = new Date(midnight(date)).getUTCDay();
+  const weekday = weekdayOf(date);
   return weekday !== 0 && weekday !== 6 && !closingDays(Number(date.slice(0, 4))).includes(date);
 }
 

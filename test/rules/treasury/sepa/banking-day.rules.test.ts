@@ -7,7 +7,8 @@ import {
   instantInBerlin,
   type LocalTime,
 } from '../../../../src/domains/treasury/sepa/banking-day.rules.ts';
-import { calendarDate, isBusinessDay } from '../../../../src/domains/treasury/sepa/target-calendar.rules.ts';
+import { isBusinessDay } from '../../../../src/domains/treasury/sepa/target-calendar.rules.ts';
+import { calendarDate } from '../../../../src/kernel/calendar-date.ts';
 
 describe('the clock in Berlin', () => {
   test.each([

@@ -2,15 +2,13 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
-  addDays,
   businessDayFrom,
   businessDaysAfter,
-  calendarDate,
-  calendarDateOf,
   closingDays,
   easterSunday,
   isBusinessDay,
 } from '../../../../src/domains/treasury/sepa/target-calendar.rules.ts';
+import { addDays, calendarDate, calendarDateOf } from '../../../../src/kernel/calendar-date.ts';
 import { ecbClosingDays } from './ecb-closing-days.ts';
 
 const years = Object.entries(ecbClosingDays);
