@@ -6,6 +6,7 @@
 import type { MppPaymentRow } from '../../src/domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { parseResolution } from '../../src/domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { mppPaymentOf } from '../../src/domains/payments/mpp-payments/mpp-payment.queries.ts';
+import { waitsForCharge } from '../../src/domains/payments/mpp-payments/mpp-payment.rules.ts';
 import { mppPaymentState } from '../../src/domains/payments/mpp-payments/mpp-payment.state.ts';
 import { DomainError } from '../../src/kernel/errors.ts';
 import { newId } from '../../src/kernel/ids.ts';
@@ -32,8 +33,11 @@ type Step = (paymentId: string) => Promise<Readonly<MppPaymentRow>>;
 
 export const mppPaymentActivities = (deps: Deps) => {
   const { database, clock } = deps;
-  const stateOf = async (row: Readonly<MppPaymentRow>): Promise<PaymentState> =>
-    mppPaymentState(row, { business: await clock.now(), real: new Date() });
+  /** Only what waits for a charge needs business time. */
+  const stateOf = async (row: Readonly<MppPaymentRow>): Promise<PaymentState> => {
+    const real = new Date();
+    return mppPaymentState(row, { business: waitsForCharge(row.status) ? await clock.now() : real, real });
+  };
   const step = (run: Step) => refusing(async (id: string): Promise<PaymentState> => stateOf(await run(id)));
   const mark = markPresentation(deps);
   const memory = { ...deps, mintedCredentials: mintedCredentials() };

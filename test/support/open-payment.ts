@@ -99,7 +99,7 @@ export async function take(world: World, id: string, ...commands: readonly MppPa
         const expected = moveMppPayment(status, command, false);
         if (expected.outcome !== 'moved' || moved.status !== expected.next)
           throw new Error(`${id} does not take ${command}: it is ${status}`);
-        if (command === 'present') await markSent(tx, row, { cause: own, real });
+        if (command === 'present') await markSent(tx, moved, { cause: own, real });
       });
     }
   });

@@ -151,13 +151,14 @@ begin
         updated_at = (v_message ->> 'at')::timestamptz
       where id = v_token ->> 'id' and status = v_token ->> 'from' and authorized_at is null;
     if not found then perform stale('credential'); end if;
-    -- The payment that minted it: its workflow run records the charge, and is opened again where it had ended.
+    /* The payment that minted it: its workflow run records the charge, and is opened again where it had ended. While the
+       credential is being presented the run needs no wake: its step reads the charge when the merchant has answered. */
     update mpp_payments set charge_source = 'network', transaction_id = v_message ->> 'transactionId',
         charge_outcome = case p -> 'decision' ->> 'outcome' when 'declined' then 'declined' else 'approved' end,
         charge_code = v_token ->> 'code', charge_reason = v_token ->> 'reason',
         updated_at = (v_message ->> 'at')::timestamptz
       where credential_id = v_token ->> 'id' and charge_outcome is distinct from 'approved'
-      returning 'mpp-payment/' || id into v_run;
+      returning 'mpp-payment/' || id, status into v_run, v_from;
     -- A payment that a receipt, a verification or an operator settled: now the network has said so too.
     if v_run is null and p -> 'decision' ->> 'outcome' <> 'declined' then
       update mpp_payments set charge_source = 'network', updated_at = (v_message ->> 'at')::timestamptz
@@ -165,7 +166,7 @@ begin
     end if;
     update workflow_runs set is_open = true, wanted_wake = true, due_at = (v_message ->> 'at')::timestamptz,
         started_epoch = case when is_open then started_epoch end
-      where id = v_run;
+      where id = v_run and v_from <> 'presenting';
     if v_token ->> 'status' <> v_token ->> 'from' then
       insert into transitions values ('mpp_credential', v_token ->> 'id', v_message ->> 'causeId', v_token ->> 'from',
         v_token ->> 'status', (v_message ->> 'at')::timestamptz);

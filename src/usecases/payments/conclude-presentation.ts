@@ -19,6 +19,7 @@ import {
 import {
   bodyContext,
   changeMppPayment,
+  changeMppPaymentAtOnce,
   type KeptReceipt,
   keepMerchantAnswer,
   lockMppPaymentWithIntent,
@@ -41,25 +42,39 @@ export type Presented = { readonly answer: PresentedAnswer; readonly challengeId
 export async function recordAnswer(deps: StepDeps, row: Row, { answer, challengeId }: Presented): Promise<Row> {
   if (answer.outcome === 'answered') {
     const receipt = receiptOf(answer, challengeId);
-    const sealed = await seal(deps, row.id, answer, receipt);
+    const [sealed, found, cause] = await Promise.all([
+      seal(deps, row.id, answer, receipt),
+      mppPaymentOf(deps.database.read(), row.id),
+      causeOfStep(deps, row, 'answer'),
+    ]);
     const says = merchantSays(answer.status, receipt?.receipt != null);
-    const cause = await causeOfStep(deps, row, 'answer');
+    const settled = await settleAtOnce(deps, found, sealed, cause);
+    if (settled !== undefined) return settled;
     return deps.database.write(async (tx) => {
       const locked = await lockMppPaymentWithIntent(tx, row);
-      const real = new Date();
-      keepMerchantAnswer(tx, locked, sealed, { cause, real });
-      return conclude(tx, locked, says, cause, real);
+      return conclude(tx, locked, says, { cause, real: new Date(), answer: sealed });
     });
   }
   const cause = await causeOfStep(deps, row, 'no_answer');
   return deps.database.write(async (tx) => {
     const locked = await lockMppPaymentWithIntent(tx, row);
     const real = new Date();
-    if (answer.outcome === 'no_answer') return conclude(tx, locked, 'nothing', cause, real);
+    if (answer.outcome === 'no_answer') return conclude(tx, locked, 'nothing', { cause, real });
     const why = refusal(answer.reason, unsentInWords[answer.reason]);
     // Nothing has left Bursar, so no one can have charged.
     return changeMppPayment(tx, locked, 'withhold', why, cause, { real });
   });
+}
+
+/** Mostly the network has approved the charge before the merchant answers: then one statement settles the payment. */
+async function settleAtOnce(
+  { database }: StepDeps,
+  row: Row,
+  answer: MerchantAnswer,
+  cause: Cause,
+): Promise<Row | undefined> {
+  if (row.status !== 'presenting' || row.chargeOutcome !== 'approved') return undefined;
+  return changeMppPaymentAtOnce(database.read(), row, 'pay', {}, cause, { real: new Date(), answer });
 }
 
 const unsentInWords = {
@@ -97,31 +112,34 @@ function keptReceipt(raw: string, challengeId: string): KeptReceipt | undefined 
   return jsonOf(raw) === undefined ? { raw, receipt: null } : undefined;
 }
 
-async function conclude(
-  tx: Tx,
-  row: MppPaymentRow,
-  says: MerchantSays,
-  cause: Cause,
-  real: Date,
-): Promise<MppPaymentRow> {
+/** `answer`: as it is kept; undefined where none came. */
+type Conclusion = { readonly cause: Cause; readonly real: Date; readonly answer?: MerchantAnswer };
+
+async function conclude(tx: Tx, row: Row, says: MerchantSays, conclusion: Conclusion): Promise<Row> {
   const chargeOutcome = row.chargeOutcome ?? null;
-  if (says === 'receipted' && chargeOutcome === null) return settleByReceipt(tx, row, cause, real);
+  const { cause, ...options } = conclusion;
+  if (says === 'receipted' && chargeOutcome === null) {
+    return takesReceipt({ status: row.status, chargeOutcome })
+      ? settleByReceipt(tx, row, conclusion)
+      : keepMerchantAnswer(tx, row, cause, options);
+  }
   const command = commandAfterAnswer(chargeOutcome, says);
-  return changeMppPayment(tx, row, command, await reasonOf(tx, row, command), cause, { real });
+  const merchantStatus = row.merchantStatus ?? options.answer?.merchantStatus ?? null;
+  const reason = await reasonOf(tx, { ...row, merchantStatus }, command);
+  return changeMppPayment(tx, row, command, reason, cause, options);
 }
 
 /** The network has not asked yet. Its charge is linked to the transaction when it comes. */
-async function settleByReceipt(tx: Tx, row: MppPaymentRow, cause: Cause, real: Date): Promise<MppPaymentRow> {
-  if (!takesReceipt({ status: row.status, chargeOutcome: row.chargeOutcome ?? null })) return row;
+async function settleByReceipt(tx: Tx, row: Row, { cause, ...options }: Conclusion): Promise<Row> {
   const { amountCents = null, credentialId } = row;
   const paid = { id: newId('transaction'), credentialId, amountCents };
   const transactionId = await completePaidIntent(tx, await lockIntent(tx, row.intentId), paid, cause);
   const change = { chargeOutcome: 'approved', chargeSource: 'receipt', transactionId } as const;
-  return changeMppPayment(tx, row, 'pay', change, cause, { real });
+  return changeMppPayment(tx, row, 'pay', change, cause, options);
 }
 
 /** The charge says why it was declined; without a charge it was the merchant, or the network could not be heard. */
-async function reasonOf(tx: Tx, row: MppPaymentRow, command: ReturnType<typeof commandAfterAnswer>) {
+async function reasonOf(tx: Tx, row: Row, command: ReturnType<typeof commandAfterAnswer>) {
   if (command === 'lose') {
     const outcomeReason = await whyUnheard(tx);
     return outcomeReason === undefined ? {} : { outcomeCode: 'network_unheard', outcomeReason };
@@ -156,7 +174,7 @@ export const endPresentation =
       const real = new Date();
       const dueAt = answerDueAt({ sentAt: locked.sentAt ?? null, sendUntil: locked.sendUntil ?? null });
       if (locked.status !== 'presenting' || dueAt === null || dueAt > real.getTime()) return locked;
-      if (locked.sentAt != null) return conclude(tx, locked, 'nothing', cause, real);
+      if (locked.sentAt != null) return conclude(tx, locked, 'nothing', { cause, real });
       const why = refusal('not_sent', 'the credential was not sent in time');
       return changeMppPayment(tx, locked, 'withhold', why, cause, { real });
     });

@@ -29,11 +29,13 @@ export async function merchantBehind(
   tx: Tx,
   { recipient, jwk }: { readonly recipient: string | undefined; readonly jwk: EncryptionJwk },
 ): Promise<MerchantReading> {
-  const held = await holderOfKey(tx, jwk);
+  const [held, named] = await Promise.all([
+    holderOfKey(tx, jwk),
+    recipient === undefined ? null : merchantNamed(tx, recipient),
+  ]);
   if (held?.isUsable === false)
     return { ok: false, reason: `merchant ${held.merchant.id} has replaced the encryption key` };
   const merchant = held?.merchant ?? null;
-  const named = recipient === undefined ? null : await merchantNamed(tx, recipient);
   if (named === null || named.id === merchant?.id) return { ok: true, merchant };
   return { ok: false, reason: `the recipient is merchant ${named.id}, and the encryption key is not that merchant’s` };
 }

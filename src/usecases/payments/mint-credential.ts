@@ -33,7 +33,7 @@ import {
   refuseMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
 import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
-import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
+import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
 import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
 import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
@@ -91,9 +91,12 @@ export const mintReserved =
   async (order: CredentialOrder, row: MppCredentialRow, cause: Cause, alongside?: Alongside): Promise<MintResult> => {
     const key = await encryptionKeyOf(deps, row, order);
     if (!key.ok) return refuse(deps, row.id, refused('challenge_key', key.reason), cause);
-    const payee = await payeeFor(deps.database.read(), { row, order, jwk: key.jwk });
+    const [payee, card] = await Promise.all([
+      payeeFor(deps.database.read(), { row, order, jwk: key.jwk }),
+      cardOnRecord(deps.database.read(), row.cardId),
+    ]);
     if (!payee.ok) return refuse(deps, row.id, payee, cause);
-    return mintFor(deps, { row, order, jwk: key.jwk, payee: payee.payee, alongside }, cause);
+    return mintFor(deps, { row, order, jwk: key.jwk, payee: payee.payee, card, alongside }, cause);
   };
 
 const refusal = ({ code, reason }: Refused): MintResult => ({ outcome: 'refused', code, reason });
@@ -133,7 +136,11 @@ async function encryptionKeyOf(
 }
 
 type KnownKey = { readonly row: MppCredentialRow; readonly order: CredentialOrder; readonly jwk: EncryptionJwk };
-type Minting = KnownKey & { readonly payee: ProtectedPayee; readonly alongside: Alongside | undefined };
+type Minting = KnownKey & {
+  readonly payee: ProtectedPayee;
+  readonly card: CardOnRecord;
+  readonly alongside: Alongside | undefined;
+};
 
 /** With the key it is certain who the merchant is, so its protection rules are applied again. */
 async function payeeFor(
@@ -149,9 +156,8 @@ async function payeeFor(
   return forbidden === undefined ? { ok: true, payee } : refused('protect_rule', forbidden.reason);
 }
 
-async function mintFor(deps: MintDeps, { row, order, jwk, payee, alongside }: Minting, cause: Cause) {
+async function mintFor(deps: MintDeps, { row, order, jwk, payee, card, alongside }: Minting, cause: Cause) {
   const { database, cardProcessor, vault } = deps;
-  const card = await cardOnRecord(database.read(), row.cardId);
   const minted = await cardProcessor.mintPaymentToken({
     cardRef: card.cardRef,
     merchantId: merchantOf(row),
@@ -204,7 +210,7 @@ async function commit(
   cause: Cause,
 ): Promise<MppCredentialRow> {
   await lockSpending(tx, agentId);
-  const intent = await lockIntent(tx, intentId);
+  const intent = await lockedIntent(tx, intentId);
   const row = await lockMppCredential(tx, id);
   const now = new Date();
   if (isPastExpiry(row, now)) return expireMppCredential(tx, row, causeOfStep(cause, id, 'expire'), now);

@@ -51,7 +51,7 @@ export const obtainCredential = (deps: Deps) => {
     const row = await mppPaymentOf(deps.database.read(), paymentId);
     if (!['requested', 'challenged', 'allowed'].includes(row.status)) return row;
     const asked = row.status === 'requested' ? await request(row) : await keptChallenge(deps, row);
-    const causeOf = await causesOf(deps, row);
+    const causeOf = await causesOf(deps, row); // After the request, which may take seconds.
     if ('refused' in asked) return refuse(deps, row, asked.refused, causeOf);
     const allowed = row.status === 'allowed' ? undefined : await allow(row, asked, causeOf);
     if (allowed !== undefined && 'refused' in allowed) return refuse(deps, row, allowed.refused, causeOf, asked.change);
@@ -96,10 +96,10 @@ const allowPayment = (deps: Deps) => {
       if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
       const locked = await lockMppPayment(tx, row.id);
       const real = new Date();
-      await changeMppPayment(tx, locked, 'challenge', change, causeOf('challenge'), { real });
-      await changeMppPayment(tx, locked, 'allow', {}, causeOf('allow'), { real });
+      const challenged = await changeMppPayment(tx, locked, 'challenge', change, causeOf('challenge'), { real });
+      const allowed = await changeMppPayment(tx, challenged, 'allow', {}, causeOf('allow'), { real });
       // Another attempt has gone further meanwhile, or has ended the payment: this one reserves nothing.
-      if (locked.status !== 'allowed') throw new DomainError('conflict', `payment ${row.id} is ${locked.status}`);
+      if (allowed.status !== 'allowed') throw new DomainError('conflict', `payment ${row.id} is ${allowed.status}`);
       return { order, credential: reserved.row };
     });
 };
@@ -116,8 +116,11 @@ const refuse = (
     const locked = await lockMppPaymentWithIntent(tx, row);
     const real = new Date();
     const why = await withOwnClock(tx, given);
-    if (asked !== undefined) await changeMppPayment(tx, locked, 'challenge', asked, causeOf('challenge'), { real });
-    return changeMppPayment(tx, locked, 'refuse', why, causeOf('refuse'), { real });
+    const challenged =
+      asked === undefined
+        ? locked
+        : await changeMppPayment(tx, locked, 'challenge', asked, causeOf('challenge'), { real });
+    return changeMppPayment(tx, challenged, 'refuse', why, causeOf('refuse'), { real });
   });
 
 const forItsTime: readonly string[] = ['no_challenge', 'challenge_expired', 'expired'];

@@ -13,10 +13,9 @@ import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outco
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import { openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
-import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
-import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
-import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { refuseUnpayable } from '../../domains/spending/intents/intent.state.service.ts';
 import { refuseClosedWindow } from '../../domains/spending/intents/windows/window.now.service.ts';
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
@@ -102,17 +101,21 @@ function withPaymentId(error: unknown, id: string): unknown {
 
 type Ids = { readonly id: Id<'mppPayment'>; readonly credentialId: Id<'mppCredential'> };
 
-async function begin(tx: Tx, ids: Ids, { url, intentId, cardId }: PayOrder, call: Call): Promise<MppPaymentRow> {
-  const known = await findMppPayment(tx, ids.id);
+async function begin(
+  tx: Tx,
+  ids: Ids,
+  { url, intentId, cardId }: PayOrder,
+  call: Call,
+): Promise<Readonly<MppPaymentRow>> {
+  const known = call.idempotencyKey === undefined ? null : await findMppPayment(tx, ids.id);
   if (known !== null) return known; // This very request began it.
-  const found = mayReach(ownOf(call), 'intent', intentId, await findIntent(tx, intentId));
-  await lockSpending(tx, found.agentId);
-  const intent = await lockIntent(tx, intentId);
+  mayReach(ownOf(call), 'intent', intentId, await lockSpendingForIntent(tx, intentId));
+  const intent = await lockedIntent(tx, intentId);
   await refuse(tx, intent, cardId, call.cause.at);
   return openMppPayment(tx, { ...ids, intent, url }, inRunOf(call.cause, intent));
 }
 
-async function refuse(tx: Tx, intent: IntentRow, cardId: string, at: Date): Promise<void> {
+async function refuse(tx: Tx, intent: Readonly<IntentRow>, cardId: string, at: Date): Promise<void> {
   await refuseOpenPayment(tx, intent.id);
   refuseUnpayable(intent, at);
   if (intent.cardId !== cardId)

@@ -15,10 +15,12 @@ import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.qu
 import { sendWithinMs } from '../../domains/payments/mpp-payments/mpp-payment.rules.ts';
 import {
   changeMppPayment,
+  changeMppPaymentAtOnce,
   lockMppPayment,
   lockMppPaymentWithIntent,
   markSent,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import type { Cause } from '../../platform/cause.ts';
 import { recordAnswer } from './conclude-presentation.ts';
 import { type MintDeps, mintCredential } from './mint-credential.ts';
 import type { MintedCredential, MintedCredentials } from './minted-credentials.ts';
@@ -42,13 +44,15 @@ type Deps = StepDeps & MintDeps & PaidResourceDeps & { readonly mintedCredential
 export const markPresentation =
   ({ database, clock }: StepDeps) =>
   async (paymentId: string, sendCause: string): Promise<{ readonly row: Row; readonly mayHaveSent: boolean }> => {
-    const at = await clock.now();
-    const row = await database.write(async (tx) => {
-      const locked = await lockMppPayment(tx, paymentId);
-      const real = new Date();
-      const marks = { sendCause, sendUntil: new Date(real.getTime() + sendWithinMs), presentedAt: at };
-      return changeMppPayment(tx, locked, 'present', marks, causeAt(locked, 'present', at), { real });
-    });
+    const [at, found] = await Promise.all([clock.now(), mppPaymentOf(database.read(), paymentId)]);
+    const real = new Date();
+    const marks = { sendCause, sendUntil: new Date(real.getTime() + sendWithinMs), presentedAt: at };
+    const cause = causeAt(found, 'present', at);
+    const row =
+      (await changeMppPaymentAtOnce(database.read(), found, 'present', marks, cause, { real })) ??
+      (await database.write(async (tx) =>
+        changeMppPayment(tx, await lockMppPayment(tx, paymentId), 'present', marks, cause, { real }),
+      ));
     return { row, mayHaveSent: row.sendCause !== sendCause };
   };
 
@@ -67,10 +71,13 @@ export const presentCredential = (deps: Deps) => {
     const minted = deps.mintedCredentials.take(row.credentialId) ?? (await mintAnew(row));
     if (!('header' in minted)) return notSent(deps, row, sendCause, minted);
     // Before the claim: a signer that cannot be had must not leave an unknown outcome.
-    const signer = await deps.signerOf(row.agentId);
-    const claimed = await claimSend(deps, row, sendCause, minted);
-    if (claimed === 'moved') return mppPaymentOf(deps.database.read(), paymentId);
-    if (claimed !== 'claimed') return notSent(deps, row, sendCause, claimed);
+    const [signer, why, cause] = await Promise.all([
+      deps.signerOf(row.agentId),
+      whyUnusable(deps.database.read(), minted),
+      causeOfStep(deps, row, 'send'),
+    ]);
+    if (why !== undefined) return notSent(deps, row, sendCause, why);
+    if (!(await claimSend(deps, row, sendCause, cause))) return mppPaymentOf(deps.database.read(), paymentId);
     const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header: minted.header, signer });
     return recordAnswer(deps, row, { answer, challengeId: minted.row.challengeId });
   };
@@ -79,24 +86,22 @@ export const presentCredential = (deps: Deps) => {
 const maySend = (row: Row, sendCause: string): boolean =>
   row.status === 'presenting' && row.sendCause === sendCause && row.sentAt == null;
 
-/** `moved`: this step must not send; its time is over, or the row has moved. */
-async function claimSend(
-  deps: Deps,
-  row: Row,
-  sendCause: string,
-  minted: MintedCredential,
-): Promise<'claimed' | 'moved' | Refusal> {
-  const cause = await causeOfStep(deps, row, 'send');
-  return deps.database.write(async (tx) => {
-    const why = await whyUnusable(tx, minted);
-    const locked = await lockMppPayment(tx, row.id);
+/**
+ * Committed before the credential leaves. False where this step must not send: its time is over, or the row has moved.
+ * One that was changed since it was read, by a charge, is read again.
+ */
+async function claimSend({ database }: Deps, row: Row, sendCause: string, cause: Cause): Promise<boolean> {
+  let found = row;
+  for (let attempt = 0; attempt < mostClaims; attempt++) {
     const real = new Date();
-    if (!maySend(locked, sendCause) || locked.sendUntil == null || locked.sendUntil <= real) return 'moved';
-    if (why !== undefined) return why;
-    await markSent(tx, locked, { cause, real });
-    return 'claimed';
-  });
+    if (!maySend(found, sendCause) || found.sendUntil == null || found.sendUntil <= real) return false;
+    if ((await markSent(database.read(), found, { cause, real })) !== undefined) return true;
+    found = await mppPaymentOf(database.read(), row.id);
+  }
+  return false;
 }
+
+const mostClaims = 3;
 
 /** It was minted a moment ago, and may have ended since, or the owner may have forbidden its payee. */
 async function whyUnusable(tx: Tx, { row: { id }, payee }: MintedCredential): Promise<Refusal | undefined> {

@@ -12,6 +12,7 @@ import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mp
 import {
   findMppCredential,
   lockLiveCredentialOf,
+  lockMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
 import { isPastExpiry } from '../../domains/payments/mpp-credentials/mpp-credential.rules.ts';
 import {
@@ -19,10 +20,9 @@ import {
   reserveMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
 import { openMppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
-import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
-import { lockIntent } from '../../domains/spending/intents/intent.lock.service.ts';
-import { findIntent } from '../../domains/spending/intents/intent.queries.ts';
+import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { type Cause, inRunOf } from '../../platform/cause.ts';
 import type { EvaluateChallenge } from './evaluate-challenge.ts';
@@ -39,19 +39,17 @@ export type CredentialOrder = {
   readonly origin: string | null;
 };
 
-export type Reservation = { readonly ok: true; readonly row: MppCredentialRow } | Refused;
+export type Reservation = { readonly ok: true; readonly row: Readonly<MppCredentialRow> } | Refused;
 
 /** A repeat finds the row of the first time. */
 export const reserveCredential =
   ({ evaluateChallenge }: { readonly evaluateChallenge: EvaluateChallenge }) =>
   async (tx: Tx, order: CredentialOrder, caller: Cause): Promise<Reservation> => {
     const { credentialId, intentId, paymentId, charge } = order;
-    const found = await findIntent(tx, intentId);
-    if (found === null) throw notFound('intent', intentId);
-    await lockSpending(tx, found.agentId);
+    if ((await lockSpendingForIntent(tx, intentId)) === null) throw notFound('intent', intentId);
     const known = await findMppCredential(tx, credentialId);
     if (known !== null) return { ok: true, row: known };
-    const intent = await lockIntent(tx, intentId);
+    const intent = await lockedIntent(tx, intentId);
     const cause = causeOfStep(inRunOf(caller, intent), credentialId, 'reserve');
     const underWay = await otherPayment(tx, intent, { cause, paymentId });
     if (underWay !== undefined) return refused('intent', underWay);
@@ -69,7 +67,7 @@ export const reserveCredential =
 /** Why another payment of the intent may still be made. A credential past its expiry is marked. */
 async function otherPayment(
   tx: Tx,
-  intent: IntentRow,
+  intent: Readonly<IntentRow>,
   { cause, paymentId }: { readonly cause: Cause; readonly paymentId: string | null },
 ): Promise<string | undefined> {
   const payment = await openMppPaymentOf(tx, intent.id);
@@ -78,7 +76,10 @@ async function otherPayment(
   const live = await lockLiveCredentialOf(tx, intent.id);
   if (live !== null && !isPastExpiry(live, now))
     return `credential ${live.id} of this intent is valid until ${live.expiresAt.toISOString()}`;
-  if (live !== null) await expireMppCredential(tx, live, causeOfStep(cause, live.id, 'expire'), now);
+  if (live !== null) {
+    const expired = await lockMppCredential(tx, live.id);
+    await expireMppCredential(tx, expired, causeOfStep(cause, live.id, 'expire'), now);
+  }
   const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     return `checkout ${checkout.id} of this intent is under way`;

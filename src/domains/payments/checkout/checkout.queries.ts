@@ -1,4 +1,6 @@
 /** Checkout reads, and the view of a checkout for its workflow. No decision is made here. @module */
+import { sql } from 'kysely';
+import { type Given, query } from '../../../db/db.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
 import { CheckoutRow } from './checkout.entity.ts';
@@ -8,9 +10,19 @@ import { type CheckoutDue, type CheckoutFact, checkoutFacts } from './checkout.r
 export const findCheckout = (tx: Tx, id: string): Promise<CheckoutRow | null> =>
   tx.findOne(CheckoutRow, { id: id as CheckoutRow['id'] }, { refresh: true });
 
+const latest = query((from, given: Given<{ intentId: string }>) =>
+  from
+    .selectFrom('checkouts')
+    .select(['id', 'status'])
+    .where('intentId', '=', given('intentId'))
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(sql.lit(1)),
+);
+
 /** The newest checkout of an intent. At most one of an intent is open. */
-export const latestCheckout = (tx: Tx, intentId: string): Promise<CheckoutRow | null> =>
-  tx.findOne(CheckoutRow, { intentId }, { orderBy: { createdAt: 'desc', id: 'desc' }, refresh: true });
+export const latestCheckout = (tx: Tx, intentId: string): Promise<Pick<CheckoutRow, 'id' | 'status'> | null> =>
+  latest.first(tx, { intentId });
 
 export const checkoutView = (row: CheckoutRow): CheckoutView => ({
   checkoutId: row.id,

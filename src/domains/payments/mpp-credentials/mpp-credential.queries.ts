@@ -18,8 +18,13 @@ import {
   isFinalCredential,
 } from './mpp-credential.rules.ts';
 
-export const findMppCredential = (tx: Tx, id: string): Promise<MppCredentialRow | null> =>
-  tx.findOne(MppCredentialRow, { id: id as MppCredentialRow['id'] }, { refresh: true });
+const one = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('mpp_credentials').select(columnsOf(MppCredentialSchema)).where('id', '=', given('id')),
+);
+
+/** To be read: lock the row before changing it. */
+export const findMppCredential = (tx: Tx, id: string): Promise<Readonly<MppCredentialRow> | null> =>
+  one.first(tx, { id });
 
 export async function lockMppCredential(tx: Tx, id: string): Promise<MppCredentialRow> {
   const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
@@ -28,13 +33,20 @@ export async function lockMppCredential(tx: Tx, id: string): Promise<MppCredenti
   return row;
 }
 
+const live = query((from, given: Given<{ intentId: string }>) =>
+  from
+    .selectFrom('mpp_credentials')
+    .select(['id', 'status', 'expiresAt'])
+    .where('intentId', '=', given('intentId'))
+    .where((eb) => eb('status', 'in', [eb.val<CredentialStatus>('requested'), eb.val<CredentialStatus>('minted')]))
+    .forUpdate(),
+);
+
 /** The credential of an intent that is not final by its row, also past its expiry. At most one exists. */
-export const lockLiveCredentialOf = (tx: Tx, intentId: string): Promise<MppCredentialRow | null> =>
-  tx.findOne(
-    MppCredentialRow,
-    { intentId, status: { $in: ['requested', 'minted'] } },
-    { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
-  );
+export const lockLiveCredentialOf = (
+  tx: Tx,
+  intentId: string,
+): Promise<Pick<MppCredentialRow, 'id' | 'status' | 'expiresAt'> | null> => live.first(tx, { intentId });
 
 /** Of several intents, in the order of their ids. */
 export const lockLiveCredentialsOf = (tx: Tx, intentIds: readonly string[]): Promise<MppCredentialRow[]> =>

@@ -21,6 +21,17 @@ export async function mppPaymentOf(tx: Tx, id: string): Promise<Readonly<MppPaym
   return row;
 }
 
+const oneLocked = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('mpp_payments').select(columnsOf(MppPaymentSchema)).where('id', '=', given('id')).forUpdate(),
+);
+
+/** Locked until the transaction ends. */
+export async function lockedMppPayment(tx: Tx, id: string): Promise<Readonly<MppPaymentRow>> {
+  const row = await oneLocked.first(tx, { id });
+  if (row === null) throw notFound('mpp payment', id);
+  return row;
+}
+
 const openOne = query((from, given: Given<{ intentId: string }>) =>
   from
     .selectFrom('mpp_payments')

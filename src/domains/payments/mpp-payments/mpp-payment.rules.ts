@@ -158,6 +158,9 @@ export const givenUpAt = (presentedAt: Date): Date => new Date(presentedAt.getTi
 /** How long a merchant's answer is kept, in real time. */
 export const bodyLivesMs = day;
 
+/** The credential may have been charged, and no one has said so: business time counts until it counts as not paid. */
+export const waitsForCharge = (status: MppPaymentStatus): boolean => status === 'accepted' || status === 'unknown';
+
 /** What the workflow of a payment waits for, in its order. */
 export type MppPaymentFact = 'minted' | 'answered' | 'settled';
 /** `answer`: the merchant's time is up; `charge`: the charge is known and not recorded; `silence`: no one has answered. */
@@ -196,7 +199,7 @@ export function mppPaymentFacts(
     settled: final,
   };
   const answerDue = status === 'presenting' ? answerDueAt(payment) : null;
-  const isSilent = presentedAt !== null && (status === 'accepted' || status === 'unknown');
+  const isSilent = presentedAt !== null && waitsForCharge(status);
   return {
     final,
     reached: (Object.keys(facts) as MppPaymentFact[]).filter((fact) => facts[fact]),

@@ -1,36 +1,22 @@
 /**
- * Writes of machine payments: lock the row, decide by the rules, save, and record transition, event and workflow run,
- * all in the caller's transaction. The only way a payment changes, but for the charge that the network's authorization
- * writes beside it.
+ * Changes of machine payments: decide by the rules, and write the row with transition, event and workflow run. The only
+ * way a payment changes, but for the charge that the network's authorization writes beside it.
  * @module
  */
-import { LockMode } from '@mikro-orm/core';
 import { runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { type Change, recordChanges } from '../../../events/record.ts';
-import { notFound } from '../../../kernel/errors.ts';
+import type { Change } from '../../../events/record.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { hasMoved, recordTransition } from '../../../platform/transitions.ts';
-import {
-  closeWorkflowRun,
-  openWorkflowRun,
-  setWorkflowRunDue,
-  wakeWorkflowRun,
-} from '../../../platform/workflow-runs.ts';
-import {
-  applyToIntent,
-  type IntentRow,
-  keepForPayment,
-  releaseFromPayment,
-  tellOfOpenPayment,
-} from '../../spending/intents/index.ts';
+import { applyToIntent, type IntentRow, releaseFromPayment, tellOfOpenPayment } from '../../spending/intents/index.ts';
+import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
 import type { Receipt } from '../mpp/credential.wire.ts';
 import { followUnusedCredential, revokeCredentialsOf } from '../mpp-credentials/mpp-credential.service.ts';
 import { isAgentClosed } from '../transactions/booking.posting.service.ts';
-import { MppBodyRow, MppPaymentRow } from './mpp-payment.entity.ts';
+import type { MppPaymentRow } from './mpp-payment.entity.ts';
 import { mppPaymentWorkflow, mppPaymentWorkflowId } from './mpp-payment.messages.ts';
+import { lockedMppPayment } from './mpp-payment.queries.ts';
 import {
   bodyLivesMs,
   isFinalMppPayment,
@@ -42,23 +28,29 @@ import {
 } from './mpp-payment.rules.ts';
 import { progressOf } from './mpp-payment.state.ts';
 import { mppPaymentData } from './mpp-payment.wire.ts';
+import { insertMppPayment, type KeptBody, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
+
+type Row = Readonly<MppPaymentRow>;
 
 export type NewMppPayment = {
   readonly id: MppPaymentRow['id'];
   readonly credentialId: Id<'mppCredential'>;
-  readonly intent: IntentRow;
+  readonly intent: Readonly<IntentRow>;
   readonly url: string;
 };
 
-/** The intent is locked, and has no open payment. It is kept for this one until it has ended. */
+/**
+ * The intent is locked, and has no open payment. It is kept for this one until it has ended. Most payments end soon, so
+ * the run of the intent is not woken for this.
+ */
 export async function openMppPayment(
   tx: Tx,
   { id, credentialId, intent, url }: NewMppPayment,
   cause: Cause,
-): Promise<MppPaymentRow> {
+): Promise<Row> {
   const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
   await assertBelowLimit(tx, 'mpp_payments', counted, { isLocked: true }); // By the intent's row.
-  const row = tx.create(MppPaymentRow, {
+  const row: Row = {
     id,
     ownerId: intent.ownerId,
     agentId: intent.agentId,
@@ -84,52 +76,43 @@ export async function openMppPayment(
     sealedReceipt: null,
     outcomeCode: null,
     outcomeReason: null,
+    version: 1,
     requestId: cause.requestId,
     runId: cause.runId ?? null,
     actor: cause.actor,
     createdAt: cause.at,
     updatedAt: cause.at,
-  });
-  await keepForPayment(tx, intent, id, cause);
-  await recordTransition(tx, 'mpp_payment', id, { from: null, to: row.status }, cause);
-  await recordChanges(tx, cause, [changeOf(row, 'mpp.payment.created')]);
-  await openWorkflowRun(tx, {
-    id: mppPaymentWorkflowId(id),
-    workflow: mppPaymentWorkflow,
-    subjectId: id,
-    ownerId: row.ownerId,
-    agentId: row.agentId,
-    stage: row.status,
-    // The challenge is not read yet, so the amount is that of the intent.
-    amountCents: intent.expectedAmountCents,
-    dueAt: cause.at,
-    at: cause.at,
+  };
+  await insertMppPayment(tx, row, cause, {
+    change: changeOf(row, 'mpp.payment.created'),
+    run: {
+      id: mppPaymentWorkflowId(id),
+      workflow: mppPaymentWorkflow,
+      stage: row.status,
+      // The challenge is not read yet, so the amount is that of the intent.
+      amountCents: intent.expectedAmountCents,
+    },
+    intentRunId: intentWorkflowId(intent.id),
   });
   return row;
 }
 
 /** For a step that does not end the payment. */
-export async function lockMppPayment(tx: Tx, id: string): Promise<MppPaymentRow> {
-  const options = { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true } as const;
-  const row = await tx.findOne(MppPaymentRow, { id: id as MppPaymentRow['id'] }, options);
-  if (row === null) throw notFound('mpp payment', id);
-  return row;
-}
+export const lockMppPayment = lockedMppPayment;
 
 /**
  * For a step that may end the payment and release its intent: agent, intent and credential first, in the order of the
  * network's authorization.
  */
-export async function lockMppPaymentWithIntent(tx: Tx, { id }: Pick<MppPaymentRow, 'id'>): Promise<MppPaymentRow> {
+export async function lockMppPaymentWithIntent(tx: Tx, { id }: Pick<Row, 'id'>): Promise<Row> {
   await runSql(tx, 'select lock_mpp_payment($1)', [id]);
   return lockMppPayment(tx, id);
 }
 
 type Read = 'payeeUrl' | 'sealedChallenge' | 'amountCents' | 'currency';
 type Sent = 'sendCause' | 'sendUntil' | 'presentedAt';
-type Answered = 'merchantStatus' | 'sealedReceipt';
 type Ended = 'chargeOutcome' | 'chargeSource' | 'transactionId' | 'outcomeCode' | 'outcomeReason';
-export type MppPaymentChange = Partial<Pick<MppPaymentRow, Read | Sent | Answered | Ended>>;
+export type MppPaymentChange = Partial<Pick<MppPaymentRow, Read | Sent | Ended>>;
 
 /** What a caller hears about; the steps on the way there are only in `transitions`. */
 const eventsOf: Readonly<Record<MppPaymentCommand, readonly EventName[]>> = {
@@ -157,6 +140,8 @@ type ChangeOptions = {
   readonly wakes?: true;
   /** For the audit row. */
   readonly note?: string;
+  /** What the merchant answered, which the row keeps whatever becomes of it. The first answer stays. */
+  readonly answer?: MerchantAnswer;
 };
 
 /** In these states the challenge may still be answered; in all others it is not kept. */
@@ -171,41 +156,111 @@ const hasCredential: readonly MppPaymentStatus[] = ['allowed', 'minted', 'presen
  */
 const leadsOn: readonly MppPaymentCommand[] = ['challenge', 'allow', 'mint'];
 
-/** A command that the row does not take any more changes nothing: the row says how it went. */
+/** A command that the row does not take any more changes nothing: the row says how it went. The row is locked. */
 export async function changeMppPayment(
   tx: Tx,
-  row: MppPaymentRow,
+  row: Row,
   command: MppPaymentCommand,
   change: MppPaymentChange,
   cause: Cause,
-  { real, event, wakes, note }: ChangeOptions,
-): Promise<MppPaymentRow> {
-  const from = row.status;
-  const isSeen = !leadsOn.includes(command) && (await hasMoved(tx, 'mpp_payment', row.id, cause.causeId));
-  const move = moveMppPayment(from, command, isSeen);
-  if (move.outcome !== 'moved') return row;
-  Object.assign(row, change, { status: move.next, updatedAt: cause.at });
-  if (!answersChallenge.includes(row.status)) row.sealedChallenge = null;
-  await recordTransition(tx, 'mpp_payment', row.id, { from, to: move.next }, cause);
-  if (leadsOn.includes(command)) return row; // Written with what follows, or at the commit.
-  await tx.flush();
-  const events = event === undefined ? eventsOf[command] : [event];
-  await recordChanges(
-    tx,
-    cause,
-    events.map((name) => changeOf(row, name, note)),
-  );
-  await followMppPayment(tx, row, { cause, real, wakes });
-  await followIntent(tx, row, from, cause);
-  const isLeft = hasCredential.includes(from) && !hasCredential.includes(row.status);
-  if (isLeft && command !== 'pay') await followUnusedCredential(tx, row.credentialId, cause, real);
-  return row;
+  options: ChangeOptions,
+): Promise<Row> {
+  const { real } = options;
+  const kept = keptAnswer(row, options);
+  const written = await moved(tx, { ...row, ...kept?.set }, command, change, cause, { ...options, kept });
+  if (written === undefined) return keepMerchantAnswer(tx, row, cause, options);
+  if (leadsOn.includes(command)) return written;
+  await followIntent(tx, written, row.status, cause);
+  const isLeft = hasCredential.includes(row.status) && !hasCredential.includes(written.status);
+  if (isLeft && command !== 'pay') await followUnusedCredential(tx, written.credentialId, cause, real);
+  return written;
 }
+
+type Kept = { readonly set: Pick<MppPaymentRow, 'merchantStatus' | 'sealedReceipt'>; readonly body: KeptBody };
+
+/** Undefined where there is none, or one was kept before. */
+function keptAnswer(row: Row, { answer, real }: Pick<ChangeOptions, 'real' | 'answer'>): Kept | undefined {
+  if (answer === undefined || row.merchantStatus != null) return undefined;
+  const { merchantStatus, sealedReceipt, sealedBody } = answer;
+  const keptUntil = new Date(real.getTime() + bodyLivesMs);
+  return { set: { merchantStatus, sealedReceipt }, body: { sealedBody, keptUntil } };
+}
+
+/** Where no command follows from the answer. */
+export async function keepMerchantAnswer(
+  tx: Tx,
+  row: Row,
+  { at }: Cause,
+  options: Pick<ChangeOptions, 'real' | 'answer'>,
+): Promise<Row> {
+  const kept = keptAnswer(row, options);
+  if (kept === undefined) return row;
+  const set = { ...kept.set, updatedAt: at };
+  const version = await writeMppPayment(tx, row, { set, body: kept.body });
+  return { ...row, ...set, version: version ?? row.version };
+}
+
+type MoveOptions = ChangeOptions & { readonly kept?: Kept | undefined; readonly releasesPaid?: true };
+
+/** Undefined where the row does not take the command any more, or its cause has moved it before. */
+async function moved(
+  tx: Tx,
+  row: Row,
+  command: MppPaymentCommand,
+  change: MppPaymentChange,
+  cause: Cause,
+  { real, event, wakes, note, kept, releasesPaid }: MoveOptions,
+): Promise<Row | undefined> {
+  const from = row.status;
+  const move = moveMppPayment(from, command, false);
+  if (move.outcome !== 'moved') return undefined;
+  const isKept = answersChallenge.includes(move.next);
+  const set = { ...change, status: move.next, updatedAt: cause.at, ...(isKept ? {} : { sealedChallenge: null }) };
+  const after: Row = { ...row, ...set };
+  const events = event === undefined ? eventsOf[command] : [event];
+  const version = await writeMppPayment(tx, row, {
+    set: { ...kept?.set, ...set },
+    transition: { from, to: move.next },
+    cause,
+    changes: events.map((name) => changeOf(after, name, note)),
+    ...(kept === undefined ? {} : { body: kept.body }),
+    ...(leadsOn.includes(command) ? {} : { run: runWriteOf(after, { cause, real, wakes: wakes === true }) }),
+    ...(releasesPaid === undefined ? {} : { releasesPaid }),
+  });
+  return version === undefined ? undefined : { ...after, version };
+}
+
+/**
+ * The same in one statement of its own, for a row that was read without a lock. Undefined where the row has changed
+ * since, or something else must be written too: then the caller locks the row and decides again.
+ */
+export async function changeMppPaymentAtOnce(
+  tx: Tx,
+  row: Row,
+  command: Extract<MppPaymentCommand, 'present' | 'pay'>,
+  change: MppPaymentChange,
+  cause: Cause,
+  options: Pick<ChangeOptions, 'real' | 'answer'>,
+): Promise<Row | undefined> {
+  const kept = keptAnswer(row, options);
+  const releasesPaid = command === 'pay' ? ({ releasesPaid: true } as const) : {};
+  return undefinedIfStale(
+    moved(tx, { ...row, ...kept?.set }, command, change, cause, { ...options, kept, ...releasesPaid }),
+  );
+}
+
+/** BP001: the row is another version. 40P01: another transaction waited for this one, and this one for it. */
+const undefinedIfStale = <T>(written: Promise<T>): Promise<T | undefined> =>
+  written.catch((error: unknown) => {
+    const code = (error as { code?: unknown } | null)?.code;
+    if (code !== 'BP001' && code !== '40P01') throw error;
+    return undefined;
+  });
 
 const isOpen = (status: MppPaymentStatus): boolean => openMppPaymentStatuses.includes(status);
 
 /** The intent stands until its payment has ended. */
-async function followIntent(tx: Tx, row: MppPaymentRow, from: MppPaymentStatus, cause: Cause): Promise<void> {
+async function followIntent(tx: Tx, row: Row, from: MppPaymentStatus, cause: Cause): Promise<void> {
   if (row.status === 'accepted' || row.status === 'unknown') await tellOfOpenPayment(tx, row);
   if (!isOpen(from) || isOpen(row.status)) return;
   const isUnpaid = await releaseFromPayment(tx, row, cause);
@@ -217,27 +272,25 @@ async function followIntent(tx: Tx, row: MppPaymentRow, from: MppPaymentStatus, 
 }
 
 /** Closes or moves the workflow run with the row. */
-async function followMppPayment(
-  tx: Tx,
-  row: MppPaymentRow,
-  { cause, real, wakes = false }: { readonly cause: Cause; readonly real: Date; readonly wakes?: boolean | undefined },
-): Promise<void> {
-  const workflowId = mppPaymentWorkflowId(row.id);
+function runWriteOf(row: Row, { cause, real, wakes }: { cause: Cause; real: Date; wakes: boolean }): RunWrite {
+  const id = mppPaymentWorkflowId(row.id);
   const progress = progressOf(row);
-  const dueAt = mppPaymentDueAt(progress, { business: cause.at, real });
-  if (isFinalMppPayment(progress)) await closeWorkflowRun(tx, workflowId, { isOwnStep: !wakes });
-  else if (wakes) await wakeWorkflowRun(tx, workflowId, dueAt);
-  else await setWorkflowRunDue(tx, workflowId, dueAt);
+  if (isFinalMppPayment(progress)) return { kind: 'close', id, wakes };
+  return { kind: 'due', id, dueAt: mppPaymentDueAt(progress, { business: cause.at, real }), wakes };
 }
 
 /**
- * Committed before the credential leaves, so that no other step sends it. The row is locked. The run is due as it was
- * before, at most as much later as the credential was sent before its time was over.
+ * Written before the credential leaves, so that no other step sends it; undefined where the row has changed since it was
+ * read. The run is due as it was before, at most as much later as the credential was sent before its time was over.
  */
-export async function markSent(tx: Tx, row: MppPaymentRow, now: { cause: Cause; real: Date }): Promise<void> {
-  row.sentAt = now.real;
-  row.updatedAt = now.cause.at;
-  await tx.flush();
+export async function markSent(
+  tx: Tx,
+  row: Row,
+  { cause, real }: { cause: Cause; real: Date },
+): Promise<Row | undefined> {
+  const set = { sentAt: real, updatedAt: cause.at };
+  const version = await undefinedIfStale(writeMppPayment(tx, row, { set }));
+  return version === undefined ? undefined : { ...row, ...set, version };
 }
 
 export type MerchantAnswer = {
@@ -249,25 +302,12 @@ export type MerchantAnswer = {
 /** As it is sealed. `receipt`: null for one that could not be decoded. */
 export type KeptReceipt = { readonly raw: string; readonly receipt: Receipt | null };
 
-/** Kept with the row, whatever its state is, and written at the latest by the commit. The first answer stays. */
-export function keepMerchantAnswer(
-  tx: Tx,
-  row: MppPaymentRow,
-  { merchantStatus, sealedReceipt, sealedBody }: MerchantAnswer,
-  now: { cause: Cause; real: Date },
-): void {
-  if (row.merchantStatus != null) return;
-  Object.assign(row, { merchantStatus, sealedReceipt, updatedAt: now.cause.at });
-  const keptUntil = new Date(now.real.getTime() + bodyLivesMs);
-  tx.create(MppBodyRow, { paymentId: row.id, sealedBody, keptUntil });
-}
-
 /** The contexts under which the vault seals what a merchant sent. */
 export const challengeContext = (id: string): string => `mpp-payment/${id}/challenge`;
 export const receiptContext = (id: string): string => `mpp-payment/${id}/receipt`;
 export const bodyContext = (id: string): string => `mpp-payment/${id}/body`;
 
-const changeOf = (row: MppPaymentRow, event: EventName, note?: string): Change => ({
+const changeOf = (row: Row, event: EventName, note?: string): Change => ({
   event,
   ownerId: row.ownerId,
   agentId: row.agentId,

@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { oneRowOf, runSql } from '../../../db/statement.ts';
+import { firstRowOf, oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 import { lockTransaction } from './transaction.queries.ts';
@@ -12,6 +12,22 @@ import { lockTransaction } from './transaction.queries.ts';
 /** A transaction that changes what an agent has spent takes this lock first, and then locks rows. */
 export async function lockSpending(tx: Tx, agentId: string): Promise<void> {
   await runSql(tx, 'select lock_spending($1)', [agentId]);
+}
+
+const lockedHolder = z.object({ ownerId: z.string(), agentId: z.string() });
+
+/** The same for the agent of an intent, whose owner and agent it answers with; null where there is no such intent. */
+export async function lockSpendingForIntent(
+  tx: Tx,
+  intentId: string,
+): Promise<{ readonly ownerId: string; readonly agentId: string } | null> {
+  const found = await firstRowOf(
+    tx,
+    lockedHolder,
+    `select owner_id as "ownerId", agent_id as "agentId", lock_spending(agent_id) from intents where id = $1`,
+    [intentId],
+  );
+  return found ?? null;
 }
 
 /** For booking on it: with its agent, card and intent. */

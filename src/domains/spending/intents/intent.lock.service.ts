@@ -1,10 +1,12 @@
 /** Reads an intent under a lock until the end of the transaction. Decides nothing and changes nothing. @module */
 import { LockMode } from '@mikro-orm/core';
+import { type Given, query } from '../../../db/db.ts';
+import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { hasMoved } from '../../../platform/transitions.ts';
-import { IntentRow } from './intent.entity.ts';
+import { IntentRow, IntentSchema } from './intent.entity.ts';
 
 /** `seen`: the cause that it was locked for has moved it before. */
 export type LockedIntent = { readonly row: IntentRow; readonly seen: boolean };
@@ -18,6 +20,17 @@ export async function lockIntent(tx: Tx, id: string, { ownerId }: OfOwner = {}):
     { id: id as IntentRow['id'], ...(ownerId !== undefined && { ownerId }) },
     { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true },
   );
+  if (row === null) throw notFound('intent', id);
+  return row;
+}
+
+const oneLocked = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('intents').select(columnsOf(IntentSchema)).where('id', '=', given('id')).forUpdate(),
+);
+
+/** The same, to be read only. */
+export async function lockedIntent(tx: Tx, id: string): Promise<Readonly<IntentRow>> {
+  const row = await oneLocked.first(tx, { id });
   if (row === null) throw notFound('intent', id);
   return row;
 }

@@ -1,12 +1,12 @@
 /**
- * Keeps an intent for the machine payment that was begun for it, and releases it when the payment has ended: meanwhile
- * it neither expires nor is cancelled, and nothing else pays for it. In the caller's transaction.
+ * Releases an intent from the machine payment that it was kept for (`open_mpp_payment`) when the payment has ended:
+ * meanwhile it neither expires nor is cancelled, and nothing else pays for it. In the caller's transaction.
  * @module
  */
 import { db } from '../../../db/db.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { setWorkflowRunDue, wakeWorkflowRun } from '../../../platform/workflow-runs.ts';
+import { wakeWorkflowRun } from '../../../platform/workflow-runs.ts';
 import type { IntentRow } from './intent.entity.ts';
 import { intentWorkflowId } from './intent.messages.ts';
 import { isBeingPaid, isFinalIntent } from './intent.rules.ts';
@@ -14,13 +14,6 @@ import { stateOf } from './intent.state.service.ts';
 import { dueAt } from './windows/current-window.ts';
 
 type OpenPayment = { readonly id: string; readonly intentId: string };
-
-/** The intent is locked, and has no open payment. Most payments end soon, so its run is not woken for this. */
-export async function keepForPayment(tx: Tx, intent: IntentRow, paymentId: string, { at }: Cause): Promise<void> {
-  Object.assign(intent, { openPaymentId: paymentId, openPaymentAt: at, updatedAt: at });
-  await tx.flush();
-  await setWorkflowRunDue(tx, intentWorkflowId(intent.id), null);
-}
 
 /** The payment waits for its charge, perhaps for days: the run of the intent says so. */
 export const tellOfOpenPayment = (tx: Tx, { intentId }: Pick<OpenPayment, 'intentId'>): Promise<void> =>

@@ -1,0 +1,89 @@
+/**
+ * Writes one step of a machine payment and what belongs to it in one statement (`write-mpp-payment.sql`). Decides
+ * nothing.
+ * @module
+ */
+import * as z from 'zod';
+import { columnNameOf } from '../../../db/column-names.ts';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { type Change, draftRecords, publishChanges } from '../../../events/record.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { WorkflowRun } from '../../../platform/workflow-runs.ts';
+import type { MppPaymentRow } from './mpp-payment.entity.ts';
+import type { MppPaymentStatus } from './mpp-payment.rules.ts';
+
+export type KeptBody = { readonly sealedBody: string; readonly keptUntil: Date };
+
+export type RunWrite =
+  | { readonly kind: 'close'; readonly id: string; readonly wakes: boolean }
+  | { readonly kind: 'due'; readonly id: string; readonly dueAt: Date | null; readonly wakes: boolean };
+
+type Write = {
+  readonly set: Partial<MppPaymentRow>;
+  readonly body?: KeptBody;
+  readonly run?: RunWrite;
+  /** The intent has a charge: it is released, and nothing follows for it. The rows are locked first. */
+  readonly releasesPaid?: true;
+} & (
+  | { readonly transition?: undefined }
+  | {
+      readonly transition: { readonly from: MppPaymentStatus; readonly to: MppPaymentStatus };
+      readonly cause: Cause;
+      readonly changes: readonly Change[];
+    }
+);
+
+const written = z.object({ version: z.int().nullable() });
+
+/**
+ * Answers the new version of the row; undefined where the cause has moved the row before. Fails with BP001 where the row
+ * is another version than the given one.
+ */
+export async function writeMppPayment(tx: Tx, row: Readonly<MppPaymentRow>, write: Write): Promise<number | undefined> {
+  const { set, body, run, releasesPaid } = write;
+  const records = write.transition === undefined ? none : draftRecords(write.cause, write.changes);
+  const payload = {
+    id: row.id,
+    version: row.version,
+    at: set.updatedAt,
+    set: columnsOfRow(set),
+    transitions:
+      write.transition === undefined ? [] : [{ cause: write.cause.causeId, at: write.cause.at, ...write.transition }],
+    ...(body === undefined ? {} : { body }),
+    ...(run === undefined ? {} : { run }),
+    ...(releasesPaid === true ? { locks: true, releasesPaid: row.intentId } : {}),
+    events: records.events,
+    audits: records.audits,
+  };
+  const { version } = await oneRowOf(tx, written, 'select write_mpp_payment($1::jsonb) as version', [
+    JSON.stringify(payload),
+  ]);
+  if (version === null) return undefined;
+  if (write.transition !== undefined && records.events.length > 0) publishChanges(write.cause, records);
+  return version;
+}
+
+const none = { events: [], audits: [] };
+
+type Opening = {
+  readonly change: Change;
+  readonly run: Pick<WorkflowRun, 'id' | 'workflow' | 'stage' | 'amountCents'>;
+  readonly intentRunId: string;
+};
+
+/** A new payment with its workflow run, and the intent that is kept for it. */
+export async function insertMppPayment(
+  tx: Tx,
+  row: Readonly<MppPaymentRow>,
+  cause: Cause,
+  { change, run, intentRunId }: Opening,
+): Promise<void> {
+  const records = draftRecords(cause, [change]);
+  const payload = { row: columnsOfRow(row), cause: cause.causeId, run, intentRunId, ...records };
+  await runSql(tx, 'select open_mpp_payment($1::jsonb)', [JSON.stringify(payload)]);
+  publishChanges(cause, records);
+}
+
+const columnsOfRow = (row: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [columnNameOf(name), value]));
