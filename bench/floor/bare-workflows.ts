@@ -1,5 +1,12 @@
 /** The floor of the workflows: one activity, several, and one update that runs one activity. No rows, no rules. @module */
-import { condition, defineUpdate, proxyActivities, proxyLocalActivities, setHandler } from '@temporalio/workflow';
+import {
+  allHandlersFinished,
+  condition,
+  defineUpdate,
+  proxyActivities,
+  proxyLocalActivities,
+  setHandler,
+} from '@temporalio/workflow';
 import type { bareActivities } from './bare-activities.ts';
 
 const { answer, get } = proxyActivities<typeof bareActivities>({ startToCloseTimeout: '10 seconds' });
@@ -10,13 +17,22 @@ const { answer: answerAtOnce } = proxyLocalActivities<typeof bareActivities>({ s
 
 export type Steps = { readonly local: number; readonly regular: number; readonly url: string };
 
-/** So many activities, local ones and regular ones in turn. The first and the last regular one request the address. */
+const ended = defineUpdate<void>('ended');
+
+/**
+ * So many activities, local ones and regular ones in turn. The first and the last regular one request the address. The
+ * caller waits by an update, as the API does for a payment.
+ */
 export async function bareSteps({ local, regular, url }: Steps): Promise<void> {
+  let hasEnded = false;
+  setHandler(ended, () => condition(() => hasEnded));
   for (let step = 1; step <= Math.max(local, regular); step++) {
     if (step <= local) await answerAtOnce(String(step));
     if (step === 1 || step === regular) await get(url);
     else if (step < regular) await answer(String(step));
   }
+  hasEnded = true;
+  await condition(allHandlersFinished);
 }
 
 const decide = defineUpdate<string, [string]>('decide');

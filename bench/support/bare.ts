@@ -29,7 +29,13 @@ export async function startBare(address: string, atEnd: Ending): Promise<Bare> {
   const client = new Client({ connection, dataConverter: { payloadConverterPath: converterPath } });
   const runStepsOnce = async (steps: Steps): Promise<string> => {
     const workflowId = `bare/${randomUUID()}`;
-    await client.workflow.execute('bareSteps', { workflowId, taskQueue, args: [steps] });
+    const startWorkflowOperation = new WithStartWorkflowOperation('bareSteps', {
+      workflowId,
+      taskQueue,
+      args: [steps],
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+    await client.workflow.executeUpdateWithStart('ended', { startWorkflowOperation });
     return workflowId;
   };
   const options = (id: string) => ({ workflowId: `bare/${id}`, taskQueue, args: [{ id }] as [{ id: string }] });

@@ -15,6 +15,16 @@ create or replace function lock_spending(p_agent text) returns bigint language s
     returning s.revision - 1
 $$;
 
+-- The same for the agent of an intent; no row where there is no such intent.
+create or replace function lock_spending_for_intent(p_intent text, out owner_id text, out agent_id text)
+  returns setof record language plpgsql as $$
+begin
+  select i.owner_id, i.agent_id into owner_id, agent_id from intents i where i.id = p_intent;
+  if not found then return; end if;
+  perform lock_spending(agent_id);
+  return next;
+end $$;
+
 -- Whose money an agent's cards draw on: its own budget once it has one, else its wallet.
 create or replace function funding_source_of(a agents) returns text language sql immutable parallel safe as $$
   select case a.funding when 'budget' then 'agent:' || a.id else 'wallet:' || a.wallet_id end

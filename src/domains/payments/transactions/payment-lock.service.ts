@@ -24,7 +24,7 @@ export async function lockSpendingForIntent(
   const found = await firstRowOf(
     tx,
     lockedHolder,
-    `select owner_id as "ownerId", agent_id as "agentId", lock_spending(agent_id) from intents where id = $1`,
+    'select owner_id as "ownerId", agent_id as "agentId" from lock_spending_for_intent($1)',
     [intentId],
   );
   return found ?? null;
