@@ -162,9 +162,12 @@ const atomicKeyOf = ({ rawBody, paths, ...scope }: RequestKey, { seed, seedMs }:
 /** Aborts when the connection closes before the answer is written. */
 function goneOf(response: Response): AbortSignal {
   const controller = new AbortController();
-  response.once('close', () => {
+  const closed = (): void => {
     if (!response.writableFinished) controller.abort();
-  });
+  };
+  // The caller may have gone while its key was checked.
+  if (response.closed) closed();
+  else response.once('close', closed);
   return controller.signal;
 }
 
