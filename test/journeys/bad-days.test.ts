@@ -103,21 +103,20 @@ async function temporalClient(): Promise<{ client: Client; close(): Promise<void
   return { client, close: () => connection.close() };
 }
 
-/** What every 503 says: when to come back. It comes when the API's own limit ends its wait. */
-async function expectAway(told: Answer): Promise<void> {
+/** What every 503 says: when to come back. It comes while the servers are away, when the API's own limit ends its wait. */
+function expectAway(told: Answer): void {
   expect(told).toMatchObject({ status: 503, body: { error: expect.stringMatching(/repeat with the same/) } });
   expect(Number(told.retryAfter)).toBeGreaterThan(0);
-  expect(told.tookMs).toBeLessThan(10_000 + (await withoutWaitMs()));
 }
 
 /**
- * How long a call takes at most that waits for nothing which is away: two seconds, and on a busy machine twenty times
- * what the API takes at this moment to say its name.
+ * How long a call takes at most that waits for nothing which is away: four seconds, which is less than the API waits for
+ * Temporal, and on a busy machine twenty times what the API takes at this moment to say its name.
  */
 async function withoutWaitMs(): Promise<number> {
   const names = [await call('GET', '/'), await call('GET', '/'), await call('GET', '/')];
   for (const { status } of names) expect(status).toBe(200);
-  return Math.max(2_000, ...names.map(({ tookMs }) => 20 * tookMs));
+  return Math.max(4_000, ...names.map(({ tookMs }) => 20 * tookMs));
 }
 
 const syncedState = async (cardId: string) =>
@@ -278,7 +277,7 @@ describe('PostgreSQL is killed', () => {
         () => call('GET', '/ledger/verify'),
         () => callBy(site.as('at_test_nobody').send)('GET', '/intents'),
       ];
-      for (const ask of asked) await expectAway(await ask());
+      for (const ask of asked) expectAway(await ask());
       expect((await healthOf(site.apiUrl)).httpStatus).toBe(503);
       standIn = await swipe(buyer.cardId, 900);
       expect(standIn.body).toMatchObject({ decision: 'declined', rule: 'stand_in' });
@@ -365,7 +364,7 @@ describe.each([
         call('POST', '/checkout/execute', order(approved.id, 500), keys.execute),
         call('POST', '/agents', newAgent, keys.agent),
       ];
-      for (const told of await Promise.all(grants)) await expectAway(told);
+      for (const told of await Promise.all(grants)) expectAway(told);
       expect((await call('GET', `/intents/${waiting.id}`)).body.status).toBe('pending_approval');
 
       await bringBack();

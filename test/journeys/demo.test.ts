@@ -40,7 +40,7 @@ test('the demo runs to its end on a new folder and again over the same data, and
   // It went on where the first one stopped: the same key, ports and owner.
   expect(second.ready).toEqual(first.ready);
   // On an idle machine it takes 6 s; a busy one is compared with itself.
-  expect(second.readyToDoneMs).toBeLessThan(Math.max(30_000, 2 * first.readyToDoneMs));
+  expect(second.readyToDoneMs).toBeLessThan(Math.max(60_000, 3 * first.readyToDoneMs));
   for (const { text } of [first, second]) {
     for (const secret of await secretsOf(first.ready)) expect(text.includes(secret)).toBe(false);
     expect(text).not.toMatch(/\b(sk_(sandbox|test|live)_|at_(test|live|dlg)_|whsec_|spt_)\w/);

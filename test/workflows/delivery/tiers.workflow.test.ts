@@ -74,8 +74,9 @@ describe.each([
     for (const [index, gap] of gaps.entries()) {
       const shown = await owner.newest();
       expect(shown).toMatchObject({ status: 'pending', attempt: index + 1, maxAttempts: 5, deliveredAt: null });
-      const lastAt = Date.parse((await owner.whole(id)).attempts.at(-1)?.at ?? '');
-      expect(Math.abs(Date.parse(shown?.nextAttemptAt ?? '') - lastAt - gap)).toBeLessThan(2 * second);
+      const last = (await owner.whole(id)).attempts.at(-1);
+      const failedAt = Date.parse(last?.at ?? '') + (last?.responseMs ?? 0);
+      expect(Date.parse(shown?.nextAttemptAt ?? '') - failedAt).toBe(gap);
       await eventually(
         () => runOf(owner.webhookId),
         (run) => run?.stage === 'retrying',

