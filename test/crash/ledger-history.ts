@@ -10,6 +10,7 @@ import { type Random, randomFrom } from '../load/random.ts';
 import type { Installation } from '../support/installation.ts';
 import { type Answer, callBy } from '../support/plain-calls.ts';
 import { eventually } from '../support/world.ts';
+import { expireLeases } from './dead-api.ts';
 import { accountOf, type Book, drawOrder, type Mover, type Order } from './ledger-orders.ts';
 
 /** `backend`: the process of PostgreSQL behind one connection of the API, after which PostgreSQL ends all others. */
@@ -242,29 +243,4 @@ async function end(site: Installation, victim: Victim): Promise<void> {
   }
   await site.kill(victim);
   if (victim === 'api') await expireLeases(site, new Date());
-}
-
-/**
- * Expires the reservations of the dead API, which would take a minute of real time; waits for its last write first.
- * Those that its successor makes meanwhile end later, and stay.
- */
-async function expireLeases(site: Installation, diedAt: Date): Promise<void> {
-  const expired = async (): Promise<string> => {
-    const open = await site.sql(
-      `select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle' and backend_start < $1`,
-      [diedAt],
-    );
-    if (open.length > 0) return 'its last write is under way';
-    await site.sql(
-      `update idempotency set lease_until = now()
-       where status is null and lease_until < $1::timestamptz + interval '60 seconds'`,
-      [diedAt],
-    );
-    return 'done';
-  };
-  // PostgreSQL may be away as well.
-  await eventually(
-    () => expired().catch(String),
-    (found) => found === 'done',
-  );
 }

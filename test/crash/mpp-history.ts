@@ -11,6 +11,7 @@ import { type Random, randomFrom } from '../load/random.ts';
 import type { ChildName, Installation } from '../support/installation.ts';
 import { eventually, type Owner } from '../support/world.ts';
 import { type CheatingMerchant, manners } from './cheating-merchant.ts';
+import { expireLeases } from './dead-api.ts';
 
 export const tolerancePercent = 5;
 const fundedEuros = 50_000;
@@ -276,7 +277,7 @@ function startKiller(site: Installation, { seed, steps, deaths }: Course) {
       await site.kill(victim);
       kills[victim] = (kills[victim] ?? 0) + 1;
       killed++;
-      if (victim === 'api') await expireLeases(site);
+      if (victim === 'api') await expireLeases(site, new Date());
     }
   })();
   return {
@@ -305,15 +306,6 @@ async function isUp(site: Installation, name: ChildName): Promise<void> {
 
 const isAnswering = (site: Installation) =>
   eventually(async () => (await fetch(`${site.apiUrl}/`).catch(() => undefined))?.ok, Boolean, 60_000);
-
-/** Expires the reservations of the dead API, which would take a minute of real time; waits for its last write first. */
-async function expireLeases(site: Installation): Promise<void> {
-  await eventually(
-    () => site.sql(`select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle'`),
-    (open) => open.length === 0,
-  );
-  await site.sql('update idempotency set lease_until = now() where lease_until > now() and status is null');
-}
 
 /** No payment is on its way, no message waits, and nothing is held. */
 export async function isQuiet({ site, merchant }: History, withinMs = 120_000): Promise<void> {

@@ -12,6 +12,7 @@ import { type ChildName, type Installation, startInstallation } from '../support
 import { type Answer, type Call, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { seed } from '../support/seed.ts';
 import { eventually, type Owner } from '../support/world.ts';
+import { expireLeases } from './dead-api.ts';
 
 const purchases = 50;
 const lanes = 6;
@@ -142,7 +143,7 @@ function startKiller() {
       await sleep(random.below(1_500));
       await site.kill(name);
       kills[name] = (kills[name] ?? 0) + 1;
-      if (name === 'api') await expireLeases();
+      if (name === 'api') await expireLeases(site, new Date());
     }
   })();
   return {
@@ -160,15 +161,6 @@ async function isUp(name: ChildName): Promise<void> {
     async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
     Boolean,
   );
-}
-
-/** Expires the reservations of the dead API, which would take a minute of real time; waits for its last write first. */
-async function expireLeases(): Promise<void> {
-  await eventually(
-    () => site.sql(`select 1 from pg_stat_activity where application_name = 'bursar-api' and state <> 'idle'`),
-    (open) => open.length === 0,
-  );
-  await site.sql('update idempotency set lease_until = now() where lease_until > now() and status is null');
 }
 
 /** Nothing is held, unsealed, undelivered or under way; the clock is moved for retries of deliveries and payments. */

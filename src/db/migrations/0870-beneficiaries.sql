@@ -24,6 +24,7 @@ create table beneficiaries (
   deleted_at timestamptz,
   check ((deleted_at is null) or (sealed_iban is null and email is null))
 );
+create trigger beneficiaries_version before update on beneficiaries for each row execute function count_version();
 create index beneficiaries_owner on beneficiaries (owner_id, created_at desc, id desc) where deleted_at is null;
 create index beneficiaries_iban on beneficiaries (owner_id, iban_masked) where deleted_at is null;
 
