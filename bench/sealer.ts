@@ -1,6 +1,6 @@
 /**
  * How far the sealer is behind the commits while journals come at a fixed rate, each with its audit row, as the write
- * path leaves them; and how many it seals a second out of a backlog. The sealer is a process of its own.
+ * path leaves them; and how many it seals a second out of a backlog. The sealer runs in its own process.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
  * Checkout steps the worker runs, safe to repeat: read the shop's offer and evaluate it by the charge rules, then mint
- * a token and pay with it in one step, so that the token never leaves it. A target that answers 402 is handed over to a
+ * a token and pay with it in one step, so that the token never leaves it. A target that answers 402 is passed to a
  * machine payment. The row decides how it went.
  * @module
  */

@@ -1,7 +1,7 @@
 /**
  * Group commit: items that arrive while one batch is written form the next one, and each batch is one statement, so
  * one commit. What fails or is given up concerns its item alone: a batch that fails is repeated, then its items one by
- * one. Where a batch waits too long for a lock, each of its groups gets a lane of its own until the lane is empty, so
+ * one. Where a batch waits too long for a lock, each of its groups gets its own lane until the lane is empty, so
  * that one group's lock keeps no other waiting. Knows nothing of the items; the statement recognises what it wrote before.
  * @module
  */
@@ -143,7 +143,7 @@ export function groupCommit<Item, Outcome>(
 }
 
 const maximumAttempts = 4;
-/** As many times the lock timeout of the statement, an item waits for its locks in a lane of its own. */
+/** As many times the lock timeout of the statement, an item waits for its locks in its own lane. */
 const mostLockWaits = 40;
 
 /** Returns the items whose locks took too long; nothing was written for them. */

@@ -1,7 +1,7 @@
 /**
  * The privileges of the application role, which owns nothing. Tables of evidence (ledger, events, audit, decisions) are
- * written only through functions that run as their owner. Applied after every migration, so a new table needs no grants
- * of its own; a new table of evidence is added to one of the lists here.
+ * written only through functions that run as their owner. Applied after every migration, so a new table needs no further
+ * grants; a new table of evidence is added to one of the lists here.
  * @module
  */
 import pg from 'pg';

@@ -1,6 +1,6 @@
 /**
  * The worker's metrics: waiting work, its age, and the use of the pool, together with those of the Temporal SDK at one
- * address. The SDK only has a listener of its own, so its text is fetched from a port that the process chose.
+ * address. The SDK only has its own listener, so its text is fetched from a port that the process chose.
  * @module
  */
 import * as z from 'zod';

@@ -87,7 +87,7 @@ const environment = z
       .string()
       .regex(/^\d{8}$/, 'must be eight digits')
       .default('99999999'),
-    /** The EU's consolidated sanctions list, XML 1.1; without it names are compared with nobody. */
+    /** The EU's consolidated sanctions list, XML 1.1; without it no name is compared. */
     BURSAR_SANCTIONS_FILE: z.string().min(1).optional(),
     BURSAR_POOL_SIZE: z.coerce.number().int().min(2).max(200).default(20),
     BURSAR_POOL_TIMEOUT_MS: z.coerce.number().int().min(100).max(60_000).default(defaultPoolTimeoutMs),

@@ -59,7 +59,7 @@ const upkeepEveryMs = second;
 /** Marks of an advance of the clock, beside a batch. */
 const markingMs = 100;
 const overdueMs = 2 * minute;
-/** Failed runs that are told apart. */
+/** Failed runs that are counted separately. */
 const mostCounted = 1_000;
 
 export function createRelay({ database, clock, temporal, gateway, log, batchMs = usualBatchMs }: RelayDeps): Relay {

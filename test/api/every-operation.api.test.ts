@@ -299,7 +299,7 @@ const loseAnswer = (key: string) =>
 
 /**
  * What is recorded and booked, after the workflows of earlier calls have ended: five equal readings without a message
- * of the network or a wake on its way. What some sample leaves on its way for good is not waited for.
+ * of the network or a wake on its way. A message that a sample leaves on its way for good is not waited for.
  */
 async function standstill(): Promise<unknown> {
   let last: unknown;

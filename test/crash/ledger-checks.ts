@@ -123,7 +123,7 @@ async function balancesOf({ site, book }: History): Promise<Balances> {
   return Object.fromEntries(rows.map(({ name, cents }) => [name, cents]));
 }
 
-/** Balances against the movements of all effects; those before the history are what is left. */
+/** Balances against the movements of all effects; those before the history remain. */
 function balancesAgree(found: Balances, effects: readonly Effect[], stored: readonly Effect[]): string[] {
   const counted: Record<string, number> = {};
   const move = ({ from, to, amountCents }: Movement) => {

@@ -1,7 +1,7 @@
 /**
  * A seeded history of one owner's ledger on a whole installation: clients move money and repeat each order with its key
  * until it is answered, give up in the middle, and send an order twice at once, while API, worker, Temporal, PostgreSQL
- * and single connections of PostgreSQL are killed. What must hold afterwards is in `ledger-checks.ts`.
+ * and single connections of PostgreSQL are killed. The checks that follow are in `ledger-checks.ts`.
  * @module
  */
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -10,7 +10,7 @@ import { seed } from '../support/seed.ts';
 import { booksAgree, differencesOf } from './ledger-checks.ts';
 import { openBook, playHistory, type Victim } from './ledger-history.ts';
 
-/** Each dies in a history of its own. */
+/** Each dies in its own history. */
 const victims: readonly Victim[] = ['backend', 'api', 'postgres', 'worker', 'temporal'];
 
 let site: Installation;

@@ -1,5 +1,5 @@
 /**
- * Agents of one installation that pay at a merchant of the test by HTTP 402, each with a card and money of its own, and
+ * Agents of one installation that pay at a merchant of the test by HTTP 402, each with its own card and money, and
  * the charges that the network was asked for. `wrong` names what must not be.
  * @module
  */
@@ -47,7 +47,7 @@ export async function openBuyers(site: Installation, merchant: PayingMerchant) {
   };
   await made('POST', '/fund', { amountEuros: 5_000 });
 
-  /** With a policy of its own and an approved intent; `name` is the path of what it buys. */
+  /** With its own policy and an approved intent; `name` is the path of what it buys. */
   async function aBuyer(name: string): Promise<Buyer> {
     const { id: agentId = '', cardId = '' } = await made('POST', '/agents', { name });
     const terms = { dailyLimitEuros: 1_000, monthlyLimitEuros: 1_000, requireIntent: true };

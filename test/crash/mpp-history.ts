@@ -1,7 +1,7 @@
 /**
  * A seeded history of machine payments on a whole installation: intents, payments at merchants that cheat, credentials
  * that an agent presents itself, repeats, lost answers, operators, reversals and moves of the clock, while API, worker
- * and sandbox are killed. What must hold afterwards is in `mpp-checks.ts`.
+ * and sandbox are killed. The checks that follow are in `mpp-checks.ts`.
  * @module
  */
 import { randomUUID } from 'node:crypto';

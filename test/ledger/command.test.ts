@@ -80,7 +80,7 @@ test('a journal is proven under its checkpoint; one that is unknown ends with 2'
 });
 
 describe('checking a proof needs its file and the public key, and no database', () => {
-  /** Without a process of its own, which takes seconds to start. */
+  /** Without a separate process, which takes seconds to start. */
   const check = async (...args: string[]): Promise<Ended> => {
     let said = '';
     const env = { BURSAR_DATA_DIR: join(dataDir, 'none') };

@@ -102,7 +102,7 @@ test.each(['committed', 'rolled back'])(
     );
     const [before, inside] = [await holding(first), await holding(from)];
 
-    // The first item is a batch of its own; those that come meanwhile are the next one.
+    // The first item is a batch alone; those that come meanwhile are the next one.
     const child = spawn(process.execPath, [program, book.url, JSON.stringify([alone, ...moves])], {
       stdio: ['ignore', 'pipe', 'inherit'],
     });

@@ -1,7 +1,7 @@
 /**
  * `node test/load/ledger-deaths.ts --runs 100 --seed 1`: histories of a ledger with kill -9 of API, worker, Temporal and
  * PostgreSQL under load, each followed by separate checks, ten on one installation. `--steps` and `--deaths` change
- * each run. One line for each run; exit code 1 when anything is wrong.
+ * each run. It prints one line for each run; exit code 1 when anything is wrong.
  * @module
  */
 import { parseArgs } from 'node:util';

@@ -125,7 +125,7 @@ test('stubborn programs are ended by a second Ctrl-C, and the data is still whol
   // npm repeats a keystroke within milliseconds: that is not a second one
   start.process.kill('SIGINT');
   await waitUntil('the stop', async () => start.err().includes('stopping'), patience);
-  // A keystroke of its own comes a second after the first one was heard.
+  // A separate keystroke comes a second after the first one was heard.
   await new Promise((resolve) => setTimeout(resolve, 1_200));
   expect(start.process.exitCode).toBeNull();
   start.process.kill('SIGINT');

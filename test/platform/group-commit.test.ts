@@ -35,7 +35,7 @@ test.each(['40001', '40P01'])('a batch that fails with %s is repeated', async (c
   expect(batches).toHaveLength(3);
 });
 
-test.each(['40001', '40P01'])('items of a batch that fails with %s each time are written one by one', async (code) => {
+test.each(['40001', '40P01'])('items of a batch that fails with %s each time are each written alone', async (code) => {
   const first = gate();
   const { submit } = writer(async (items, nth) => {
     if (nth === 1) await first.promise;

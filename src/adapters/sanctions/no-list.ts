@@ -1,4 +1,4 @@
-/** The sanctions list of a deployment that has set none: it names nobody, and records say `none`. @module */
+/** The sanctions list of a deployment that has set none: it has no entries, and records say `none`. @module */
 import type { ListOfNames, SanctionsList } from '../../domains/treasury/beneficiaries/sanctions.port.ts';
 
 const nobody: ListOfNames = { id: 'none', names: [] };

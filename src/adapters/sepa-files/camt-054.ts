@@ -1,4 +1,4 @@
-/** Reads camt.054.001.08: what was booked on an account. What it returns counts only if the text is valid by the schema. @module */
+/** Reads camt.054.001.08: what was booked on an account. Its result counts only if the text is valid by the schema. @module */
 import type { EntryLine, Notification } from '../../domains/treasury/sepa/bank-files.port.ts';
 import { add } from '../../kernel/money.ts';
 import { RefusedFile } from './refused-file.ts';

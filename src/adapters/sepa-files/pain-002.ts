@@ -1,4 +1,4 @@
-/** Reads pain.002.001.10: what became of the payments of a file. What it returns counts only if the text is valid by the schema. @module */
+/** Reads pain.002.001.10: what became of the payments of a file. Its result counts only if the text is valid by the schema. @module */
 import type { StatusLine, StatusReport } from '../../domains/treasury/sepa/bank-files.port.ts';
 import { RefusedFile } from './refused-file.ts';
 import { centsOf } from './values.ts';

@@ -1,5 +1,5 @@
 /**
- * Whether a file is valid by the complete schema of its message. libxml2 runs as WebAssembly in a thread of its own, with
+ * Whether a file is valid by the complete schema of its message. libxml2 runs as WebAssembly in its own thread, with
  * a limit of memory and without files or network.
  * @module
  */

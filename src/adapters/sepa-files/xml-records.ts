@@ -54,7 +54,7 @@ function parserOf(): SaxesParser<{ xmlns: true; position: false }> {
   return parser;
 }
 
-/** The namespace and the name of the first element. What comes after it is not looked at. */
+/** The namespace and the name of the first element. The rest is not looked at. */
 export function rootOf(text: string): { readonly namespace: string; readonly name: string } {
   const parser = parserOf();
   let root: { namespace: string; name: string } | undefined;

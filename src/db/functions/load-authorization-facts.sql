@@ -46,7 +46,7 @@ begin
         'is_revoked', false, 'recipient', null, 'host', null, 'transaction_id', null, 'request_id', k.request_id, 'run_id', k.run_id)
       into v_token from checkouts k where k.token_hash = p_token_hash and k.card_id = v_card.id;
     if v_token is null then
-      -- A credential that its merchant has verified may be charged after its expiry: the goods are handed over. So may
+      -- A credential that its merchant has verified may be charged after its expiry: the goods are delivered. So may
       -- one whose payment an operator has found to be paid.
       select jsonb_build_object('kind', 'credential', 'id', c.id, 'intent_id', c.intent_id, 'status', c.status,
           'ceiling_cents', c.ceiling_cents, 'is_used', c.authorized_at is not null,

@@ -1,5 +1,5 @@
 /**
- * Merkle trees as in RFC 9162, 2.1: append-only, SHA-256, 0x00 before a leaf and 0x01 before a node. One leaf can be
+ * Merkle trees as in RFC 9162, 2.1: append-only, SHA-256, 0x00 before a leaf and 0x01 before a node. A leaf can be
  * proven under the root without showing the others. Hashes are hex. Pure but for a tree's own state.
  * @module
  */

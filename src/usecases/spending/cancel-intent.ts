@@ -1,5 +1,5 @@
 /**
- * Cancels an intent for whoever asked for it, and revokes what was minted for it, in one transaction: from its commit on,
+ * Cancels an intent for the caller, and revokes what was minted for it, in one transaction: from its commit on,
  * no merchant is paid with a credential of the intent. Needs nothing outside, because it only takes authority away.
  * @module
  */

@@ -26,7 +26,7 @@ export const topUp =
     const fund = (walletId: Id<'wallet'>, tx?: Tx) => fundWallet(call, { ...order, walletId }, 'body.walletId', tx);
     const walletId = order.walletId ?? (await findDefaultWalletId(database.read(), order.ownerId));
     if (walletId !== null) return fund(walletId);
-    // Only who makes the customer funds in this transaction, and so waits for nobody's locks in it.
+    // Only who makes the customer funds in this transaction, and so waits for no other lock in it.
     const first = await database.write(async (tx) => {
       const made = await ensureCustomer(tx, call.cause, parties);
       return made.isNew ? await fund(made.walletId, tx) : made.walletId;

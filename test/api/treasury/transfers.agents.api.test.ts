@@ -1,4 +1,4 @@
-/** Transfers of an agent over HTTP: out of its own money alone, within its policy, and counted against it. @module */
+/** Transfers of an agent over HTTP: from its own money alone, within its policy, and counted against it. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';

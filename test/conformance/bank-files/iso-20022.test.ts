@@ -190,7 +190,7 @@ describe('a notification', () => {
     });
   });
 
-  test('a batch that is booked as one entry has a line for each payment, each with a reference of its own', async () => {
+  test('a batch that is booked as one entry has a line for each payment, each with its own reference', async () => {
     const payments = [
       { amount: '2.50', endToEndId: 'TR1' },
       { amount: '10', endToEndId: 'TR2', reference: 'OWN' },
@@ -206,7 +206,7 @@ describe('a notification', () => {
     ]);
   });
 
-  test('announced entries, reversals and directions are told apart', async () => {
+  test('announced entries, reversals and directions are distinguished', async () => {
     const lines = await linesOf([{ status: 'PDNG' }, { isReversal: true }, { direction: 'CRDT' }]);
     expect(lines.map(({ isBooked, isReversal, direction }) => [isBooked, isReversal, direction])).toEqual([
       [false, false, 'debit'],

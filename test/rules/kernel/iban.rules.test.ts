@@ -52,7 +52,7 @@ test.each([
   expect(readIban(text)).toEqual({ ok: false, reason });
 });
 
-test('the SEPA schemes have 41 countries, of which Gibraltar has a code of its own', () => {
+test('the SEPA schemes have 41 countries, of which Gibraltar has a separate code', () => {
   const letters = [...'ABCDEFGHIJKLMNOPQRSTUVWXYZ'];
   const countries = letters.flatMap((one) => letters.map((other) => one + other)).filter(isSepaCountry);
   expect(countries).toHaveLength(42);

@@ -17,7 +17,7 @@ const listOf = (...names: string[]) => ({
 const word = fc.string({ unit: fc.constantFrom(...'abcdefghijklmnoprstuvz'), minLength: 3, maxLength: 12 });
 const name = fc.array(word, { minLength: 2, maxLength: 5 }).map((words) => words.join(' '));
 
-test('a listed name is found in any order, in any case and with marks, with the full score', () => {
+test('a listed name is found in any order, in upper and lower case and with marks, with the full score', () => {
   fc.assert(
     fc.property(name, fc.nat(), (listed, turn) => {
       const words = listed.split(' ');
@@ -106,7 +106,7 @@ test('dismissed entries are no hit, all others are', () => {
   expect(screened(matches, both)).toEqual({ result: 'clear', matches: [] });
 });
 
-test('nobody pays what is disabled or resembles a listed name, and agents pay only where they may', () => {
+test('no payment goes to what is disabled or resembles a listed name, and agents pay only where they may', () => {
   const payee = { status: 'active', screeningResult: 'clear', agentsMayPay: false } as const;
   expect(payRefusal(payee, 'owner')).toBeUndefined();
   expect(payRefusal(payee, 'agent')).toMatch(/agents may pay/);

@@ -1,4 +1,4 @@
-/** The ways of a checkout: paid, declined, refused, handed over, and not known for a while. @module */
+/** The ways of a checkout: paid, declined, refused, passed to a machine payment, and not known for a while. @module */
 
 import { Refused } from '../../../src/client/client.ts';
 import { day, second } from '../../../src/kernel/instant.ts';

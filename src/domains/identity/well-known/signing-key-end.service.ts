@@ -1,6 +1,6 @@
 /**
  * Ends signing keys: the rotation of an agent's key ends the former one after an overlap, a revocation ends a compromised
- * key at once. What has ended is not published and verifies nothing; the end is never postponed.
+ * key at once. A key that has ended is not published and verifies nothing; the end is never postponed.
  * @module
  */
 import { runSql } from '../../../db/statement.ts';

@@ -13,7 +13,7 @@ export type EndedCheckout =
       readonly result: Extract<CheckoutResult, { readonly kind: 'ended' }>;
       readonly payment: null;
     }
-  /** Handed over: the payment has an answer for its caller. */
+  /** Passed on: the payment has an answer for its caller. */
   | { readonly row: CheckoutRow; readonly payment: Readonly<MppPaymentRow> };
 
 type Executed = Output<(typeof checkoutArea)['operations']['executeCheckout']>;

@@ -231,7 +231,7 @@ async function moved(
 }
 
 /**
- * The same in one statement of its own, for a row that was read without a lock. Undefined where the row has changed
+ * The same in one statement, for a row that was read without a lock. Undefined where the row has changed
  * since, or something else must be written too: then the caller locks the row and decides again.
  */
 export async function changeMppPaymentAtOnce(

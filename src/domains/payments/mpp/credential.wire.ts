@@ -33,7 +33,7 @@ export const digestOf = (body: Uint8Array): string => `sha-256=:${sha256(body)}:
 
 /**
  * Whether a challenge's digest is that of the body which was sent. Some merchants leave the colons out. A digest of
- * another algorithm is not compared: the body is sent again byte by byte in any case.
+ * another algorithm is not compared: the body is sent again byte by byte whatever it is.
  */
 export function digestFits(digest: string, body: Uint8Array): boolean {
   const sha = /(?:^|,)\s*sha-256=:?([A-Za-z0-9+/]+={0,2}):?\s*(?:,|$)/.exec(digest)?.[1];

@@ -9,10 +9,10 @@ export type ScreeningResult = (typeof screeningResults)[number];
 
 export type ScreeningOccasion = 'created' | 'renamed' | 'sending';
 
-/** A match that a person found to be somebody else. */
+/** A match that a person found to be another person. */
 export type Dismissal = { readonly reference: string; readonly reason: string };
 
-/** What is left of the matches once the dismissed entries are left out. Any that is left is a hit. */
+/** The matches that remain once the dismissed entries are left out. Any that is left is a hit. */
 export function screened(
   matches: readonly NameMatch[],
   dismissals: readonly Dismissal[],

@@ -12,7 +12,7 @@ import type { ListedName, ListOfNames } from './sanctions.port.ts';
 export const matchPercent = 90;
 /** Words that are less similar than this are other words. */
 const similarWords = 0.85;
-/** Of one payee; more than anybody reads. */
+/** Of one payee; more than a person reads. */
 const mostMatches = 20;
 
 export type NameMatch = { readonly reference: string; readonly name: string; readonly scorePercent: number };

@@ -1,6 +1,6 @@
 /**
  * A list of sanctioned persons and entities, as Bursar uses it: names with the reference of their entry. Where no list
- * could be read yet, `current` is a DomainError `unavailable`, so that nobody is paid unscreened.
+ * could be read yet, `current` is a DomainError `unavailable`, so that no payee is paid unscreened.
  * @module
  */
 export type ListedName = {

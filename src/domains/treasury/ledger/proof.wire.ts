@@ -1,4 +1,4 @@
-/** The file of a proof, which may come from anybody: read strictly, before it is checked. Shapes only. @module */
+/** The file of a proof, which may come from any sender: read strictly, before it is checked. Shapes only. @module */
 import * as z from 'zod';
 import { type Proof, proofVersion } from './proof.rules.ts';
 

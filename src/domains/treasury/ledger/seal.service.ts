@@ -1,5 +1,5 @@
 /**
- * Seals posted journals in batches, in the order of their commits. One sealer runs at a time; postings never wait for
+ * Seals posted journals in batches, in the order of their commits. Only one sealer runs at a time; postings never wait for
  * it.
  * @module
  */

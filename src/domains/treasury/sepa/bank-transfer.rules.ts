@@ -102,7 +102,7 @@ const inWords = {
   noteNotReceived: 'give up',
 } as const satisfies Record<BankTransferCommand, string>;
 
-/** How far the bank has come. What it says later of an earlier step is old news. */
+/** How far the bank has come. A later message about an earlier step is old news. */
 const progress: Partial<Record<BankTransferStage, number>> = {
   sending: 0,
   submitted: 1,

@@ -267,7 +267,7 @@ export class PaymentHistory {
     return true;
   }
 
-  /** In one transaction with the credentials that nobody has used. */
+  /** In one transaction with the unused credentials. */
   cancel(which: number): boolean {
     const intent = which % this.intents.length;
     this.#moveIntent(intent, 'cancel');

@@ -115,7 +115,7 @@ export class BankTransferHistory {
     if (transfer === undefined || transfer.stage !== 'sending') return false;
     const payment = this.payments.get(which % this.transfers.length);
     if (payment !== undefined) {
-      // Money that came back is an entry of its own: the status of the payment stays what it was.
+      // Money that came back is a separate entry: the status of the payment stays what it was.
       const status = payment.state === 'returned' || payment.state === 'recalled' ? 'settled' : payment.state;
       return this.#hear(which, status, `ask-${which}-${status}`);
     }

@@ -1,4 +1,4 @@
-/** The stages of a bank transfer one by one, and what is around them: scheme, reference and reasons. @module */
+/** The stages of a bank transfer, and what is around them: scheme, reference and reasons. @module */
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
@@ -52,7 +52,7 @@ describe('commands', () => {
     expect(isRecallable('rejected')).toBe(false);
   });
 
-  test('nobody approves before the payee was checked', () => {
+  test('no approval comes before the payee was checked', () => {
     expect(moveTransfer('requested', 'approve', false)).toMatchObject({ outcome: 'refused' });
   });
 });
