@@ -96,9 +96,10 @@ test.each(['committed', 'rolled back'])(
     const { ownerId, wallets } = await fundedWallets(3);
     const [first, from, to] = wallets as [string, string, string];
     const alone: Move = { ownerId, to: first, amountCents: 1, key: 'alone' };
+    // All that there is, so that a repeat that did not wait for the first call would be refused.
     const moves = Array.from(
       { length: 20 },
-      (_, n): Move => ({ ownerId, from, to, amountCents: 10, key: `batch ${n}` }),
+      (_, n): Move => ({ ownerId, from, to, amountCents: 50, key: `batch ${n}` }),
     );
     const [before, inside] = [await holding(first), await holding(from)];
 
@@ -132,7 +133,7 @@ test.each(['committed', 'rolled back'])(
     if (end === 'rolled back') expect(replayed).toHaveLength(0);
     else expect(replayed).toHaveLength(moves.length);
     expect(answered).toEqual(['alone']);
-    expect(await storedOf(ownerId, wallets)).toEqual({ ...counted(3 + 1 + 20), balances: [1_001, 800, 1_200] });
+    expect(await storedOf(ownerId, wallets)).toEqual({ ...counted(3 + 1 + 20), balances: [1_001, 0, 2_000] });
   },
 );
 

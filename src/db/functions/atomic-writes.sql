@@ -1,9 +1,23 @@
 /* What functions for atomic writes share. Such a function takes a list of items and treats them as if one came after
    the other: [{key: null or {ownerId, callerKind, agentId, key, method, path, paths, requestHash, seed, seedMs},
    events: [...], audits: [...], …}]. It answers each with (outcome, result): `done`, `replayed`, `conflict`, `running`,
-   `again` (to be asked once more, after this batch) or a refusal that the function defines, which leaves no row. In this order it
-   looks the keys up (known_answers), locks rows and then accounts in name order, writes, and keeps the answers
-   (keep_answers). Its lock_timeout bounds how long one owner's lock keeps the others of a batch waiting (group-commit.ts). It may be repeated with the same items, and then finds what it wrote. */
+   `again` (to be asked once more, after this batch) or a refusal that the function defines, which leaves no row. In this
+   order it locks the keys (lock_keys), looks them up (known_answers), locks rows and then accounts in name order, writes,
+   and keeps the answers (keep_answers). Its lock_timeout bounds how long one owner's lock keeps the others of a batch
+   waiting (group-commit.ts). It may be repeated with the same items, and then finds what it wrote. */
+
+/* Locks the keys of these items until the end of the transaction, in one order for all batches. A statement of a process
+   that died may still be at work with a key: a repeat that did not wait for it would find the money gone and be refused,
+   though the first call succeeds. */
+create or replace function lock_keys(p_items jsonb) returns void language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(k.id) from (
+    select distinct hashtextextended(jsonb_build_array('idempotency', key -> 'ownerId', key -> 'callerKind',
+      key -> 'agentId', key -> 'key')::text, 0) as id
+    from (select value -> 'key' as key from jsonb_array_elements(p_items)) i
+    where jsonb_typeof(key) = 'object' order by 1
+  ) k;
+end $$;
 
 /* Of the items whose key is known: what they are answered. `done` is the item's own answer, found by a repeat. */
 create or replace function known_answers(p_items jsonb) returns table (ordinal int, outcome text, result jsonb)

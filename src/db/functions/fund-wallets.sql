@@ -34,6 +34,7 @@ begin
       from jsonb_array_elements(p_items) with ordinality d (value, n)
     ) d;
 
+  perform lock_keys(p_items);
   for v_one in select * from known_answers(p_items) loop
     i_outcome[v_one.ordinal] := v_one.outcome;
     i_result[v_one.ordinal] := v_one.result;

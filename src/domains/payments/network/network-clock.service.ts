@@ -9,13 +9,13 @@ import { firstRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Untimely } from './network.signature.ts';
 
-/** At most one write in a second for each network. */
+/** At most one write in a second for each network, unless the difference is another one. */
 export const noteUntimelyMessage = (tx: Tx, { adapter, apartMs }: Untimely): Promise<number> =>
   runSql(
     tx,
     `insert into network_clocks as c (adapter, refused_at, apart_ms) values ($1, clock_timestamp(), $2)
      on conflict (adapter) do update set refused_at = excluded.refused_at, apart_ms = excluded.apart_ms
-     where c.refused_at < clock_timestamp() - interval '1 second'`,
+     where c.refused_at < clock_timestamp() - interval '1 second' or abs(c.apart_ms - excluded.apart_ms) > 60000`,
     [adapter, Math.round(apartMs)],
   );
 
