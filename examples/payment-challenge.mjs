@@ -10,7 +10,7 @@ import { compactDecrypt, importJWK } from 'jose';
 const challengeLivesMs = 5 * 60_000;
 const algorithms = { keyManagementAlgorithms: ['RSA-OAEP-256'], contentEncryptionAlgorithms: ['A256GCM'] };
 
-/** What the payer is told: the last part of a problem type of the protocol. */
+/** The reason that the payer gets: the last part of a problem type of the protocol. */
 export class Problem extends Error {}
 
 /** Throws where the outcome is unknown: no answer, a fault of the other side, or a call that it did not look at. */
