@@ -1,4 +1,5 @@
 /** The adapters to outside services that this deployment is configured with. @module */
+import { createSandboxBankRail } from '../adapters/bank-rail/sandbox.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
 import { createMerchantKeys } from '../adapters/merchant-keys/jwks.ts';
@@ -12,10 +13,12 @@ import type { MerchantKeys } from '../domains/payments/mpp-credentials/merchant-
 import type { PaidResource } from '../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
 import type { PayeeCheck } from '../domains/treasury/beneficiaries/payee-check.port.ts';
+import type { BankRail } from '../domains/treasury/sepa/bank-rail.port.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Config } from './config.ts';
 
 export type Ports = {
+  readonly bankRail: BankRail;
   readonly payeeCheck: PayeeCheck;
   readonly cardProcessor: CardProcessor;
   readonly networkSimulator: NetworkSimulator;
@@ -28,6 +31,7 @@ export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode }: C
   if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
   const sandbox = { sandboxUrl, outbound };
   return {
+    bankRail: createSandboxBankRail(sandbox),
     payeeCheck: mode === 'sandbox' ? createSandboxPayeeCheck(sandbox) : noPayeeCheck,
     cardProcessor: createSandboxCardProcessor(sandbox),
     networkSimulator: createSandboxNetwork(sandbox),

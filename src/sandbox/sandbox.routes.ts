@@ -2,6 +2,8 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { pino } from 'pino';
 import { Refusal } from './answer.ts';
+import { bankRoutes } from './bank/bank.routes.ts';
+import type { Bank } from './bank/bank.ts';
 import { payeeCheckRoutes } from './bank/payee-check.routes.ts';
 import type { Challenges } from './merchants/challenge.ts';
 import { merchantRoutes } from './merchants/merchant.routes.ts';
@@ -27,6 +29,7 @@ export type SandboxParts = {
   settlement: Settlement;
   outgoing: Outgoing;
   receiver: Receiver;
+  bank: Bank;
   log: pino.Logger;
 };
 
@@ -45,6 +48,7 @@ export function sandboxApplication(parts: SandboxParts): Express {
   application.use('/paid', merchantRoutes(parts.challenges));
   application.use('/processor', processorRoutes(parts.processor));
   application.use('/bank', payeeCheckRoutes());
+  application.use('/bank', bankRoutes(parts.bank));
   application.use('/network', networkRoutes(parts));
   application.use((request, response) => {
     response.status(404).json({ error: `nothing at ${request.method} ${request.path}` });

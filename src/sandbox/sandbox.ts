@@ -1,12 +1,13 @@
 /**
- * The simulated outside world in one process: shops, merchants, card processor, card network and webhook receiver over one store.
- * It calls Bursar only over HTTP.
+ * The simulated outside world in one process: shops, merchants, card processor, card network, bank and webhook
+ * receiver over one store. It calls Bursar only over HTTP.
  * @module
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { pino } from 'pino';
 import type { Outbound } from '../outbound/outbound.ts';
+import { createBank } from './bank/bank.ts';
 import { createChallenges } from './merchants/challenge.ts';
 import { createAuthorizations } from './network/authorization.ts';
 import { createBursarApi } from './network/bursar-api.ts';
@@ -46,6 +47,7 @@ export async function startSandbox(
   const store = openStore(options.databasePath);
   const bursar = createBursarApi(options);
   const outgoing = createOutgoing({ store, bursar, log, pollMs, clockPollMs });
+  const bank = createBank({ store, bursar, log, pollMs, clockPollMs });
   const authorizations = createAuthorizations({ store, bursar, outgoing, log, decisionTimeoutMs, clearsAfterMs });
   const application = sandboxApplication({
     store,
@@ -56,6 +58,7 @@ export async function startSandbox(
     settlement: createSettlement(store, authorizations, outgoing),
     outgoing,
     receiver: createReceiver(store),
+    bank,
     log,
   });
   const server = createServer(application);
@@ -63,6 +66,7 @@ export async function startSandbox(
     server.once('error', reject).listen(port, host, resolve);
   });
   outgoing.start();
+  bank.start();
   let isClosing = false;
   const resuming = authorizations
     .resume(() => isClosing)
@@ -79,6 +83,7 @@ export async function startSandbox(
       clearTimeout(patience);
       await resuming;
       await outgoing.stop();
+      await bank.stop();
       store.close();
     },
   };

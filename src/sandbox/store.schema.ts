@@ -66,4 +66,35 @@ export const schemaSteps: readonly string[] = [
      created_at_ms INTEGER NOT NULL
    ) STRICT;
    CREATE INDEX mpp_challenges_by_age ON mpp_challenges (created_at_ms);`,
+
+  `CREATE TABLE bank_payments (
+     end_to_end_id TEXT PRIMARY KEY, scheme TEXT NOT NULL, amount_cents INTEGER NOT NULL CHECK (amount_cents > 0),
+     execution_date TEXT NOT NULL, payer_iban TEXT NOT NULL, payee_name TEXT NOT NULL, payee_iban TEXT NOT NULL,
+     remittance TEXT, recall_code TEXT, reason_code TEXT,
+     state TEXT NOT NULL CHECK (state IN ('submitted', 'accepted', 'settled', 'rejected', 'returned', 'recalled'))
+   ) STRICT;
+
+   -- What the bank will do. Without a due time: on the business day after the one on which it is first seen.
+   CREATE TABLE bank_steps (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, end_to_end_id TEXT NOT NULL REFERENCES bank_payments, due_at_ms INTEGER,
+     kind TEXT NOT NULL CHECK (kind IN ('accepted', 'settled', 'rejected', 'returned', 'recalled')),
+     reason_code TEXT, done INTEGER NOT NULL DEFAULT 0
+   ) STRICT;
+   CREATE INDEX open_bank_steps ON bank_steps (due_at_ms) WHERE done = 0;
+
+   CREATE TABLE bank_entries (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, reference TEXT NOT NULL UNIQUE, credit_key TEXT UNIQUE,
+     account_iban TEXT NOT NULL, direction TEXT NOT NULL CHECK (direction IN ('credit', 'debit')),
+     amount_cents INTEGER NOT NULL CHECK (amount_cents > 0), booked_on TEXT, end_to_end_id TEXT,
+     return_reason_code TEXT, party_name TEXT, party_iban TEXT, remittance TEXT, file_id TEXT
+   ) STRICT;
+   CREATE INDEX bank_entries_by_account ON bank_entries (account_iban, seq);
+   CREATE INDEX unsent_bank_entries ON bank_entries (seq) WHERE file_id IS NULL;
+
+   CREATE TABLE bank_files (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, xml TEXT NOT NULL,
+     is_taken INTEGER NOT NULL DEFAULT 0, attempts INTEGER NOT NULL DEFAULT 0,
+     next_attempt_at_ms INTEGER NOT NULL DEFAULT 0, last_status INTEGER, last_answer TEXT
+   ) STRICT;
+   CREATE INDEX waiting_bank_files ON bank_files (seq) WHERE is_taken = 0;`,
 ];

@@ -18,6 +18,9 @@ export const clockKey = 'test-clock-key';
 export class FakeBursar {
   readonly messages: NetworkMessage[] = [];
   readonly badlySigned: string[] = [];
+  /** Of the bank, as often as they came. */
+  readonly bankFiles: string[] = [];
+  bankFileStatus = 200;
   clockReads = 0;
   offsetMs = 0;
   clockStatus = 200;
@@ -57,6 +60,7 @@ export class FakeBursar {
   async #answer(request: IncomingMessage): Promise<Answer> {
     const raw = await text(request);
     if (request.url === '/sandbox/clock') return this.#clock(request);
+    if (request.url === '/network/sepa/files') return this.#bankFile(request, raw);
     const kind = /^\/network\/(\w+)$/.exec(request.url ?? '')?.[1];
     if (kind === undefined || request.method !== 'POST') return { status: 404 };
     if (!isSigned(request, raw)) {
@@ -66,6 +70,12 @@ export class FakeBursar {
     const message = { kind, raw, body: JSON.parse(raw) as NetworkMessage['body'] };
     this.messages.push(message);
     return this.answering(message) ?? usual(message);
+  }
+
+  #bankFile(request: IncomingMessage, raw: string): Answer {
+    if (!isSigned(request, raw)) return { status: 401, body: { error: 'signature' } };
+    this.bankFiles.push(raw);
+    return { status: this.bankFileStatus };
   }
 
   #clock(request: IncomingMessage): Answer {

@@ -18,6 +18,8 @@ export type BursarApi = {
     rawBody: string,
     timeoutMs: number,
   ): Promise<NetworkAnswer | undefined>;
+  /** A file of the bank, signed like the messages of the network. */
+  sendBankFile(xml: string, timeoutMs: number): Promise<NetworkAnswer | undefined>;
   /** Business time as epoch ms, by an offset read at most `maxAgeMs` ago; undefined while it cannot be read. */
   businessNowMs(maxAgeMs?: number): Promise<number | undefined>;
 };
@@ -45,15 +47,17 @@ export function createBursarApi({ apiUrl, networkKey, clockKey, outbound, log }:
     });
   };
 
+  const sendSigned = (path: string, contentType: string, rawBody: string, timeoutMs: number) => {
+    const requestLine = `POST ${new URL(path, apiUrl).pathname}`;
+    const unixSeconds = Math.floor(Date.now() / 1000);
+    const signature = networkSignature(networkKey, { requestLine, rawBody, unixSeconds });
+    const headers = { 'Content-Type': contentType, 'X-Network-Signature': signature };
+    return ask(path, { method: 'POST', headers, body: rawBody, timeoutMs });
+  };
+
   return {
-    async send(kind, rawBody, timeoutMs) {
-      const path = `/network/${kind}`;
-      const requestLine = `POST ${new URL(path, apiUrl).pathname}`;
-      const unixSeconds = Math.floor(Date.now() / 1000);
-      const signature = networkSignature(networkKey, { requestLine, rawBody, unixSeconds });
-      const headers = { 'Content-Type': 'application/json', 'X-Network-Signature': signature };
-      return ask(path, { method: 'POST', headers, body: rawBody, timeoutMs });
-    },
+    send: (kind, rawBody, timeoutMs) => sendSigned(`/network/${kind}`, 'application/json', rawBody, timeoutMs),
+    sendBankFile: (xml, timeoutMs) => sendSigned('/network/sepa/files', 'application/xml', xml, timeoutMs),
 
     async businessNowMs(maxAgeMs = 0) {
       if (maxAgeMs > 0 && Date.now() - lastRead.atMs < maxAgeMs) return Date.now() + lastRead.offsetMs;
