@@ -1,6 +1,8 @@
-/** Webhook subscriptions and the delivery of events to them. @module */
+/** Webhook subscriptions, the delivery of events to them, and the feed of events. @module */
 
 import { webhookEndpointActivities } from '../../../activities/delivery/webhook-endpoint.activities.ts';
+import { eventsArea } from '../../domains/delivery/events/event.contract.ts';
+import { eventHandlers } from '../../domains/delivery/events/event.routes.ts';
 import { findDelivery } from '../../domains/delivery/webhooks/delivery.queries.ts';
 import { endpointWorkflow } from '../../domains/delivery/webhooks/endpoint.messages.ts';
 import { webhooksArea } from '../../domains/delivery/webhooks/webhook.contract.ts';
@@ -43,5 +45,11 @@ export const delivery = defineModule('delivery', [
         summary: ({ subjectId }) => `Subscription ${subjectId}: failed deliveries, attempted again until none waits`,
       },
     ],
+  }),
+  servedArea('events', {
+    contract: eventsArea,
+    position: 520,
+    handlers: ({ database }) => eventHandlers({ database }),
+    tables: [],
   }),
 ]);

@@ -1,0 +1,66 @@
+/**
+ * Goal: a number counts as settled only when no transaction that may have drawn it is still open, and every number
+ * does in the end. Method: random histories of transactions that draw numbers and end, looked at in between.
+ * @module
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { createSettledPosition } from '../../../src/domains/delivery/events/settled-position.rules.ts';
+
+type Step = { readonly kind: 'draw' | 'end' | 'look' | 'lookSlowly'; readonly writer: number };
+
+const steps = fc.array(
+  fc.record({
+    kind: fc.constantFrom<Step['kind']>('draw', 'draw', 'end', 'look', 'lookSlowly'),
+    writer: fc.nat(5),
+  }),
+  { maxLength: 200 },
+);
+
+test('nothing open is settled, and at the end everything is', () => {
+  fc.assert(
+    fc.property(steps, (history) => {
+      const position = createSettledPosition();
+      /** Each open transaction with the numbers that it has drawn. */
+      const open = new Map<number, { id: string; numbers: number[] }>();
+      let drawn = 0;
+      let begun = 0;
+      let last = 0;
+      const draw = (writer: number) => {
+        const transaction = open.get(writer) ?? { id: `t${begun++}`, numbers: [] };
+        drawn += 1;
+        transaction.numbers.push(drawn);
+        open.set(writer, transaction);
+      };
+      const holders = () => new Set([...open.values()].map(({ id }) => id));
+      for (const { kind, writer } of history) {
+        if (kind === 'draw') draw(writer);
+        if (kind === 'end') open.delete(writer);
+        if (kind === 'look') position.see({ drawn, holders: holders() });
+        if (kind === 'lookSlowly') {
+          const before = drawn;
+          draw(writer); // Between the two questions of a look.
+          position.see({ drawn: before, holders: holders() });
+        }
+        const through = position.through();
+        expect(through).toBeGreaterThanOrEqual(last);
+        last = through;
+        const unsettled = [...open.values()].flatMap(({ numbers }) => numbers);
+        expect(unsettled.filter((number) => number <= through)).toEqual([]);
+      }
+      open.clear();
+      position.see({ drawn, holders: new Set() });
+      expect(position.through()).toBe(drawn);
+    }),
+  );
+});
+
+test('one transaction that stays open delays, and never for longer than it is open', () => {
+  const position = createSettledPosition();
+  for (let drawn = 1; drawn <= 100; drawn++) position.see({ drawn, holders: new Set(['stuck', `t${drawn}`]) });
+  expect(position.through()).toBe(0);
+  position.see({ drawn: 101, holders: new Set(['t101']) });
+  expect(position.through()).toBeGreaterThan(0);
+  position.see({ drawn: 102, holders: new Set() });
+  expect(position.through()).toBe(102);
+});
