@@ -79,6 +79,7 @@ export const eventCatalog = {
   ...group('Wallet', walletData, ['wallet.updated', 'wallet.closed'], ours),
   ...group('Wallet', fundingData, ['funding.requested'], ours),
   ...group('Transfer', transferData, ['transfer.completed', 'transfer.failed']),
+  ...group('Transfer', transferData, ['transfer.created', 'transfer.updated', 'transfer.reminded'], ours),
   ...group('Transfer', transferSplitData, ['transfer.split.completed']),
   ...group('Risk', agentRiskData, ['risk.agent_frozen', 'risk.denied', 'risk.velocity_alert']),
   ...group('Risk', agentRiskData, ['risk.geo_impossible']),

@@ -89,6 +89,21 @@ export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: D
   );
 }
 
+/** Many at once, each with a deadline of its own. */
+export async function wakeWorkflowRunsAt(
+  tx: Tx,
+  wakes: readonly { readonly id: string; readonly dueAt: Date | null }[],
+  { isOwnStep = false } = {},
+): Promise<void> {
+  if (wakes.length === 0) return;
+  await runSql(
+    tx,
+    `update workflow_runs r set wanted_wake = r.wanted_wake or not $2, due_at = n."dueAt"
+     from jsonb_to_recordset($1::jsonb) as n (id text, "dueAt" timestamptz) where r.id = n.id and r.is_open`,
+    [JSON.stringify(wakes), isOwnStep],
+  );
+}
+
 /**
  * For the run's own look at its rows: locks it until the transaction ends, so that no other transaction opens, closes
  * or moves it

@@ -63,6 +63,8 @@ const exceptions: Readonly<Record<string, string>> = {
     'voids attestations in one statement, but for paid intents',
   'spending/policies/policy.queries.ts agents': 'the policy of an agent, with its owner and status, under one lock',
   'spending/policies/policy.service.ts customers': 'the default policy of the owner begins an agent',
+  'treasury/transfers/bank-transfer.service.ts agents':
+    'money of a closed agent that comes back goes to its wallet; one statement for many',
   'treasury/wallets/wallet.queries.ts agents': 'the wallet that an agent draws on',
   'treasury/wallets/wallet.service.ts agents': 'a wallet that agents draw on cannot be closed',
   'treasury/wallets/wallet.service.ts customers': 'locks the owner while the default wallet changes',
@@ -89,13 +91,12 @@ test('a domain names the table of another domain in its SQL only where a reason 
   expect(foreign.toSorted()).toEqual(Object.keys(exceptions).toSorted());
 });
 
-/** Functions that one domain calls, or the platform. The others span domains: the decision and its locks, whose an account is, fundings with the owner's limit. */
+/** Functions that one domain calls, or the platform. The others span domains: the decision and its locks, whose an account is, what is held, fundings with the owner's limit. */
 const ownerOfFunctions: Readonly<Record<string, string>> = {
   'atomic-writes.sql': 'platform',
   'claim-runs.sql': 'platform',
   'limits.sql': 'platform',
   'lock-accounts.sql': 'treasury',
-  'open-holds.sql': 'payments',
   'post-journals.sql': 'treasury',
   'purge-audit-addresses.sql': 'platform',
   'record-changes.sql': 'platform',

@@ -60,6 +60,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/spending/intent-approval.ts intentApproval':
     'the link names the intent, and who has the link may decide it',
   'src/usecases/spending/request-approval.ts requestApproval': networkRow,
+  'src/usecases/treasury/hear-bank-messages.ts hearBankMessages':
+    'the bank names the transfers, and each message is compared with amount and account',
   'src/usecases/treasury/open-wallet.ts openWallet': ownStatement,
   'src/usecases/treasury/screen-beneficiary.ts screenBeneficiary': workflowId,
   'src/usecases/treasury/transfer-money.ts transferMoney':

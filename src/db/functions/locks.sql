@@ -73,3 +73,19 @@ begin
   perform 1 from transactions where card_id = p_card and link_until > p_at order by id for no key update;
   return v_funding_source;
 end $$;
+
+/* The locks of a change of bank transfers, in the same order: the spending of their agents, the agents, so that it is
+   known whether they are closed, and the transfers. Wallets and ledger accounts come later. */
+create or replace function lock_bank_transfers(p_ids text[]) returns void language plpgsql as $$
+declare
+  v_agents text[];
+  v_agent text;
+begin
+  select array_agg(distinct t.agent_id order by t.agent_id) into v_agents
+    from transfers t where t.id = any (p_ids) and t.agent_id is not null;
+  foreach v_agent in array coalesce(v_agents, '{}') loop
+    perform lock_spending(v_agent);
+  end loop;
+  perform 1 from agents where id = any (v_agents) order by id for share;
+  perform 1 from transfers where id = any (p_ids) order by id for no key update;
+end $$;

@@ -42,7 +42,8 @@ returns table (
     order by t.authorized_at desc limit 1
   ) l on true
   left join lateral (
-    select x.created_at from transfers x where x.agent_id = p_agent order by x.created_at desc limit 1
+    select x.created_at from transfers x where x.agent_id = p_agent
+      and x.status not in ('failed', 'denied', 'cancelled') order by x.created_at desc limit 1
   ) r on true
   left join lateral (
     select jsonb_build_object('id', t.merchant_id, 'name', t.merchant,

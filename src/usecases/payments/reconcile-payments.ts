@@ -24,6 +24,7 @@ const spendingCounters = defineReconciliation({
         union all
         select agent_id, '', created_at, amount_cents, case when coalesce(split_line, 0) = 0 then 1 else 0 end
         from transfers where ($1::text is null or owner_id = $1) and agent_id is not null
+          and status not in ('failed', 'denied', 'cancelled')
       ) p group by 1, 2, 3
     ) due using (agent_id, card_id, day)
     where (coalesce(kept.spent, 0), coalesce(kept.payments, 0)) <> (coalesce(due.spent, 0), coalesce(due.payments, 0))`,

@@ -87,6 +87,12 @@ export const fund = (coming: Credit): Posting[] => credit(external('processor', 
 /** The network gives back what it had collected. */
 export const refund = (coming: Credit): Posting[] => credit(external('cards', coming.ownerId), coming);
 
+/** A bank has paid out what was held. */
+export const bankPayment = ({ ownerId, from, amountCents }: Drawn): Posting[] =>
+  move(held(from), external('sepa', ownerId), amountCents);
+/** Money that comes from a bank: a return, or a credit from outside. */
+export const bankCredit = (coming: Credit): Posting[] => credit(external('sepa', coming.ownerId), coming);
+
 type Between = Amount & { readonly fromWalletId: string; readonly toWalletId: string };
 
 /** From wallet to wallet of one owner. */

@@ -35,6 +35,7 @@ export const bankTransferCommands = [
   'deny',
   'expire',
   'cancel',
+  'refusePayee',
   'beginSending',
   'noteNotReceived',
 ] as const;
@@ -55,14 +56,15 @@ const leadsTo = {
   deny: 'denied',
   expire: 'expired',
   cancel: 'cancelled',
+  refusePayee: 'rejected',
   beginSending: 'sending',
   noteNotReceived: 'rejected',
 } as const satisfies Record<BankTransferCommand, BankTransferStage>;
 
 const mayReceive: Record<BankTransferStage, readonly BankTransferCommand[]> = {
-  requested: ['acceptPayee', 'requestApproval', 'cancel'],
+  requested: ['acceptPayee', 'requestApproval', 'refusePayee', 'cancel'],
   pending_approval: ['approve', 'deny', 'expire', 'cancel'],
-  approved: ['beginSending', 'cancel'],
+  approved: ['beginSending', 'refusePayee', 'cancel'],
   sending: ['noteNotReceived'],
   submitted: [],
   accepted: [],
@@ -98,6 +100,7 @@ const inWords = {
   deny: 'deny',
   expire: 'expire',
   cancel: 'cancel',
+  refusePayee: 'refuse the payee of',
   beginSending: 'send',
   noteNotReceived: 'give up',
 } as const satisfies Record<BankTransferCommand, string>;
@@ -239,6 +242,10 @@ export const afterPayeeCheck = (result: PayeeCheckResult): BankTransferCommand =
 export const sendWithinMs = 10 * second;
 /** A request that was begun in time is at the bank, or lost, after this. */
 export const requestTimeoutMs = 5 * second;
+
+/** `asking`: the bank is to be asked to get the money back. `requested`: it will try. */
+export const recallOutcomes = ['asking', 'requested', 'refused'] as const;
+export type RecallOutcome = (typeof recallOutcomes)[number];
 
 export type Sending = {
   readonly stage: BankTransferStage;

@@ -15,6 +15,8 @@ import {
   text,
 } from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
+import { payeeCheckResults, recallOutcomes } from '../sepa/bank-transfer.rules.ts';
+import { schemes } from '../sepa/scheme.rules.ts';
 import { metadata } from '../wallets/wallet.contract.ts';
 import { fewestLines, largestTransferCents, mostLines, transferStatuses, transferTypes } from './transfer.rules.ts';
 
@@ -29,20 +31,55 @@ const Transfer = z
     agentId: idOut('agent').nullable().meta({ description: 'the agent that made it; null: the owner did' }),
     type: z.enum(transferTypes),
     fromWalletId: fromWalletOut,
-    toWalletId: idOut('wallet'),
+    toWalletId: idOut('wallet').nullable().meta({ description: 'null when the money goes to a bank account' }),
+    beneficiaryId: idOut('beneficiary').nullable().meta({ description: 'whose bank account the money goes to' }),
+    toIbanMasked: z
+      .string()
+      .nullable()
+      .meta({ examples: ['DE89************3000'] }),
+    payeeName: z.string().nullable().meta({ description: 'The name that the bank gets, in the characters of SEPA.' }),
+    scheme: z.enum(schemes).nullable(),
     amountEuros: eurosOut,
     currency: z.literal('EUR'),
     reference: z.string().nullable(),
+    sepaReference: z
+      .string()
+      .nullable()
+      .meta({ description: 'The reference that the payee’s statement shows, in the characters of SEPA.' }),
     memo: z.string().nullable(),
     status: z.enum(transferStatuses),
+    failureReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Why no money arrived, or why it came back.', examples: ['returned:MD07'] }),
+    failureText: z.string().nullable().meta({ description: 'The same in words.' }),
+    payeeCheck: z
+      .enum(payeeCheckResults)
+      .nullable()
+      .meta({ description: 'What the payee’s bank said of name and IBAN; null before the check.' }),
+    approvalRule: z.string().nullable().meta({ description: 'The rule of the policy that asks for a person.' }),
+    approvalUrl: z
+      .string()
+      .nullable()
+      .meta({ description: 'The approver’s page, while a person is waited for. To an API key only.' }),
+    expiresAt: instantOut.nullable().meta({ description: 'Until when a person can approve it.' }),
+    decidedBy: z.string().nullable().meta({ description: 'Who approved, denied or cancelled it.' }),
+    decidedAt: instantOut.nullable(),
+    decisionReason: z.string().nullable(),
+    executionDate: z.string().nullable().meta({ description: 'The day on which the bank executes it.' }),
+    settlementDate: z.string().nullable().meta({ description: 'The day on which the payee’s bank has the money.' }),
+    recall: z
+      .enum(recallOutcomes)
+      .nullable()
+      .meta({ description: 'What became of the request to get the money back; null without one.' }),
     splitId: idOut('transferSplit').nullable().meta({ description: 'the split that it is a line of' }),
     requestId: z.string(),
     runId: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
     createdAt: instantOut,
-    completedAt: instantOut,
+    completedAt: instantOut.nullable(),
   })
-  .meta({ id: 'Transfer', description: 'Money that moved from one account of an owner to a wallet of the owner.' });
+  .meta({ id: 'Transfer', description: 'Money that moves to a wallet of the owner, or to a bank account.' });
 export type TransferRecord = z.infer<typeof Transfer>;
 
 const TransferSplit = z

@@ -28,7 +28,7 @@ export const transferHandlers = ({ database, transfer }: TransferDeps): Handlers
   listTransfers: async ({ query, own }) => {
     const { cursor: _cursor, limit: _limit, ...wanted } = query;
     const filter = { ...wanted, ownerId: own.ownerId, agentId: own.agentId ?? query.agentId };
-    return mapPage(await listTransfers(database.read(), filter, pageOfQuery(query)), transferWire);
+    return mapPage(await listTransfers(database.read(), filter, pageOfQuery(query)), (row) => transferWire(row));
   },
   getTransfer: async ({ records }) => transferWire(records.transfer),
   getTransferSplit: async ({ records }) => transferSplitWire(records.transferSplit),

@@ -1,12 +1,13 @@
 /** How an amount is divided among the lines of a split, and what may be divided. Pure. @module */
 import { add, type Cents, cents, inWords, share, subtract } from '../../../kernel/money.ts';
+import { type BankTransferStatus, bankTransferStatuses } from '../sepa/bank-transfer.rules.ts';
 
-export const transferTypes = ['internal'] as const;
+export const transferTypes = ['internal', 'sepa'] as const;
 export type TransferType = (typeof transferTypes)[number];
 
-/** Between accounts of one owner money moves at once: a transfer is completed or does not exist. */
-export const transferStatuses = ['completed'] as const;
-export type TransferStatus = (typeof transferStatuses)[number];
+/** Between accounts of one owner money moves at once: such a transfer is completed or does not exist. */
+export const transferStatuses = bankTransferStatuses;
+export type TransferStatus = BankTransferStatus;
 
 export const largestTransferCents = 10_000_000;
 export const fewestLines = 2;

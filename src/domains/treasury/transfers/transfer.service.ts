@@ -118,9 +118,9 @@ async function insert(tx: Tx, cause: Cause, source: FundingSource, order: Transf
   await runSql(
     tx,
     `insert into transfers (id, owner_id, agent_id, type, from_wallet_id, to_wallet_id, amount_cents, reference, memo,
-       metadata, status, split_id, split_line, journal_id, request_id, run_id, created_at, completed_at)
+       metadata, status, split_id, split_line, journal_id, request_id, run_id, created_at, completed_at, updated_at)
      select l."id", $1, $2, 'internal', $3, l."toWalletId", l."amountCents", l."reference", l."memo",
-       coalesce(l."metadata", '{}'), 'completed', $7, l."splitLine", l."journalId", $4, $5, $6, $6
+       coalesce(l."metadata", '{}'), 'completed', $7, l."splitLine", l."journalId", $4, $5, $6, $6, $6
      from jsonb_to_recordset($8::jsonb) as l ("id" text, "toWalletId" text, "amountCents" bigint, "reference" text,
        "memo" text, "metadata" jsonb, "splitLine" smallint, "journalId" text)`,
     [...shared, splitId, JSON.stringify(rows)],
@@ -146,7 +146,10 @@ function changesOf(
         ownerId,
         agentId,
         subjectId: id,
-        data: { id, ...shared, type: 'internal', toWalletId, amountEuros, splitId },
+        data: {
+          ...{ id, ...shared, type: 'internal', toWalletId, beneficiaryId: null, amountEuros, splitId },
+          failureReason: null,
+        },
         details: { amountCents, ...details },
       },
       {

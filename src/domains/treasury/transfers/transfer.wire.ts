@@ -1,26 +1,49 @@
 /** Transfers and splits as callers see them, and the events that report them. Shapes only. @module */
+
+import type { EventData } from '../../../events/catalog.ts';
+import { isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
+import { reasonInWords } from '../sepa/reason-code.rules.ts';
+import type { BankTransfer } from './bank-transfer.queries.ts';
 import type { TransferRecord, TransferSplitRecord } from './transfer.contract.ts';
 import type { SplitView, TransferView } from './transfer.queries.ts';
 
-export const transferWire = (row: TransferView): TransferRecord => ({
+/** `approvalUrl` where the caller may have it. */
+export const transferWire = (row: TransferView, approvalUrl: string | null = null): TransferRecord => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
   type: row.type,
   fromWalletId: row.fromWalletId,
   toWalletId: row.toWalletId,
+  beneficiaryId: row.beneficiaryId,
+  toIbanMasked: row.payeeIbanMasked,
+  payeeName: row.payeeName,
+  scheme: row.scheme,
   amountEuros: eurosFromCents(row.amountCents),
   currency: 'EUR',
   reference: row.reference,
+  sepaReference: row.remittance,
   memo: row.memo,
   status: row.status,
+  failureReason: row.failureReason,
+  failureText: row.reasonCode === null ? null : reasonInWords(row.reasonCode),
+  payeeCheck: row.payeeCheck,
+  approvalRule: row.approvalRule,
+  approvalUrl,
+  expiresAt: isoOrNull(row.expiresAt),
+  decidedBy: row.decidedBy,
+  decidedAt: isoOrNull(row.decidedAt),
+  decisionReason: row.decisionReason,
+  executionDate: row.executionDate,
+  settlementDate: row.settlementDate,
+  recall: row.recallOutcome,
   splitId: row.splitId,
   requestId: row.requestId,
   runId: row.runId,
   metadata: row.metadata,
   createdAt: row.createdAt.toISOString(),
-  completedAt: row.completedAt.toISOString(),
+  completedAt: isoOrNull(row.completedAt),
 });
 
 export const transferSplitWire = (row: SplitView): TransferSplitRecord => ({
@@ -35,5 +58,20 @@ export const transferSplitWire = (row: SplitView): TransferSplitRecord => ({
   runId: row.runId,
   createdAt: row.createdAt.toISOString(),
   completedAt: row.completedAt.toISOString(),
-  transfers: row.transfers.map(transferWire),
+  transfers: row.transfers.map((line) => transferWire(line)),
+});
+
+/** Without name, account, texts and address: events leave the deployment. */
+export const bankTransferData = (row: BankTransfer): EventData<'transfer.created'> => ({
+  id: row.id,
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  status: row.status,
+  type: row.type,
+  fromWalletId: row.fromWalletId,
+  toWalletId: null,
+  beneficiaryId: row.beneficiaryId,
+  amountEuros: eurosFromCents(row.amountCents),
+  splitId: row.splitId,
+  failureReason: row.failureReason,
 });

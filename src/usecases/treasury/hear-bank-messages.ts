@@ -1,0 +1,73 @@
+/**
+ * Books what the bank said of transfers: any number of messages in the caller's transaction, with as many statements for
+ * ten thousand as for one. Messages of one transfer are heard in the order of the list. What was heard before, or is old
+ * news, moves nothing; a contradiction is answered and moves nothing.
+ * @module
+ */
+import type { Tx } from '../../db/tx.ts';
+import { mismatchOf } from '../../domains/treasury/sepa/bank-message.rules.ts';
+import type { HeardMessage, HeardOutcome } from '../../domains/treasury/sepa/bank-rail.port.ts';
+import { hearBank } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
+import { transferIdOf } from '../../domains/treasury/sepa/end-to-end-id.rules.ts';
+import { type BankTransfer, lockBankTransfers } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
+import {
+  inStage,
+  saveSteps,
+  seenCauses,
+  type TransferStep,
+} from '../../domains/treasury/transfers/bank-transfer.service.ts';
+import type { Id } from '../../kernel/ids.ts';
+import type { Cause } from '../../platform/cause.ts';
+
+export type HearOptions = { readonly isOwnStep?: boolean };
+
+/** Outcomes are in the order of the messages. `cause`: of the file or the answer; each message is a cause of its own. */
+export async function hearBankMessages(
+  tx: Tx,
+  messages: readonly HeardMessage[],
+  cause: Cause,
+  { isOwnStep = false }: HearOptions = {},
+): Promise<HeardOutcome[]> {
+  const named = messages.map((message) => ({ message, id: transferIdOf(message.endToEndId) }));
+  const ids = [...new Set(named.flatMap(({ id }) => id ?? []))].sort();
+  const rows = new Map((await lockBankTransfers(tx, ids)).map((row) => [row.id, row]));
+  const seen = new Set(await seenCauses(tx, namedCauses(named)));
+  const steps: TransferStep[] = [];
+  const outcomes = named.map(({ message, id }) => {
+    const row = id === undefined ? undefined : rows.get(id);
+    if (row === undefined) return notOurs;
+    const { outcome, after } = heard(row, message, seen.has(keyOf(row.id, message)), cause.at);
+    if (after === undefined) return outcome;
+    rows.set(row.id, after);
+    seen.add(keyOf(row.id, message));
+    steps.push({ before: row, after, cause: { ...cause, causeId: causeIdOf(message) } });
+    return outcome;
+  });
+  await saveSteps(tx, steps, { isOwnStep });
+  return outcomes;
+}
+
+const notOurs: HeardOutcome = { outcome: 'not_ours', why: 'there is no such transfer' };
+
+const causeIdOf = ({ cause }: HeardMessage): string => `bank:${cause}`;
+const keyOf = (id: string, message: HeardMessage): string => `${id} ${causeIdOf(message)}`;
+
+const namedCauses = (named: readonly { message: HeardMessage; id: Id<'transfer'> | undefined }[]) =>
+  named.flatMap(({ message, id }) => (id === undefined ? [] : [{ id, cause: causeIdOf(message) }]));
+
+function heard(
+  row: BankTransfer,
+  { kind, reasonCode, amountCents, accountIban }: HeardMessage,
+  isRepeated: boolean,
+  at: Date,
+): { readonly outcome: HeardOutcome; readonly after?: BankTransfer } {
+  const mismatch = mismatchOf(row, { amountCents, ...(accountIban !== null && { accountIban }) });
+  if (mismatch !== undefined) return { outcome: { outcome: 'refused', why: mismatch } };
+  const move = hearBank(row.stage, kind, isRepeated);
+  if (move.outcome === 'refused') return { outcome: { outcome: 'refused', why: move.why } };
+  if (move.outcome === 'already') return { outcome: { outcome: 'already' } };
+  const failed = kind === 'rejected' || kind === 'returned' || kind === 'recalled';
+  const code = reasonCode === null ? '' : `:${reasonCode.replace(/[^A-Za-z0-9_]/g, '').slice(0, 40)}`;
+  const why = failed ? { reasonCode, failureReason: `${kind}${code}`.replace(/:$/, '') } : {};
+  return { outcome: { outcome: 'moved' }, after: inStage(row, move.next, at, why) };
+}
