@@ -8,6 +8,7 @@ export const verbs = {
   get: 'reads one record, or one report',
   create: 'makes a record',
   update: 'changes fields of a record',
+  replace: 'sets every field of a record; what is left out becomes empty',
   delete: 'removes a record for good',
   revoke: 'makes a credential invalid; its record stays',
   close: 'ends an agent, a card or a wallet; its record stays',

@@ -2,6 +2,8 @@
 
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
 import { cardRequestActivities } from '../../../activities/cards/card-request.activities.ts';
+import { cardControlsArea } from '../../domains/cards/card-controls/card-control.contract.ts';
+import { cardControlHandlers } from '../../domains/cards/card-controls/card-control.routes.ts';
 import { cardRequestsArea } from '../../domains/cards/card-requests/card-request.contract.ts';
 import { CardRequestRow } from '../../domains/cards/card-requests/card-request.entity.ts';
 import { cardRequestWorkflow } from '../../domains/cards/card-requests/card-request.messages.ts';
@@ -56,6 +58,12 @@ export const cards = defineModule('cards', [
           `Card ${subjectId}${ofAgent}: issued, kept in step with the processor, closed`,
       },
     ],
+  }),
+  servedArea('card-controls', {
+    contract: cardControlsArea,
+    position: 312,
+    handlers: cardControlHandlers,
+    tables: [],
   }),
   servedArea('card-requests', {
     contract: cardRequestsArea,

@@ -33,6 +33,7 @@ const cardOf = (from: Db, given: Given<Named & { agentId: string }>) =>
   from
     .selectFrom('cards')
     .select(['id', 'status', 'usage', 'isProvisioning', 'maxTransactionCents', 'dailyLimitCents', 'monthlyLimitCents'])
+    .select('controls')
     .where('agentId', '=', given('agentId'))
     .where('isProvisioning', '=', sql.lit(false))
     .where(sql<boolean>`(${given('cardId')}::text is null or id = ${given('cardId')})`)
@@ -60,4 +61,5 @@ export const cardFactsOf = (card: Card): CardFacts => ({
     dailyLimitCents: card.dailyLimitCents,
     monthlyLimitCents: card.monthlyLimitCents,
   },
+  controls: card.controls,
 });

@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { cardActivities } from '../../../activities/cards/card.activities.ts';
 import type { Tx } from '../../../src/db/tx.ts';
+import { cardControlsArea } from '../../../src/domains/cards/card-controls/card-control.contract.ts';
 import { cardsArea } from '../../../src/domains/cards/cards/card.contract.ts';
 import { storeIssuedCard } from '../../../src/domains/cards/cards/card.issue.service.ts';
 import type { CardProcessor } from '../../../src/domains/cards/cards/card.port.ts';
@@ -133,6 +134,21 @@ describe('through the worker', () => {
     });
     expect((await network.authorize(withCard(card), { amountCents: 501 })).body.rule).toBe('card_daily_limit');
     expect((await network.authorize(withCard(card), { amountCents: 500 })).body.decision).toBe('approved');
+  });
+
+  test('what the old card blocks, the new one blocks', async () => {
+    const controls = payer.owner.client(cardControlsArea);
+    await controls.replaceCardControls({
+      params: { cardId: payer.cardId as Id<'card'> },
+      body: { blockedCountries: ['DE'] },
+    });
+    const { card } = await rotate();
+    expect((await network.authorize(withCard(card))).body.rule).toBe('card_country_blocklist');
+    expect(await controls.getCardControls({ params: { cardId: card.id as Id<'card'> } })).toMatchObject({
+      cardId: card.id,
+      blockedCountries: ['DE'],
+      updatedAt: expect.any(String),
+    });
   });
 
   test('open intents are for the new card; one that is being paid for comes back to it', async () => {

@@ -7,7 +7,7 @@ import { freshAgent, theAgent } from '../parties/agents.samples.ts';
 
 export const theCard = async (one: Sampler): Promise<string> => (await one.the(theRecords)).cardId;
 
-async function freshCard(one: Sampler): Promise<string> {
+export async function freshCard(one: Sampler): Promise<string> {
   const { cardId } = await one.client(agentsArea).createAgent({ body: { name: 'cardholder' } });
   return cardId ?? '';
 }

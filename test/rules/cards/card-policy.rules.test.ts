@@ -42,7 +42,7 @@ test('a charge passes exactly up to the narrowest limit and the least that is le
           at,
           policy,
           agent: { status: 'active' },
-          card: { status: 'active', usage: 'multi', isProvisioning: false, limits: ofCard },
+          card: { status: 'active', usage: 'multi', isProvisioning: false, limits: ofCard, controls: null },
           request: { amountCents },
           counters: { ...noSpending, ...seen },
           phase: 'charge',

@@ -38,6 +38,7 @@ const factsOf = (
       status: 'active',
       usage: 'multi',
       isProvisioning: false,
+      controls: null,
       limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
     },
     request: {

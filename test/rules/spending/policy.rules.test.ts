@@ -1,7 +1,10 @@
 /** The spending decision: its order, its edges and what can never happen whatever the facts are. @module */
+
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { noControls } from '../../../src/domains/cards/card-controls/card-control.rules.ts';
 import {
+  type CardControls,
   evaluateSpending,
   type Policy,
   policyCheckOf,
@@ -20,8 +23,14 @@ const card = {
   status: 'active',
   usage: 'multi',
   isProvisioning: false,
+  controls: null,
   limits: { maxTransactionCents: null, dailyLimitCents: null, monthlyLimitCents: null },
 } as const;
+const controlled = (controls: Partial<CardControls>, more: Partial<SpendingFacts> = {}): SpendingFacts => ({
+  ...harmless,
+  ...more,
+  card: { ...card, controls: { ...noControls, ...controls } },
+});
 const intent = {
   id: 'int_aaaaaaaa',
   expectedAmountCents: 1200,
@@ -101,7 +110,9 @@ describe('whatever the facts are', () => {
   test('rules are evaluated in their published order', () => {
     const order = [
       ...['agent_status', 'card_status', 'no_policy', 'policy_expiry', 'merchant_blocklist', 'merchant_allowlist'],
-      ...['first_merchant', 'mcc_blocklist', 'mcc_allowlist', 'country', 'active_hours', 'cooldown', 'single_use'],
+      ...['first_merchant', 'mcc_blocklist', 'mcc_allowlist', 'country'],
+      ...['card_merchant_blocklist', 'card_merchant_allowlist', 'card_mcc_blocklist', 'card_mcc_allowlist'],
+      ...['card_country_blocklist', 'card_country_allowlist', 'active_hours', 'cooldown', 'single_use'],
       ...['usage_count', 'max_transaction', 'card_max_transaction', 'card_daily_limit', 'card_monthly_limit'],
       ...['daily_limit', 'monthly_limit', 'require_intent', 'intent', 'attestation', 'auto_approve_limit', 'risk'],
     ];
@@ -156,6 +167,39 @@ const refusals: [rule: string, reason: RegExp, facts: SpendingFacts][] = [
   ],
   ['mcc_allowlist', /none was named/, with_({ allowedMccs: ['5942'] }, asking({ mcc: null }))],
   ['country', /DE is not among the allowed FR/, with_({ allowedCountries: ['FR'] })],
+  [
+    'card_merchant_blocklist',
+    /Sandbox Shop is blocked by the entry sandbox-shop of this card/,
+    controlled({ blockedMerchants: ['sandbox-shop'], allowedMerchants: ['sandbox-shop'] }),
+  ],
+  [
+    'card_merchant_allowlist',
+    /Sandbox Shop is none of the 1 allowed merchants of this card/,
+    controlled({ allowedMerchants: ['Sandbox Shops'] }),
+  ],
+  [
+    'card_merchant_allowlist',
+    /the controls of this card restrict the merchant, and none was named/,
+    controlled({ allowedMerchants: ['a'] }, asking({ merchant: undefined })),
+  ],
+  ['card_mcc_blocklist', /5734 is blocked by the controls of this card/, controlled({ blockedMccs: ['5734'] })],
+  ['card_mcc_allowlist', /5734 is not among the allowed 5942 of this card/, controlled({ allowedMccs: ['5942'] })],
+  [
+    'card_mcc_allowlist',
+    /restrict the merchant category, and none was named/,
+    controlled({ allowedMccs: ['5942'] }, asking({ mcc: null })),
+  ],
+  ['card_country_blocklist', /DE is blocked by the controls of this card/, controlled({ blockedCountries: ['DE'] })],
+  [
+    'card_country_allowlist',
+    /DE is not among the allowed FR, AT of this card/,
+    controlled({ allowedCountries: ['FR', 'AT'] }),
+  ],
+  [
+    'card_country_allowlist',
+    /restrict the merchant country, and none was named/,
+    controlled({ allowedCountries: ['DE'] }, asking({ country: null })),
+  ],
   ['active_hours', /13:00 to 18:00 UTC, it is 12:00/, with_({ activeHoursStart: 13, activeHoursEnd: 18 })],
   [
     'cooldown',

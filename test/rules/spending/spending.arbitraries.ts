@@ -73,6 +73,16 @@ export const card: fc.Arbitrary<CardFacts> = fc.record({
   usage: fc.constantFrom('single' as const, 'multi' as const),
   limits: fc.record({ maxTransactionCents: limit, dailyLimitCents: limit, monthlyLimitCents: limit }),
   isProvisioning: fc.constantFrom(false, false, false, true),
+  controls: fc.option(
+    fc.record({
+      allowedMerchants: some(names),
+      blockedMerchants: some(names),
+      allowedCountries: some(countries),
+      blockedCountries: some(countries),
+      allowedMccs: some(mccs),
+      blockedMccs: some(mccs),
+    }),
+  ),
 });
 
 export const intent: fc.Arbitrary<IntentFacts> = fc.record({

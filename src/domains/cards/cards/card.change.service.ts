@@ -1,4 +1,4 @@
-/** Changes of a card by its owner: its names and its own limits. A closed card does not change. @module */
+/** Changes of a card by its owner: its names, its own limits, its controls. A closed card does not change. @module */
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
 import type { ReachedId } from '../../../http/reaches.ts';
@@ -43,7 +43,7 @@ export async function grantCardLimits(
   await write(tx, cause, row, differing(row, limits), 'card.limits_changed');
 }
 
-async function lockOpenCard(tx: Tx, cardId: string, ownerId: string): Promise<CardRow> {
+export async function lockOpenCard(tx: Tx, cardId: string, ownerId: string): Promise<CardRow> {
   const row = await lockCard(tx, cardId, { ownerId });
   if (row.status !== 'closed') return row;
   throw new DomainError('invalid_state', `card ${cardId} is closed: nothing of it changes any more`);
@@ -68,7 +68,18 @@ async function write(
   if (fields.length === 0) return;
   Object.assign(row, changes, { updatedAt: cause.at });
   await tx.flush();
-  const cards = await cardRecords(tx, [row.id]);
+  await recordCardDetails(tx, cause, row.id, fields, event);
+}
+
+/** The event names what changed, without the values. */
+export async function recordCardDetails(
+  tx: Tx,
+  cause: Cause,
+  cardId: CardRow['id'],
+  fields: readonly string[],
+  event: 'card.details_changed' | 'card.limits_changed',
+): Promise<void> {
+  const cards = await cardRecords(tx, [cardId]);
   const changed = cards.map((card) => ({
     event,
     ownerId: card.ownerId,

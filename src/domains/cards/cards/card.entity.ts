@@ -4,6 +4,7 @@ import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { Actor } from '../../../platform/cause.ts';
+import type { CardControls } from '../../spending/policies/index.ts';
 import type { CardUsage } from './card.port.ts';
 import type { CardStatus, FrozenBy } from './card.rules.ts';
 
@@ -34,6 +35,9 @@ const CardSchema = defineEntity({
     maxTransactionCents: p.bigint('number').$type<Cents>().nullable(),
     dailyLimitCents: p.bigint('number').$type<Cents>().nullable(),
     monthlyLimitCents: p.bigint('number').$type<Cents>().nullable(),
+    /** Null: none were set. */
+    controls: p.json<CardControls>().nullable(),
+    controlsUpdatedAt: p.datetime().nullable(),
     isProvisioning: p.boolean(),
     /** The card whose place it takes, or took. */
     replacesCardId: p.string().nullable(),

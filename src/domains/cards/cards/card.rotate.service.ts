@@ -65,12 +65,12 @@ export async function reserveReplacement(
 /** Both are locked, and their agent: the old one closes, the new one is what the old one was. */
 export async function takeOver(tx: Tx, cause: Cause, previous: CardRow, row: CardRow): Promise<void> {
   const { status, frozenBy, isPrimary, name, displayName, purpose, scope, earlierCardIds } = previous;
-  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = previous;
+  const { maxTransactionCents, dailyLimitCents, monthlyLimitCents, controls, controlsUpdatedAt } = previous;
   await applyToCard(tx, previous.id, { kind: 'close' }, cause);
   Object.assign(previous, { isPrimary: false, replacedByCardId: row.id });
   await tx.flush();
   Object.assign(row, { status, frozenBy, isPrimary, name, displayName, purpose, scope });
-  Object.assign(row, { maxTransactionCents, dailyLimitCents, monthlyLimitCents });
+  Object.assign(row, { maxTransactionCents, dailyLimitCents, monthlyLimitCents, controls, controlsUpdatedAt });
   row.earlierCardIds = [...earlierCardIds, previous.id];
 }
 

@@ -14,6 +14,7 @@ import { type IntentRow, IntentSchema, IntentWindowSchema } from '../../spending
 import { matchableIntent, whyKeptForPayment } from '../../spending/intents/matchable-intent.rules.ts';
 import type { TakenWindow } from '../../spending/intents/windows/recurrence.rules.ts';
 import {
+  type CardControls,
   holderStatuses,
   PolicySchema,
   type RequestFacts,
@@ -41,6 +42,18 @@ const earlyColumns = {
 const earlyMessages = z.array(columnRow(earlyColumns));
 export type EarlyMessage = z.output<typeof earlyMessages>[number];
 
+const list = z.array(z.string());
+
+/** Its fields are not columns, so they keep their names. */
+const cardControls: z.ZodType<CardControls> = z.object({
+  allowedMerchants: list,
+  blockedMerchants: list,
+  allowedCountries: list,
+  blockedCountries: list,
+  allowedMccs: list,
+  blockedMccs: list,
+});
+
 const card = columnRow({
   id: z.string(),
   ownerId: z.string(),
@@ -51,6 +64,7 @@ const card = columnRow({
   maxTransactionCents: centsValue.nullable(),
   dailyLimitCents: centsValue.nullable(),
   monthlyLimitCents: centsValue.nullable(),
+  controls: cardControls.nullable(),
   version: z.int(),
 });
 
@@ -198,7 +212,8 @@ export function decisionFactsOf(
   const { card, agent, policy, counters } = facts;
   const { maxTransactionCents, dailyLimitCents, monthlyLimitCents } = card;
   const limits = { maxTransactionCents, dailyLimitCents, monthlyLimitCents };
-  const cardFacts = { status: card.status, usage: card.usage, isProvisioning: card.isProvisioning, limits };
+  const { status, usage, isProvisioning, controls } = card;
+  const cardFacts = { status, usage, isProvisioning, limits, controls };
   return {
     spending: { at, policy, agent, card: cardFacts, request, counters, phase: 'charge', risk },
     candidates: [

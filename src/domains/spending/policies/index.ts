@@ -2,5 +2,5 @@
 export { maxChargeCentsFor } from './intent-match.rules.ts';
 export { PolicySchema } from './policy.entity.ts';
 export { tolerancesOf } from './policy.queries.ts';
-export { holderStatuses, type RequestFacts, type RiskFacts } from './policy.rules.ts';
+export { type CardControls, holderStatuses, type RequestFacts, type RiskFacts } from './policy.rules.ts';
 export { spendingCounters } from './spending-counters.queries.ts';

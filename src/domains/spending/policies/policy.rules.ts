@@ -4,7 +4,8 @@
  * @module
  */
 import { inWords } from '../../../kernel/money.ts';
-import { type Finding, holderChecks, policyChecks } from './spending-checks.rules.ts';
+import type { Finding } from './merchant-checks.rules.ts';
+import { holderChecks, policyFindings } from './spending-checks.rules.ts';
 import type { SpendingDecision, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
 
 export {
@@ -18,6 +19,7 @@ export {
 export { isSameMerchant, type MerchantFacts, normalised, resembles } from './merchant-match.rules.ts';
 export { expiryOf } from './policy-expiry.rules.ts';
 export {
+  type CardControls,
   type CardFacts,
   type CounterFacts,
   type ExpirationAction,
@@ -55,11 +57,7 @@ export function evaluateSpending(facts: SpendingFacts): SpendingDecision {
 function* findings(facts: SpendingFacts): Generator<Finding> {
   const holder = holderChecks(facts);
   if (holder !== undefined) yield holder;
-  if (holder !== undefined || facts.policy === null) return;
-  for (const check of policyChecks) {
-    const finding = check(facts, facts.policy);
-    if (finding !== undefined) yield finding;
-  }
+  if (holder === undefined && facts.policy !== null) yield* policyFindings(facts, facts.policy);
 }
 
 /** The short form that intents and `simulate` show. */

@@ -7,13 +7,21 @@ import { lengthInWords, minute } from '../../../kernel/instant.ts';
 import { inWords } from '../../../kernel/money.ts';
 import { attestationWindowOf, whyUnattested } from './attestation.rules.ts';
 import { misfitsOf } from './intent-match.rules.ts';
-import { isInCategory } from './mcc-groups.rules.ts';
-import { isKnown, isSameMerchant, merchantInWords, resembles } from './merchant-match.rules.ts';
+import {
+  cardControlChecks,
+  deny,
+  type Finding,
+  pass,
+  policyMerchantChecks,
+  policyPlaceChecks,
+  unnamed,
+} from './merchant-checks.rules.ts';
+import { isKnown, isSameMerchant, merchantInWords } from './merchant-match.rules.ts';
 import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
-import type { Figures, Policy, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
+import type { Policy, SpendingFacts } from './spending-facts.rules.ts';
 
-export type Finding = TraceEntry & { readonly reason: string };
-type Check = (facts: SpendingFacts, policy: Policy) => Finding | undefined;
+/** Several where one kind of check is made of several lists. */
+type Check = (facts: SpendingFacts, policy: Policy) => Finding | undefined | readonly (Finding | undefined)[];
 
 /** Before any policy is needed. */
 export function holderChecks({ agent, card, policy }: SpendingFacts): Finding | undefined {
@@ -33,57 +41,15 @@ const policyExpiry: Check = ({ at }, policy) => {
   return deny('policy_expiry', `the policy expired at ${figures.expiresAt}`, figures);
 };
 
-const blocklist: Check = ({ request: { merchant } }, { merchantBlocklist }) => {
-  if (merchantBlocklist.length === 0 || merchant === undefined || !isKnown(merchant)) return undefined;
-  const entry = merchantBlocklist.find((blocked) => resembles(blocked, merchant));
-  const figures = { merchant: merchantInWords(merchant), ...(entry === undefined ? {} : { entry }) };
-  if (entry === undefined) return pass('merchant_blocklist', figures);
-  return deny('merchant_blocklist', `merchant ${figures.merchant} is blocked by the entry ${entry}`, figures);
-};
-
-const allowlist: Check = ({ request: { merchant }, phase }, { merchantAllowlist }) => {
-  if (merchantAllowlist.length === 0) return undefined;
-  if (merchant === undefined || !isKnown(merchant)) return unknown('merchant_allowlist', 'merchant', phase);
-  const figures = { merchant: merchantInWords(merchant), entries: merchantAllowlist.length };
-  if (merchantAllowlist.some((allowed) => isSameMerchant(allowed, merchant)))
-    return pass('merchant_allowlist', figures);
-  const reason = `merchant ${figures.merchant} is none of the ${figures.entries} allowed merchants`;
-  return deny('merchant_allowlist', reason, figures);
-};
-
 const firstMerchant: Check = ({ request: { merchant }, counters, phase }, { lockToFirstMerchant }) => {
   const first = counters.firstMerchant;
   if (!lockToFirstMerchant || first === null) return undefined;
-  if (merchant === undefined || !isKnown(merchant)) return unknown('first_merchant', 'merchant', phase);
+  if (merchant === undefined || !isKnown(merchant)) return unnamed('first_merchant', 'merchant', '', phase);
   const figures = { first: merchantInWords(first), merchant: merchantInWords(merchant) };
   const spellings = [first.id, first.domain, first.name].filter((text) => typeof text === 'string' && text !== '');
   if (spellings.some((spelling) => isSameMerchant(spelling as string, merchant)))
     return pass('first_merchant', figures);
   return deny('first_merchant', `locked to its first merchant ${figures.first}, asked by ${figures.merchant}`, figures);
-};
-
-const mccBlocklist: Check = ({ request: { mcc } }, { blockedMccs }) => {
-  if (blockedMccs.length === 0 || !mcc) return undefined;
-  if (!blockedMccs.includes(mcc)) return pass('mcc_blocklist', { mcc });
-  return deny('mcc_blocklist', `merchant category ${mcc} is blocked`, { mcc });
-};
-
-const mccAllowlist: Check = ({ request: { mcc }, phase }, { allowedMccs, mccCategories }) => {
-  if (allowedMccs.length === 0 && mccCategories.length === 0) return undefined;
-  if (!mcc) return unknown('mcc_allowlist', 'merchant category', phase);
-  const isAllowed = allowedMccs.includes(mcc) || mccCategories.some((category) => isInCategory(mcc, category));
-  if (isAllowed) return pass('mcc_allowlist', { mcc });
-  const allowed = [...mccCategories, ...allowedMccs].join(', ');
-  return deny('mcc_allowlist', `merchant category ${mcc} is not among the allowed ${allowed}`, { mcc, allowed });
-};
-
-const country: Check = ({ request: { country: requested }, phase }, { allowedCountries }) => {
-  if (allowedCountries.length === 0) return undefined;
-  if (!requested) return unknown('country', 'merchant country', phase);
-  const allowed = allowedCountries.join(', ');
-  const figures = { country: requested, allowed };
-  if (allowedCountries.includes(requested.toUpperCase())) return pass('country', figures);
-  return deny('country', `country ${requested} is not among the allowed ${allowed}`, figures);
 };
 
 const activeHours: Check = ({ at }, { activeHoursStart, activeHoursEnd }) => {
@@ -188,11 +154,22 @@ const limits: readonly Check[] = [
     sum('monthly_limit', 'monthly limit', monthlyLimitCents, facts.counters.spentThisMonthCents, facts),
 ];
 
+const merchant: Check = (facts, policy) => policyMerchantChecks(policy, facts);
+const place: Check = (facts, policy) => policyPlaceChecks(policy, facts);
+const cardControls: Check = (facts) =>
+  facts.card?.controls ? cardControlChecks(facts.card.controls, facts) : undefined;
+
 /** The order of evaluating. */
-export const policyChecks: readonly Check[] = [
-  ...[policyExpiry, blocklist, allowlist, firstMerchant, mccBlocklist, mccAllowlist, country, activeHours],
+const checks: readonly Check[] = [
+  ...[policyExpiry, merchant, firstMerchant, place, cardControls, activeHours],
   ...[cooldown, singleUse, usageCount, ...limits, intentStands, attestation, autoApprove, risk],
 ];
+
+/** Lazily: nothing after the first refusal is evaluated. */
+export function* policyFindings(facts: SpendingFacts, policy: Policy): Generator<Finding> {
+  for (const check of checks)
+    for (const finding of [check(facts, policy)].flat()) if (finding !== undefined) yield finding;
+}
 
 const isVerification = ({ kind }: SpendingFacts['request']): boolean => kind === 'verification';
 
@@ -221,10 +198,3 @@ function sum(
   const reason = `${name} ${inWords(limitCents)}, spent ${inWords(spentCents)}, asked ${inWords(request.amountCents)}`;
   return deny(rule, reason, figures);
 }
-
-/** Only a charge must name it: what comes before one is evaluated again with it. */
-const unknown = (rule: string, what: string, phase: SpendingFacts['phase']): Finding | undefined =>
-  phase !== 'charge' ? undefined : deny(rule, `the policy restricts the ${what}, and none was named`, {});
-
-const pass = (rule: string, figures: Figures): Finding => ({ rule, outcome: 'pass', reason: '', figures });
-const deny = (rule: string, reason: string, figures: Figures): Finding => ({ rule, outcome: 'deny', reason, figures });

@@ -35,6 +35,16 @@ export type Policy = PolicyTerms & { readonly id: string; readonly version: numb
 
 export const holderStatuses = ['active', 'frozen', 'closed'] as const;
 export type HolderStatus = (typeof holderStatuses)[number];
+/** What a card allows and blocks beside the policy. Empty lists mean "no such rule". */
+export type CardControls = {
+  readonly allowedMerchants: readonly string[];
+  readonly blockedMerchants: readonly string[];
+  readonly allowedCountries: readonly string[];
+  readonly blockedCountries: readonly string[];
+  readonly allowedMccs: readonly string[];
+  readonly blockedMccs: readonly string[];
+};
+
 export type CardFacts = {
   readonly status: HolderStatus;
   readonly usage: 'single' | 'multi';
@@ -44,6 +54,7 @@ export type CardFacts = {
     readonly monthlyLimitCents: number | null;
   };
   readonly isProvisioning: boolean;
+  readonly controls: CardControls | null;
 };
 
 export type RequestFacts = {

@@ -61,7 +61,7 @@ export function decideCharge(
       at,
       policy,
       agent: { status: 'active' },
-      card: { status: isFrozen ? 'frozen' : 'active', usage: 'multi', isProvisioning: false, limits },
+      card: { status: isFrozen ? 'frozen' : 'active', usage: 'multi', isProvisioning: false, limits, controls: null },
       request: {
         amountCents: cents,
         merchant: { id: 'm', name: 'Shop' },
