@@ -101,7 +101,11 @@ async function pays({ installation, load }: Sides, calls: readonly Call[], conne
   };
 }
 
-type Measured = { readonly ours: Awaited<ReturnType<typeof pays>>; readonly floor: readonly number[] };
+type Measured = {
+  readonly ours: Awaited<ReturnType<typeof pays>>;
+  readonly floor: readonly number[];
+  readonly floorCpu: string;
+};
 
 /** The p50 one at a time, the p99 of eight at once. */
 function compared(measured: Measured | undefined, share: 0.5 | 0.99) {
@@ -139,7 +143,11 @@ await runBench('machine payments', async (atEnd) => {
   for (const atOnce of [1, 8, 16]) {
     const before = await bare.runSteps(steps, seconds / 2, atOnce);
     const ours = await pays(sides, next(), atOnce, seconds);
-    found.set(atOnce, { ours, floor: [...before, ...(await bare.runSteps(steps, seconds / 2, atOnce))] });
+    const pids = { temporal: installation.pids.temporal ?? 0, worker: bare.pid };
+    const cpuBefore = cpuClock(pids);
+    const after = await bare.runSteps(steps, seconds / 2, atOnce);
+    const floorCpu = cpuPer(after.length, cpuBefore, cpuClock(pids));
+    found.set(atOnce, { ours, floor: [...before, ...after], floorCpu });
   }
   table(
     [
@@ -161,7 +169,9 @@ await runBench('machine payments', async (atEnd) => {
       inMs(percentile(floor, 0.99)),
     ]),
   );
-  for (const [atOnce, { ours }] of found)
+  for (const [atOnce, { ours, floorCpu }] of found) {
     say(`per payment at c=${atOnce}: CPU ${ours.cpu}; ${ours.commits.toFixed(0)} commits in PostgreSQL`);
+    say(`per bare workflow at c=${atOnce}: CPU ${floorCpu}`);
+  }
   return evaluate([compared(found.get(1), 0.5), compared(found.get(8), 0.99)]);
 });

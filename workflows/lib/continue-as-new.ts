@@ -4,16 +4,16 @@
  * @module
  */
 import { allHandlersFinished, condition, continueAsNew, workflowInfo } from '@temporalio/workflow';
+import { runState } from './run-state.ts';
 
 export const isHistoryLong = (): boolean => workflowInfo().continueAsNewSuggested;
 
-let leaving = false;
-export const isLeaving = (): boolean => leaving;
+export const isLeaving = (): boolean => runState().isLeaving;
 
 /** Does not return when the history is long. A run whose history is short goes on at once. */
 export async function continueIfHistoryIsLong(id: string): Promise<void> {
   if (!isHistoryLong()) return;
-  leaving = true;
+  runState().isLeaving = true;
   await condition(allHandlersFinished);
   await continueAsNew<(input: { readonly id: string }) => Promise<unknown>>({ id });
 }

@@ -5,19 +5,13 @@
  */
 import { proxyActivities, proxyLocalActivities, type UntypedActivities } from '@temporalio/workflow';
 import { databaseStep, databaseStepAtOnce, deliveryStep, onceStep, outboundStep } from './activity-options.ts';
-import { createQueue } from './queue.ts';
 import { refusalIn } from './refusals.ts';
+import { runState } from './run-state.ts';
 
 /** A summary for each activity that the workflow uses. */
 type Summaries<Name extends string> = Readonly<Record<Name, string>>;
 type Steps<Activities, Name extends keyof Activities> = { readonly [Key in Name]: Activities[Key] };
 type Call = (...input: unknown[]) => Promise<unknown>;
-
-/**
- * One queue for the whole run. Two local activities in flight, one of the body and one of a handler, get their numbers
- * in the order of the first run's answers, which a replay does not repeat. Ordinary activities do not queue.
- */
-const oneLocalActivityAtATime = createQueue();
 
 /**
  * Steps that are one transaction or one read in PostgreSQL, each safe to repeat. The first attempt runs within the
@@ -30,7 +24,7 @@ export const databaseSteps = <Activities>() =>
     const untilDone = activity(proxyActivities<UntypedActivities>({ ...databaseStep, summary }), name);
     return async (...input) => {
       try {
-        return await oneLocalActivityAtATime(() => atOnce(...input));
+        return await runState().oneLocalActivityAtATime(() => atOnce(...input));
       } catch (error) {
         if (refusalIn(error) !== undefined) throw error;
         // Also after the worker gave the attempt up because it stops. A run that is cancelled schedules nothing more.
