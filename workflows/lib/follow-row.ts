@@ -42,6 +42,11 @@ export type Ask<View> = {
 
 export type FollowedRun<View, Fact extends string, Due extends string = never> = {
   readonly refresh: RowStep<View, Fact, Due>;
+  /**
+   * The run begins with the activity of its first `step` and does not read the row before: the activity reads it, and
+   * answers at once where the fact is reached. It saves a local activity where a caller waits for the whole run.
+   */
+  readonly beginsWithStep?: true;
   /** The value of the search attribute `BursarStage`. */
   readonly stage: (view: View) => string;
   /** What the row is about, the amount first: `80.00 EUR for agent ag_…`. */
@@ -132,15 +137,21 @@ class FollowedRow<View, Fact extends string, Due extends string> {
   readonly #oneDecisionAtATime = createQueue();
   #latest: RowState<View, Fact, Due> | undefined;
   /** The row may have changed since it was read: it was woken, or time has passed. */
-  #isStale: boolean = true;
+  #isStale: boolean;
+  /** Resolved, and forgotten, by the next message or result that may concern an activity under way. */
+  #nextChange: { readonly promise: Promise<void>; readonly resolve: () => void } | undefined;
   #waitingFor: Fact | undefined;
 
   constructor(run: FollowedRun<View, Fact, Due>, id: string) {
     this.#run = run;
     this.#id = id;
-    onWake(() => {
-      this.#isStale = true;
-    });
+    this.#isStale = run.beginsWithStep !== true;
+    onWake(() => this.#markStale());
+    // Messages that mean nothing fill the history too. A cancelled run ends by its body.
+    condition(isHistoryLong).then(
+      () => this.#tellOfChange(),
+      () => undefined,
+    );
     this.#takeDecisions();
     this.#takeSignal();
     this.#answerAsks();
@@ -148,7 +159,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
 
   readonly steps: Process<View, Fact, Due> = {
     step: async (fact, activity) => {
-      for (let attempts = 0; !(await this.#isReached(fact)); attempts++) {
+      for (let attempts = 0; this.#beginsWith(fact) || !(await this.#isReached(fact)); attempts++) {
         if (attempts > 0) {
           await this.#pause(gapMs(attempts));
           if (await this.#isReached(fact)) return;
@@ -200,20 +211,49 @@ class FollowedRow<View, Fact extends string, Due extends string> {
   /** The handlers finish before the run ends. */
   async untilFinal(): Promise<View> {
     for (;;) {
-      const { final, view } = await this.#refresh();
+      const { final, view } = this.#known() ?? (await this.#refresh());
       if (!final) {
         await this.#pause(undefined);
       } else {
-        await condition(allHandlersFinished);
+        if (!allHandlersFinished()) await condition(allHandlersFinished);
         return view;
       }
     }
   }
 
+  #markStale(): void {
+    this.#isStale = true;
+    this.#tellOfChange();
+  }
+
+  #tellOfChange(): void {
+    this.#nextChange?.resolve();
+    this.#nextChange = undefined;
+  }
+
+  /** Not a `condition` of the SDK, which is asked at every event and costs another turn of the sandbox. */
+  #change(): Promise<void> {
+    this.#nextChange ??= deferred();
+    return this.#nextChange.promise;
+  }
+
+  /** The row as it was read; undefined where it has to be read first. */
+  #known(): RowState<View, Fact, Due> | undefined {
+    return this.#isStale ? undefined : this.#latest;
+  }
+
+  /** Only the first step of a run that has read nothing, and was not woken. */
+  #beginsWith(fact: Fact): boolean {
+    if (this.#isStale || this.#latest !== undefined || this.#waitingFor !== undefined) return false;
+    this.#waitingFor = fact;
+    this.#describe();
+    return true;
+  }
+
   /** Leaves the process when the row is final. */
   async #isReached(fact: Fact): Promise<boolean> {
     this.#waitingFor = fact;
-    const latest = await this.#refresh();
+    const latest = this.#known() ?? (await this.#refresh());
     if (latest.reached.includes(fact)) return true;
     if (latest.final) throw rowIsFinal;
     this.#describe();
@@ -232,18 +272,22 @@ class FollowedRow<View, Fact extends string, Due extends string> {
   #take(state: RowState<View, Fact, Due>): void {
     if (this.#latest !== undefined && state.version < this.#latest.version) return;
     this.#latest = state;
+    this.#tellOfChange();
     this.#showStage(this.#run.stage(state.view));
     this.#describe();
   }
 
   #describe(): void {
-    if (this.#latest === undefined) return;
+    const sentence = this.#waitingFor === undefined ? undefined : this.#run.waitingFor[this.#waitingFor];
+    if (this.#latest === undefined) {
+      if (typeof sentence === 'string') this.#details.say(sentence);
+      return;
+    }
     const { view, final } = this.#latest;
     const subject = this.#run.describe(view);
     if (final) {
       this.#details.say(`${subject}. Done: ${this.#run.outcome(view)}.`);
-    } else if (this.#waitingFor !== undefined) {
-      const sentence = this.#run.waitingFor[this.#waitingFor];
+    } else if (sentence !== undefined) {
       this.#details.say(`${subject}. ${typeof sentence === 'string' ? sentence : sentence(view)}`);
     }
   }
@@ -276,8 +320,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
 
   /**
    * Runs an activity beside wakes and decisions: a wake is read at once, and a final row cancels the activity. A
-   * refusal
-   * is noted and the row is read again, because another transaction may have changed the row.
+   * refusal is noted and the row is read again, because another transaction may have changed the row.
    */
   async #attempt(
     activity: () => Promise<RowState<View, Fact, Due>>,
@@ -285,34 +328,32 @@ class FollowedRow<View, Fact extends string, Due extends string> {
   ): Promise<void> {
     const scope = new CancellationScope();
     let isEnded = false;
+    const end = (outcome: Outcome<RowState<View, Fact, Due>>) => {
+      isEnded = true;
+      return outcome;
+    };
     const ending = scope.run(activity).then(
-      (state) => {
-        isEnded = true;
-        return { state };
-      },
-      (error: unknown) => {
-        isEnded = true;
-        return { error };
-      },
+      (state) => end({ state }),
+      (error: unknown) => end({ error }),
     );
     const isFinal = (): boolean => this.#latest?.final === true;
     const hasToLeave = (): boolean => isFinal() || (isHistoryLong() && !isPartOfOnce);
     while (!(isEnded || hasToLeave())) {
-      await condition(() => isEnded || hasToLeave() || this.#isStale);
-      if (!(isEnded || hasToLeave())) await this.#refresh();
+      if (!this.#isStale) await Promise.race([ending, this.#change()]);
+      if (!(isEnded || hasToLeave()) && this.#isStale) await this.#refresh();
     }
     if (!isEnded) scope.cancel();
-    const ended = await ending;
-    if ('state' in ended) this.#take(ended.state);
-    else if (!hasToLeave()) this.#noteFailure(ended.error, mayStayUnknown);
-    if (!isFinal() && !isPartOfOnce) await continueIfHistoryIsLong(this.#id);
+    const outcome = await ending;
+    if ('state' in outcome) this.#take(outcome.state);
+    else if (!hasToLeave()) this.#noteFailure(outcome.error, mayStayUnknown);
+    if (!isFinal() && !isPartOfOnce && isHistoryLong()) await continueIfHistoryIsLong(this.#id);
   }
 
   #noteFailure(error: unknown, mayStayUnknown: boolean): void {
     const why = refusalIn(error) ?? (mayStayUnknown ? 'No answer came; the outcome is asked for.' : undefined);
     if (why === undefined) throw error;
     this.#details.note(why);
-    this.#isStale = true;
+    this.#markStale();
   }
 
   /** One handler for all phases, as update and as signal. Decisions queue among themselves, never behind a step. */
@@ -344,6 +385,8 @@ class FollowedRow<View, Fact extends string, Due extends string> {
         try {
           await carryOut({ decision, by, ...given, actor: 'signal', causeId, requestId: causeId });
         } catch (error) {
+          // It may have been carried out, and its result lost with the workflow task: the row says so.
+          this.#markStale();
           this.#details.note(`${decision} by ${by} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);
         }
       },
@@ -365,7 +408,7 @@ class FollowedRow<View, Fact extends string, Due extends string> {
           this.#take(await this.#oneDecisionAtATime(() => signal.carryOut(this.#id, typed, causeId)));
         } catch (error) {
           // It may have been carried out, and its result lost with the workflow task: the row says so.
-          this.#isStale = true;
+          this.#markStale();
           throw error;
         }
       },
@@ -395,3 +438,13 @@ class FollowedRow<View, Fact extends string, Due extends string> {
 
 /** What stays due is repeated after 1 s, then 2 s, and so on up to 1 minute. */
 const gapMs = (repeats: number): number => Math.min(second * 2 ** (repeats - 1), minute);
+
+type Outcome<State> = { readonly state: State } | { readonly error: unknown };
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { promise, resolve };
+}

@@ -37,8 +37,9 @@ const { presentMppCredential } = onceSteps<MppPaymentActivities>()({
 
 const mppPaymentRun: FollowedRun<MppPaymentView, MppPaymentFact, MppPaymentDue> = {
   refresh: readMppPayment,
-  // The states on the way to the credential last for milliseconds, and the server writes each stage.
-  stage: ({ status }) => (isPast(status, 'minted') ? status : 'requested'),
+  beginsWithStep: true,
+  // No one waits in the states before, and the server writes each stage. The details say what is under way.
+  stage: ({ status }) => (isPast(status, 'presenting') ? status : 'requested'),
   describe: ({ amountCents, agentId, intentId }) =>
     `${amountCents === null ? 'Machine payment' : `${inWords(amountCents)} EUR`} for agent ${agentId}, intent ${intentId}`,
   waitingFor: {

@@ -90,13 +90,20 @@ const moving = (name: string, from: MppPaymentStatus, to: (row: Row) => MppPayme
   return stateOf(id);
 };
 
+const obtain = moving('obtain', 'requested', () => 'minted');
+
+const noPayment = () => ApplicationFailure.create({ message: 'no payment', type: 'not_found', nonRetryable: true });
+
 const activities = {
   readMppPayment: async (id: string) => {
-    if (!rows.has(id))
-      throw ApplicationFailure.create({ message: 'no payment', type: 'not_found', nonRetryable: true });
+    if (!rows.has(id)) throw noPayment();
     return stateOf(id);
   },
-  obtainMppCredential: moving('obtain', 'requested', () => 'minted'),
+  obtainMppCredential: async (id: string) => {
+    const row = rows.get(id);
+    if (row === undefined) throw noPayment();
+    return row.status === 'requested' ? obtain(id) : stateOf(id);
+  },
   markMppPresentation: async (id: string, causeId: string) => {
     const row = rows.get(id) as Row;
     if (row.status === 'minted') {
