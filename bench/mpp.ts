@@ -143,7 +143,7 @@ await runBench('machine payments', async (atEnd) => {
   for (const atOnce of [1, 8, 16]) {
     const before = await bare.runSteps(steps, seconds / 2, atOnce);
     const ours = await pays(sides, next(), atOnce, seconds);
-    const pids = { temporal: installation.pids.temporal, worker: bare.pid };
+    const pids = { ...installation.pids, worker: bare.pid };
     const cpuBefore = cpuClock(pids);
     const after = await bare.runSteps(steps, seconds / 2, atOnce);
     const floorCpu = cpuPer(after.length, cpuBefore, cpuClock(pids));

@@ -23,7 +23,6 @@ import {
 import { changeCheckout, lockCheckout } from '../../src/domains/payments/checkout/checkout.service.ts';
 import type { IntentRow } from '../../src/domains/spending/intents/intent.entity.ts';
 import { findIntent } from '../../src/domains/spending/intents/intent.queries.ts';
-import { policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
 import { DomainError, notFound } from '../../src/kernel/errors.ts';
 import { cents } from '../../src/kernel/money.ts';
 import type { Cause } from '../../src/platform/cause.ts';
@@ -202,10 +201,8 @@ async function offerFacts(tx: Tx, { evaluate }: Deps, { intent, offer, at }: Off
     country: merchant.country,
     kind: 'purchase' as const,
   };
-  const policy = await policyOfAgent(tx, intent.agentId);
   return {
     intent: await matchableNow(tx, intent, at),
-    tolerancePercent: policy?.amountTolerancePercent ?? null,
     ...(await evaluate(tx, { intentId: intent.id, cardId: intent.cardId, request }, at)),
   };
 }

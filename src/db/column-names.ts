@@ -56,3 +56,7 @@ export const columnNames: KyselyPlugin = {
   transformQuery: ({ node, queryId }) => new ColumnNames().transformNode(node, queryId),
   transformResult: async ({ result }) => result,
 };
+
+/** A row's values under the names of its columns, for a statement that takes them as JSON. */
+export const columnsOfRow = (row: object): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [columnNameOf(name), value]));

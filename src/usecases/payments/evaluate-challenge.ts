@@ -17,7 +17,6 @@ import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
 import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
 import { matchableIntent } from '../../domains/spending/intents/matchable-intent.rules.ts';
 import { payableAt, windowOfNow } from '../../domains/spending/intents/windows/window.now.service.ts';
-import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import type { EvaluateCharge } from './evaluate-charge.ts';
 import { claimedMerchant } from './merchant-of-charge.ts';
 import { protectionFrom } from './protection-from.ts';
@@ -50,11 +49,12 @@ export const evaluateChallenge =
     const matchable = matchableIntent(intent, taken === null ? [] : [taken], payableAt(intent, at));
     const why = whyUnpayable(stateOf(intent), at) ?? matchable.closedBecause;
     if (why !== undefined) return refused('intent', why);
-    const policy = await policyOfAgent(tx, intent.agentId);
+    const { brand, cardRef } = await cardOnRecord(tx, cardId);
     // Category and country are the network's to say, so a rule about them is applied at the authorization.
     const planned = {
       intentId: intent.id,
       cardId,
+      cardRef,
       paymentId,
       phase: 'access',
       request: {
@@ -63,14 +63,13 @@ export const evaluateChallenge =
         kind: 'purchase',
       },
     } as const;
-    const { decision } = await evaluate(tx, planned, at);
-    const { brand } = await cardOnRecord(tx, cardId);
+    const { decision, tolerancePercent } = await evaluate(tx, planned, at);
     const facts = {
       challenge,
       charge,
       payee,
       intent: matchable,
-      tolerancePercent: policy?.amountTolerancePercent ?? null,
+      tolerancePercent,
       brand,
       protection: await protectionFrom(tx, intent, {
         payee,

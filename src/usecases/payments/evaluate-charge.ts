@@ -16,6 +16,8 @@ export type PlannedCharge = {
   readonly intentId: string;
   /** The card that the intent is for. */
   readonly cardId: string;
+  /** Its name at the processor, where the caller has read it. */
+  readonly cardRef?: string;
   /** Amount in cents, merchant, merchant category and country as the network would send them. */
   readonly request: RequestFacts;
   /** `access` where the network will name what is unknown yet. */
@@ -29,6 +31,8 @@ export type EvaluatedCharge = {
   readonly decision: Decision;
   /** In cents: the intent's amount plus the tolerance of the policy in force. */
   readonly ceilingCents: number;
+  /** Of the policy in force; null without one. */
+  readonly tolerancePercent: number | null;
 };
 
 export type EvaluateCharge = (tx: Tx, charge: PlannedCharge, at: Date) => Promise<EvaluatedCharge>;
@@ -36,9 +40,9 @@ export type EvaluateCharge = (tx: Tx, charge: PlannedCharge, at: Date) => Promis
 /** `at` is business time. A later change of the facts may still lead the network's authorization to another decision. */
 export const evaluateCharge =
   ({ risk: engine }: { readonly risk: RiskEngine }): EvaluateCharge =>
-  async (tx, { intentId, cardId, request, phase = 'charge', paymentId }, at) => {
+  async (tx, { intentId, cardId, cardRef: known, request, phase = 'charge', paymentId }, at) => {
     // No network has the empty name, so the query finds no message of a network.
-    const cardRef = await cardRefOf(tx, cardId);
+    const cardRef = known ?? (await cardRefOf(tx, cardId));
     const question = { adapter: '', id: intentId, cardRef, tokenHash: null, at };
     const loaded = await loadAuthorizationFacts(tx, question);
     if (!('facts' in loaded)) throw notFound('card', cardId);
@@ -53,5 +57,9 @@ export const evaluateCharge =
     const ceilingCents = maxChargeCentsFor(candidate, facts.policy?.amountTolerancePercent);
     const token = { intentId, isUsed: false, ceilingCents };
     const spending = { ...decisionFacts.spending, phase };
-    return { decision: decideAuthorization({ ...decisionFacts, spending, token }), ceilingCents };
+    return {
+      decision: decideAuthorization({ ...decisionFacts, spending, token }),
+      ceilingCents,
+      tolerancePercent: facts.policy?.amountTolerancePercent ?? null,
+    };
   };

@@ -29,9 +29,13 @@ import {
 } from '../../domains/payments/mpp-credentials/mpp-credential.rules.ts';
 import {
   expireMppCredential,
+  type MintedAtOnce,
+  type MintedToken,
   markMinted,
+  mintAtOnce,
   refuseMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
+import { undefinedIfStale } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
@@ -70,8 +74,12 @@ export type MintResult =
   /** It was minted before and has come to its end. */
   | { readonly outcome: 'ended'; readonly status: CredentialStatus; readonly row: MppCredentialRow };
 
-/** What the caller writes in the transaction that finds the credential minted. */
-type Alongside = (tx: Tx) => Promise<void>;
+/** What the caller writes with the credential that is found minted. */
+export type Alongside = {
+  readonly write: (tx: Tx) => Promise<void>;
+  /** The same as a part of the statement that mints what was reserved a moment ago. */
+  readonly atOnce?: MintedAtOnce & { readonly written: (version: number) => void };
+};
 
 /** Throws `unavailable` while the processor or the merchant's key set does not answer; repeating goes on. */
 export const mintCredential = (deps: MintDeps) => {
@@ -176,11 +184,13 @@ async function mintFor(deps: MintDeps, { row, order, jwk, payee, card, alongside
     row.paymentId == null ? await vault.seal(JSON.stringify(header), credentialSealContext(row.id)) : null;
   const merchantId = payee.merchant?.id ?? null;
   const token = { tokenHash: hashSecret(minted.paymentToken), encryptionJwk: jwk, merchantId, sealedCredential };
-  const changed = await database.write(async (tx) => {
-    const committed = await commit(tx, row, token, cause);
-    if (committed.status === 'minted') await alongside?.(tx);
-    return committed;
-  });
+  const changed =
+    (await commitAtOnce(database, { row, token, alongside }, cause)) ??
+    (await database.write(async (tx) => {
+      const committed = await commit(tx, row, token, cause);
+      if (committed.status === 'minted') await alongside?.write(tx);
+      return committed;
+    }));
   if (changed.status !== 'minted') return endOf(changed);
   if (changed.tokenHash !== token.tokenHash)
     throw new DomainError('conflict', `the card processor minted another token for credential ${row.id}`);
@@ -202,11 +212,32 @@ const processorRefusal = {
   not_accepted: 'it does not take this order',
 } as const;
 
+type Committing = {
+  readonly row: MppCredentialRow;
+  readonly token: MintedToken;
+  readonly alongside: Alongside | undefined;
+};
+
+/** Undefined where something has changed since the reservation: then the rows are locked, and say what follows. */
+async function commitAtOnce(
+  database: Database,
+  { row, token, alongside }: Committing,
+  cause: Cause,
+): Promise<MppCredentialRow | undefined> {
+  const atOnce = alongside?.atOnce;
+  if (atOnce === undefined) return undefined;
+  const own = causeOfStep(cause, row.id, 'mint');
+  const minted = await undefinedIfStale(mintAtOnce(database.read(), row, token, own, atOnce));
+  if (minted === undefined) return undefined;
+  atOnce.written(minted.paymentVersion);
+  return minted.row;
+}
+
 /** The hash is committed before the credential leaves, so that the network's authorization is recognised. */
 async function commit(
   tx: Tx,
   { id, agentId, intentId }: MppCredentialRow,
-  token: Parameters<typeof markMinted>[2],
+  token: MintedToken,
   cause: Cause,
 ): Promise<MppCredentialRow> {
   await lockSpending(tx, agentId);

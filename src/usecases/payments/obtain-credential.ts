@@ -8,10 +8,12 @@ import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mp
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import {
+  allowMppPayment,
   changeMppPayment,
   lockMppPayment,
   lockMppPaymentWithIntent,
   type MppPaymentChange,
+  mintOfPayment,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { ownClockInWords } from '../../platform/own-clock.ts';
@@ -56,14 +58,24 @@ export const obtainCredential = (deps: Deps) => {
     const allowed = row.status === 'allowed' ? undefined : await allow(row, asked, causeOf);
     if (allowed !== undefined && 'refused' in allowed) return refuse(deps, row, allowed.refused, causeOf, asked.change);
     let after: Row = row;
-    const alongside = async (tx: Tx): Promise<void> => {
+    const write = async (tx: Tx): Promise<void> => {
       const locked = await lockMppPayment(tx, paymentId);
       after = await changeMppPayment(tx, locked, 'mint', {}, causeOf('mint'), { real: new Date() });
     };
+    const atOnce = (payment: Row, intentVersion: number) => {
+      const minting = mintOfPayment(payment, causeOf('mint'));
+      const written = (version: number): void => {
+        after = minting.after(version);
+      };
+      return { intentVersion, payment: minting.write, written };
+    };
     const minted =
       allowed === undefined
-        ? await mintAnew(credentialOrderOf(row, asked.opened), causeOf('mint'), alongside)
-        : await mint(allowed.order, allowed.credential, causeOf('mint'), alongside);
+        ? await mintAnew(credentialOrderOf(row, asked.opened), causeOf('mint'), { write })
+        : await mint(allowed.order, allowed.credential, causeOf('mint'), {
+            write,
+            ...(allowed.intentVersion === undefined ? {} : { atOnce: atOnce(allowed.payment, allowed.intentVersion) }),
+          });
     if (minted.outcome !== 'minted') return refuse(deps, row, notMinted(minted), causeOf);
     deps.mintedCredentials.keep(row.credentialId, minted);
     return after;
@@ -76,7 +88,14 @@ async function keptChallenge(deps: Deps, row: Row): Promise<Asked | { readonly r
 }
 
 type Allowed =
-  | { readonly order: CredentialOrder; readonly credential: MppCredentialRow }
+  | {
+      readonly order: CredentialOrder;
+      readonly credential: MppCredentialRow;
+      /** Of the intent that was evaluated; undefined where the credential was reserved before. */
+      readonly intentVersion: number | undefined;
+      /** As it is after the decision. */
+      readonly payment: Row;
+    }
   | { readonly refused: Refusal };
 
 /**
@@ -95,12 +114,11 @@ const allowPayment = (deps: Deps) => {
           : ({ ok: false, code: 'inactive', reason: why } as const);
       if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
       const locked = await lockMppPayment(tx, row.id);
-      const real = new Date();
-      const challenged = await changeMppPayment(tx, locked, 'challenge', change, causeOf('challenge'), { real });
-      const allowed = await changeMppPayment(tx, challenged, 'allow', {}, causeOf('allow'), { real });
+      const causes = { challenge: causeOf('challenge'), allow: causeOf('allow') };
+      const allowed = await allowMppPayment(tx, locked, change, causes);
       // Another attempt has gone further meanwhile, or has ended the payment: this one reserves nothing.
-      if (allowed.status !== 'allowed') throw new DomainError('conflict', `payment ${row.id} is ${allowed.status}`);
-      return { order, credential: reserved.row };
+      if (allowed === undefined) throw new DomainError('conflict', `payment ${row.id} is ${locked.status}`);
+      return { order, credential: reserved.row, intentVersion: reserved.intentVersion, payment: allowed };
     });
 };
 

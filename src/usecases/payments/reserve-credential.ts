@@ -39,7 +39,14 @@ export type CredentialOrder = {
   readonly origin: string | null;
 };
 
-export type Reservation = { readonly ok: true; readonly row: Readonly<MppCredentialRow> } | Refused;
+export type Reservation =
+  | {
+      readonly ok: true;
+      readonly row: Readonly<MppCredentialRow>;
+      /** Of the intent that was evaluated; undefined where the credential was reserved before. */
+      readonly intentVersion: number | undefined;
+    }
+  | Refused;
 
 /** A repeat finds the row of the first time. */
 export const reserveCredential =
@@ -48,7 +55,7 @@ export const reserveCredential =
     const { credentialId, intentId, paymentId, charge } = order;
     if ((await lockSpendingForIntent(tx, intentId)) === null) throw notFound('intent', intentId);
     const known = await findMppCredential(tx, credentialId);
-    if (known !== null) return { ok: true, row: known };
+    if (known !== null) return { ok: true, row: known, intentVersion: undefined };
     const intent = await lockedIntent(tx, intentId);
     const cause = causeOfStep(inRunOf(caller, intent), credentialId, 'reserve');
     const underWay = await otherPayment(tx, intent, { cause, paymentId });
@@ -61,7 +68,8 @@ export const reserveCredential =
       ...{ id: credentialId, intent, paymentId, challenge, origin, payee, ceilingCents },
       amountCents: charge.amountCents,
     };
-    return { ok: true, row: await reserveMppCredential(tx, wanted, cause, new Date()) };
+    const row = await reserveMppCredential(tx, wanted, cause, new Date());
+    return { ok: true, row, intentVersion: intent.version };
   };
 
 /** Why another payment of the intent may still be made. A credential past its expiry is marked. */

@@ -4,9 +4,11 @@
  * authorization instead.
  * @module
  */
-import { runSql } from '../../../db/statement.ts';
+import * as z from 'zod';
+import { columnsOfRow } from '../../../db/column-names.ts';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { recordChanges } from '../../../events/record.ts';
+import { type Change, draftRecords, publishChanges, recordChanges } from '../../../events/record.ts';
 import { later } from '../../../kernel/instant.ts';
 import { type Cents, cents } from '../../../kernel/money.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
@@ -17,7 +19,7 @@ import type { IntentRow } from '../../spending/intents/index.ts';
 import type { Challenge } from '../mpp/challenge.wire.ts';
 import type { EncryptionJwk } from '../mpp/encryption-key.rules.ts';
 import type { Payee } from './challenge-evaluation.rules.ts';
-import { MppCredentialRow } from './mpp-credential.entity.ts';
+import type { MppCredentialRow } from './mpp-credential.entity.ts';
 import { mppCredentialWorkflow, mppCredentialWorkflowId } from './mpp-credential.messages.ts';
 import { lockLiveCredentialsOf } from './mpp-credential.queries.ts';
 import {
@@ -49,7 +51,7 @@ export async function reserveMppCredential(
 ): Promise<MppCredentialRow> {
   const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
   await assertBelowLimit(tx, 'mpp_credentials', counted, { isLocked: true }); // By the intent's row.
-  const row = tx.create(MppCredentialRow, {
+  const row: MppCredentialRow = {
     id,
     ownerId: intent.ownerId,
     agentId: intent.agentId,
@@ -70,6 +72,7 @@ export async function reserveMppCredential(
     sealedCredential: null,
     status: 'requested',
     expiresAt: credentialExpiry(challenge.expires, now),
+    version: 1,
     mintedAt: null,
     authorizedAt: null,
     verifiedAt: null,
@@ -81,9 +84,13 @@ export async function reserveMppCredential(
     actor: cause.actor,
     createdAt: cause.at,
     updatedAt: cause.at,
-  });
-  await tx.flush();
-  await recordTransition(tx, 'mpp_credential', id, { from: null, to: 'requested' }, cause);
+  };
+  await runSql(
+    tx,
+    `with made as (insert into mpp_credentials select * from jsonb_populate_record(null::mpp_credentials, $1) returning id)
+     insert into transitions select 'mpp_credential', id, $2, null, 'requested', $3 from made`,
+    [JSON.stringify(columnsOfRow(row)), cause.causeId, cause.at],
+  );
   if (paymentId !== null) return row;
   await openWorkflowRun(tx, {
     id: mppCredentialWorkflowId(id),
@@ -131,6 +138,42 @@ export type MintedToken = {
   readonly sealedCredential: string | null;
 };
 
+const versions = z.object({ credentialVersion: z.int(), paymentVersion: z.int() });
+
+export type MintedAtOnce = {
+  /** As the reservation was decided on it. */
+  readonly intentVersion: number;
+  /** What the same statement writes of the payment. */
+  readonly payment: object;
+};
+
+/** With its payment, in one statement. Fails with BP001 where something has changed since the reservation. */
+export async function mintAtOnce(
+  tx: Tx,
+  row: Readonly<MppCredentialRow>,
+  token: MintedToken,
+  cause: Cause,
+  { intentVersion, payment }: MintedAtOnce,
+): Promise<{ readonly row: MppCredentialRow; readonly paymentVersion: number }> {
+  const set = { ...token, status: 'minted', challenge: null, mintedAt: cause.at, updatedAt: cause.at } as const;
+  const after = { ...row, ...set };
+  const records = draftRecords(cause, [mintedChange(after)]);
+  const { agentId, cardId, intentId, id, version } = row;
+  const payload = {
+    ...{ id, version, agentId, cardId, intentId, intentVersion, payment, cause: cause.causeId },
+    ...{ set: columnsOfRow(set), ...records },
+  };
+  const written = await oneRowOf(
+    tx,
+    versions,
+    `select credential_version as "credentialVersion", payment_version as "paymentVersion"
+     from mint_mpp_credential($1::jsonb)`,
+    [JSON.stringify(payload)],
+  );
+  publishChanges(cause, records);
+  return { row: { ...after, version: written.credentialVersion }, paymentVersion: written.paymentVersion };
+}
+
 /** The row is locked. Another cause than the first finds the credential minted, and changes nothing. */
 export async function markMinted(
   tx: Tx,
@@ -142,18 +185,18 @@ export async function markMinted(
   if (row.paymentId == null)
     await setWorkflowRunDue(tx, mppCredentialWorkflowId(row.id), inBusinessTime(row, cause, new Date()));
   const changed = await change(tx, row, 'mint', { ...minted, challenge: null, mintedAt: cause.at }, cause);
-  await recordChanges(tx, cause, [
-    {
-      event: 'mpp.credential.minted',
-      ownerId: row.ownerId,
-      agentId: row.agentId,
-      subjectId: row.id,
-      data: mppCredentialData(changed),
-      details: { intentId: row.intentId, paymentId: row.paymentId ?? null },
-    },
-  ]);
+  await recordChanges(tx, cause, [mintedChange(changed)]);
   return changed;
 }
+
+const mintedChange = (row: Readonly<MppCredentialRow>): Change => ({
+  event: 'mpp.credential.minted',
+  ownerId: row.ownerId,
+  agentId: row.agentId,
+  subjectId: row.id,
+  data: mppCredentialData(row),
+  details: { intentId: row.intentId, paymentId: row.paymentId ?? null },
+});
 
 /** How the merchant's verification finds a credential. `used` by the network's authorization, which came before it. */
 export type Verified = { readonly transactionId: string; readonly wasUsed: boolean; readonly isCompleted: boolean };

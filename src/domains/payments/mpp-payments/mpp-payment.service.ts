@@ -28,7 +28,7 @@ import {
 } from './mpp-payment.rules.ts';
 import { progressOf } from './mpp-payment.state.ts';
 import { mppPaymentData } from './mpp-payment.wire.ts';
-import { insertMppPayment, type KeptBody, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
+import { insertMppPayment, type KeptBody, quietWrite, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -176,6 +176,40 @@ export async function changeMppPayment(
   return written;
 }
 
+/**
+ * The challenge is read and allowed, in one write. Undefined where another attempt has gone further meanwhile, or has
+ * ended the payment. The row is locked.
+ */
+export async function allowMppPayment(
+  tx: Tx,
+  row: Row,
+  change: MppPaymentChange,
+  causes: { readonly challenge: Cause; readonly allow: Cause },
+): Promise<Row | undefined> {
+  if (row.status !== 'requested' && row.status !== 'challenged') return undefined;
+  const set = { ...change, status: 'allowed', updatedAt: causes.allow.at } as const;
+  const version = await writeMppPayment(tx, row, {
+    set,
+    before: row.status === 'requested' ? [{ from: 'requested', to: 'challenged', cause: causes.challenge }] : [],
+    transition: { from: 'challenged', to: 'allowed' },
+    cause: causes.allow,
+    changes: [],
+  });
+  return version === undefined ? undefined : { ...row, ...set, version };
+}
+
+/** What the statement that mints the credential writes of the payment, and the row after it. */
+export function mintOfPayment(
+  row: Row,
+  cause: Cause,
+): { readonly write: object; readonly after: (version: number) => Row } {
+  const set = { status: 'minted', updatedAt: cause.at } as const;
+  return {
+    write: quietWrite(row, { set, transition: { from: 'allowed', to: 'minted' }, cause, changes: [] }),
+    after: (version) => ({ ...row, ...set, version }),
+  };
+}
+
 type Kept = { readonly set: Pick<MppPaymentRow, 'merchantStatus' | 'sealedReceipt'>; readonly body: KeptBody };
 
 /** Undefined where there is none, or one was kept before. */
@@ -250,7 +284,7 @@ export async function changeMppPaymentAtOnce(
 }
 
 /** BP001: the row is another version. 40P01: another transaction waited for this one, and this one for it. */
-const undefinedIfStale = <T>(written: Promise<T>): Promise<T | undefined> =>
+export const undefinedIfStale = <T>(written: Promise<T>): Promise<T | undefined> =>
   written.catch((error: unknown) => {
     const code = (error as { code?: unknown } | null)?.code;
     if (code !== 'BP001' && code !== '40P01') throw error;

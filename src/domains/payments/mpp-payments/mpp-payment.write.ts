@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { columnNameOf } from '../../../db/column-names.ts';
+import { columnsOfRow } from '../../../db/column-names.ts';
 import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, draftRecords, publishChanges } from '../../../events/record.ts';
@@ -19,6 +19,8 @@ export type RunWrite =
   | { readonly kind: 'close'; readonly id: string; readonly wakes: boolean }
   | { readonly kind: 'due'; readonly id: string; readonly dueAt: Date | null; readonly wakes: boolean };
 
+type Transition = { readonly from: MppPaymentStatus; readonly to: MppPaymentStatus };
+
 type Write = {
   readonly set: Partial<MppPaymentRow>;
   readonly body?: KeptBody;
@@ -28,8 +30,10 @@ type Write = {
 } & (
   | { readonly transition?: undefined }
   | {
-      readonly transition: { readonly from: MppPaymentStatus; readonly to: MppPaymentStatus };
+      readonly transition: Transition;
       readonly cause: Cause;
+      /** Those of the same write that led to it. */
+      readonly before?: readonly (Transition & { readonly cause: Cause })[];
       readonly changes: readonly Change[];
     }
 );
@@ -41,21 +45,8 @@ const written = z.object({ version: z.int().nullable() });
  * is another version than the given one.
  */
 export async function writeMppPayment(tx: Tx, row: Readonly<MppPaymentRow>, write: Write): Promise<number | undefined> {
-  const { set, body, run, releasesPaid } = write;
   const records = write.transition === undefined ? none : draftRecords(write.cause, write.changes);
-  const payload = {
-    id: row.id,
-    version: row.version,
-    at: set.updatedAt,
-    set: columnsOfRow(set),
-    transitions:
-      write.transition === undefined ? [] : [{ cause: write.cause.causeId, at: write.cause.at, ...write.transition }],
-    ...(body === undefined ? {} : { body }),
-    ...(run === undefined ? {} : { run }),
-    ...(releasesPaid === true ? { locks: true, releasesPaid: row.intentId } : {}),
-    events: records.events,
-    audits: records.audits,
-  };
+  const payload = { ...columnsOfWrite(row, write), ...records };
   const { version } = await oneRowOf(tx, written, 'select write_mpp_payment($1::jsonb) as version', [
     JSON.stringify(payload),
   ]);
@@ -63,6 +54,36 @@ export async function writeMppPayment(tx: Tx, row: Readonly<MppPaymentRow>, writ
   if (write.transition !== undefined && records.events.length > 0) publishChanges(write.cause, records);
   return version;
 }
+
+/** For a statement that also writes other rows; of a write without events. */
+export const quietWrite = (row: Readonly<MppPaymentRow>, write: Write): object => ({
+  ...columnsOfWrite(row, write),
+  ...none,
+});
+
+function columnsOfWrite(row: Readonly<MppPaymentRow>, write: Write): object {
+  const { set, body, run, releasesPaid } = write;
+  return {
+    id: row.id,
+    version: row.version,
+    at: set.updatedAt,
+    set: columnsOfRow(set),
+    transitions: write.transition === undefined ? [] : transitionsOf(write),
+    ...(body === undefined ? {} : { body }),
+    ...(run === undefined ? {} : { run }),
+    ...(releasesPaid === true ? { locks: true, releasesPaid: row.intentId } : {}),
+  };
+}
+
+type Moving = Extract<Write, { readonly transition: Transition }>;
+
+const transitionsOf = ({ before = [], transition, cause }: Moving): readonly object[] =>
+  [...before, { ...transition, cause }].map(({ from, to, cause: { causeId, at } }) => ({
+    cause: causeId,
+    at,
+    from,
+    to,
+  }));
 
 const none = { events: [], audits: [] };
 
@@ -84,6 +105,3 @@ export async function insertMppPayment(
   await runSql(tx, 'select open_mpp_payment($1::jsonb)', [JSON.stringify(payload)]);
   publishChanges(cause, records);
 }
-
-const columnsOfRow = (row: object): Readonly<Record<string, unknown>> =>
-  Object.fromEntries(Object.entries(row).map(([name, value]) => [columnNameOf(name), value]));
