@@ -14,7 +14,7 @@ import { editModule, editModuleIndex, emptyModule } from '../../src/dev/area-edi
 import { idPrefixOf, namesOf } from '../../src/dev/area-names.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const copied = ['src', 'activities', 'workflows', 'test', 'bench', 'docs', 'package.json', 'tsconfig.json'];
+const copied = ['src', 'activities', 'workflows', 'test', 'bench', 'docs', 'sdk/src', 'package.json', 'tsconfig.json'];
 const alsoCopied = ['biome.json', 'openapi.json', 'events.json', 'README.md', '.gitignore'];
 
 let copy: string;
