@@ -17,6 +17,7 @@ import { actorOf, type Call, type Caller, ownOf } from './caller.ts';
 import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
 import { hashOf, type Idempotency, type Lease, type RequestKey } from './idempotency.ts';
+import { isInProcess } from './in-process.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reaching } from './reaches.ts';
@@ -67,7 +68,7 @@ export function edge(name: string, operation: Operation, answering: Answering, d
 }
 
 async function limit(operation: Operation, request: Request, response: Response, deps: EdgeDeps): Promise<void> {
-  if (operation.unlimited === true) return;
+  if (operation.unlimited === true || isInProcess(request)) return;
   const { headers, refused } = await deps.rateLimit(request);
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (refused !== undefined) throw refused;

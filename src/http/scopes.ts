@@ -39,11 +39,21 @@ export const scopes = [
   'events.read',
   'canvas.use',
   'delegations.write',
+  'operations.call',
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** Scopes that `*` does not include: they show card numbers, move money out, or delegate authority. */
-const neverImplied: readonly Scope[] = ['cards.reveal', 'transfers.write', 'collect.pay', 'delegations.write'];
+/**
+ * Scopes that `*` does not include: they show card numbers, move money out, delegate authority, or open every other
+ * operation to an MCP client.
+ */
+const neverImplied: readonly Scope[] = [
+  'cards.reveal',
+  'transfers.write',
+  'collect.pay',
+  'delegations.write',
+  'operations.call',
+];
 
 export function grants(held: readonly string[], wanted: Scope): boolean {
   return held.includes(wanted) || (held.includes('*') && !neverImplied.includes(wanted));

@@ -16,6 +16,7 @@ import type { EdgeDeps } from './edge.ts';
 import { serveFixedFiles } from './fixed-files.ts';
 import { mount } from './mount.ts';
 import { openApiOf } from './openapi.ts';
+import { type Protocol, serveProtocol } from './protocol.ts';
 import { requestIdOf, validRunId } from './request-id.ts';
 import { type Mounted, pathsOf } from './route.ts';
 import { sanitizePathForError } from './sanitize-for-error.ts';
@@ -26,9 +27,11 @@ export type ServerOptions = {
   readonly mode: Mode;
   readonly version: string;
   readonly publicUrl: string;
+  /** Served beside the operations. */
+  readonly protocols?: readonly Protocol[];
 };
 
-export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptions): Express {
+export function createApp({ areas, edge, mode, version, publicUrl, protocols = [] }: ServerOptions): Express {
   const present = areas.map((one) => ({ ...one, area: withoutAbsent(one.area, mode) }));
   const app = express();
   app.disable('x-powered-by');
@@ -45,10 +48,8 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
     refuse(response, new DomainError('invalid_request', why), edge.log);
   });
 
-  const openapi = openApiOf(
-    present.map(({ area }) => area),
-    { version, mode, serverUrl: publicUrl },
-  );
+  const presentAreas = present.map(({ area }) => area);
+  const openapi = openApiOf(presentAreas, { version, mode, serverUrl: publicUrl });
   serveFixedFiles(app, { openapi, clock: edge.clock, log: edge.log });
 
   const nothingThere: express.RequestHandler = (request, response) => {
@@ -57,6 +58,7 @@ export function createApp({ areas, edge, mode, version, publicUrl }: ServerOptio
   };
   // Before what could take their place: an absent path is no id of another operation.
   for (const path of absentPaths(areas, mode)) app.all(path.replace(/\{(\w+)\}/g, ':$1'), nothingThere);
+  for (const protocol of protocols) serveProtocol(app, protocol, presentAreas, openapi, edge);
   mount(app, present, edge);
   app.use(nothingThere);
   app.use(((error, _request, response, _next) =>

@@ -13,6 +13,7 @@ import { createIdempotency } from '../http/idempotency.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { createRefusedAccess } from '../http/refused-access.ts';
 import { createApp, createHttpServer } from '../http/server.ts';
+import { mcpProtocol } from '../mcp/http.ts';
 import type { LogOptions } from '../platform/log.ts';
 import { doneWithin, stopTimes } from '../platform/stop-times.ts';
 import { ensureKey } from '../usecases/identity/ensure-key.ts';
@@ -46,11 +47,13 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     log,
     audit: async (refusal) => recordRefusedAccess(database, refusal, await clock.now()),
   });
+  const mcp = mcpProtocol({ version, publicUrl: config.publicUrl, hosts: config.BURSAR_MCP_HOSTS, log });
   const app = createApp({
     areas: mountedAreas({ ...infrastructure, credentials }),
     mode: config.BURSAR_MODE,
     version,
     publicUrl: config.publicUrl,
+    protocols: [mcp],
     edge: {
       credentials,
       idempotency: createIdempotency(database, vault),
@@ -73,6 +76,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     url,
     port,
     stop: async () => {
+      mcp.stop();
       server.close();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), stopTimes.drainMs);

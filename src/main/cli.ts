@@ -3,6 +3,7 @@
  * outside the database; it reads only. Exit code 0: intact, 1: differences, 2: could not check. `bursar ledger prove`
  * proves one record under a signed checkpoint, and `bursar ledger check` checks such a proof. `bursar keys rotate`
  * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once.
+ * `bursar mcp` serves MCP on standard input and output.
  * @module
  */
 import type { KeyObject } from 'node:crypto';
@@ -18,6 +19,7 @@ import { ownersWithBooks } from '../domains/treasury/ledger/verify.service.ts';
 import { WalletRow } from '../domains/treasury/wallets/wallet.entity.ts';
 import { verifyOwner } from '../usecases/treasury/verify-owner.ts';
 import { revokeKeys, rotateKeys } from './change-keys.ts';
+import { serveMcp } from './mcp.ts';
 import { reconciliationQueries } from './modules/index.ts';
 import { checkProof, printProof } from './proof-commands.ts';
 import { recordChains } from './record-chains.ts';
@@ -27,6 +29,7 @@ const usage = `usage: bursar ledger verify
        bursar ledger check <proof file> [<public key file>]
        bursar keys rotate
        bursar keys revoke <kid>
+       bursar mcp
 
 ledger verify: recomputes every book and every chain of records, and reconciles the records of all areas.
 ledger prove: prints the proof that a journal (jr_…), an audit row (aud_…) or the decision about a transaction (tx_…)
@@ -36,6 +39,7 @@ ledger check: checks such a proof. It needs no database, only the public key: th
 keys rotate: publishes a new key of receipts and tokens, which signs ten minutes later; needs BURSAR_VAULT_KEY.
 keys revoke: takes a compromised key of any purpose out of the published set; nothing that it signed is valid then.
   Needs BURSAR_VAULT_KEY, because the key that signs receipts and tokens is replaced at once.
+mcp: serves MCP on standard input and output with the token BURSAR_TOKEN, at the API of BURSAR_API_URL or the running one.
 The database is DATABASE_URL, or that of the running Bursar (BURSAR_DATA_DIR, .bursar by default).
 `;
 
@@ -53,6 +57,7 @@ export async function runCommand(args: readonly string[], env: Environment, say:
   const [area, verb, file, keyFile, ...more] = args;
   if (area === 'ledger' && verb === 'check' && file !== undefined && more.length === 0)
     return checkProof(file, keyFile, async () => (await keysAtHand()).keys, say);
+  if (area === 'mcp' && verb === undefined) return serveMcp(env, dataDir);
   const [command, named] = commandOf(args);
   if (command === undefined) {
     say(usage);

@@ -79,6 +79,11 @@ const environment = z
       'must be origins such as http://127.0.0.1:8401',
     ),
     BURSAR_TRUSTED_PROXIES: list.refine((proxies) => proxies.every(network), 'must be addresses or networks'),
+    /** Further names under which MCP clients reach the API, beside that of the public URL and loopback. */
+    BURSAR_MCP_HOSTS: list.refine(
+      (hosts) => hosts.every((host) => /^[\w.:[\]-]{1,253}$/.test(host)),
+      'must be host names without ports, separated by commas',
+    ),
     BURSAR_SANDBOX_URL: z.url().optional(),
     BURSAR_ALLOW_SIMULATED: onOff.default(false),
     BURSAR_SIGNAL_APPROVALS: onOff.optional(),

@@ -110,6 +110,12 @@ export const directions = [
     to: { path: 'node_modules/(@mikro-orm|kysely)/' },
   },
   {
+    name: 'mcp-goes-through-the-edge',
+    severity: 'error',
+    from: { path: '^src/mcp/' },
+    to: { path: '^src/', pathNot: '^src/(mcp|http|kernel|platform)/' },
+  },
+  {
     name: 'express-at-the-edge',
     severity: 'error',
     from: { path: '^(src|activities|workflows)/', pathNot: '^src/(http|main|sandbox)/' },

@@ -1,0 +1,67 @@
+/**
+ * Sends a request through the whole application over a connection in memory, so that another protocol (MCP) has the same
+ * edge: credentials, scopes, isolation, idempotency and audit. The request comes from the client of the one that causes it.
+ * @module
+ */
+import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http';
+import { duplexPair } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+export type InProcessRequest = {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Its client address, credential and run id are this request's too. */
+  readonly cause: IncomingMessage;
+};
+
+export type InProcessAnswer = {
+  readonly status: number;
+  readonly body: unknown;
+  header(name: string): string | undefined;
+};
+
+export type InProcess = (request: InProcessRequest) => Promise<InProcessAnswer>;
+
+const connections = new WeakSet<object>();
+
+/** True for a request of this process' own: the rate limit has counted the one that caused it. */
+export const isInProcess = ({ socket }: IncomingMessage): boolean => connections.has(socket);
+
+const passedOn = ['authorization', 'host', 'user-agent', 'x-forwarded-for', 'x-service-run-id'] as const;
+
+export function inProcess(app: RequestListener): InProcess {
+  const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, app); // Never listens.
+  return async ({ method, url, headers, body, cause }) => {
+    const [near, far] = duplexPair();
+    connections.add(far);
+    server.emit('connection', Object.assign(far, { remoteAddress: cause.socket.remoteAddress }));
+    const known = passedOn.flatMap((name) => {
+      const value = cause.headers[name];
+      return typeof value === 'string' ? [[name, value] as const] : [];
+    });
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = send({
+        createConnection: () => near,
+        method: method.toUpperCase(),
+        path: url,
+        headers: {
+          ...Object.fromEntries(known),
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+      });
+      request.on('error', reject).on('response', resolve).end(body);
+    });
+    const received = await text(answer);
+    return {
+      status: answer.statusCode ?? 0,
+      body: received === '' ? undefined : (JSON.parse(received) as unknown),
+      header: (name) => {
+        const value = answer.headers[name];
+        return Array.isArray(value) ? value.join(', ') : value;
+      },
+    };
+  };
+}

@@ -1,0 +1,141 @@
+/** Tools that only an owner's key has: a program with that key acts for the owner. @module */
+import type { Tool } from '../tool.ts';
+import { afterList, nothingNext } from './steps.ts';
+
+const ofAgent = { id: 'agentId' };
+const ofCard = { cardId: 'cardId' };
+const ofRequest = { id: 'cardRequestId' };
+const owners = { isOwners: true } as const;
+
+export const ownerTools: readonly Tool[] = [
+  {
+    ...owners,
+    name: 'agents_list',
+    title: 'List agents',
+    description: 'Lists the owner’s agents with their balances, newest first.',
+    reason: 'The owner’s overview.',
+    operation: 'listAgents',
+    next: afterList('agents_list', 'allowance_get shows the rules of one.'),
+  },
+  {
+    ...owners,
+    name: 'agents_create',
+    title: 'Create an agent',
+    description:
+      'Creates an agent with its policy and its first card. Its token is made by the owner outside of this conversation: secrets are not shown here.',
+    reason: 'The owner begins here.',
+    operation: 'createAgent',
+    purchase: 'key',
+    next: ({ id }) => ({ do: 'Choose its rules.', tool: 'policies_apply', arguments: { agentId: id } }),
+  },
+  {
+    ...owners,
+    name: 'agents_freeze',
+    title: 'Freeze an agent',
+    description: 'Freezes an agent at once: it declares and pays nothing until it is unfrozen.',
+    reason: 'The owner’s emergency stop.',
+    operation: 'freezeAgent',
+    names: ofAgent,
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'agents_unfreeze',
+    title: 'Unfreeze an agent',
+    description: 'Ends the freeze of an agent.',
+    reason: 'Undoes agents_freeze.',
+    operation: 'unfreezeAgent',
+    names: ofAgent,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'agents_fund',
+    title: 'Give an agent money',
+    description:
+      'Gives an agent a budget out of the owner’s money. Needs a purchaseRef, so that a repeat gives nothing twice.',
+    reason: 'An agent with a budget has to be given it.',
+    operation: 'fundAgent',
+    names: ofAgent,
+    purchase: 'key',
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'policies_apply',
+    title: 'Give an agent the rules of a preset or a template',
+    description:
+      'Overwrites all rules of an agent with those of a preset or of another policy: give presetId or policyId.',
+    reason: 'All rules at once, tried ones.',
+    operation: 'applyPolicy',
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'policies_update',
+    title: 'Change the rules of an agent',
+    description: 'Changes single rules of an agent; fields left out stay as they are.',
+    reason: 'The owner adjusts a limit.',
+    operation: 'updateAgentPolicy',
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'intents_approve',
+    title: 'Approve an intent',
+    description:
+      'Approves an intent that waits for a person, as the owner. Call it only when the person in this conversation has said so. Where the policy demands a passkey it is refused.',
+    reason: 'The owner decides where the conversation is.',
+    operation: 'approveIntent',
+    names: { id: 'intentId' },
+    without: ['webauthnAssertion'],
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'intents_deny',
+    title: 'Deny an intent',
+    description: 'Denies an intent that waits for a person, as the owner. Final.',
+    reason: 'The other decision.',
+    operation: 'denyIntent',
+    names: { id: 'intentId' },
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'card_requests_deny',
+    title: 'Deny a card request',
+    description: 'Denies a request for a card or for other limits, as the owner. Final.',
+    reason: 'The owner decides where the conversation is.',
+    operation: 'denyCardRequest',
+    names: ofRequest,
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'cards_freeze',
+    title: 'Freeze a card',
+    description: 'Freezes one card at once: its charges are declined until it is unfrozen.',
+    reason: 'The smaller emergency stop.',
+    operation: 'freezeCard',
+    names: ofCard,
+    isDestructive: true,
+    next: nothingNext,
+  },
+  {
+    ...owners,
+    name: 'wallets_list',
+    title: 'List wallets',
+    description: 'Lists the owner’s wallets with what is available in each.',
+    reason: 'The owner’s money at a glance.',
+    operation: 'listWallets',
+    next: nothingNext,
+  },
+];

@@ -1,0 +1,121 @@
+/** Tools for paying, and for reading what was paid. @module */
+import { refusal } from '../refusals.ts';
+import type { Answer, Arguments, Calling, Tool } from '../tool.ts';
+import { decisionAbout } from './spending.ts';
+import { afterCheckout, afterIntent, afterList, afterPayment, nothingNext } from './steps.ts';
+
+export const paymentTools: readonly Tool[] = [
+  {
+    name: 'checkout_execute',
+    title: 'Pay at a shop',
+    description:
+      'Pays for an approved intent at the address of a shop, also one that answers 402 with a payment challenge. Needs intentId, targetUrl and the purchaseRef of the purchase. It spends money, once: after a time-out repeat it with the same purchaseRef, which finds the first payment. No card number is shown or needed.',
+    reason: 'The payment itself.',
+    operation: 'executeCheckout',
+    purchase: 'key',
+    isDestructive: true,
+    isOpenWorld: true,
+    next: afterCheckout,
+    explain: explainDenied,
+  },
+  {
+    name: 'checkout_confirm',
+    title: 'Confirm a payment that was made elsewhere',
+    description:
+      'Completes an intent whose payment form was filled elsewhere with the agent’s card. It moves no money. Only for payments that checkout_execute and mpp_pay did not make.',
+    reason: 'Shops with a form of their own are paid outside of Bursar.',
+    operation: 'confirmCheckout',
+    purchase: 'key',
+    next: ({ transactionId }) => ({
+      do: 'Confirmed. Nothing is left to do.',
+      tool: 'transactions_get',
+      arguments: { transactionId },
+    }),
+  },
+  {
+    name: 'mpp_declare',
+    title: 'Declare a purchase for a payment challenge',
+    description:
+      'Declares a purchase for the challenge of a resource that answered HTTP 402: give the value of its WWW-Authenticate header, and the address. Amount and payee are read from the challenge. Then pay with mpp_pay. It moves no money.',
+    reason: 'Amount and payee of a machine payment stand in its challenge, which a model must not retype.',
+    operation: 'handlePaymentChallenge',
+    purchase: 'key',
+    next: ({ intent }, given) => {
+      const declared = (intent ?? {}) as Answer['body'];
+      if (declared.status !== 'approved') return afterIntent(declared, given);
+      const { purchaseRef, url } = given;
+      return {
+        do: 'Approved. Pay now.',
+        tool: 'mpp_pay',
+        arguments: {
+          intentId: declared.id,
+          cardId: declared.cardId,
+          purchaseRef,
+          ...(url === undefined ? {} : { url }),
+        },
+      };
+    },
+    refuse: async ({ intent }, given, calling) => {
+      const declared = (intent ?? {}) as Answer['body'];
+      if (declared.status !== 'denied') return undefined;
+      const decided = await decisionAbout(declared, calling);
+      const message = String(declared.deniedReason ?? 'denied');
+      return refusal({ code: 'policy_denied', message }, { tool: 'mpp_declare', arguments: given }, decided);
+    },
+  },
+  {
+    name: 'mpp_pay',
+    title: 'Pay for a resource that answers 402',
+    description:
+      'Pays for a resource that answers HTTP 402, for an approved intent, and answers with what the merchant delivered. Needs url, intentId, the cardId of the intent and the purchaseRef. It spends money, once: after a time-out repeat it with the same purchaseRef.',
+    reason: 'Machine payments deliver their content in the answer.',
+    operation: 'payAtMerchant',
+    purchase: 'key',
+    isDestructive: true,
+    isOpenWorld: true,
+    next: afterPayment,
+    explain: explainDenied,
+  },
+  {
+    name: 'payments_status',
+    title: 'How did a machine payment go?',
+    description:
+      'Reads one machine payment: its state, what is known, the receipt, and what the merchant delivered. Use it while the state is accepted or unknown, before you do anything else.',
+    reason: 'A payment whose outcome is open must be asked for, not repeated.',
+    operation: 'getMppPayment',
+    names: { id: 'paymentId' },
+    next: afterPayment,
+  },
+  {
+    name: 'transactions_list',
+    title: 'List transactions',
+    description: 'Lists what was paid, declined and given back, newest first; by intent, merchant, state or time.',
+    reason: 'The agent answers what it spent.',
+    operation: 'listTransactions',
+    next: afterList('transactions_list', 'Read one with transactions_get.'),
+  },
+  {
+    name: 'transactions_get',
+    title: 'Read a transaction',
+    description: 'Reads one transaction: amount, merchant, state, and the rule and reason where it was declined.',
+    reason: 'The receipt of a payment, and the reason of a decline.',
+    operation: 'getTransaction',
+    names: { id: 'transactionId' },
+    next: nothingNext,
+  },
+  {
+    name: 'trace_get',
+    title: 'Read the whole story of an id',
+    description:
+      'Reads the whole story of any id in order: declaration, decision rule by rule, approval, payment, postings and events. Use it to explain why something happened.',
+    reason: 'One call instead of seven to explain a payment.',
+    operation: 'getTrace',
+    next: nothingNext,
+  },
+];
+
+/** The refusal of a payment names no rule; the rules as they are now do. */
+async function explainDenied({ intentId }: Arguments, { ask, ...calling }: Calling) {
+  const intent = await ask('getIntent', { params: { id: intentId } });
+  return intent.status === 200 ? decisionAbout(intent.body, { ask, ...calling }) : undefined;
+}
