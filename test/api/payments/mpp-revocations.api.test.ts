@@ -20,6 +20,7 @@ import {
   networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
+import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -176,21 +177,41 @@ test('what a closed agent left to its payment is cancelled and revoked when an o
   const order = { payer, intentId, credential: payment.credential };
   expect(await statusOf(order)).toBe('approved');
   expect(await credentialRow(world, payment.credential.id)).toMatchObject({ status: 'minted' });
-  const answer = await fetch(`${world.apiUrl}/v1/mpp/payments/${payment.id}/resolve`, {
-    method: 'POST',
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Dashboard-Secret': world.dashboardSecret,
-      'X-Owner-Id': payer.owner.ownerId,
-    },
-    body: JSON.stringify({ outcome: 'not-paid' }),
-  });
-  expect(answer.status).toBe(200);
+  await resolveAsNotPaid(payer, payment.id);
   expect(await statusOf(order)).toBe('cancelled');
   expect(await credentialRow(world, payment.credential.id)).toMatchObject({ status: 'revoked' });
   expect(await eventNamesOf(world, payment.credential.id)).toEqual(['mpp.credential.revoked']);
   expect(await eventNamesOf(world, intentId)).toContain('intent.cancelled');
 });
+
+test('of a recurring intent its open window is missed then', async () => {
+  const { payer, declare, charge, reverse, windows, eventsOf } = await aSubscriber(world);
+  const { id: intentId } = await declare();
+  const { authorizationId } = await charge();
+  await reverse(authorizationId);
+  expect(await windows(intentId)).toMatchObject([{ number: 1, status: 'open' }]);
+  const credential = { amount_cents: 1_000, ceiling_cents: 1_000, recipient: musicClub.id, host: null, origin: null };
+  const payment = await anUnknownPayment(world, payer, intentId, credential);
+  await world.sql('update wallets set is_default = true where id = $1', [payer.walletId]); // For the agent's money.
+  await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
+  expect(await windows(intentId)).toMatchObject([{ number: 1, status: 'open' }]);
+  await resolveAsNotPaid(payer, payment.id);
+  expect(await windows(intentId)).toMatchObject([{ number: 1, status: 'missed', transactionId: null }]);
+  expect((await eventsOf(intentId)).slice(-2)).toEqual(['intent.cancelled', 'intent_window.missed']);
+});
+
+async function resolveAsNotPaid({ owner }: Payer, paymentId: string): Promise<void> {
+  const answer = await fetch(`${world.apiUrl}/v1/mpp/payments/${paymentId}/resolve`, {
+    method: 'POST',
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Dashboard-Secret': world.dashboardSecret,
+      'X-Owner-Id': owner.ownerId,
+    },
+    body: JSON.stringify({ outcome: 'not-paid' }),
+  });
+  expect(answer.status).toBe(200);
+}
 
 describe('a charge and a cancellation at once', () => {
   test('the charge has read its facts when the cancellation commits: it is declined, and nothing is held', async () => {

@@ -6,13 +6,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Refused } from '../../../src/client/client.ts';
+import { runSql } from '../../../src/db/statement.ts';
 import { checkoutArea } from '../../../src/domains/payments/checkout/checkout.contract.ts';
+import { lockIntent } from '../../../src/domains/spending/intents/intent.lock.service.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { registeredMerchant } from '../../support/factories/merchants.ts';
 import { aCredential, apiShop, type Credential, credentialRow } from '../../support/mpp-world.ts';
-import { anIntent, aPayer, brokenInvariants, networkOf, type Payer } from '../../support/payments-world.ts';
+import { anIntent, aPayer, brokenInvariants, inDatabase, networkOf, type Payer } from '../../support/payments-world.ts';
 import { aSubscriber } from '../../support/recurring-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let merchant: { id: string; merchant_secret_key: string };
@@ -120,4 +122,35 @@ test('while a credential is live, its intent is neither paid at a shop nor confi
   const confirmed = await confirmCheckout({ body: { intentId }, headers: { 'Idempotency-Key': randomUUID() } });
   expect(confirmed.status).toBe('completed');
   expect(await credentialRow(world, credential.id)).toMatchObject({ status: 'minted' });
+});
+
+test('whoever reads the live credentials of an intent waits for its lock, which who writes one holds', async () => {
+  const payer = await aPayer(world);
+  const intentId = await anIntent(world, payer, { merchant: apiShop.id });
+  const { executeCheckout, confirmCheckout } = world.as(payer.token).client(checkoutArea);
+  const headers = () => ({ 'Idempotency-Key': randomUUID() });
+  const waiting = () =>
+    world.sql(`select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`);
+  const asked = await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      await lockIntent(tx, intentId);
+      const requests = [
+        executeCheckout({ body: { intentId, targetUrl: 'https://shop.example/checkout' }, headers: headers() }),
+        confirmCheckout({ body: { intentId }, headers: headers() }),
+      ];
+      const outcomes = Promise.allSettled(requests);
+      await eventually(waiting, (found) => found.length >= requests.length);
+      const sql: World['sql'] = async (text, params) => {
+        await runSql(tx, text, params);
+        return [];
+      };
+      await aCredential({ ...world, sql }, payer, intentId);
+      return { outcomes };
+    }),
+  );
+  const refused = { status: 400, message: expect.stringContaining('of this intent is valid until') };
+  expect(await asked.outcomes).toEqual([
+    { status: 'rejected', reason: expect.objectContaining(refused) },
+    { status: 'rejected', reason: expect.objectContaining(refused) },
+  ]);
 });

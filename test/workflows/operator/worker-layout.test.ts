@@ -11,7 +11,6 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { stopTimes } from '../../../src/platform/stop-times.ts';
 import { isAlive } from '../../../src/supervisor/pids.ts';
 import { freePort } from '../../../src/supervisor/ports.ts';
 import { clientsOf } from '../../support/factories/records.ts';
@@ -122,24 +121,19 @@ test('a reset run continues from its row', async () => {
 const operator = (...command: string[]): Promise<unknown> =>
   promisify(execFile)(bursar.ready.temporalCli ?? '', [...command, '--address', bursar.ready.temporalAddress]);
 
-/** How long the process takes to end after SIGTERM. The supervisor starts it again. */
-async function stopMs(name: 'worker' | 'api'): Promise<number> {
+/** No one kills it here: it ends by itself after SIGTERM, or never. The supervisor starts it again. */
+async function stop(name: 'worker' | 'api'): Promise<void> {
   const process = await bursar.child(name);
-  const began = performance.now();
   await bursar.signal(name, 'SIGTERM');
   await eventually(
     async () => isAlive(process),
     (alive) => !alive,
   );
-  return performance.now() - began;
 }
 
 const endedByItself = (name: string): string => `${name} ended (code 0), starting it again`;
 
-test('with a receiver that never answers, worker and API end before they would be killed', async () => {
-  // What an idle process needs to end is the machine's time, and not the receiver's.
-  const idleMs = { worker: await stopMs('worker'), api: await stopMs('api') };
-  await bursar.isWell();
+test('with a receiver that never answers, worker and API end by themselves', async () => {
   const { agents, webhooks } = clientsOf(await bursar.owner());
   await webhooks.createWebhook({ body: { url: `${originOf(silent)}/`, events: ['*'] } });
   await agents.createAgent({ body: { name: 'buyer' } });
@@ -153,12 +147,10 @@ test('with a receiver that never answers, worker and API end before they would b
     duplex: 'half',
   } as never);
   hanging.catch(() => undefined);
-  for (const name of ['worker', 'api'] as const) {
-    expect(await stopMs(name)).toBeLessThan(stopTimes.killMs + idleMs[name]);
-  }
+  for (const name of ['worker', 'api'] as const) await stop(name);
   await eventually(
     async () => bursar.said.filter((line) => /ended/.test(line)).sort(),
-    (said) => said.join() === ['api', 'api', 'worker', 'worker'].map(endedByItself).join(),
+    (said) => said.join() === ['api', 'worker'].map(endedByItself).join(),
   );
   await bursar.isWell();
 }, 240_000);

@@ -221,7 +221,7 @@ export const mppPaymentsArea = defineArea({
         ...(['mpp.payment.resolved', 'mpp.credential.consumed', 'transaction.created'] as const),
         ...(['intent.completed', 'intent_window.completed'] as const),
         // What the close of the agent had left to the payment.
-        ...(['intent.cancelled', 'mpp.credential.revoked'] as const),
+        ...(['intent.cancelled', 'intent_window.missed', 'mpp.credential.revoked'] as const),
       ],
     },
   },
