@@ -36,6 +36,8 @@ export const idPrefixes = {
   request: 'req',
   accessEvent: 'ae',
   beneficiary: 'ben',
+  bankFile: 'bf',
+  bankEntry: 'be',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;

@@ -21,17 +21,14 @@ import { MppBodyRow, MppPaymentRow } from '../../domains/payments/mpp-payments/m
 import { mppPaymentWorkflow } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { findMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import { mppPaymentHandlers } from '../../domains/payments/mpp-payments/mpp-payment.routes.ts';
-import { createMessageCeiling, messagesPerSecond } from '../../domains/payments/network/network.ceiling.ts';
 import { networkArea } from '../../domains/payments/network/network.contract.ts';
 import { networkHandlers } from '../../domains/payments/network/network.routes.ts';
-import { noteUntimelyMessage } from '../../domains/payments/network/network-clock.service.ts';
 import { SimulationRow } from '../../domains/payments/simulations/simulation.entity.ts';
 import { simulationWorkflow } from '../../domains/payments/simulations/simulation.messages.ts';
 import { transactionsArea } from '../../domains/payments/transactions/transaction.contract.ts';
 import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { readTransaction } from '../../domains/payments/transactions/transaction.queries.ts';
 import { transactionHandlers } from '../../domains/payments/transactions/transaction.routes.ts';
-import { createFailureLimit } from '../../http/failure-limit.ts';
 import { minute } from '../../kernel/instant.ts';
 import { checkUrl } from '../../outbound/address-rules.ts';
 import { startLoop } from '../../relay/loop.ts';
@@ -56,6 +53,7 @@ import { simulateCardCharge } from '../../usecases/payments/simulate-card-charge
 import { declareIntent } from '../../usecases/spending/declare-intent.ts';
 import { requestApproval } from '../../usecases/spending/request-approval.ts';
 import { type Config, urlRulesOf } from '../config.ts';
+import { signerOfMessages } from '../message-signer.ts';
 import {
   type ApiProcess,
   defineModule,
@@ -77,21 +75,9 @@ const signingOf = ({ database, clock, vault, config: { publicUrl } }: WorkerProc
   publicUrl,
 });
 
-/** In live the simulated network moves no money, also where simulators are allowed for tests. */
-function networkKeysOf({ BURSAR_NETWORK_KEY: sandbox, BURSAR_MODE: mode }: Config): { readonly sandbox?: string } {
-  return sandbox === undefined || mode !== 'sandbox' ? {} : { sandbox };
-}
-
 const networkOf = ({ database, config, log, links, risk }: ApiProcess) =>
   networkHandlers({
-    networkKeys: networkKeysOf(config),
-    countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
-    countBadSignature: createFailureLimit('bad network signatures'),
-    noteUntimely: async (message) => {
-      if (message === undefined) return;
-      log.warn(message, 'a rightly signed message of the card network was refused: the clocks are apart');
-      await noteUntimelyMessage(database.read(), message);
-    },
+    signedBy: signerOfMessages({ database, config, log }, 'the card network'),
     authorize: authorizeCard({
       database,
       log,

@@ -1,6 +1,10 @@
 /** Wallets, funding, transfers, beneficiaries, and the ledger with its sealer. @module */
 
 import { join } from 'node:path';
+import { isoBankFiles } from '../../adapters/sepa-files/bank-files.ts';
+import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
+import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
+import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
 import { beneficiariesArea } from '../../domains/treasury/beneficiaries/beneficiary.contract.ts';
 import { BeneficiaryRow, BeneficiaryScreeningRow } from '../../domains/treasury/beneficiaries/beneficiary.entity.ts';
 import { beneficiaryFor } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
@@ -24,6 +28,8 @@ import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
+import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
+import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
@@ -31,6 +37,7 @@ import { transferMoney } from '../../usecases/treasury/transfer-money.ts';
 import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
+import { signerOfMessages } from '../message-signer.ts';
 import { recordChains } from '../record-chains.ts';
 import { defineModule, type LoopRegistration, servedArea } from './module.ts';
 
@@ -105,6 +112,26 @@ export const treasury = defineModule('treasury', [
     handlers: ({ database, vault, sanctions }) => beneficiaryHandlers({ database, vault, sanctions }),
     entities: [BeneficiaryRow, BeneficiaryScreeningRow],
     tables: ['beneficiaries', 'beneficiary_screenings', 'payee_checks'],
+  }),
+  servedArea('bank-files', {
+    contract: bankFilesArea,
+    position: 985,
+    handlers: ({ database, config, log, vault }) =>
+      bankFileHandlers({
+        database,
+        vault,
+        signedBy: signerOfMessages({ database, config, log }, 'the bank'),
+        receive: receiveBankFile({
+          database,
+          vault,
+          log,
+          files: isoBankFiles,
+          isOwnIban: (iban) => iban.startsWith('DE') && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE,
+        }),
+      }),
+    entities: [BankEntryRow],
+    tables: ['bank_files', 'bank_entries'],
+    reconciliation: bankEntryReconciliation,
   }),
   servedArea('ledger', {
     contract: ledgerArea,

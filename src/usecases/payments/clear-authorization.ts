@@ -18,6 +18,7 @@ import type { Misfit, Received } from '../../domains/payments/network/received-m
 import { bookClearing } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
+import { operatorOwnerId } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
 import { external, suspense } from '../../domains/treasury/ledger/account.rules.ts';
 import { postNew } from '../../domains/treasury/ledger/ledger.service.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -29,9 +30,6 @@ export type ClearDeps = {
   readonly database: Database;
   readonly log: Pick<Logger, 'error'>;
 };
-
-/** Whose book holds what belongs to no owner that is known. */
-const operatorOwnerId = 'own_operator';
 
 type Clearing = Received<ClearingMessage>;
 

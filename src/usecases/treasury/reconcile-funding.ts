@@ -68,14 +68,15 @@ const budgets = defineReconciliation({
 /** Kinds of journals whose document a reconciliation query looks for. An area that posts a further kind adds it here. */
 const documentedKinds: readonly string[] = [
   ...['authorization', 'clearing', 'reversal', 'hold_expiry'],
-  ...['fund', 'internal_transfer', 'agent_fund', 'agent_return'],
+  ...['fund', 'internal_transfer', 'agent_fund', 'agent_return', 'sepa_credit'],
 ];
 
 const undocumented = defineReconciliation({
   name: 'journals without a document',
   sql: `select j.id, j.kind from journals j where ($1::text is null or j.owner_id = $1)
     and (j.kind not in (${documentedKinds.map((kind) => `'${kind}'`).join(', ')})
-      or j.kind in ('fund', 'internal_transfer') and j.reference_type not in ('fund', 'transfer'))
+      or j.kind in ('fund', 'internal_transfer') and j.reference_type not in ('fund', 'transfer')
+      or j.kind = 'sepa_credit' and j.reference_type not in ('bank_entry', 'transfer'))
     and not (j.kind = 'adjustment' and exists (
       select from audit a where a.subject_id = j.id and a.owner_id = j.owner_id))`,
   row: z.object({ id: z.string(), kind: z.string() }),

@@ -7,12 +7,9 @@ import { createHash } from 'node:crypto';
 import type * as z from 'zod';
 import { parseJson } from '../../../http/body.ts';
 import type { Call } from '../../../http/caller.ts';
-import type { FailureLimit } from '../../../http/failure-limit.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { validated, validatedQuery } from '../../../http/validate.ts';
-import { DomainError } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import type { MessageCeiling } from './network.ceiling.ts';
 import {
   type AuthorizationAnswer,
   type AuthorizationMessage,
@@ -24,27 +21,17 @@ import {
   type ReversalMessage,
   reversalMessage,
 } from './network.contract.ts';
-import { type NetworkKeys, type Signer, signerOf } from './network.signature.ts';
 import type { MessageKind, Received } from './received-message.ts';
+import type { SignedBy } from './signed-by.ts';
 
 export type NetworkDeps = {
-  readonly networkKeys: NetworkKeys;
-  /** Counts a message by the key that signed it. */
-  readonly countMessage: MessageCeiling;
-  /** Counts a bad signature by the address that sent it; a good one from that address is still accepted. */
-  readonly countBadSignature: FailureLimit;
-  /** Where the signature is right, and the clocks of the network and of this process are apart. */
-  readonly noteUntimely: (message: Signer['untimely']) => Promise<unknown>;
+  readonly signedBy: SignedBy;
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
 };
 
-type Input = {
-  readonly requestLine: string;
-  readonly rawBody: Uint8Array;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-};
+type Input = Parameters<SignedBy>[0];
 
 export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea> {
   const received = async <S extends z.ZodType<{ id: string }>>(
@@ -53,15 +40,7 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
     { requestLine, rawBody, headers }: Input,
     call: Call,
   ): Promise<Received<z.output<S>>> => {
-    const header = headers['x-network-signature'];
-    const signature = typeof header === 'string' ? header : undefined;
-    const { adapter, untimely } = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
-    if (adapter === undefined) {
-      await deps.noteUntimely(untimely);
-      deps.countBadSignature(call.cause.sourceAddress ?? 'unknown');
-      throw new DomainError('unauthenticated', wrongSignature);
-    }
-    deps.countMessage(adapter);
+    const adapter = await deps.signedBy({ requestLine, rawBody, headers }, call);
     validatedQuery(undefined, requestLine);
     const message = validated(schema, 'body', parseJson(rawBody, 'application/json'));
     const causeId = networkCauseId(adapter, kind, message.id);
@@ -89,6 +68,3 @@ const hashOf = (kind: string, message: object): string => {
     .update(`${kind}\n${JSON.stringify(content)}`)
     .digest('hex');
 };
-
-const wrongSignature =
-  'X-Network-Signature is missing, wrong, or more than 5 minutes off: sign t.METHOD target.body with this network’s key';

@@ -22,6 +22,8 @@ export const receivable = (ownerId: string): OwnerAccount => `owner:${ownerId}:r
 export const external = (rail: 'cards' | 'sepa' | 'processor', ownerId: string): ContraAccount =>
   `external:${rail}:${ownerId}` as ContraAccount;
 export const suspense = (ownerId: string): ContraAccount => `suspense:${ownerId}` as ContraAccount;
+/** What one owner's book gives to another's: over all owners it sums to zero. */
+export const interowner = (ownerId: string): ContraAccount => `interowner:${ownerId}` as ContraAccount;
 export const fees = (ownerId: string): ContraAccount => `fees:${ownerId}` as ContraAccount;
 
 export const wallet = (id: string): FundingSource => ({ kind: 'wallet', id });

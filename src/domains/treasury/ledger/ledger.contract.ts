@@ -19,7 +19,16 @@ import { checkpointCursor } from './checkpoint.rules.ts';
 import { entryIdForm, statementCursor } from './entry.rules.ts';
 import { exportFormats } from './export.rules.ts';
 
-const referenceTypes = ['transaction', 'transfer', 'refund', 'fund', 'payment_request', 'fee', 'adjustment'] as const;
+const referenceTypes = [
+  'transaction',
+  'transfer',
+  'refund',
+  'fund',
+  'payment_request',
+  'fee',
+  'adjustment',
+  'bank_entry',
+] as const;
 
 /** `from` and `to` as instants of sealing. The examples are in the past of any installation. */
 const sealedPeriod = {

@@ -13,8 +13,10 @@ import {
   external,
   type FundingSource,
   held,
+  interowner,
   type OwnerAccount,
   receivable,
+  suspense,
   wallet,
 } from './account.rules.ts';
 
@@ -92,6 +94,17 @@ export const bankPayment = ({ ownerId, from, amountCents }: Drawn): Posting[] =>
   move(held(from), external('sepa', ownerId), amountCents);
 /** Money that comes from a bank: a return, or a credit from outside. */
 export const bankCredit = (coming: Credit): Posting[] => credit(external('sepa', coming.ownerId), coming);
+
+/** A bank transfer that is nobody's yet, in the operator's book. */
+export const toSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
+  move(external('sepa', ownerId), suspense(ownerId), amountCents);
+
+/** It leaves the operator's book … */
+export const leaveSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
+  move(suspense(ownerId), interowner(ownerId), amountCents);
+
+/** … and comes into that of its owner. */
+export const toWalletFromSuspense = (coming: Credit): Posting[] => credit(interowner(coming.ownerId), coming);
 
 type Between = Amount & { readonly fromWalletId: string; readonly toWalletId: string };
 

@@ -34,7 +34,15 @@ export type JournalKind =
   | 'sepa_credit'
   | 'fee'
   | 'adjustment';
-export type ReferenceType = 'transaction' | 'transfer' | 'refund' | 'fund' | 'payment_request' | 'fee' | 'adjustment';
+export type ReferenceType =
+  | 'transaction'
+  | 'transfer'
+  | 'refund'
+  | 'fund'
+  | 'payment_request'
+  | 'fee'
+  | 'adjustment'
+  | 'bank_entry';
 
 export type JournalDraft = {
   readonly id: Id<'journal'>;

@@ -101,3 +101,14 @@ const defaultWallet = query((from, given: Given<{ ownerId: string }>) =>
 /** Null for an owner that has no wallet yet. */
 export const findDefaultWalletId = async (tx: Tx, ownerId: string): Promise<Id<'wallet'> | null> =>
   (await defaultWallet.first(tx, { ownerId }))?.id ?? null;
+
+const ofIbans = query((from, given: Given<{ ibans: readonly string[] }>) =>
+  from
+    .selectFrom('wallets')
+    .select('iban')
+    .where(sql<boolean>`iban = any(${given('ibans')}::text[])`),
+);
+
+/** Those of the given IBANs that wallets have, closed ones included. */
+export const ibansOfWallets = async (tx: Tx, ibans: readonly string[]): Promise<string[]> =>
+  (await ofIbans.all(tx, { ibans })).flatMap(({ iban }) => iban ?? []);

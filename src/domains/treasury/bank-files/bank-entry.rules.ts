@@ -1,0 +1,79 @@
+/**
+ * Where the money of an incoming credit goes: to the top-up that it names, to the wallet of its account, or into
+ * suspense until an operator assigns it. Pure.
+ * @module
+ */
+import type { Id } from '../../../kernel/ids.ts';
+import type { Cents } from '../../../kernel/money.ts';
+import { isCreditorReference } from '../funding/creditor-reference.rules.ts';
+import { largestPaymentCents } from '../sepa/scheme.rules.ts';
+import type { WalletStatus } from '../wallets/wallet.rules.ts';
+
+/**
+ * `credited`: in a wallet. `suspense`: booked, and nobody's. `assigned`: moved from suspense to a wallet. `unbooked`:
+ * money that left, or news that contradicts what is known: nothing is moved, an operator looks at it.
+ */
+export const bankEntryStatuses = ['credited', 'suspense', 'assigned', 'unbooked'] as const;
+export type BankEntryStatus = (typeof bankEntryStatuses)[number];
+
+/** Whose book holds what belongs to no owner that is known. */
+export const operatorOwnerId = 'own_operator';
+
+export type CreditedWallet = {
+  readonly id: Id<'wallet'>;
+  readonly ownerId: Id<'owner'>;
+  readonly status: WalletStatus;
+};
+export type NamedFunding = {
+  readonly id: Id<'funding'>;
+  readonly amountCents: Cents;
+  readonly status: 'pending' | 'completed';
+  readonly wallet: CreditedWallet;
+};
+
+export type CreditTarget =
+  /** `fundingId`: the top-up that this completes. */
+  | { readonly to: 'wallet'; readonly wallet: CreditedWallet; readonly fundingId: Id<'funding'> | null }
+  | { readonly to: 'suspense'; readonly why: string };
+
+type Credit = {
+  readonly amountCents: Cents;
+  /** Of the account that was paid to. */
+  readonly wallet: CreditedWallet | undefined;
+  readonly funding: NamedFunding | undefined;
+};
+
+/** Any payer can write a reference, so it never leads away from the owner of the account that was paid to. */
+export function creditTarget({ amountCents, wallet, funding }: Credit): CreditTarget {
+  const isForFunding = funding !== undefined && (wallet === undefined || wallet.ownerId === funding.wallet.ownerId);
+  if (isForFunding && funding.wallet.status !== 'closed') {
+    const completes = funding.status === 'pending' && funding.amountCents === amountCents;
+    return { to: 'wallet', wallet: funding.wallet, fundingId: completes ? funding.id : null };
+  }
+  if (wallet === undefined) return { to: 'suspense', why: 'no wallet has this account, and no top-up this reference' };
+  if (wallet.status === 'closed') return { to: 'suspense', why: 'the wallet with this account is closed' };
+  return { to: 'wallet', wallet, fundingId: null };
+}
+
+/** Amounts that no payment has cannot be booked. */
+export const isBookable = (amountCents: number): boolean => amountCents > 0 && amountCents <= largestPaymentCents;
+
+type Remittance = { readonly text: string | null; readonly creditorReference: string | null };
+
+/** The top-up that a payer names, in its field or within the text, where people write it in groups of four. */
+export function namedReference({ text, creditorReference }: Remittance): string | undefined {
+  const written = (creditorReference ?? '').replace(/\s/g, '').toUpperCase();
+  if (isCreditorReference(written)) return written;
+  const words = (text ?? '').toUpperCase().split(/[^0-9A-Z]+/);
+  for (const [index, word] of words.entries()) {
+    if (!/^RF\d{2}/.test(word)) continue;
+    let joined = '';
+    for (const part of words.slice(index, index + 8)) {
+      joined += part;
+      if (joined.length > 25) break;
+      // A reference of Bursar has 25 characters; a shorter one that fits is another sender's.
+      if (joined.length === 25 && isCreditorReference(joined)) return joined;
+    }
+  }
+  return undefined;
+}

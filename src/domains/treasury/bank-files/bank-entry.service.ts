@@ -1,0 +1,340 @@
+/**
+ * Books lines of a bank's file, many in one statement each: lock wallets and top-ups, decide, add the lines that are
+ * new, post, record. The same line again is `already`. Also the assignment of a credit in suspense.
+ * @module
+ */
+import { LockMode } from '@mikro-orm/core';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
+import { centsValue, idRow, idValue } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
+import { type Change, recordChanges } from '../../../events/record.ts';
+import { assert } from '../../../kernel/assert.ts';
+import type { CalendarDate } from '../../../kernel/calendar-date.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
+import { type Id, newId } from '../../../kernel/ids.ts';
+import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
+import type { Cause } from '../../../platform/cause.ts';
+import type { Vault } from '../../../vault/vault.ts';
+import { available, wallet as walletSource } from '../ledger/account.rules.ts';
+import { bankCredit, leaveSuspense, toSuspense, toWalletFromSuspense } from '../ledger/ledger.rules.ts';
+import { type JournalDraft, type PostResult, postNew } from '../ledger/ledger.service.ts';
+import { lockWalletsForShare } from '../wallets/wallet.service.ts';
+import { BankEntryRow } from './bank-entry.entity.ts';
+import {
+  type BankEntryStatus,
+  type CreditedWallet,
+  creditTarget,
+  isBookable,
+  type NamedFunding,
+  operatorOwnerId,
+} from './bank-entry.rules.ts';
+import type { BankEntryDetails } from './bank-file.contract.ts';
+
+export type NewEntry = {
+  readonly accountIban: string | null;
+  readonly servicerReference: string;
+  readonly direction: 'credit' | 'debit' | null;
+  readonly amountCents: Cents | null;
+  readonly bookedOn: CalendarDate | null;
+  /** Of a credit: the top-up that it may name. */
+  readonly reference: string | undefined;
+  readonly details: BankEntryDetails;
+  /** Why it must not go to a wallet. A credit goes to suspense then, and anything else stays unbooked. */
+  readonly refused: string | undefined;
+};
+
+export type Booked = Readonly<Record<Exclude<BankEntryStatus, 'assigned'> | 'already', number>>;
+
+export const detailsContext = (id: string): string => `bank-entry/${id}`;
+
+/** In the order of the lines of one bank, which `adapter` names. */
+export async function bookEntries(
+  tx: Tx,
+  vault: Pick<Vault, 'seal'>,
+  { adapter, lines }: { readonly adapter: string; readonly lines: readonly NewEntry[] },
+  cause: Cause,
+): Promise<Booked> {
+  const known = await lockTargets(tx, lines);
+  const completing = new Set<string>();
+  const decided = await Promise.all(lines.map((line) => decide(line, known, completing, vault)));
+  const added = await insertEntries(tx, adapter, decided, cause);
+  const fresh = decided.filter(({ id }) => added.has(id));
+  const posted = await postNew(tx, cause, fresh.flatMap(journalOf));
+  const journals = new Map(posted.map((result) => [result.journalId, result]));
+  const credited = fresh.flatMap((entry) => creditedOf(entry, journals));
+  await completeFundings(tx, credited);
+  await recordChanges(tx, cause, credited.flatMap(changesOf));
+  const count = (status: BankEntryStatus) => fresh.filter((entry) => entry.status === status).length;
+  return {
+    credited: count('credited'),
+    suspense: count('suspense'),
+    unbooked: count('unbooked'),
+    already: lines.length - fresh.length,
+  };
+}
+
+type Known = {
+  readonly wallets: ReadonlyMap<string, CreditedWallet>;
+  readonly fundings: ReadonlyMap<string, NamedFunding>;
+};
+
+const walletRow = columnRow({
+  id: idValue('wallet'),
+  ownerId: idValue('owner'),
+  iban: z.string().nullable(),
+  status: z.enum(['active', 'frozen', 'closed']),
+});
+const fundingRow = columnRow({
+  id: idValue('funding'),
+  walletId: idValue('wallet'),
+  amountCents: centsValue,
+  status: z.enum(['pending', 'completed']),
+  reference: z.string(),
+});
+
+/** Wallets, then top-ups, each in the order of their ids. */
+async function lockTargets(tx: Tx, lines: readonly NewEntry[]): Promise<Known> {
+  const ibans = [...new Set(lines.flatMap(({ accountIban }) => accountIban ?? []))];
+  const references = [...new Set(lines.flatMap(({ reference }) => reference ?? []))];
+  const wallets = await rowsOf(
+    tx,
+    walletRow,
+    `select id, owner_id, iban, status from wallets
+     where iban = any($1) or id in (select wallet_id from fundings where reference = any($2))
+     order by id for share`,
+    [ibans, references],
+  );
+  const fundings = await rowsOf(
+    tx,
+    fundingRow,
+    `select id, wallet_id, amount_cents, status, reference from fundings where reference = any($1)
+     order by id for update`,
+    [references],
+  );
+  const byId = new Map(wallets.map((one) => [one.id, one]));
+  return {
+    wallets: new Map(wallets.map((one) => [one.iban ?? '', one])),
+    fundings: new Map(
+      fundings.flatMap(({ walletId, reference, ...funding }) => {
+        const wallet = byId.get(walletId);
+        return wallet === undefined ? [] : [[reference, { ...funding, wallet }] as const];
+      }),
+    ),
+  };
+}
+
+type Decided = {
+  readonly id: Id<'bankEntry'>;
+  readonly line: NewEntry;
+  readonly status: Exclude<BankEntryStatus, 'assigned'>;
+  readonly why: string | null;
+  readonly wallet: CreditedWallet | null;
+  readonly fundingId: Id<'funding'> | null;
+  readonly journalId: Id<'journal'> | null;
+  readonly sealedDetails: string | null;
+};
+
+async function decide(
+  line: NewEntry,
+  known: Known,
+  completing: Set<string>,
+  vault: Pick<Vault, 'seal'>,
+): Promise<Decided> {
+  const id = newId('bankEntry');
+  const none = { id, line, wallet: null, fundingId: null };
+  const target = targetOf(line, known);
+  if (target.to === 'wallet') {
+    const fundingId = target.fundingId !== null && !completing.has(target.fundingId) ? target.fundingId : null;
+    if (fundingId !== null) completing.add(fundingId);
+    const { wallet } = target;
+    return {
+      ...none,
+      status: 'credited',
+      why: null,
+      wallet,
+      fundingId,
+      journalId: newId('journal'),
+      sealedDetails: null,
+    };
+  }
+  const sealedDetails = await vault.seal(JSON.stringify(line.details), detailsContext(id));
+  const journalId = target.to === 'suspense' ? newId('journal') : null;
+  return { ...none, status: target.to, why: target.why, journalId, sealedDetails };
+}
+
+type Target = ReturnType<typeof creditTarget> | { readonly to: 'unbooked'; readonly why: string };
+
+function targetOf({ direction, amountCents, accountIban, reference, refused }: NewEntry, known: Known): Target {
+  if (direction !== 'credit' || amountCents === null)
+    return { to: 'unbooked', why: refused ?? 'money left the account, and no transfer of ours explains it' };
+  if (!isBookable(amountCents)) return { to: 'unbooked', why: refused ?? 'it has an amount that no payment has' };
+  if (refused !== undefined) return { to: 'suspense', why: refused };
+  return creditTarget({
+    amountCents,
+    wallet: known.wallets.get(accountIban ?? ''),
+    funding: reference === undefined ? undefined : known.fundings.get(reference),
+  });
+}
+
+/** In the order of the bank's references, so that two files with the same lines wait for each other. */
+async function insertEntries(
+  tx: Tx,
+  adapter: string,
+  decided: readonly Decided[],
+  cause: Cause,
+): Promise<ReadonlySet<string>> {
+  const rows = decided.map(({ line, wallet, ...entry }) => ({
+    ...entry,
+    accountIban: line.accountIban,
+    servicerReference: line.servicerReference,
+    direction: line.direction,
+    amountCents: line.amountCents,
+    bookedOn: line.bookedOn,
+    ownerId: wallet?.ownerId ?? null,
+    walletId: wallet?.id ?? null,
+  }));
+  const added = await rowsOf(
+    tx,
+    idRow,
+    `insert into bank_entries (id, adapter, account_iban, servicer_reference, direction, amount_cents, booked_on, status,
+       why, owner_id, wallet_id, funding_id, journal_id, sealed_details, request_id, created_at, updated_at)
+     select "id", $2, "accountIban", "servicerReference", "direction", "amountCents", "bookedOn", "status", "why",
+       "ownerId", "walletId", "fundingId", "journalId", "sealedDetails", $3, $4, $4
+     from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text, "direction" text,
+       "amountCents" bigint, "bookedOn" date, "status" text, "why" text, "ownerId" text, "walletId" text,
+       "fundingId" text, "journalId" text, "sealedDetails" text)
+     order by "accountIban", "servicerReference"
+     on conflict on constraint bank_entries_line do nothing returning id`,
+    [JSON.stringify(rows), adapter, cause.requestId, cause.at],
+  );
+  return new Set(added.map(({ id }) => id));
+}
+
+function journalOf({ id, line, wallet, fundingId, journalId }: Decided): JournalDraft[] {
+  if (journalId === null) return [];
+  assert(line.amountCents !== null, 'what is booked has an amount');
+  const { amountCents } = line;
+  const entry = { id: journalId, referenceType: 'bank_entry', referenceId: id, cause: `bank-entry:${id}` } as const;
+  if (wallet === null) {
+    const ownerId = operatorOwnerId;
+    return [{ ...entry, ownerId, kind: 'sepa_credit', postings: toSuspense({ ownerId, amountCents }) }];
+  }
+  const { ownerId } = wallet;
+  const postings = bankCredit({ ownerId, to: walletSource(wallet.id), amountCents });
+  if (fundingId === null) return [{ ...entry, ownerId, kind: 'sepa_credit', postings }];
+  const funding = { referenceType: 'fund', referenceId: fundingId, cause: `fund:${fundingId}` } as const;
+  return [{ id: journalId, ...funding, ownerId, kind: 'fund', postings }];
+}
+
+type Credited = {
+  readonly entryId: Id<'bankEntry'>;
+  readonly wallet: CreditedWallet;
+  readonly fundingId: Id<'funding'> | null;
+  readonly journalId: Id<'journal'>;
+  readonly amountCents: Cents;
+  readonly balanceCents: Cents;
+};
+
+function creditedOf(
+  { id, line, wallet, fundingId, journalId }: Decided,
+  journals: ReadonlyMap<string, PostResult>,
+): Credited[] {
+  if (wallet === null || journalId === null || line.amountCents === null) return [];
+  const balanceCents = balanceOf(journals.get(journalId), wallet);
+  return [{ entryId: id, wallet, fundingId, journalId, amountCents: line.amountCents, balanceCents }];
+}
+
+/** An account whose credit went all into what the owner owes is not among the balances: nothing is available there. */
+const balanceOf = (posted: PostResult | undefined, { id }: CreditedWallet): Cents =>
+  cents(posted?.balances[available(walletSource(id))] ?? 0);
+
+async function completeFundings(tx: Tx, credited: readonly Credited[]): Promise<void> {
+  const completed = credited.filter(({ fundingId }) => fundingId !== null);
+  if (completed.length === 0) return;
+  const rows = completed.map(({ fundingId, journalId, balanceCents }) => ({ fundingId, journalId, balanceCents }));
+  const changed = await runSql(
+    tx,
+    `update fundings f set status = 'completed', journal_id = r."journalId", balance_cents = r."balanceCents"
+     from jsonb_to_recordset($1::jsonb) as r ("fundingId" text, "journalId" text, "balanceCents" bigint)
+     where f.id = r."fundingId" and f.status = 'pending'`,
+    [JSON.stringify(rows)],
+  );
+  assert(changed === completed.length, 'each top-up was pending when it was locked');
+}
+
+function changesOf({ entryId, wallet, fundingId, amountCents, balanceCents }: Credited): Change[] {
+  const details = { bankEntryId: entryId, amountCents, ...(fundingId === null ? {} : { fundingId }) };
+  const data = {
+    id: wallet.id,
+    ownerId: wallet.ownerId,
+    walletId: wallet.id,
+    amountEuros: eurosFromCents(amountCents),
+    balanceEuros: eurosFromCents(balanceCents),
+    source: 'sepa',
+  };
+  const about = { ownerId: wallet.ownerId, subjectId: wallet.id, details };
+  const account = available(walletSource(wallet.id));
+  const credit: Change = { ...about, event: 'wallet.credited', data: { ...data, agentId: null, account, fundingId } };
+  if (fundingId === null) return [credit];
+  return [
+    { ...about, event: 'wallet.funded', data: { ...data, fundingId } },
+    { ...credit, audited: false },
+  ];
+}
+
+export type Assignment = {
+  readonly id: Id<'bankEntry'>;
+  readonly ownerId: Id<'owner'>;
+  readonly walletId: Id<'wallet'>;
+  readonly reason: string;
+};
+
+/** The money leaves the operator's book and comes into the owner's. The same wallet again changes nothing. */
+export async function assignEntry(
+  tx: Tx,
+  { id, ownerId, walletId, reason }: Assignment,
+  cause: Cause,
+): Promise<BankEntryRow> {
+  const status = (await lockWalletsForShare(tx, ownerId, [walletId])).get(walletId);
+  if (status === undefined) throw notFound('wallet', walletId);
+  const row = await tx.findOne(BankEntryRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
+  if (row === null) throw notFound('bankEntry', id);
+  if (row.status === 'assigned' && row.walletId === walletId) return row;
+  if (row.status !== 'suspense')
+    throw new DomainError(
+      'invalid_state',
+      `bank entry ${id} is ${row.status}: only what is in suspense can be assigned`,
+    );
+  if (status === 'closed') throw new DomainError('invalid_state', `body.walletId: wallet ${walletId} is closed`);
+  const { amountCents } = row;
+  assert(amountCents != null, 'what is in suspense has an amount');
+  const about = { kind: 'sepa_credit', referenceType: 'bank_entry', referenceId: id } as const;
+  const of = { ...about, cause: `bank-entry:${id}:assigned` };
+  const journalId = newId('journal');
+  const operator = { ownerId: operatorOwnerId, amountCents };
+  const to = { ownerId, to: walletSource(walletId), amountCents };
+  const posted = await postNew(tx, cause, [
+    { ...of, id: newId('journal'), ownerId: operatorOwnerId, postings: leaveSuspense(operator) },
+    { ...of, id: journalId, ownerId, postings: toWalletFromSuspense(to) },
+  ]);
+  Object.assign(row, {
+    status: 'assigned',
+    ownerId,
+    walletId,
+    assignedJournalId: journalId,
+    sealedDetails: null,
+    updatedAt: cause.at,
+  });
+  await tx.flush();
+  const wallet = { id: walletId, ownerId, status };
+  const balanceCents = balanceOf(
+    posted.find((one) => one.journalId === journalId),
+    wallet,
+  );
+  const [credit] = changesOf({ entryId: id, wallet, fundingId: null, journalId, amountCents, balanceCents });
+  assert(credit !== undefined, 'a credit has its event');
+  await recordChanges(tx, cause, [{ ...credit, details: { ...credit.details, reason } }]);
+  return row;
+}

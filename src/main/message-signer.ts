@@ -1,0 +1,28 @@
+/** Who signs the messages from outside: the card network's and the bank's, with the keys of this deployment. @module */
+import { createMessageCeiling, messagesPerSecond } from '../domains/payments/network/network.ceiling.ts';
+import { noteUntimelyMessage } from '../domains/payments/network/network-clock.service.ts';
+import { type SignedBy, signedBy } from '../domains/payments/network/signed-by.ts';
+import { createFailureLimit } from '../http/failure-limit.ts';
+import type { Config } from './config.ts';
+import type { Infrastructure } from './infrastructure.ts';
+
+/** In live the simulated network moves no money, also where simulators are allowed for tests. */
+function networkKeysOf({ BURSAR_NETWORK_KEY: sandbox, BURSAR_MODE: mode }: Config): { readonly sandbox?: string } {
+  return sandbox === undefined || mode !== 'sandbox' ? {} : { sandbox };
+}
+
+/** `of`: who sends, in the log. */
+export const signerOfMessages = (
+  { database, config, log }: Pick<Infrastructure, 'database' | 'config' | 'log'>,
+  of: 'the card network' | 'the bank',
+): SignedBy =>
+  signedBy({
+    networkKeys: networkKeysOf(config),
+    countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
+    countBadSignature: createFailureLimit('bad network signatures'),
+    noteUntimely: async (message) => {
+      if (message === undefined) return;
+      log.warn(message, `a rightly signed message of ${of} was refused: the clocks are apart`);
+      await noteUntimelyMessage(database.read(), message);
+    },
+  });

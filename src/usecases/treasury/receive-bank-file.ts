@@ -1,0 +1,186 @@
+/**
+ * Reads a file of a bank and books its lines: what is about transfers moves these, credits go to wallets, top-ups or
+ * suspense, and the rest waits for an operator. The whole file is validated before the first booking. It is booked in
+ * parts, each of which finds what an earlier reading booked, so a file that was half booked is read again without harm.
+ * @module
+ */
+import { createHash } from 'node:crypto';
+import type { Database } from '../../db/database.ts';
+import { namedReference } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
+import { bookEntries, type NewEntry } from '../../domains/treasury/bank-files/bank-entry.service.ts';
+import type { BankFileAnswer } from '../../domains/treasury/bank-files/bank-file.contract.ts';
+import {
+  answerToBytes,
+  answerToMessage,
+  type FileKey,
+  keepAnswer,
+} from '../../domains/treasury/bank-files/bank-file.service.ts';
+import type {
+  BankFiles,
+  EntryLine,
+  Notification,
+  StatusLine,
+  StatusReport,
+} from '../../domains/treasury/sepa/bank-files.port.ts';
+import { entryMeaning, statusMeaning } from '../../domains/treasury/sepa/bank-message.rules.ts';
+import type { HeardMessage, HeardOutcome } from '../../domains/treasury/sepa/bank-rail.port.ts';
+import { transferIdOf } from '../../domains/treasury/sepa/end-to-end-id.rules.ts';
+import { ibansOfWallets } from '../../domains/treasury/wallets/wallet.queries.ts';
+import { DomainError } from '../../kernel/errors.ts';
+import { newId } from '../../kernel/ids.ts';
+import type { Cause } from '../../platform/cause.ts';
+import type { Logger } from '../../platform/log.ts';
+import type { Vault } from '../../vault/vault.ts';
+import { hearBankMessages } from './hear-bank-messages.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly files: Pick<BankFiles, 'read'>;
+  readonly vault: Pick<Vault, 'seal'>;
+  readonly log: Pick<Logger, 'error'>;
+  /** Accounts of Bursar that no wallet has. */
+  readonly isOwnIban: (iban: string) => boolean;
+};
+
+/** Each is one transaction. */
+const linesInPart = 500;
+
+export const receiveBankFile =
+  (deps: Deps) =>
+  async ({ adapter, bytes }: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
+    const { database, files, log } = deps;
+    const digest = createHash('sha256').update(bytes).digest('hex');
+    const known = await answerToBytes(database.read(), { adapter, digest });
+    if (known !== undefined) return known;
+    const read = await files.read(bytes);
+    if (read.outcome === 'refused') throw new DomainError('invalid_request', `the file ${read.why}`);
+    const { file } = read;
+    const key: FileKey = { adapter, kind: file.kind, messageId: file.messageId, digest };
+    const answered = await answerToMessage(database.read(), key);
+    if (answered !== undefined) return answered;
+
+    const sorted = file.kind === 'status_report' ? sortStatuses(file) : await sortEntries(deps, file);
+    const heard = await hear(deps, sorted.heard, cause);
+    const booked = await book(deps, adapter, [...sorted.entries, ...heard.refused], cause);
+    const counts = { ...booked, moved: heard.moved, already: booked.already + heard.already, ignored: sorted.ignored };
+    const answer = { id: newId('bankFile'), ...identityOf(file), lines: file.lines.length, ...counts };
+    await database.write((tx) => keepAnswer(tx, key, answer, cause));
+    if (counts.suspense + counts.unbooked > 0) {
+      const { id: fileId, suspense, unbooked } = answer;
+      log.error(
+        { adapter, fileId, suspense, unbooked },
+        'lines of a bank file wait for an operator: GET /bank-entries',
+      );
+    }
+    return answer;
+  };
+
+const identityOf = ({ kind, messageId }: StatusReport | Notification) => ({ kind, messageId });
+
+/** `ifRefused`: what is left for an operator when the transfer does not move by it. */
+type Told = { readonly message: HeardMessage; readonly ifRefused: Omit<NewEntry, 'refused'> };
+type Sorted = { readonly heard: readonly Told[]; readonly entries: readonly NewEntry[]; readonly ignored: number };
+
+function sortStatuses({ messageId, lines }: StatusReport): Sorted {
+  const heard = lines.flatMap((line, index) => toldByStatus(line, `report/${messageId}/${index + 1}`) ?? []);
+  return { heard, entries: [], ignored: lines.length - heard.length };
+}
+
+/** A file that Bursar writes has one payment, whose end-to-end id is that of the file and of the batch as well. */
+function toldByStatus(line: StatusLine, cause: string): Told | undefined {
+  const kind = statusMeaning(line);
+  const { reference: endToEndId, reasonCode, amountCents } = line;
+  if (kind === undefined || transferIdOf(endToEndId) === undefined) return undefined;
+  return {
+    message: { endToEndId, kind, cause, reasonCode, amountCents, accountIban: null },
+    ifRefused: {
+      accountIban: null,
+      servicerReference: cause,
+      direction: null,
+      amountCents,
+      bookedOn: null,
+      reference: undefined,
+      details: { ...noDetails, endToEndId },
+    },
+  };
+}
+
+const noDetails = { payerName: null, payerIban: null, text: null, creditorReference: null, endToEndId: null };
+
+async function sortEntries({ database, isOwnIban }: Deps, { lines }: Notification): Promise<Sorted> {
+  const named = [...new Set(lines.map((line) => line.accountIban))];
+  const ours = new Set(await ibansOfWallets(database.read(), named));
+  const heard: Told[] = [];
+  const entries: NewEntry[] = [];
+  let ignored = 0;
+  for (const line of lines) {
+    const found = entryMeaning(line, (iban) => ours.has(iban) || isOwnIban(iban));
+    if (found.meaning === 'none') ignored += 1;
+    else if (found.meaning === 'transfer') heard.push(toldByEntry(line, found.kind));
+    else entries.push({ ...entryOf(line), refused: found.meaning === 'incoming' ? undefined : whyUnexplained(line) });
+  }
+  return { heard, entries, ignored };
+}
+
+function whyUnexplained({ isReversal, direction }: EntryLine): string {
+  if (isReversal) return 'it takes back an earlier entry';
+  return direction === 'debit' ? 'no transfer of ours explains it' : 'it returns a payment that is not ours';
+}
+
+const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
+  message: {
+    endToEndId: line.endToEndId ?? '',
+    kind,
+    cause: `entry/${line.servicerReference}`,
+    reasonCode: line.returnReasonCode,
+    amountCents: line.amountCents,
+    accountIban: line.accountIban,
+  },
+  ifRefused: entryOf(line),
+});
+
+const entryOf = (line: EntryLine): Omit<NewEntry, 'refused'> => ({
+  accountIban: line.accountIban,
+  servicerReference: line.servicerReference,
+  // What a reversal means depends on what it reverses, so it is not booked as money that came.
+  direction: line.isReversal ? 'debit' : line.direction,
+  amountCents: line.amountCents,
+  bookedOn: line.bookingDate,
+  reference: namedReference(line.remittance),
+  details: {
+    payerName: line.counterparty.name,
+    payerIban: line.counterparty.iban,
+    ...line.remittance,
+    endToEndId: line.endToEndId,
+  },
+});
+
+async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
+  const refused: NewEntry[] = [];
+  const counts = { moved: 0, already: 0 };
+  for (const part of partsOf(told)) {
+    const messages = part.map(({ message }) => message);
+    const outcomes = await database.write((tx) => hearBankMessages(tx, messages, cause));
+    for (const [index, outcome] of outcomes.entries()) count(outcome, part[index]);
+  }
+  return { ...counts, refused };
+
+  function count(heard: HeardOutcome, of: Told | undefined): void {
+    if (heard.outcome === 'moved' || heard.outcome === 'already') counts[heard.outcome] += 1;
+    else if (of !== undefined && 'why' in heard) refused.push({ ...of.ifRefused, refused: heard.why });
+  }
+}
+
+async function book({ database, vault }: Deps, adapter: string, entries: readonly NewEntry[], cause: Cause) {
+  const total = { credited: 0, suspense: 0, unbooked: 0, already: 0 };
+  for (const lines of partsOf(entries)) {
+    const booked = await database.write((tx) => bookEntries(tx, vault, { adapter, lines }, cause));
+    for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += booked[name];
+  }
+  return total;
+}
+
+const partsOf = <T>(all: readonly T[]): readonly T[][] =>
+  Array.from({ length: Math.ceil(all.length / linesInPart) }, (_, index) =>
+    all.slice(index * linesInPart, (index + 1) * linesInPart),
+  );
