@@ -88,6 +88,7 @@ function describe(area: Area, operationId: string, operation: Operation, compone
       // The clock is the deployment's, and no owner's.
       ...(operation.auth.includes('dashboard') && area.tag !== 'Sandbox' ? [ownerHeader] : []),
     ],
+    ...(operation.takes === undefined ? {} : { requestBody: fileBody(operation.takes) }),
     ...(operation.body === undefined
       ? {}
       : { requestBody: requestBody(operationId, { ...operation, body: operation.body }, components) }),
@@ -98,6 +99,12 @@ function describe(area: Area, operationId: string, operation: Operation, compone
     ...(operation.networkCalls === undefined ? {} : { 'x-network-calls': operation.networkCalls }),
   };
 }
+
+const fileBody = (type: string): Json => ({
+  required: true,
+  description: 'The file, as it is.',
+  content: { [type]: { schema: { type: 'string' }, example: '<?xml version="1.0" encoding="UTF-8"?><Document/>' } },
+});
 
 const accepts = (schema: z.ZodType): boolean => schema.safeParse({}).success;
 

@@ -63,6 +63,8 @@ const environment = z
     BURSAR_CLOCK_KEY: secret.optional(),
     BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
     BURSAR_NETWORK_KEY: secret.optional(),
+    /** Signs the files of the bank. */
+    BURSAR_BANK_KEY: secret.optional(),
     /** Signs the ledger's checkpoints: the worker needs it, the API is never given it. */
     BURSAR_SIGNING_KEY: z
       .string()

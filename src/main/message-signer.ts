@@ -1,5 +1,6 @@
 /** Who signs the messages from outside: the card network's and the bank's, with the keys of this deployment. @module */
 import { createMessageCeiling, messagesPerSecond } from '../domains/payments/network/network.ceiling.ts';
+import type { NetworkKeys } from '../domains/payments/network/network.signature.ts';
 import { noteUntimelyMessage } from '../domains/payments/network/network-clock.service.ts';
 import { type SignedBy, signedBy } from '../domains/payments/network/signed-by.ts';
 import { createFailureLimit } from '../http/failure-limit.ts';
@@ -11,13 +12,19 @@ function networkKeysOf({ BURSAR_NETWORK_KEY: sandbox, BURSAR_MODE: mode }: Confi
   return sandbox === undefined || mode !== 'sandbox' ? {} : { sandbox };
 }
 
+/** The bank of the sandbox has the key of the sandbox's network. */
+const bankKeysOf = (config: Config): NetworkKeys => ({
+  ...networkKeysOf(config),
+  ...(config.BURSAR_BANK_KEY === undefined ? {} : { bank: config.BURSAR_BANK_KEY }),
+});
+
 /** `of`: who sends, in the log. */
 export const signerOfMessages = (
   { database, config, log }: Pick<Infrastructure, 'database' | 'config' | 'log'>,
   of: 'the card network' | 'the bank',
 ): SignedBy =>
   signedBy({
-    networkKeys: networkKeysOf(config),
+    networkKeys: of === 'the bank' ? bankKeysOf(config) : networkKeysOf(config),
     countMessage: createMessageCeiling(Math.max(1, Math.floor(messagesPerSecond / config.BURSAR_INSTANCES))),
     countBadSignature: createFailureLimit('bad network signatures'),
     noteUntimely: async (message) => {

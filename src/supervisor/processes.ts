@@ -61,6 +61,7 @@ export function apiEnv(known: Known): NodeJS.ProcessEnv {
     BURSAR_DASHBOARD_SECRET: secrets.dashboardSecret,
     BURSAR_CLOCK_KEY: secrets.clockKey,
     BURSAR_NETWORK_KEY: secrets.networkKey,
+    ...(env.BURSAR_BANK_KEY === undefined ? {} : { BURSAR_BANK_KEY: env.BURSAR_BANK_KEY }),
     ...(env.BURSAR_MERCHANT_INVITE_CODES ? { BURSAR_MERCHANT_INVITE_CODES: env.BURSAR_MERCHANT_INVITE_CODES } : {}),
   };
 }
@@ -109,7 +110,7 @@ function innerEnv(known: Known): NodeJS.ProcessEnv {
 
 const given: readonly string[] = [
   ...['BURSAR_API_KEY', 'BURSAR_DASHBOARD_SECRET', 'BURSAR_VAULT_KEY', 'BURSAR_NETWORK_KEY', 'BURSAR_SIGNING_KEY'],
-  ...['BURSAR_CLOCK_KEY', 'BURSAR_MERCHANT_INVITE_CODES'],
+  ...['BURSAR_CLOCK_KEY', 'BURSAR_BANK_KEY', 'BURSAR_MERCHANT_INVITE_CODES'],
   ...['DATABASE_URL', 'BURSAR_MIGRATION_DATABASE_URL', 'PORT', 'HOST', 'BURSAR_PUBLIC_URL', 'BURSAR_ALLOWED_ORIGINS'],
   ...temporalSecurityNames,
 ];

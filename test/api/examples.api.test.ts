@@ -59,7 +59,7 @@ function withExample({ name, operation, path }: PublishedOperation, asked: Asked
     .filter((one) => one.in === 'query')
 
     .map((one): [string, string] => [one.name, String(real(one.example, one.name, Object.fromEntries(inQuery)))]);
-  const example = requestBody?.content['application/json'].example;
+  const example = requestBody?.content['application/json']?.example;
   const body = example === undefined ? undefined : (real(example, '', { ...asked.body }) as object);
   return {
     ...asked,

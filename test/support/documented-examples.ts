@@ -4,7 +4,7 @@ import { openApiDocument } from '../../src/dev/documents.ts';
 export type Documented = {
   readonly operationId: string;
   readonly parameters: readonly { readonly name: string; readonly in: string; readonly example: unknown }[];
-  readonly requestBody?: { readonly content: { readonly 'application/json': { readonly example: object } } };
+  readonly requestBody?: { readonly content: { readonly 'application/json'?: { readonly example: object } } };
 };
 
 const document = JSON.parse(JSON.stringify(openApiDocument())) as {
@@ -20,4 +20,4 @@ const byId = new Map(
 export const documented = (operationId: string): Documented | undefined => byId.get(operationId);
 
 export const exampleBodyOf = (operationId: string): object | undefined =>
-  documented(operationId)?.requestBody?.content['application/json'].example;
+  documented(operationId)?.requestBody?.content['application/json']?.example;

@@ -128,7 +128,7 @@ export function send(
       ...asked.headers,
       ...headers,
     },
-    ...(operation.method === 'get' ? {} : { body: JSON.stringify(asked.body ?? {}) }),
+    ...(operation.method === 'get' ? {} : { body: asked.text ?? JSON.stringify(asked.body ?? {}) }),
   });
 }
 

@@ -12,6 +12,8 @@ export type Asked = {
   path?: Record<string, string>;
   query?: string;
   body?: object;
+  /** Instead of JSON: a file. */
+  text?: string;
   headers?: Record<string, string>;
   as?: 'dashboard' | 'nobody';
   /** Another owner than the owner of the records. */

@@ -22,7 +22,8 @@ create table bank_entries (
   servicer_reference text not null,
   direction text check (direction in ('credit', 'debit')),
   amount_cents bigint check (amount_cents >= 0),
-  booked_on date,
+  -- The bank's day, as it wrote it.
+  booked_on text check (booked_on ~ '^\d{4}-\d{2}-\d{2}$'),
   status text not null check (status in ('credited', 'suspense', 'assigned', 'unbooked')),
   -- Why it was not credited; null for what was.
   why text check (length(why) between 1 and 300),

@@ -94,7 +94,9 @@ function credentialFor(auth: (typeof publishedOperations)[number]['operation']['
     : { 'X-Dashboard-Secret': world.dashboardSecret };
 }
 
-const writing = publishedOperations.filter(({ operation }) => operation.method !== 'get');
+const writing = publishedOperations.filter(
+  ({ operation }) => operation.method !== 'get' && operation.takes === undefined,
+);
 
 test.each(Object.entries(illFormed))('%s is 400 for every operation that has a body', async (_what, body) => {
   const failed = [];

@@ -15,7 +15,7 @@ export const BankEntrySchema = defineEntity({
     servicerReference: p.string(),
     direction: p.string().$type<'credit' | 'debit'>().nullable(),
     amountCents: p.bigint('number').$type<Cents>().nullable(),
-    bookedOn: p.string().columnType('date').nullable(),
+    bookedOn: p.string().nullable(),
     status: p.string().$type<BankEntryStatus>(),
     why: p.string().nullable(),
     ownerId: p.string().$type<Id<'owner'>>().nullable(),

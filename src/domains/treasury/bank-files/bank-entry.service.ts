@@ -203,7 +203,7 @@ async function insertEntries(
      select "id", $2, "accountIban", "servicerReference", "direction", "amountCents", "bookedOn", "status", "why",
        "ownerId", "walletId", "fundingId", "journalId", "sealedDetails", $3, $4, $4
      from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text, "direction" text,
-       "amountCents" bigint, "bookedOn" date, "status" text, "why" text, "ownerId" text, "walletId" text,
+       "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text, "walletId" text,
        "fundingId" text, "journalId" text, "sealedDetails" text)
      order by "accountIban", "servicerReference"
      on conflict on constraint bank_entries_line do nothing returning id`,
@@ -300,7 +300,7 @@ export async function assignEntry(
   const status = (await lockWalletsForShare(tx, ownerId, [walletId])).get(walletId);
   if (status === undefined) throw notFound('wallet', walletId);
   const row = await tx.findOne(BankEntryRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
-  if (row === null) throw notFound('bankEntry', id);
+  if (row === null) throw notFound('bank entry', id);
   if (row.status === 'assigned' && row.walletId === walletId) return row;
   if (row.status !== 'suspense')
     throw new DomainError(

@@ -111,6 +111,7 @@ export const bankFilesArea = defineArea({
       path: '/network/sepa/files',
       auth: ['network'],
       unlimited: true,
+      takes: 'application/xml',
       bodyLimitBytes: largestBodyBytes,
       summary: 'A bank sends a file',
       description:

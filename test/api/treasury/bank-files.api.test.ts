@@ -1,0 +1,284 @@
+/** The intake of banks' files: what is booked, what is known already, what waits for an operator, and what does no harm. @module */
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { createClient, type Send } from '../../../src/client/client.ts';
+import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { germanIban } from '../../../src/domains/treasury/wallets/iban.rules.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { ourIban } from '../../conformance/bank-files/bank-messages.ts';
+import { freshReference, notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
+import { brokenInvariants } from '../../support/payments-world.ts';
+import { startWorld, type World } from '../../support/world.ts';
+
+const live = { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true', BURSAR_BANK_KEY: 'b'.repeat(32) };
+const nobodysIban = germanIban('99999999', 9_999_999_999);
+
+let world: World;
+beforeAll(async () => {
+  world = await startWorld();
+});
+afterAll(async () => {
+  expect(await brokenInvariants(world)).toEqual([]);
+  await world.close();
+});
+
+async function aWallet(of: World = world) {
+  const owner = await of.owner();
+  const wallet = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+  const balance = async (): Promise<number> =>
+    (await owner.client(walletsArea).getWalletBalance({ params: { id: wallet.id } })).availableEuros;
+  return { owner, id: wallet.id, iban: wallet.iban ?? '', balance };
+}
+
+/** As an operator, for an owner where one is named. */
+function operator(ownerId?: string, of: World = world) {
+  const secret = {
+    'X-Dashboard-Secret': of.dashboardSecret,
+    ...(ownerId === undefined ? {} : { 'X-Owner-Id': ownerId }),
+  };
+  const send: Send = (request) => of.as('').send({ ...request, headers: { ...request.headers, ...secret } });
+  return createClient(bankFilesArea, send);
+}
+
+const send = (xml: string | Uint8Array, of: World = world) => sendBankFile(of, xml);
+
+/** The line with that reference, as operators see it. */
+async function entryWith(reference: string, of: World = world) {
+  const { data } = await operator(undefined, of).listBankEntries({ query: { limit: 100 } });
+  return data.find((entry) => entry.servicerReference === reference);
+}
+
+const bookedSince = (): Promise<{ count: number }[]> =>
+  world.sql<{ count: number }>('select count(*)::int as count from journals');
+
+describe('credits', () => {
+  test('a credit on the account of a wallet is in the wallet, with its event', async () => {
+    const { owner, id, iban, balance } = await aWallet();
+    const reference = freshReference();
+    const answer = await send(notificationOf([{ amount: '77.10', reference, text: 'rent' }], iban));
+    expect(answer).toMatchObject({
+      status: 200,
+      body: { kind: 'notification', lines: 1, credited: 1, suspense: 0, unbooked: 0, already: 0, ignored: 0, moved: 0 },
+    });
+    expect(await balance()).toBe(77.1);
+    const events = await world.sql<{ data: unknown }>(
+      `select data from events where owner_id = $1 and name = 'wallet.credited'`,
+      [owner.ownerId],
+    );
+    expect(events).toMatchObject([
+      { data: { walletId: id, amountEuros: 77.1, balanceEuros: 77.1, source: 'sepa', fundingId: null } },
+    ]);
+    expect(await entryWith(reference)).toMatchObject({
+      status: 'credited',
+      walletId: id,
+      amountEuros: 77.1,
+      details: null,
+    });
+  });
+
+  test('a credit on an account that no wallet has is nobody’s, and an operator gives it to a wallet, once', async () => {
+    const { owner, id, balance } = await aWallet();
+    const reference = freshReference();
+    const file = notificationOf([{ amount: '40.00', reference, name: 'Max Payer', text: 'for whom' }], nobodysIban);
+    expect(await send(file)).toMatchObject({ body: { credited: 0, suspense: 1 } });
+    const entry = await entryWith(reference);
+    expect(entry).toMatchObject({
+      status: 'suspense',
+      why: 'no wallet has this account, and no top-up this reference',
+      details: { payerName: 'Max Payer', text: 'for whom' },
+    });
+    const stored = await world.sql<{ row: string }>('select b::text as row from bank_entries b where id = $1', [
+      entry?.id,
+    ]);
+    expect(stored[0]?.row).not.toContain('Max Payer');
+    const assign = (walletId: string, ownerId: string = owner.ownerId) =>
+      operator(ownerId).assignBankEntry({
+        params: { id: entry?.id ?? '' },
+        body: { walletId, reason: 'the payer called' },
+      });
+    const other = await aWallet();
+    await expect(assign(other.id)).rejects.toThrow(/no wallet/);
+    const assigned = await assign(id);
+    expect(assigned).toMatchObject({ status: 'assigned', walletId: id, details: null });
+    expect(await assign(id)).toEqual(assigned);
+    await expect(assign(other.id, other.owner.ownerId)).rejects.toThrow(/is assigned/);
+    expect(await balance()).toBe(40);
+    const suspended = await world.sql<{ sum: number }>(
+      `select coalesce(sum(amount_cents), 0)::int as sum from ledger_entries where account like 'suspense:%'
+         and journal_id in (select id from journals where reference_id = $1)`,
+      [entry?.id],
+    );
+    expect(suspended).toEqual([{ sum: 0 }]);
+    const waiting = await operator().listBankEntries({ query: { status: 'suspense', limit: 100 } });
+    expect(waiting.data.map((one) => one.servicerReference)).not.toContain(reference);
+  });
+
+  test('a closed wallet gets nothing, and what is credited cannot be assigned', async () => {
+    const { owner, id, iban } = await aWallet();
+    const open = await aWallet();
+    await owner.client(walletsArea).updateWallet({ params: { id }, body: { name: 'Old' } });
+    await owner.client(walletsArea).createWallet({ body: { name: 'New', isDefault: true } });
+    await owner.client(walletsArea).closeWallet({ params: { id } });
+    const [kept, credited] = [freshReference(), freshReference()];
+    expect(await send(notificationOf([{ reference: kept }], iban))).toMatchObject({ body: { suspense: 1 } });
+    expect(await entryWith(kept)).toMatchObject({ why: 'the wallet with this account is closed' });
+    const assign = async (reference: string, walletId: string, ownerId: string) =>
+      operator(ownerId).assignBankEntry({
+        params: { id: (await entryWith(reference))?.id ?? '' },
+        body: { walletId, reason: 'because' },
+      });
+    await expect(assign(kept, id, owner.ownerId)).rejects.toThrow(/is closed/);
+    await send(notificationOf([{ reference: credited }], open.iban));
+    await expect(assign(credited, open.id, open.owner.ownerId)).rejects.toThrow(/is credited/);
+    const missing = operator(owner.ownerId).assignBankEntry({
+      params: { id: 'be_00000000aaaaaaaa' },
+      body: { walletId: id, reason: 'because' },
+    });
+    await expect(missing).rejects.toThrow(/no bank entry/);
+  });
+});
+
+describe('lines that an operator has to look at', () => {
+  test('a debit without a transfer and a reversal move nothing, a return without its payment is in suspense', async () => {
+    const { iban } = await aWallet();
+    const debit = freshReference();
+    const [reversal, returned, nothing] = [freshReference(), freshReference(), freshReference()];
+    const [before] = await bookedSince();
+    const answer = await send(
+      notificationOf(
+        [
+          { reference: debit, direction: 'DBIT' },
+          { reference: reversal, isReversal: true },
+          { reference: returned, returnReason: 'AC04', endToEndId: 'TR01KC1V9M3SE7TTW5V1X0H2Q8AB' },
+          { reference: nothing, amount: '0.00' },
+        ],
+        iban,
+      ),
+    );
+    expect(answer).toMatchObject({ body: { credited: 0, suspense: 1, unbooked: 3, ignored: 0 } });
+    expect(await bookedSince()).toEqual([{ count: (before?.count ?? 0) + 1 }]);
+    expect(await entryWith(debit)).toMatchObject({ status: 'unbooked', direction: 'debit' });
+    expect(await entryWith(reversal)).toMatchObject({ why: 'it takes back an earlier entry' });
+    expect(await entryWith(returned)).toMatchObject({ status: 'suspense', why: 'there is no such transfer' });
+    expect(await entryWith(nothing)).toMatchObject({ why: 'it has an amount that no payment has' });
+  });
+
+  test('the status of a transfer that there is not is kept; one of another sender is ignored', async () => {
+    const file = statusesOf([
+      { endToEndId: 'TR01KC1V9M3SE7TTW5V1X0H2Q8AB', status: 'RJCT', reason: 'AC04' },
+      { endToEndId: 'SOMEBODYELSE', status: 'ACSP' },
+    ]);
+    expect(await send(file)).toMatchObject({ body: { kind: 'status_report', unbooked: 1, moved: 0 } });
+    expect(await send(file)).toMatchObject({ body: { kind: 'status_report', unbooked: 1, moved: 0 } });
+  });
+});
+
+describe('files that come twice, late, broken or from elsewhere', () => {
+  test('a repeated file gets the same answer, also at the same time, and is booked once', async () => {
+    const { iban, balance } = await aWallet();
+    const file = notificationOf([{ amount: '10.00' }, { amount: '20.00' }], iban);
+    const answers = await Promise.all([send(file), send(file), send(file)]);
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    const again = await send(file);
+    expect(await send(file)).toEqual(again);
+    expect(answers.map(({ body }) => body)).toContainEqual(again.body);
+    expect(await balance()).toBe(30);
+  });
+
+  test('lines that were in another file are known, in any order', async () => {
+    const { iban, balance } = await aWallet();
+    const [first, second] = [freshReference(), freshReference()];
+    const line = (reference: string) => ({ reference, amount: '1.00' });
+    await send(notificationOf([line(first), line(second)], iban));
+    const later = await send(notificationOf([line(second), line(freshReference()), line(first)], iban));
+    expect(later).toMatchObject({ body: { credited: 1, already: 2 } });
+    expect(await balance()).toBe(3);
+  });
+
+  test('another file with a known message id is refused', async () => {
+    const { iban, balance } = await aWallet();
+    const messageId = freshReference();
+    await send(notificationOf([{ amount: '1.00' }], iban, messageId));
+    const other = await send(notificationOf([{ amount: '2.00' }], iban, messageId));
+    expect(other).toMatchObject({ status: 409, body: { error: expect.stringMatching(/message id/) } });
+    expect(await balance()).toBe(1);
+  });
+
+  test('a file that is cut off, declares entities, or is wrong in its last line books nothing', async () => {
+    const { iban, balance } = await aWallet();
+    const file = notificationOf([{ amount: '1.00' }, { amount: '2.00' }], iban);
+    const declared = file.replace('?>', '?><!DOCTYPE Document [<!ENTITY a "1.00">]>').replace('>1.00<', '>&a;<');
+    const wrong = notificationOf([{ amount: '1.00' }, { amount: '2.00', currency: 'USD' }], iban);
+    for (const bad of [
+      file.slice(0, -30),
+      declared,
+      wrong,
+      '',
+      '{}',
+      file.replaceAll('camt.054.001.08', 'camt.054.001.02'),
+    ]) {
+      const answer = await send(bad);
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(/^the file /)]);
+      expect(answer.body.error).not.toContain(iban);
+    }
+    expect(await balance()).toBe(0);
+  });
+
+  test('entries of another bank’s account, and announced ones, are ignored; an announced one is booked later', async () => {
+    const { iban, balance } = await aWallet();
+    const reference = freshReference();
+    expect(await send(notificationOf([{}, {}], ourIban))).toMatchObject({ body: { ignored: 2, credited: 0 } });
+    const announced = notificationOf([{ reference, status: 'PDNG' }], iban);
+    expect(await send(announced)).toMatchObject({ body: { ignored: 1 } });
+    expect(await balance()).toBe(0);
+    expect(await send(notificationOf([{ reference }], iban))).toMatchObject({ body: { credited: 1 } });
+    expect(await balance()).toBe(12.5);
+  });
+
+  test('a wrong signature is refused before the file is looked at', async () => {
+    const { iban, balance } = await aWallet();
+    const file = notificationOf([{}], iban);
+    const forged = await sendBankFile({ ...world, networkKey: 'another key' }, file);
+    expect(forged.status).toBe(401);
+    const moved = await fetch(`${world.apiUrl}/network/sepa/files?x=1`, { method: 'POST', body: file });
+    expect(moved.status).toBe(401);
+    expect(await balance()).toBe(0);
+  });
+});
+
+describe('top-ups in live mode', () => {
+  let deployed: World;
+  beforeAll(async () => {
+    deployed = await startWorld({ env: live });
+  });
+  afterAll(async () => {
+    expect(await brokenInvariants(deployed)).toEqual([]);
+    await deployed.close();
+  });
+
+  test('a credit with the reference of a top-up completes it, once; a further one is credited without it', async () => {
+    const owner = await deployed.owner();
+    const funding = await owner.client(fundArea).fundWallet({ body: { amountEuros: 50 } });
+    const creditorReference = funding.bankDetails?.reference ?? '';
+    const bank = { apiUrl: deployed.apiUrl, networkKey: live.BURSAR_BANK_KEY };
+    const pay = (amount: string) => sendBankFile(bank, notificationOf([{ amount, creditorReference }], nobodysIban));
+    expect(await pay('49.00')).toMatchObject({ status: 200, body: { credited: 1 } });
+    const get = () => owner.client(fundArea).getFunding({ params: { id: funding.id } });
+    expect(await get()).toMatchObject({ status: 'pending' });
+    expect(await pay('50.00')).toMatchObject({ body: { credited: 1 } });
+    expect(await get()).toMatchObject({ status: 'completed', balanceEuros: 99, simulated: false });
+    expect(await pay('50.00')).toMatchObject({ body: { credited: 1 } });
+    const { availableEuros } = await owner.client(walletsArea).getWalletBalance({ params: { id: funding.walletId } });
+    expect(availableEuros).toBe(149);
+    const names = await deployed.sql<{ name: string }>(
+      `select name from events where owner_id = $1 and name like 'wallet.%ed'`,
+      [owner.ownerId],
+    );
+    expect(names.filter(({ name }) => name === 'wallet.funded')).toHaveLength(1);
+    expect(names.filter(({ name }) => name === 'wallet.credited')).toHaveLength(3);
+  });
+
+  test('the key of the sandbox’s network signs nothing', async () => {
+    expect((await send(notificationOf([{}], nobodysIban), deployed)).status).toBe(401);
+  });
+});
