@@ -251,6 +251,7 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   approveByLink: 'one card per request, and the limit of cards',
   rotateCard: 'the new card takes the place of the old one',
   rotatePrimaryCard: 'the new card takes the place of the old one',
+  receiveBankFile: 'tells of money that has come; a bank signs it',
   fundAgent: 'moves money within the wallet; the rate limit alone',
   clearCardPayment: 'moves money; 3,000 network messages a second for each key',
   reverseCardPayment: 'moves money; 3,000 network messages a second for each key',

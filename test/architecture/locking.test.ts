@@ -60,6 +60,10 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/spending/intent-approval.ts intentApproval':
     'the link names the intent, and who has the link may decide it',
   'src/usecases/spending/request-approval.ts requestApproval': networkRow,
+  'src/domains/treasury/bank-files/bank-file.routes.ts bankFileHandlers':
+    'a line in suspense belongs to no owner; the wallet is checked by the edge',
+  'src/usecases/treasury/receive-bank-file.ts receiveBankFile':
+    'the lines are known by the references of the bank, which signed the file',
   'src/usecases/treasury/hear-bank-messages.ts hearBankMessages':
     'the bank names the transfers, and each message is compared with amount and account',
   'src/usecases/treasury/open-wallet.ts openWallet': ownStatement,

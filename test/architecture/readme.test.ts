@@ -70,6 +70,7 @@ test('the dashboard’s secret permits exactly the operations in docs/security.m
     'MPP',
     'Merchant',
     'Beneficiaries',
+    'Bank',
     'Sandbox',
   ]);
   expect(ofArea('Passkeys')).toHaveLength(6);
@@ -77,4 +78,5 @@ test('the dashboard’s secret permits exactly the operations in docs/security.m
   expect(ofArea('MPP')).toEqual(['resolveMppPayment']);
   expect(ofArea('Merchant Registry')).toEqual(['createMerchant']);
   expect(ofArea('Beneficiaries')).toEqual(['dismissBeneficiaryMatch']);
+  expect(ofArea('Bank files')).toEqual(['listBankEntries', 'assignBankEntry']);
 });

@@ -10,12 +10,6 @@ import { expect, test } from '@jest/globals';
 const exceptions: Readonly<Record<string, string>> = {
   'src/domains/identity/keys/key.routes.ts: isCurrent: key.id === current,':
     'marks the key that the call was made with',
-  "src/domains/payments/network/network.routes.ts: const signature = typeof header === 'string' ? header : undefined;":
-    'a header that is sent twice is none',
-  'src/domains/payments/network/network.routes.ts: if (adapter === undefined) {':
-    'the signature is the network’s authentication: it covers the bytes as received, which no other layer has',
-  "src/domains/payments/network/network.routes.ts: throw new DomainError('unauthenticated', wrongSignature);":
-    'the same',
   'src/domains/spending/intents/intent.routes.ts: if (isNew) deps.gateway.startSoon(intentWorkflowId(row.id));':
     'a repeat answers 200 and starts nothing; the use case has decided which it is',
 };
