@@ -42,6 +42,8 @@ const environment = z
       .regex(/^[^\s/]+:\d+$/, 'must be host:port')
       .default('127.0.0.1:7233'),
     TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+    /** The address of Temporal's Web UI, for links that an owner's key gets. */
+    TEMPORAL_UI_URL: z.url().max(400).optional(),
     TEMPORAL_API_KEY: z.string().min(1).optional(),
     TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().min(1).optional(),
     TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().min(1).optional(),

@@ -102,7 +102,7 @@ async function bringUp(site: Site, options: StartOptions, stop: () => Promise<vo
 
   const servers = { dir, env, settings, secrets, ports, say, supervisor };
   const [database, temporal] = await Promise.all([startDatabase(servers), startTemporalServer(servers)]);
-  const addresses = addressesOf(settings, ports, database, temporal.address);
+  const addresses = addressesOf(settings, ports, database, temporal);
   const known: Known = { env, dir, settings, secrets, apiKey: owner.apiKey, addresses };
   say('migrating the database');
   await migrate(known, entries);
@@ -131,7 +131,7 @@ async function checkSurroundings(readConfig: ReadConfig, known: Omit<Known, 'add
     settings,
     ports,
     { application: databaseUrl ?? 'postgres://127.0.0.1/bursar', migration: migrationDatabaseUrl },
-    temporalAddress ?? `127.0.0.1:${ports.temporal}`,
+    { address: temporalAddress ?? `127.0.0.1:${ports.temporal}`, uiUrl: null },
   );
   checkConfig(readConfig, apiEnv({ ...known, addresses }), workerEnv({ ...known, addresses }));
   await Promise.all([
@@ -218,7 +218,7 @@ function addressesOf(
   settings: StartSettings,
   ports: Ports,
   database: DatabaseUrls,
-  temporalAddress: string,
+  temporal: Pick<TemporalParts, 'address' | 'uiUrl'>,
 ): Addresses {
   const isEverywhere = ['0.0.0.0', '::', '127.0.0.1', 'localhost'].includes(settings.host);
   const local = isEverywhere ? '127.0.0.1' : settings.host;
@@ -230,7 +230,8 @@ function addressesOf(
     sandboxPort: ports.sandbox,
     databaseUrl: database.application,
     migrationDatabaseUrl: database.migration,
-    temporalAddress,
+    temporalAddress: temporal.address,
+    temporalUiUrl: temporal.uiUrl ?? undefined,
   };
 }
 

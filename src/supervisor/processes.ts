@@ -22,6 +22,8 @@ export type Addresses = {
   /** For the role that owns the schema; undefined where one role is both. */
   migrationDatabaseUrl: string | undefined;
   temporalAddress: string;
+  /** Undefined where Bursar did not start Temporal; the environment may name it. */
+  temporalUiUrl: string | undefined;
 };
 
 export const defaultEntries: Entries = {
@@ -52,6 +54,7 @@ export function program(entry: string, env: NodeJS.ProcessEnv): Launch {
 
 export function apiEnv(known: Known): NodeJS.ProcessEnv {
   const { addresses, settings, secrets, apiKey, env } = known;
+  const uiUrl = env.TEMPORAL_UI_URL ?? addresses.temporalUiUrl;
   return {
     ...innerEnv(known),
     PORT: String(addresses.apiPort),
@@ -62,6 +65,7 @@ export function apiEnv(known: Known): NodeJS.ProcessEnv {
     BURSAR_CLOCK_KEY: secrets.clockKey,
     BURSAR_NETWORK_KEY: secrets.networkKey,
     ...(env.BURSAR_BANK_KEY === undefined ? {} : { BURSAR_BANK_KEY: env.BURSAR_BANK_KEY }),
+    ...(uiUrl ? { TEMPORAL_UI_URL: uiUrl } : {}),
     ...(env.BURSAR_MERCHANT_INVITE_CODES ? { BURSAR_MERCHANT_INVITE_CODES: env.BURSAR_MERCHANT_INVITE_CODES } : {}),
   };
 }

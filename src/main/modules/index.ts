@@ -8,7 +8,14 @@ import { cards } from './cards.ts';
 import { delivery } from './delivery.ts';
 import { identity } from './identity.ts';
 import { merchants } from './merchants.ts';
-import type { Activities, ApiProcessWithoutApprovals, LoopRegistration, Module, WorkerProcess } from './module.ts';
+import type {
+  Activities,
+  ApiProcess,
+  ApiProcessWithoutApprovals,
+  LoopRegistration,
+  Module,
+  WorkerProcess,
+} from './module.ts';
 import { oversight } from './oversight.ts';
 import { parties } from './parties.ts';
 import { payments } from './payments.ts';
@@ -54,8 +61,14 @@ export const namedAreas = served.map(({ name, contract }) => ({ name, contract }
 /** Every operation with its handler. */
 export function mountedAreas(given: Omit<ApiProcessWithoutApprovals, 'reconciliation'>): Mounted[] {
   const withoutApprovals = { ...given, reconciliation: reconciliationQueries };
-  const api = { ...withoutApprovals, approvals: approvals.map(({ subject }) => subject(withoutApprovals)) };
-  return served.map(({ contract, mount }) => ({ ...mount(api), area: contract }));
+  const api: ApiProcess = {
+    ...withoutApprovals,
+    approvals: approvals.map(({ subject }) => subject(withoutApprovals)),
+    lookups: () => Object.assign({}, ...mounts.map(({ lookups }) => lookups)),
+    runPrefixes: [...workflows.values()].map(({ idPrefix }) => idPrefix),
+  };
+  const mounts = served.map(({ contract, mount }): Mounted => ({ ...mount(api), area: contract }));
+  return mounts;
 }
 
 /** Every entity, for the one ORM of a process. */

@@ -24,9 +24,13 @@ export type ApiProcess = Infrastructure & {
   readonly reconciliation: readonly ReconciliationQuery[];
   /** What a person approves, of every area. */
   readonly approvals: ApprovalSubjects;
+  /** How records of all areas are found by id. To be called when a request is answered, not before. */
+  readonly lookups: () => Lookups;
+  /** The first parts of all workflow ids. */
+  readonly runPrefixes: readonly string[];
 };
 
-export type ApiProcessWithoutApprovals = Omit<ApiProcess, 'approvals'>;
+export type ApiProcessWithoutApprovals = Omit<ApiProcess, 'approvals' | 'lookups' | 'runPrefixes'>;
 
 /** What the activities of an area may use. */
 export type WorkerProcess = Infrastructure & { readonly ports: Ports; readonly retries: RetrySender };

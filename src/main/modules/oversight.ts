@@ -2,7 +2,11 @@
 import { accessEventsArea } from '../../domains/oversight/access-events/access-event.contract.ts';
 import { findAccessEvent } from '../../domains/oversight/access-events/access-event.queries.ts';
 import { accessEventHandlers } from '../../domains/oversight/access-events/access-event.routes.ts';
+import { traceArea } from '../../domains/oversight/trace/trace.contract.ts';
+import { traceHandlers } from '../../domains/oversight/trace/trace.routes.ts';
+import { readTrace } from '../../usecases/oversight/read-trace.ts';
 import { requestCardAccess } from '../../usecases/oversight/request-card-access.ts';
+import type { Config } from '../config.ts';
 import { defineModule, servedArea } from './module.ts';
 
 export const oversight = defineModule('oversight', [
@@ -13,4 +17,19 @@ export const oversight = defineModule('oversight', [
     handlers: ({ database, risk }) => accessEventHandlers({ database, request: requestCardAccess({ database, risk }) }),
     tables: [],
   }),
+  servedArea('trace', {
+    contract: traceArea,
+    position: 355,
+    handlers: ({ database, lookups, runPrefixes, links, config }) =>
+      traceHandlers({ read: readTrace({ database, lookups, runPrefixes, links, runUrl: runUrlOf(config) }) }),
+    tables: [],
+  }),
 ]);
+
+/** The page of a run in Temporal's Web UI. */
+const runUrlOf =
+  ({ TEMPORAL_UI_URL: base, TEMPORAL_NAMESPACE: namespace }: Config) =>
+  (workflowId: string): string | null =>
+    base === undefined
+      ? null
+      : `${base.replace(/\/$/, '')}/namespaces/${encodeURIComponent(namespace)}/workflows/${encodeURIComponent(workflowId)}`;
