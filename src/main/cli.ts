@@ -1,5 +1,6 @@
 /**
- * The command line. `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
+ * The command line: src/cli has the commands that call the API, this file those that work on the database.
+ * `bursar ledger verify` recomputes every owner's ledger in full and compares it with the checkpoints
  * outside the database; it reads only. Exit code 0: intact, 1: differences, 2: could not check. `bursar ledger prove`
  * proves one record under a signed checkpoint, and `bursar ledger check` checks such a proof. `bursar keys rotate`
  * publishes a new key of receipts and tokens, `bursar keys revoke <kid>` ends a compromised key at once.
@@ -10,6 +11,7 @@ import type { KeyObject } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { runProgram } from '../cli/program.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { openDatabase } from '../db/orm.ts';
 import { keyIdOf, publicKeyOf, signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
@@ -153,10 +155,14 @@ async function ownKey(env: Environment, dataDir: string): Promise<KeyObject | un
 }
 
 if (import.meta.main) {
-  try {
-    process.exitCode = await runCommand(process.argv.slice(2), process.env, (text) => process.stdout.write(text));
-  } catch (error) {
-    process.stderr.write(`bursar: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 2;
-  }
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  process.exitCode = await runProgram(process.argv.slice(2), {
+    env: process.env,
+    stdin: process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    ended: interrupted.signal,
+    onDatabase: (args, say) => runCommand(args, process.env, say),
+  });
 }

@@ -111,7 +111,7 @@ export const traceArea = defineArea({
       params: z.strictObject({
         anyId: z
           .string()
-          .regex(/^[a-z]{2,8}_[a-z0-9_]{6,100}$/, 'must be the id of a record')
+          .regex(/^[a-z0-9_]{4,100}$/, 'must be the id of a record')
           .meta({ description: 'Id of any record.', examples: ['int_01kc1v9m3se7ttw5v1x0h2q8ab'] }),
       }),
       success: { status: 200, body: trace },
