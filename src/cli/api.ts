@@ -101,13 +101,13 @@ function tokenOf({ ownerKey, agentToken, apiUrl }: Settings, as: As): string | u
     exitCodes.usage,
     as === 'owner'
       ? `no API key for ${apiUrl}: set BURSAR_API_KEY, or start Bursar on this machine`
-      : `no agent token for ${apiUrl}: run bursar init, or set BURSAR_AGENT_TOKEN`,
+      : `no agent token for ${apiUrl}: run bursar init, or set BURSAR_TOKEN`,
   );
 }
 
 const variables: Readonly<Record<As, string | undefined>> = {
   owner: '$BURSAR_API_KEY',
-  agent: '$BURSAR_AGENT_TOKEN',
+  agent: '$BURSAR_TOKEN',
   nobody: undefined,
 };
 

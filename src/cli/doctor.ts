@@ -96,7 +96,7 @@ async function service({ api, settings }: Context): Promise<Finding[]> {
       })),
     ];
   } catch (error) {
-    const remedy = 'start it with npm start, or name it with --api or BURSAR_URL';
+    const remedy = 'start it with npm start, or name it with --api or BURSAR_API_URL';
     return [{ check: 'service', isOk: false, found: (error as Error).message, remedy }];
   }
 }

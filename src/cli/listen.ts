@@ -77,11 +77,8 @@ export const listen: Command<Given> = async (context, given) => {
 
 function show({ out }: Context, event: FeedEvent, status: number | undefined): void {
   const answered = status === undefined ? '' : status === 0 ? out.bad('no answer') : String(status);
-  if (out.isJson) out.result({ ...event, ...(status === undefined ? {} : { answered: status }) }, []);
-  else
-    out.result(undefined, [
-      `${out.dim(event.createdAt.slice(11, 19))}  ${event.event}  ${out.dim(event.subjectId)}  ${answered}`.trimEnd(),
-    ]);
+  const line = `${out.dim(event.createdAt.slice(11, 19))}  ${event.event}  ${out.dim(event.subjectId)}  ${answered}`;
+  out.item({ ...event, ...(status === undefined ? {} : { answered: status }) }, line.trimEnd());
 }
 
 /** The status of the last attempt; 0: no answer. */

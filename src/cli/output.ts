@@ -7,13 +7,14 @@ export type Streams = { readonly stdout: Writable; readonly stderr: Writable };
 export type Output = {
   /** The result: `data` with --json, otherwise the lines. */
   result(data: unknown, lines: readonly string[]): void;
+  /** One of many results, as it comes: one line. */
+  item(data: unknown, line: string): void;
   /** Progress and hints, on stderr, so that stdout can be piped. */
   note(line: string): void;
   readonly dim: (text: string) => string;
   readonly bold: (text: string) => string;
   readonly good: (text: string) => string;
   readonly bad: (text: string) => string;
-  readonly isJson: boolean;
 };
 
 type Style = Parameters<typeof styleText>[0];
@@ -22,10 +23,10 @@ export function createOutput({ stdout, stderr }: Streams, isJson: boolean): Outp
   // styleText itself looks whether the stream is a terminal, and at NO_COLOR and FORCE_COLOR.
   const styled = (style: Style) => (text: string) => styleText(style, text, { stream: stdout });
   return {
-    isJson,
     result: (data, lines) => {
       stdout.write(isJson ? `${JSON.stringify(data, undefined, 2)}\n` : lines.map((line) => `${line}\n`).join(''));
     },
+    item: (data, line) => void stdout.write(`${isJson ? JSON.stringify(data) : line}\n`),
     note: (line) => void stderr.write(`${line}\n`),
     dim: styled('dim'),
     bold: styled('bold'),

@@ -51,7 +51,7 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
     .description('A payments engine for software agents. docs/command-line.md says more.')
     .option('--json', 'print JSON')
     .option('--curl', 'print the calls of the API instead of making them')
-    .option('--api <url>', 'the service, instead of the one of this machine (BURSAR_URL)')
+    .option('--api <url>', 'the service, instead of the one of this machine (BURSAR_API_URL)')
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) })
     .exitOverride()
     .showHelpAfterError('(--help says more)')

@@ -42,7 +42,7 @@ export const storedFile = (env: Environment): string =>
 export async function readSettings(env: Environment, given: { readonly api?: string | undefined }): Promise<Settings> {
   const file = storedFile(env);
   const [found, ready] = [await readStored(file), await readReady(dataDirPath({ ...env }))];
-  const apiUrl = (given.api ?? env.BURSAR_URL ?? found?.apiUrl ?? ready?.apiUrl ?? 'http://localhost:8400').replace(
+  const apiUrl = (given.api ?? env.BURSAR_API_URL ?? found?.apiUrl ?? ready?.apiUrl ?? 'http://localhost:8400').replace(
     /\/$/,
     '',
   );
@@ -51,7 +51,7 @@ export async function readSettings(env: Environment, given: { readonly api?: str
   return {
     apiUrl,
     ownerKey: env.BURSAR_API_KEY ?? own.ownerKey ?? local?.apiKey,
-    agentToken: env.BURSAR_AGENT_TOKEN ?? own.agentToken,
+    agentToken: env.BURSAR_TOKEN ?? own.agentToken,
     stored: own,
     file,
     ready: local,

@@ -9,11 +9,15 @@ import { approvedByPerson, approvedByPolicy, approvedBySignal, expired, refusedB
 import { createReporter } from './reporter.ts';
 import { dividedAmongWallets } from './transfers.ts';
 import { refuseFirstDelivery, showBalances, verifyDeliveries } from './verify-deliveries.ts';
+import { type KeepToken, type KeptAgent, leaveYourTurn } from './your-turn.ts';
 
 const steps = 10;
 
+/** How the last part keeps a token for the user; `project` is the folder of this clone. */
+export type ForTheUser = { readonly keep: KeepToken; readonly kept: KeptAgent; readonly project: string };
+
 /** Throws at the first fact that does not hold. */
-export async function runScenario(ready: Ready, write: (line: string) => void): Promise<void> {
+export async function runScenario(ready: Ready, write: (line: string) => void, user: ForTheUser): Promise<void> {
   if (ready.sandboxUrl === null) throw new Error('the demo needs a sandbox deployment (BURSAR_MODE=sandbox)');
   const context: Context = {
     ready,
@@ -44,5 +48,7 @@ export async function runScenario(ready: Ready, write: (line: string) => void): 
   await verifyDeliveries(context, actors);
   step('Balances, and where to look next');
   await showBalances(context, actors);
+  context.reporter.section('Your turn');
+  await leaveYourTurn(context, user);
   write(`\ndemo done: ${steps} of ${steps} steps`);
 }

@@ -3,15 +3,27 @@
  * With `--exit` it stops what it started. The exit code is 0 when every step succeeded.
  * @module
  */
-import { runScenario } from '../demo/scenario.ts';
+import { readSettings, writeStored } from '../cli/settings.ts';
+import { type ForTheUser, runScenario } from '../demo/scenario.ts';
+import { projectRoot } from '../supervisor/data-dir.ts';
 import { type Ready, runBursar, runningBursar } from './start.ts';
 
 const exits = process.argv.includes('--exit');
 const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
+/** As `bursar init` keeps it. */
+const user: ForTheUser = {
+  keep: async (made) => {
+    const { file, stored } = await readSettings(process.env, { api: made.apiUrl });
+    await writeStored(file, { ...stored, ...made });
+  },
+  kept: async (apiUrl) => (await readSettings(process.env, { api: apiUrl })).stored.agentId,
+  project: projectRoot.replace(/\/$/, ''),
+};
+
 async function isScenarioRight(ready: Ready): Promise<boolean> {
   try {
-    await runScenario(ready, write);
+    await runScenario(ready, write, user);
     return true;
   } catch (error) {
     write(`\ndemo failed: ${error instanceof Error ? error.message : String(error)}`);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'bursar-command-'));
   env = {
     BURSAR_DATA_DIR: dir,
-    BURSAR_URL: world.apiUrl,
+    BURSAR_API_URL: world.apiUrl,
     BURSAR_API_KEY: owner.key,
     BURSAR_SANDBOX_URL: world.sandboxUrl,
   };
