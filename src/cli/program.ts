@@ -23,7 +23,7 @@ export type Surroundings = {
   readonly stderr: Writable;
   /** Ends when the user interrupts the command. */
   readonly ended: AbortSignal;
-  /** `bursar ledger …` and `bursar keys …`, which work on the database. */
+  /** `bursar ledger …` and `bursar keys …`, which work on the database, and `bursar mcp`. */
   readonly onDatabase: (args: readonly string[], say: (text: string) => unknown) => Promise<number>;
 };
 
@@ -172,6 +172,7 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
       'check the books and the chains of records: verify, prove <id>, check <file>',
       ['verify', 'prove', 'check'],
     ],
+    mcp: ['serve MCP on standard input and output, with the token BURSAR_TOKEN or that of init', []],
     keys: ['change the keys of receipts and tokens: rotate, revoke <kid>', ['rotate', 'revoke']],
   } as const;
   for (const [name, [description, verbs]] of Object.entries(areas)) {

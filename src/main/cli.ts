@@ -12,6 +12,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { runProgram } from '../cli/program.ts';
+import { readSettings } from '../cli/settings.ts';
 import { type Database, databaseOf } from '../db/database.ts';
 import { openDatabase } from '../db/orm.ts';
 import { keyIdOf, publicKeyOf, signingKeyFrom } from '../domains/treasury/ledger/checkpoint.rules.ts';
@@ -156,13 +157,25 @@ async function ownKey(env: Environment, dataDir: string): Promise<KeyObject | un
 
 if (import.meta.main) {
   const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const interrupt = () => interrupted.abort();
+  const signals = ['SIGINT', 'SIGTERM'] as const;
+  for (const signal of signals) process.once(signal, interrupt);
   process.exitCode = await runProgram(process.argv.slice(2), {
     env: process.env,
     stdin: process.stdin,
     stdout: process.stdout,
     stderr: process.stderr,
     ended: interrupted.signal,
-    onDatabase: (args, say) => runCommand(args, process.env, say),
+    onDatabase: async (args, say) => {
+      for (const signal of signals) process.off(signal, interrupt); // They end this process as usual.
+      return runCommand(args, args[0] === 'mcp' ? await withStoredToken(process.env) : process.env, say);
+    },
   });
+}
+
+/** An MCP client needs no secret in its configuration where `bursar init` kept the token. */
+async function withStoredToken(env: Environment): Promise<Environment> {
+  if (env.BURSAR_TOKEN || env.BURSAR_API_KEY) return env;
+  const { agentToken, apiUrl } = await readSettings(env, {});
+  return agentToken === undefined ? env : { ...env, BURSAR_TOKEN: agentToken, BURSAR_API_URL: apiUrl };
 }

@@ -88,7 +88,11 @@ async function demo(
   expect(children.filter(isAlive)).toEqual([]);
   expect(existsSync(join(folder.dir, 'ready.json'))).toBe(false);
   // A sentence goes on in the next line, two columns further right.
-  return { text: (out + err).replaceAll('\n          ', ' '), ready: (await ready) as Ready, readyToDoneMs: doneAt - readyAt };
+  return {
+    text: (out + err).replaceAll('\n          ', ' '),
+    ready: (await ready) as Ready,
+    readyToDoneMs: doneAt - readyAt,
+  };
 }
 
 const kept = async <T>(name: string): Promise<T> => JSON.parse(await readFile(join(folder.dir, name), 'utf8')) as T;
