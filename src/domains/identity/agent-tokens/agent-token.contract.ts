@@ -38,7 +38,8 @@ export const agentTokensArea = defineArea({
       method: 'post',
       path: '/{id}/tokens',
       summary: 'Create an agent token',
-      description: '`*` grants every scope but cards.reveal, transfers.write, collect.pay, delegations.write and operations.call, which offers an MCP client the operations that have no tool of their own.',
+      description:
+        '`*` grants every scope but cards.reveal, transfers.write, collect.pay, delegations.write and operations.call, which offers an MCP client the operations that have no tool of their own.',
       auth: ['key'],
       params: z.strictObject({ id: id('agent') }),
       body: z.strictObject({
