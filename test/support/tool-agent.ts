@@ -7,8 +7,8 @@ export type Wish = Readonly<Record<string, string | number>>;
 
 export type OfferedTool = {
   readonly name: string;
-  readonly inputSchema: { readonly properties?: object; readonly required?: readonly string[] };
-  readonly annotations?: { readonly readOnlyHint?: boolean };
+  readonly inputSchema: { readonly properties?: object | undefined; readonly required?: readonly string[] | undefined };
+  readonly annotations?: { readonly readOnlyHint?: boolean | undefined } | undefined;
 };
 
 export type Toolbox = {
