@@ -8,3 +8,4 @@ export { mppPayment } from './payments/mpp-payment.workflow.ts';
 export { simulation } from './payments/simulation.workflow.ts';
 export { agentPolicy } from './spending/agent-policy.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';
+export { bankTransfer } from './treasury/bank-transfer.workflow.ts';

@@ -1,5 +1,5 @@
 /** The adapters to outside services that this deployment is configured with. @module */
-import { createSandboxBankRail } from '../adapters/bank-rail/sandbox.ts';
+import { createSandboxBankRail, sandboxBankLimits } from '../adapters/bank-rail/sandbox.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
 import { createMerchantKeys } from '../adapters/merchant-keys/jwks.ts';
@@ -14,6 +14,7 @@ import type { PaidResource } from '../domains/payments/mpp-payments/paid-resourc
 import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
 import type { PayeeCheck } from '../domains/treasury/beneficiaries/payee-check.port.ts';
 import type { BankRail } from '../domains/treasury/sepa/bank-rail.port.ts';
+import type { RailLimits } from '../domains/treasury/sepa/scheme.rules.ts';
 import type { Outbound } from '../outbound/outbound.ts';
 import type { Config } from './config.ts';
 
@@ -40,3 +41,6 @@ export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode }: C
     paidResource: createPaidResource({ outbound }),
   };
 }
+
+/** What the bank carries; the API asks it before it takes an order, and never dials. */
+export const railLimits: RailLimits = sandboxBankLimits;

@@ -230,7 +230,7 @@ export const limits = {
     counted: 'beneficiaries',
     remedy: 'delete one first',
     operations: ['createBeneficiary'],
-    rows: 'beneficiaries r where r.owner_id = given.owner and r.deleted_at is null',
+    rows: 'beneficiaries r where r.owner_id = given.owner and r.is_saved and r.deleted_at is null',
   },
 } as const satisfies Record<string, Limit>;
 

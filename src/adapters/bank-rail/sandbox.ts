@@ -5,6 +5,7 @@
  */
 import * as z from 'zod';
 import type { BankRail } from '../../domains/treasury/sepa/bank-rail.port.ts';
+import type { RailLimits } from '../../domains/treasury/sepa/scheme.rules.ts';
 import { cents } from '../../kernel/money.ts';
 import type { Outbound, OutboundAnswer, OutboundRequest } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
@@ -17,6 +18,8 @@ const Answer = z.discriminatedUnion('status', [
 /** Within it the bank answers an instant payment. */
 const timeoutMs = 10_000;
 const maxBytes = 16 * 1024;
+
+export const sandboxBankLimits: RailLimits = { offersInstant: true, largestInstantCents: cents(99_999_999_999) };
 
 export type SandboxBankRailOptions = { sandboxUrl: string; outbound: Outbound };
 
@@ -33,7 +36,7 @@ export function createSandboxBankRail({ sandboxUrl, outbound }: SandboxBankRailO
   };
 
   return {
-    limits: { offersInstant: true, largestInstantCents: cents(99_999_999_999) },
+    limits: sandboxBankLimits,
     cutOff: '15:00',
 
     async send(payment) {

@@ -5,6 +5,7 @@ import { isoBankFiles } from '../../adapters/sepa-files/bank-files.ts';
 import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
 import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
+import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
 import { beneficiariesArea } from '../../domains/treasury/beneficiaries/beneficiary.contract.ts';
 import { BeneficiaryRow, BeneficiaryScreeningRow } from '../../domains/treasury/beneficiaries/beneficiary.entity.ts';
 import { beneficiaryFor } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
@@ -19,6 +20,7 @@ import { findEntry } from '../../domains/treasury/ledger/entry.queries.ts';
 import { ledgerArea } from '../../domains/treasury/ledger/ledger.contract.ts';
 import { ledgerHandlers } from '../../domains/treasury/ledger/ledger.routes.ts';
 import { runSealer } from '../../domains/treasury/ledger/sealer.ts';
+import { bankTransferWorkflow } from '../../domains/treasury/transfers/bank-transfer.messages.ts';
 import { transfersArea } from '../../domains/treasury/transfers/transfer.contract.ts';
 import { findSplit, findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
 import { transferHandlers } from '../../domains/treasury/transfers/transfer.routes.ts';
@@ -26,10 +28,15 @@ import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import { attestSubject } from '../../usecases/identity/attest-subject.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
+import { approveBankTransfer } from '../../usecases/treasury/approve-bank-transfer.ts';
+import { bankTransferApproval } from '../../usecases/treasury/bank-transfer-approval.ts';
+import { decideBankTransfer } from '../../usecases/treasury/decide-bank-transfer.ts';
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
 import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
+import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
@@ -38,8 +45,9 @@ import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { ibanIssueOf } from '../infrastructure.ts';
 import { signerOfMessages } from '../message-signer.ts';
+import { railLimits } from '../ports.ts';
 import { recordChains } from '../record-chains.ts';
-import { defineModule, type LoopRegistration, servedArea } from './module.ts';
+import { type ApiProcessWithoutApprovals, defineModule, type LoopRegistration, servedArea } from './module.ts';
 
 const checkpointsOf = ({ BURSAR_DATA_DIR: dataDir }: Config): string => join(dataDir, 'checkpoints');
 
@@ -58,6 +66,9 @@ const sealer: LoopRegistration = {
     return running;
   },
 };
+
+const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+  approveBankTransfer({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
 
 export const treasury = defineModule('treasury', [
   servedArea('wallets', {
@@ -101,8 +112,38 @@ export const treasury = defineModule('treasury', [
       transfer: (id, { ownerId }) => findTransfer(database.read(), ownerId, id),
       transferSplit: (id, { ownerId }) => findSplit(database.read(), ownerId, id),
     }),
-    handlers: ({ database, risk }) => transferHandlers({ database, transfer: transferMoney({ database, risk }) }),
+    handlers: (api) => {
+      const { database, vault, risk, sanctions } = api;
+      return transferHandlers({
+        ...api,
+        transfer: transferMoney({ database, risk }),
+        payBank: payBankAccount({ database, vault, risk, sanctions, limits: railLimits }),
+        approve: approvingOf(api),
+        decide: decideBankTransfer,
+      });
+    },
+    approval: {
+      fires: {
+        approve: transfersArea.operations.approveTransfer.fires,
+        deny: transfersArea.operations.denyTransfer.fires,
+      },
+      subject: (api) => bankTransferApproval({ approve: approvingOf(api) }),
+    },
     tables: ['transfers', 'transfer_splits'],
+    activities: ({ database, clock, config, links, vault, sanctions, ports }) =>
+      bankTransferActivities({
+        ...{ database, clock, links, vault, sanctions, signalsMayApprove: config.signalsMayApprove },
+        ...{ payeeCheck: ports.payeeCheck, rail: ports.bankRail },
+      }),
+    workflows: [
+      {
+        type: bankTransferWorkflow,
+        idPrefix: 'transfer',
+        queue: 'main',
+        summary: ({ subjectId, ofAgent }) =>
+          `Transfer ${subjectId}${ofAgent}: to a bank account, checked, approved where needed, sent once`,
+      },
+    ],
     reconciliation: transferReconciliation,
   }),
   servedArea('beneficiaries', {

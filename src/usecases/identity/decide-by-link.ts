@@ -102,7 +102,8 @@ async function wireOf(
   const enrolled = await enrolledPasskeys(tx, ownerId);
   const next = approvesFrom(now, await lastGoneAt(tx, ownerId));
   const { state, blockedUntil } = passkeyState(enrolled, next, now);
-  const agentName = (await agentNames(tx, ownerId, [agentId])).get(agentId) ?? agentId;
+  const agentName =
+    agentId === null ? 'The owner' : ((await agentNames(tx, ownerId, [agentId])).get(agentId) ?? agentId);
   return {
     ...named,
     request: { ...(await approval.show(tx)), agentName },

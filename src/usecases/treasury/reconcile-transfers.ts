@@ -1,5 +1,5 @@
 /**
- * Reconciliation of transfers: each must have its journal and audit row, each journal of a transfer its transfer, and
+ * Reconciliation of transfers: each must have its journals and audit row, each journal of a transfer its transfer, and
  * the transfers of a split must sum to it. Each query returns the differences of one owner.
  * @module
  */
@@ -13,7 +13,7 @@ const transfers = defineReconciliation({
     from (
       select id, journal_id, amount_cents, 'wallet:' || to_wallet_id || ':available' as target,
         coalesce('wallet:' || from_wallet_id, 'agent:' || agent_id) || ':available' as source
-      from transfers where ($1::text is null or owner_id = $1) and status = 'completed'
+      from transfers where ($1::text is null or owner_id = $1) and type = 'internal'
     ) t full join (
       select j.id, j.reference_id, sum(greatest(l.amount_cents, 0)) as cents,
         min(l.account) filter (where l.amount_cents < 0) as source,
@@ -34,6 +34,39 @@ const transfers = defineReconciliation({
     if (journalId === null) return `transfer ${id} of ${inWords(transferredCents ?? 0)} has no journal`;
     return `transfer ${id} is of ${inWords(transferredCents ?? 0)}; its journal ${journalId} moves ${inWords(bookedCents ?? 0)}, or between other accounts`;
   },
+});
+
+const bankTransfers = defineReconciliation({
+  name: 'transfers to bank accounts',
+  sql: `select coalesce(t.id, j.id) as id, t.id is not null as "isThere", t.held as "heldCents", t.paid as "paidCents",
+      coalesce(j.held, 0)::bigint as "bookedHeldCents", coalesce(j.paid, 0)::bigint as "bookedPaidCents"
+    from (
+      select id, coalesce('wallet:' || from_wallet_id, 'agent:' || agent_id) || ':held' as source,
+        case when status in ('pending_approval', 'pending', 'submitted') then amount_cents else 0 end as held,
+        case when status = 'completed' then amount_cents else 0 end as paid
+      from transfers where ($1::text is null or owner_id = $1) and type = 'sepa'
+    ) t full join (
+      select j.reference_id as id, min(l.account) filter (where l.account like '%:held') as source,
+        sum(l.amount_cents) filter (where l.account like '%:held') as held,
+        sum(l.amount_cents) filter (where l.account = 'external:sepa:' || j.owner_id) as paid
+      from journals j join ledger_entries l on l.journal_id = j.id
+      where ($1::text is null or j.owner_id = $1) and j.kind = 'sepa_transfer'
+      group by 1
+    ) j on j.id = t.id
+    where t.id is null or j.id is null
+      or (t.source, t.held, t.paid) is distinct from (j.source, coalesce(j.held, 0), coalesce(j.paid, 0))`,
+  row: z.object({
+    id: z.string(),
+    isThere: z.boolean(),
+    heldCents: z.number().nullable(),
+    paidCents: z.number().nullable(),
+    bookedHeldCents: z.number(),
+    bookedPaidCents: z.number(),
+  }),
+  describe: ({ id, isThere, heldCents, paidCents, bookedHeldCents, bookedPaidCents }) =>
+    isThere
+      ? `transfer ${id} holds ${inWords(heldCents ?? 0)} and has sent ${inWords(paidCents ?? 0)}; its journals hold ${inWords(bookedHeldCents)} and have sent ${inWords(bookedPaidCents)}, or from another account`
+      : `journals of ${id} have no transfer`,
 });
 
 const transferAudits = defineReconciliation({
@@ -64,4 +97,9 @@ const splits = defineReconciliation({
       : `split ${id} is of ${inWords(totalCents)}; its transfers sum to ${inWords(sumCents ?? 0)}`,
 });
 
-export const transferReconciliation: readonly ReconciliationQuery[] = [transfers, transferAudits, splits];
+export const transferReconciliation: readonly ReconciliationQuery[] = [
+  transfers,
+  bankTransfers,
+  transferAudits,
+  splits,
+];

@@ -33,11 +33,12 @@ export const transferMoney =
         return completeTransfers(tx, cause, await sourceOfOwner(tx, order.ownerId, fromWalletId), order);
       }
       const request = { ...order, agentId, fromWalletId };
-      const { source, policyVersion } = await allowedSource(tx, evaluating, request, cause.at);
+      const { source, decision, policyVersion } = await evaluatedSource(tx, evaluating, request, cause.at);
+      if (decision.outcome !== 'allow') throw new DomainError('policy_denied', whyRefused(decision));
       await completeTransfers(tx, cause, source, order, { policyVersion });
     });
 
-async function sourceOfOwner(
+export async function sourceOfOwner(
   tx: Tx,
   ownerId: Id<'owner'>,
   fromWalletId: Id<'wallet'> | undefined,
@@ -47,10 +48,15 @@ async function sourceOfOwner(
   return wallet(walletId);
 }
 
-type AgentRequest = TransferRequest & { readonly agentId: Id<'agent'> };
+type AgentRequest = Pick<TransferRequest, 'ownerId' | 'fromWalletId' | 'totalCents'> & {
+  readonly agentId: Id<'agent'>;
+};
 
-/** What the agent draws on, once its policy has allowed the amount. Until the end, nothing else of the agent is spent. */
-async function allowedSource(tx: Tx, deps: Omit<Deps, 'database'>, request: AgentRequest, at: Date) {
+/**
+ * What the agent draws on, and what its policy says of the amount. Until the transaction ends, nothing else of the agent
+ * is spent. `walletId`: the wallet of the agent, also where it draws on a budget.
+ */
+export async function evaluatedSource(tx: Tx, deps: Omit<Deps, 'database'>, request: AgentRequest, at: Date) {
   const { ownerId, agentId, totalCents } = request;
   const agent = await lockAgentForShare(tx, agentId);
   const draws = await drawing.first(tx, { agentId });
@@ -61,10 +67,11 @@ async function allowedSource(tx: Tx, deps: Omit<Deps, 'database'>, request: Agen
     ...{ agent, card: null, policy, at, phase: 'transfer' },
     request: { amountCents: totalCents, kind: 'purchase' },
   });
-  if (decision.outcome !== 'allow') throw new DomainError('policy_denied', whyRefused(decision));
   // The agent's spending is locked, so its transfers come one after the other.
-  await assertBelowLimit(tx, 'transfers', { ownerId, subject: agentId, at }, { isLocked: true });
-  return { source, policyVersion: policy?.version ?? null };
+  if (decision.outcome !== 'deny') {
+    await assertBelowLimit(tx, 'transfers', { ownerId, subject: agentId, at }, { isLocked: true });
+  }
+  return { source, walletId: draws.walletId, decision, policyVersion: policy?.version ?? null };
 }
 
 type Drawing = { readonly funding: 'wallet' | 'budget'; readonly walletId: Id<'wallet'> };
@@ -84,11 +91,11 @@ async function sourceOfAgent(
   throw new DomainError('agent_isolation', why);
 }
 
-/** A person cannot approve a transfer yet: what would wait for one is refused. */
+/** A person cannot approve a transfer between wallets: what would wait for one is refused. */
 const whyRefused = ({ outcome, rule, reason }: SpendingDecision): string =>
   outcome === 'deny'
     ? `refused by ${rule}: ${reason}`
-    : `refused by ${rule}: ${reason}; no one can approve a transfer, so let the owner make it`;
+    : `refused by ${rule}: ${reason}; no one can approve a transfer between wallets, so let the owner make it`;
 
 const drawing = query((from, given: Given<{ agentId: string }>) =>
   from.selectFrom('agents').select(['funding', 'walletId']).where('id', '=', given('agentId')),

@@ -2,6 +2,7 @@
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { anIban } from '../../support/factories/beneficiaries.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theWallet } from './wallets.samples.ts';
@@ -23,6 +24,20 @@ const theTransfer = async (one: Sampler): Promise<string> => {
   const body = { toWalletId: await one.the(theTarget), amountEuros: 1 };
   return (await one.client(transfersArea).createTransfer({ body })).id;
 };
+
+/** To a bank account, waiting for a person: its payee's bank knows another name. */
+async function waitingTransfer(one: Sampler): Promise<string> {
+  const to = { name: `Erika Muster NOMATCH`, iban: anIban() };
+  const body = { fromWalletId: await one.the(theSource), to, amountEuros: 1, reference: 'Invoice 2026-117' };
+  const { id } = await one.client(transfersArea).createTransfer({ body });
+  // Where no worker checks the payee, the row says what it would find.
+  await one.world.sql(
+    `update transfers set stage = 'pending_approval', status = 'pending_approval', payee_check = 'no_match',
+       expires_at = created_at + interval '72 hours' where id = $1 and stage = 'requested'`,
+    [id],
+  );
+  return id;
+}
 
 const theSplit = async (one: Sampler): Promise<string> => {
   const toWalletId = await one.the(theTarget);
@@ -60,7 +75,22 @@ export const samples = samplesOf(transfersArea, {
       await one.the(theSplit);
       return {};
     },
+    approveTransfer: async () => ({ path: { id: await waitingTransfer(one) } }),
+    denyTransfer: async () => ({ path: { id: await waitingTransfer(one) } }),
+    cancelTransfer: async () => ({ path: { id: await waitingTransfer(one) } }),
     getTransfer: async () => ({ path: { id: await one.the(theTransfer) } }),
     getTransferSplit: async () => ({ path: { splitId: await one.the(theSplit) } }),
   }),
+  variants: {
+    createTransfer: {
+      'to a bank account': (one) => async () => ({
+        body: {
+          fromWalletId: await one.the(theSource),
+          to: { name: 'Erika Muster', iban: anIban() },
+          amountEuros: 1,
+        },
+      }),
+    },
+  },
+  needsTemporal: ['approveTransfer'],
 });

@@ -24,7 +24,8 @@ export type ApprovalSubject = {
 export type ApprovalCase = {
   readonly id: string;
   readonly ownerId: string;
-  readonly agentId: string;
+  /** Null: the owner asks. */
+  readonly agentId: string | null;
   standing(at: Date): ApprovalStanding;
   /** What the page shows while the record waits. */
   show(tx: Tx): Promise<ApprovalRequestFacts>;

@@ -86,7 +86,7 @@ const beneficiaryOut = z
   .meta({ id: 'Beneficiary', description: 'A saved payee of bank transfers.' });
 export type BeneficiaryWire = z.infer<typeof beneficiaryOut>;
 
-const nameIn = text(longestSepaName)
+export const nameIn = text(longestSepaName)
   .refine((name) => /[A-Za-z0-9]/.test(sepaTextOf(name)), 'must hold a letter or a digit')
   .refine(
     (name) => sepaTextOf(name).length <= longestSepaName,
@@ -98,7 +98,7 @@ const nameIn = text(longestSepaName)
     examples: ['Müller & Söhne GmbH'],
   });
 
-const ibanIn = z
+export const ibanIn = z
   .string()
   .max(60)
   .meta({
@@ -112,7 +112,7 @@ const ibanIn = z
     return z.NEVER;
   });
 
-const bicIn = z
+export const bicIn = z
   .string()
   .trim()
   .toUpperCase()
@@ -221,12 +221,12 @@ export const beneficiariesArea = defineArea({
       path: '/{id}',
       summary: 'Change a beneficiary',
       description:
-        'The account cannot change: save another beneficiary. Another name is compared with the sanctions list, and dismissals of the former name no longer count.',
+        'The account cannot change: save another beneficiary. Another name is compared with the sanctions list, and dismissals of the former name no longer count. While a transfer to it is not final, the name cannot change.',
       auth: ['key'],
       params: one,
       body: change,
       success: { status: 200, body: beneficiaryOut },
-      refusals: ['not_found'],
+      refusals: ['not_found', 'invalid_state'],
       fires: ['beneficiary.updated'],
       sealed: true,
     },
@@ -234,11 +234,11 @@ export const beneficiariesArea = defineArea({
       method: 'delete',
       path: '/{id}',
       summary: 'Delete a beneficiary',
-      description: 'Its account number and email address are erased.',
+      description: 'Its account number and email address are erased. Refused while a transfer to it is not final.',
       auth: ['key'],
       params: one,
       success: { status: 204 },
-      refusals: ['not_found'],
+      refusals: ['not_found', 'invalid_state'],
       fires: ['beneficiary.deleted'],
     },
     dismissBeneficiaryMatch: {

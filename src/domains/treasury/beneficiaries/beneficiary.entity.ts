@@ -18,6 +18,8 @@ export const BeneficiarySchema = defineEntity({
     country: p.string(),
     email: p.string().nullable(),
     agentsMayPay: p.boolean(),
+    /** False: a payee that one transfer names; in no list. */
+    isSaved: p.boolean(),
     status: p.string().$type<BeneficiaryStatus>(),
     screeningResult: p.string().$type<ScreeningResult>(),
     screeningList: p.string(),

@@ -44,7 +44,7 @@ export async function lockBeneficiary(
 export const lookAlikes = (
   tx: Tx,
   { ownerId, ibanMasked }: { readonly ownerId: string; readonly ibanMasked: string },
-): Promise<BeneficiaryRow[]> => tx.find(BeneficiaryRow, { ownerId, ibanMasked, deletedAt: null });
+): Promise<BeneficiaryRow[]> => tx.find(BeneficiaryRow, { ownerId, ibanMasked, deletedAt: null, isSaved: true });
 
 export type BeneficiaryFilter = {
   readonly ownerId: string;
@@ -60,6 +60,7 @@ const beneficiaries = list((from, given: Filters<BeneficiaryFilter>) => {
     .selectFrom('beneficiaries')
     .select(columnsOf(BeneficiarySchema))
     .where('ownerId', '=', given('ownerId'))
+    .where('isSaved', '=', sql.lit(true))
     .where('deletedAt', 'is', null);
   if (given.has('status')) wanted = wanted.where('status', '=', given('status'));
   if (given.has('agentsMayPay')) wanted = wanted.where('agentsMayPay', '=', given('agentsMayPay'));

@@ -35,22 +35,26 @@ type NewBeneficiary = {
   readonly ownerId: string;
   readonly body: BeneficiaryBody;
   readonly compared: Compared;
+  /** False: for one transfer, and in no list. */
+  readonly isSaved?: boolean;
 };
 
 /** A repeat with the same id finds the first record. */
 export async function createBeneficiary(
   tx: Tx,
   vault: Vault,
-  { id, ownerId, body, compared }: NewBeneficiary,
+  { id, ownerId, body, compared, isSaved = true }: NewBeneficiary,
   cause: Cause,
 ): Promise<BeneficiaryRow> {
   const known = await tx.findOne(BeneficiaryRow, { id, ownerId });
   if (known !== null) return known;
   const { iban, country } = body.iban;
   // Two equal accounts at once: the second finds that of the first.
-  await runSql(tx, 'select lock_limit($1, $2, $2)', ['beneficiaries', ownerId]);
-  await refuseSameAccount(tx, vault, ownerId, iban);
-  await assertBelowLimit(tx, 'beneficiaries', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
+  if (isSaved) {
+    await runSql(tx, 'select lock_limit($1, $2, $2)', ['beneficiaries', ownerId]);
+    await refuseSameAccount(tx, vault, ownerId, iban);
+    await assertBelowLimit(tx, 'beneficiaries', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
+  }
   const { result, matches } = screened(compared.matches, []);
   const row = tx.create(BeneficiaryRow, {
     id,
@@ -62,6 +66,7 @@ export async function createBeneficiary(
     country: body.country ?? country,
     email: body.email ?? null,
     agentsMayPay: body.agentsMayPay,
+    isSaved,
     status: 'active',
     screeningResult: result,
     screeningList: compared.list,
@@ -103,6 +108,7 @@ export async function updateBeneficiary(
 ): Promise<BeneficiaryRow> {
   const row = await lockBeneficiary(tx, { id, ownerId });
   const { name, ...others } = change;
+  if (name !== undefined && name !== row.name) await refuseWhilePaid(tx, row, 'its name cannot change');
   const given = Object.fromEntries(Object.entries(others).filter(([, value]) => value !== undefined));
   Object.assign(row, given, { updatedAt: cause.at });
   if (name !== undefined && compared !== undefined) {
@@ -151,9 +157,20 @@ export async function dismissMatch(
 /** The row stays, without account and address, because records of payments name it. */
 export async function deleteBeneficiary(tx: Tx, named: Named, cause: Cause): Promise<void> {
   const row = await lockBeneficiary(tx, named);
+  await refuseWhilePaid(tx, row, 'it cannot be deleted');
   Object.assign(row, { deletedAt: cause.at, updatedAt: cause.at, sealedIban: null, email: null });
   await tx.flush();
   await recordChanges(tx, cause, [changeOf(row, 'beneficiary.deleted')]);
+}
+
+/** What was checked is what is sent: under the name that the payee's bank was asked for, to the account that is sealed. */
+async function refuseWhilePaid(tx: Tx, { id }: BeneficiaryRow, why: string): Promise<void> {
+  const open = await runSql(
+    tx,
+    `select 1 from transfers where beneficiary_id = $1 and status in ('pending_approval', 'pending', 'submitted') limit 1`,
+    [id],
+  );
+  if (open > 0) throw new DomainError('invalid_state', `beneficiary ${id} has a transfer that is not final: ${why}`);
 }
 
 async function applyScreening(

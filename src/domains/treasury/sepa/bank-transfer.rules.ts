@@ -241,7 +241,7 @@ export const afterPayeeCheck = (result: PayeeCheckResult): BankTransferCommand =
 /** From the mark to the end of sending, in real time: business time can be moved, a request on its way cannot. */
 export const sendWithinMs = 10 * second;
 /** A request that was begun in time is at the bank, or lost, after this. */
-export const requestTimeoutMs = 5 * second;
+export const requestTimeoutMs = 10 * second;
 
 /** `asking`: the bank is to be asked to get the money back. `requested`: it will try. */
 export const recallOutcomes = ['asking', 'requested', 'refused'] as const;

@@ -55,8 +55,11 @@ export async function lockBankTransfer(tx: Tx, id: string, ownerId?: string): Pr
   return row;
 }
 
+export const findBankTransfer = async (tx: Tx, id: string): Promise<BankTransfer | undefined> =>
+  (await bankTransfers(tx, [id]))[0];
+
 export async function bankTransferOf(tx: Tx, id: string): Promise<BankTransfer> {
-  const [row] = await bankTransfers(tx, [id]);
+  const row = await findBankTransfer(tx, id);
   if (row === undefined) throw notFound('transfer', id);
   return row;
 }

@@ -7,12 +7,7 @@
 import type { CalendarDate } from '../../../kernel/calendar-date.ts';
 import { hour, later, minute, second } from '../../../kernel/instant.ts';
 import type { RowState } from '../../../kernel/row-state.ts';
-import {
-  type BankTransferStage,
-  isFinalStage,
-  type RecallOutcome,
-  requestTimeoutMs,
-} from '../sepa/bank-transfer.rules.ts';
+import { type BankTransferStage, isFinalStage, type RecallOutcome } from '../sepa/bank-transfer.rules.ts';
 import { instantInBerlin } from '../sepa/banking-day.rules.ts';
 import type { Scheme } from '../sepa/scheme.rules.ts';
 import { businessDayFrom, businessDaysAfter } from '../sepa/target-calendar.rules.ts';
@@ -29,7 +24,7 @@ export type TimedTransfer = {
   readonly scheme: Scheme;
   readonly expiresAt: Date | null;
   /** Real time. */
-  readonly sendUntil: Date | null;
+  readonly sentAt: Date | null;
   /** Real time. */
   readonly askedAt: Date | null;
   readonly asks: number;
@@ -89,19 +84,19 @@ const approvalDue = ({ stage, expiresAt }: TimedTransfer): Date | null =>
 const waitsForBank = (stage: BankTransferStage): boolean =>
   stage === 'sending' || stage === 'submitted' || stage === 'accepted';
 
-/** The waits between two questions, so that a silent bank and many open transfers cause few of them. */
-const askGapsMs = [15 * second, minute, 5 * minute, 30 * minute] as const;
+/** The waits before each question, so that a silent bank and many open transfers cause few of them. */
+const askGapsMs = [second, 2 * second, 5 * second, 15 * second, minute, 5 * minute, 30 * minute] as const;
 const askRarelyMs = 6 * hour;
 
 /**
  * In real time, because a request is under way in real time. A batch payment that the bank has is asked for with its
  * reminders alone: before its day the bank can say nothing.
  */
-export function askDue({ stage, scheme, sendUntil, askedAt, asks }: TimedTransfer): Date | null {
-  if (!waitsForBank(stage) || sendUntil === null) return null;
+export function askDue({ stage, scheme, sentAt, askedAt, asks }: TimedTransfer): Date | null {
+  const from = askedAt ?? sentAt;
+  if (!waitsForBank(stage) || from === null) return null;
   if (stage !== 'sending' && scheme === 'batch') return null;
-  if (askedAt === null) return later(sendUntil, requestTimeoutMs);
-  return later(askedAt, askGapsMs[asks - 1] ?? askRarelyMs);
+  return later(from, askGapsMs[asks] ?? askRarelyMs);
 }
 
 /** Business days without an answer after which the owner is reminded. */

@@ -8,7 +8,7 @@ import { columnRow } from '../../../db/column-row.ts';
 import { idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { type Change, draftRecords, publishChanges } from '../../../events/record.ts';
+import { type Change, draftRecords, publishChanges, recordChanges } from '../../../events/record.ts';
 import { unavailable } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
 import { cents, eurosFromCents } from '../../../kernel/money.ts';
@@ -215,6 +215,15 @@ async function update(tx: Tx, rows: readonly BankTransfer[]): Promise<void> {
 export async function saveFigures(tx: Tx, row: BankTransfer): Promise<void> {
   await update(tx, [row]);
   await wakeRunsOf(tx, [row], row.updatedAt, true);
+}
+
+/** The owner wants back what the bank may have: the run asks the bank. */
+export async function saveRecallRequest(tx: Tx, row: BankTransfer, cause: Cause): Promise<BankTransfer> {
+  const after: BankTransfer = { ...row, recallRequestedAt: cause.at, recallOutcome: 'asking', updatedAt: cause.at };
+  await update(tx, [after]);
+  await recordChanges(tx, causedBy(cause, row), [transferChange('transfer.updated', after)]);
+  await wakeRunsOf(tx, [after], cause.at, false);
+  return after;
 }
 
 async function noteTransitions(tx: Tx, steps: readonly TransferStep[]): Promise<void> {

@@ -15,6 +15,8 @@ import {
   text,
 } from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
+import { isSepaText, longestRemittance, sepaTextOf } from '../../../kernel/sepa-text.ts';
+import { bicIn, ibanIn, nameIn } from '../beneficiaries/beneficiary.contract.ts';
 import { payeeCheckResults, recallOutcomes } from '../sepa/bank-transfer.rules.ts';
 import { schemes } from '../sepa/scheme.rules.ts';
 import { metadata } from '../wallets/wallet.contract.ts';
@@ -104,9 +106,10 @@ const amount = euros({ minCents: 1, maxCents: largestTransferCents });
 const fromWalletId = id('wallet').optional().meta({
   description: 'Absent: the default wallet; for an agent, what its cards draw on. An agent can name no other wallet.',
 });
+const sepaCharacters = "must be of letters, digits, spaces and / - ? : ( ) . , ' +";
 /** The characters that every bank passes on. */
 const reference = text(140)
-  .regex(/^[A-Za-z0-9/?:().,'+ -]*$/, "must be of letters, digits, spaces and / - ? : ( ) . , ' +")
+  .regex(/^[A-Za-z0-9/?:().,'+ -]*$/, sepaCharacters)
   .optional()
   .meta({ description: 'What a statement shows, in the characters of SEPA.', examples: ['Invoice 2026-117'] });
 const percent = z
@@ -115,14 +118,50 @@ const percent = z
   .refine((value) => value >= 0.01 && value <= 100, 'must be from 0.01 to 100')
   .meta({ minimum: 0.01, maximum: 100, multipleOf: 0.01, description: 'Percent of the total.', examples: [25] });
 
-const creation = z.strictObject({
-  fromWalletId,
-  toWalletId: id('wallet'),
-  amountEuros: amount,
-  reference,
-  memo: prose(1000).optional(),
-  metadata: metadata.optional(),
-});
+const remittance = text(longestRemittance)
+  .refine(
+    (given) => sepaTextOf(given).length <= longestRemittance,
+    `must have at most ${longestRemittance} characters once it is written in the SEPA character set`,
+  )
+  .optional()
+  .meta({
+    description:
+      'What a statement shows. To a bank account, letters outside the SEPA character set are written in it: see ' +
+      '`sepaReference`. To a wallet, only characters of that set.',
+    examples: ['Invoice 2026-117'],
+  });
+
+const creation = z
+  .strictObject({
+    fromWalletId,
+    toWalletId: id('wallet').optional().meta({ description: 'A wallet of the same owner.' }),
+    beneficiaryId: id('beneficiary').optional().meta({ description: 'A saved payee.' }),
+    to: z
+      .strictObject({ name: nameIn, iban: ibanIn, bic: bicIn.optional() })
+      .optional()
+      .meta({ description: 'A payee that is not saved. Not for agents.' }),
+    scheme: z
+      .enum(schemes)
+      .optional()
+      .meta({ description: 'To a bank account. Absent: `instant` where the bank offers it for the amount.' }),
+    amountEuros: amount,
+    reference: remittance,
+    memo: prose(1000).optional(),
+    metadata: metadata.optional(),
+  })
+  .refine(
+    ({ toWalletId, beneficiaryId, to }) =>
+      [toWalletId, beneficiaryId, to].filter((target) => target !== undefined).length === 1,
+    'give exactly one of toWalletId, beneficiaryId and to',
+  )
+  .refine(({ toWalletId, reference: given }) => toWalletId === undefined || isSepaText(given ?? ''), {
+    message: sepaCharacters,
+    path: ['reference'],
+  })
+  .meta({
+    examples: [{ toWalletId: exampleId('wallet'), amountEuros: 12.5, reference: 'Invoice 2026-117' }],
+    minProperties: 2,
+  });
 export type TransferBody = Received<typeof creation>;
 
 const line = z
@@ -163,23 +202,26 @@ export const transfersArea = defineArea({
   base: '/transfers',
   aliases: ['/payments'],
   description:
-    'Moves euros between wallets of one owner, at once. A transfer of an agent is evaluated by its policy and counts ' +
-    'against the sums of the policy.',
+    'Moves euros between wallets of one owner, at once, and to bank accounts by SEPA. A transfer of an agent is ' +
+    'evaluated by its policy and counts against the sums of the policy.',
   operations: {
     createTransfer: {
       method: 'post',
       path: '',
       reaches: { 'body.fromWalletId': lockedByService, 'body.toWalletId': lockedByService },
-      summary: 'Move money to another wallet',
+      summary: 'Move money to another wallet or to a bank account',
       description:
-        'Completed in the answer. An agent moves only the money that its cards draw on; a transfer that its policy ' +
-        'denies, or that a person would have to approve, is refused with the rule and its figures.',
+        'To a wallet: completed in the answer. To a bank account: the money is held, the payee is screened and its bank ' +
+        'asked whether name and account match; with any other answer than a match, or where the policy of an agent says ' +
+        'so, a person decides within 72 hours. Then the bank gets the payment, once. An agent moves only the money that ' +
+        'its cards draw on, to wallets and to beneficiaries with `agentsMayPay`; what its policy denies is refused with ' +
+        'the rule and its figures, and so is a transfer to a wallet that a person would have to approve.',
       auth: ['key', 'agent'],
       scope: 'transfers.write',
       body: creation,
       success: { status: 201, body: Transfer },
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
-      fires: ['transfer.completed', 'wallet.credited'],
+      fires: ['transfer.completed', 'wallet.credited', 'transfer.created', 'beneficiary.created'],
     },
     createTransferSplit: {
       method: 'post',
@@ -225,6 +267,50 @@ export const transfersArea = defineArea({
       params: z.strictObject({ id: id('transfer') }),
       success: { status: 200, body: Transfer },
       refusals: ['agent_isolation', 'not_found'],
+    },
+    approveTransfer: {
+      method: 'post',
+      path: '/{id}/approve',
+      summary: 'Approve a transfer to a bank account',
+      description:
+        'The bank gets it then. A 503 may still take effect: repeat with the same Idempotency-Key. Approving what is ' +
+        'approved already answers 200 again and changes nothing.',
+      auth: ['key'],
+      params: z.strictObject({ id: id('transfer') }),
+      body: z.strictObject({}),
+      success: { status: 200, body: Transfer },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.updated'],
+    },
+    denyTransfer: {
+      method: 'post',
+      path: '/{id}/deny',
+      summary: 'Deny a transfer to a bank account',
+      description: 'Works while Temporal is unavailable. Denying what is denied already answers 200 without an event.',
+      auth: ['key'],
+      params: z.strictObject({ id: id('transfer') }),
+      body: z.strictObject({
+        reason: prose(500)
+          .optional()
+          .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
+      }),
+      success: { status: 200, body: Transfer },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.failed'],
+    },
+    cancelTransfer: {
+      method: 'post',
+      path: '/{id}/cancel',
+      summary: 'Cancel a transfer to a bank account, or recall it',
+      description:
+        'Before the bank has it, the money is released. Afterwards the bank is asked to get the money back (`recall`); ' +
+        'what it gives back arrives later, or does not. Works while Temporal is unavailable.',
+      auth: ['key'],
+      params: z.strictObject({ id: id('transfer') }),
+      body: z.strictObject({}),
+      success: { status: 200, body: Transfer },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.failed', 'transfer.updated'],
     },
     getTransferSplit: {
       method: 'get',

@@ -1,0 +1,118 @@
+/**
+ * Takes an order to pay a bank account: of the owner out of a wallet, of an agent out of what its cards draw on, to
+ * beneficiaries that agents may pay, within its policy. The money is held; the workflow of the transfer sends it. What
+ * the policy leaves to a person waits for one. A repeat of the same request holds nothing.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import { type Given, query } from '../../db/db.ts';
+import type { Tx } from '../../db/tx.ts';
+import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
+import { lockBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
+import { payRefusal, screened } from '../../domains/treasury/beneficiaries/beneficiary.rules.ts';
+import { compareWithList, createBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.service.ts';
+import type { SanctionsList } from '../../domains/treasury/beneficiaries/sanctions.port.ts';
+import type { FundingSource } from '../../domains/treasury/ledger/account.rules.ts';
+import { chooseScheme, type RailLimits } from '../../domains/treasury/sepa/scheme.rules.ts';
+import { createBankTransfer } from '../../domains/treasury/transfers/bank-transfer.create.service.ts';
+import { findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
+import type { BankOrder } from '../../domains/treasury/transfers/transfer.request.service.ts';
+import { heldOpen } from '../../domains/treasury/wallets/wallet.service.ts';
+import { DomainError, notFound } from '../../kernel/errors.ts';
+import type { Id } from '../../kernel/ids.ts';
+import { sepaTextOf } from '../../kernel/sepa-text.ts';
+import type { Cause } from '../../platform/cause.ts';
+import type { Vault } from '../../vault/vault.ts';
+import { evaluatedSource, sourceOfOwner } from './transfer-money.ts';
+
+type Deps = {
+  readonly database: Database;
+  readonly vault: Vault;
+  readonly risk: RiskEngine;
+  readonly sanctions: Pick<SanctionsList, 'current'>;
+  readonly limits: RailLimits;
+};
+
+export const payBankAccount =
+  ({ database, vault, sanctions, limits, risk }: Deps) =>
+  async (order: BankOrder, cause: Cause): Promise<void> => {
+    const choice = chooseScheme(order.scheme, order.amountCents, limits);
+    if (!choice.ok) throw new DomainError('invalid_request', `body.scheme: ${choice.why}`);
+    const { agentId, payee } = order;
+    if (agentId !== null && 'to' in payee) {
+      throw new DomainError('agent_isolation', 'an agent pays saved beneficiaries only: give beneficiaryId');
+    }
+    const found = 'to' in payee ? { ...payee.draft, compared: await compareWithList(sanctions, payee.to.name) } : payee;
+    await database.write(async (tx) => {
+      if ((await findTransfer(tx, order.ownerId, order.id)) !== null) return;
+      const drawn =
+        agentId === null ? await ofOwner(tx, order) : await ofAgent(tx, { risk }, { ...order, agentId }, cause.at);
+      const payer = { walletId: drawn.walletId, iban: await accountOf(tx, order.ownerId, drawn.walletId) };
+      if ('compared' in found && screened(found.compared.matches, []).result === 'hit') {
+        throw new DomainError('invalid_state', 'body.to.name: resembles a name of the sanctions list');
+      }
+      const beneficiary =
+        'compared' in found
+          ? await createBeneficiary(tx, vault, { ...found, ownerId: order.ownerId, isSaved: false }, cause)
+          : await lockBeneficiary(tx, { id: found.id, ownerId: order.ownerId });
+      const why = payRefusal(beneficiary, agentId === null ? 'owner' : 'agent');
+      if (why !== undefined) throw new DomainError('invalid_state', `beneficiary ${beneficiary.id} ${why}`);
+      const { id, name, ibanMasked } = beneficiary;
+      const remittance = order.reference === undefined ? '' : sepaTextOf(order.reference);
+      await createBankTransfer(
+        tx,
+        cause,
+        {
+          ...{ ...order, source: drawn.source, payer, scheme: choice.scheme },
+          payee: { beneficiaryId: id, name: sepaTextOf(name), ibanMasked },
+          remittance: remittance === '' ? null : remittance,
+          approvalRule: drawn.approvalRule,
+        },
+        drawn.details,
+      );
+    });
+  };
+
+type Drawn = {
+  readonly source: FundingSource;
+  readonly walletId: Id<'wallet'>;
+  /** The rule that asks for a person. */
+  readonly approvalRule: string | null;
+  readonly details: Record<string, unknown>;
+};
+
+async function ofOwner(tx: Tx, { ownerId, fromWalletId }: BankOrder): Promise<Drawn> {
+  const source = await sourceOfOwner(tx, ownerId, fromWalletId);
+  return { source, walletId: source.id as Id<'wallet'>, approvalRule: null, details: {} };
+}
+
+async function ofAgent(
+  tx: Tx,
+  deps: { readonly risk: RiskEngine },
+  order: BankOrder & { readonly agentId: Id<'agent'> },
+  at: Date,
+): Promise<Drawn> {
+  const request = { ...order, totalCents: order.amountCents };
+  const { source, walletId, decision, policyVersion } = await evaluatedSource(tx, deps, request, at);
+  if (decision.outcome === 'deny') {
+    throw new DomainError('policy_denied', `refused by ${decision.rule}: ${decision.reason}`);
+  }
+  const approvalRule = decision.outcome === 'needs_approval' ? decision.rule : null;
+  return { source, walletId, approvalRule, details: { policyVersion } };
+}
+
+const ibanOf = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('wallets').select('iban').where('id', '=', given('id')),
+);
+
+/** The account of the wallet, which stays open until the transaction ends. */
+async function accountOf(tx: Tx, ownerId: Id<'owner'>, walletId: Id<'wallet'>): Promise<string> {
+  const status = await heldOpen(tx, ownerId, walletId);
+  if (status === undefined) throw notFound('wallet', walletId);
+  if (status !== 'active') {
+    throw new DomainError('invalid_state', `body.fromWalletId: wallet ${walletId} is ${status}`);
+  }
+  const iban = (await ibanOf.first(tx, { id: walletId }))?.iban;
+  if (iban == null) throw new DomainError('invalid_state', `wallet ${walletId} has no account at a bank`);
+  return iban;
+}

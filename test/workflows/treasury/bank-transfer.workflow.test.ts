@@ -1,0 +1,172 @@
+/** Transfers to bank accounts on a whole installation: settled, rejected, returned, decided by people, recalled. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { beneficiariesArea } from '../../../src/domains/treasury/beneficiaries/beneficiary.contract.ts';
+import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
+import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { day, hour } from '../../../src/kernel/instant.ts';
+import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
+import { aPayer } from '../../support/payments-world.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+
+let world: World;
+let owner: Owner;
+let walletId: string;
+beforeAll(async () => {
+  world = await startWorld({ worker: true });
+});
+beforeEach(async () => {
+  owner = await world.owner();
+  walletId = (await owner.client(fundArea).fundWallet({ body: { amountEuros: 100 } })).walletId;
+});
+afterAll(() => world.close());
+
+const transfers = () => owner.client(transfersArea);
+const transfer = (id: string) => transfers().getTransfer({ params: { id } });
+const reaches = (id: string, status: string) =>
+  eventually(
+    () => transfer(id),
+    (row) => row.status === status,
+  );
+const pay = (name: string, more: object = {}) =>
+  transfers().createTransfer({ body: { to: { name, iban: anIban() }, amountEuros: 10, ...more } });
+const balance = async () => {
+  const rows = await world.sql<{ part: string; cents: number }>(
+    `select split_part(name, ':', 3) as part, balance_cents::int as cents from ledger_accounts where name like $1`,
+    [`wallet:${walletId}:%`],
+  );
+  const euros = (part: string) => (rows.find((row) => row.part === part)?.cents ?? 0) / 100;
+  return { balanceEuros: euros('available'), heldEuros: euros('held') };
+};
+const verified = async () =>
+  expect(await owner.client(ledgerArea).verifyLedger({ query: { full: 'true' } })).toMatchObject({
+    balanced: true,
+    differences: [],
+  });
+
+describe('a transfer to a bank account', () => {
+  test('is held, sent once and settled; the reference is written in the characters of SEPA', async () => {
+    const made = await pay('Müller & Söhne', { reference: 'Rechnung № 7 für Anna' });
+    expect(made).toMatchObject({ type: 'sepa', scheme: 'instant', payeeName: 'Muller + Sohne', toWalletId: null });
+    expect(made.sepaReference).toMatch(/^[A-Za-z0-9/?:().,'+ -]+$/);
+    expect(await reaches(made.id, 'completed')).toMatchObject({ payeeCheck: 'match', failureReason: null });
+    expect(await balance()).toEqual({ balanceEuros: 90, heldEuros: 0 });
+    await verified();
+  });
+
+  test('is rejected by the bank, and its money is back', async () => {
+    const { id } = await pay('Erika Muster', { reference: 'FAIL' });
+    expect(await reaches(id, 'failed')).toMatchObject({
+      failureReason: 'rejected:AC04',
+      failureText: 'AC04: the account of the payee is closed',
+      completedAt: null,
+    });
+    expect(await balance()).toEqual({ balanceEuros: 100, heldEuros: 0 });
+    await verified();
+  });
+
+  test('waits for a person after a near match, and is sent once it is approved', async () => {
+    const { id } = await pay('Erika Muster CLOSE');
+    const waiting = await reaches(id, 'pending_approval');
+    expect(waiting).toMatchObject({ payeeCheck: 'close_match', approvalUrl: expect.stringContaining('/approve/') });
+    await transfers().approveTransfer({ params: { id }, body: {} });
+    expect(await reaches(id, 'completed')).toMatchObject({
+      decidedBy: expect.stringMatching(/^key:/),
+      approvalUrl: null,
+    });
+    await transfers().approveTransfer({ params: { id }, body: {} });
+    await verified();
+  });
+
+  test('is denied or cancelled while it waits, and expires without a decision', async () => {
+    const [denied, cancelled, expired] = [
+      await pay('Anna NOMATCH'),
+      await pay('Anna NOCHECK'),
+      await pay('Anna SILENT'),
+    ];
+    for (const { id } of [denied, cancelled, expired]) await reaches(id, 'pending_approval');
+    expect(await balance()).toEqual({ balanceEuros: 70, heldEuros: 30 });
+    const body = { reason: 'unknown payee' };
+    expect(await transfers().denyTransfer({ params: { id: denied.id }, body })).toMatchObject({
+      status: 'denied',
+      decisionReason: 'unknown payee',
+    });
+    expect(await transfers().denyTransfer({ params: { id: denied.id }, body })).toMatchObject({ status: 'denied' });
+    expect(await transfers().cancelTransfer({ params: { id: cancelled.id }, body: {} })).toMatchObject({
+      status: 'cancelled',
+    });
+    await expect(transfers().approveTransfer({ params: { id: denied.id }, body: {} })).rejects.toMatchObject({
+      status: 400,
+    });
+    await world.advance(72 * hour + 1);
+    expect(await reaches(expired.id, 'failed')).toMatchObject({ failureReason: 'expired' });
+    expect(await balance()).toEqual({ balanceEuros: 100, heldEuros: 0 });
+    await verified();
+  });
+
+  test('keeps its beneficiary, and is recalled where the bank may have it', async () => {
+    const beneficiary = await aBeneficiary(owner);
+    const { id } = await transfers().createTransfer({
+      body: { beneficiaryId: beneficiary.id, amountEuros: 10, scheme: 'batch' },
+    });
+    expect(await reaches(id, 'submitted')).toMatchObject({ scheme: 'batch', executionDate: expect.any(String) });
+    const beneficiaries = owner.client(beneficiariesArea);
+    const params = { id: beneficiary.id };
+    await expect(beneficiaries.deleteBeneficiary({ params })).rejects.toMatchObject({ status: 400 });
+    await expect(beneficiaries.updateBeneficiary({ params, body: { name: 'Another' } })).rejects.toMatchObject({
+      status: 400,
+    });
+    expect(await transfers().cancelTransfer({ params: { id }, body: {} })).toMatchObject({ status: 'submitted' });
+    await eventually(
+      () => transfer(id),
+      ({ recall }) => recall === 'requested',
+    );
+    await verified();
+  });
+
+  test('reminds the owner of a bank that is silent, and stays unknown', async () => {
+    const { id } = await pay('Erika Muster', { reference: 'SILENT' });
+    await eventually(
+      () => world.sql<{ stage: string; asks: number }>('select stage, asks from transfers where id = $1', [id]),
+      ([row]) => row?.stage === 'sending',
+    );
+    await world.advance(7 * day);
+    await eventually(
+      () => world.sql('select 1 from events where subject_id = $1 and name = $2', [id, 'transfer.reminded']),
+      (found) => found.length === 2,
+    );
+    expect(await transfer(id)).toMatchObject({ status: 'submitted' });
+    expect(await balance()).toEqual({ balanceEuros: 90, heldEuros: 10 });
+  });
+});
+
+test('an agent pays beneficiaries that agents may pay, within its policy, and a person decides what the policy leaves', async () => {
+  const payer = await aPayer(world, {
+    fundsCents: 50_000,
+    policy: { auto_approve_limit_cents: 2_000 },
+    funding: 'budget',
+  });
+  await world.sql(`update agent_tokens set scopes = '{*,transfers.write}' where agent_id = $1`, [payer.agentId]);
+  const agent = world.as(payer.token).client(transfersArea);
+  await world.sql(`update wallets set iban = $2, bic = 'BURSDEF0XXX' where id = $1`, [payer.walletId, anIban()]);
+  const [mine, other] = [await aBeneficiary(payer.owner, { agentsMayPay: true }), await aBeneficiary(payer.owner)];
+  owner = payer.owner;
+  const order = (beneficiaryId: string, amountEuros: number) =>
+    agent.createTransfer({ body: { beneficiaryId, amountEuros } });
+  await expect(order(other.id, 1)).rejects.toMatchObject({ status: 403 });
+  await expect(
+    agent.createTransfer({ body: { to: { name: 'Anna', iban: anIban() }, amountEuros: 1 } }),
+  ).rejects.toMatchObject({ status: 403 });
+  const small = await order(mine.id, 10);
+  await reaches(small.id, 'completed');
+  const large = await order(mine.id, 30);
+  expect(await reaches(large.id, 'pending_approval')).toMatchObject({ approvalRule: 'auto_approve_limit' });
+  await transfers().denyTransfer({ params: { id: large.id }, body: {} });
+  const [spent] = await world.sql(
+    'select spent_cents::int as cents, payments::int from spending_days where agent_id = $1',
+    [payer.agentId],
+  );
+  expect(spent).toEqual({ cents: 1_000, payments: 1 });
+  await verified();
+});
