@@ -5,7 +5,6 @@
  */
 import * as z from 'zod';
 import type { BankRail } from '../../domains/treasury/sepa/bank-rail.port.ts';
-import type { RailLimits } from '../../domains/treasury/sepa/scheme.rules.ts';
 import { cents } from '../../kernel/money.ts';
 import type { Outbound, OutboundAnswer, OutboundRequest } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
@@ -19,7 +18,10 @@ const Answer = z.discriminatedUnion('status', [
 const timeoutMs = 10_000;
 const maxBytes = 16 * 1024;
 
-export const sandboxBankLimits: RailLimits = { offersInstant: true, largestInstantCents: cents(99_999_999_999) };
+export const sandboxBankLimits: BankRail['limits'] = {
+  offersInstant: true,
+  largestInstantCents: cents(99_999_999_999),
+};
 
 export type SandboxBankRailOptions = { sandboxUrl: string; outbound: Outbound };
 

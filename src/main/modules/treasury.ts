@@ -36,6 +36,7 @@ import { decideBankTransfer } from '../../usecases/treasury/decide-bank-transfer
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
 import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
+import { orderTransfer } from '../../usecases/treasury/order-transfer.ts';
 import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
@@ -113,13 +114,17 @@ export const treasury = defineModule('treasury', [
       transferSplit: (id, { ownerId }) => findSplit(database.read(), ownerId, id),
     }),
     handlers: (api) => {
-      const { database, vault, risk, sanctions } = api;
+      const { database, links, vault, risk, sanctions, gateway } = api;
+      const divide = transferMoney({ database, risk });
+      const payBank = payBankAccount({ database, vault, risk, sanctions, limits: railLimits });
+      const order = orderTransfer({ gateway, transfer: divide, payBank });
       return transferHandlers({
-        ...api,
-        transfer: transferMoney({ database, risk }),
-        payBank: payBankAccount({ database, vault, risk, sanctions, limits: railLimits }),
+        database,
+        links,
+        divide,
+        order,
         approve: approvingOf(api),
-        decide: decideBankTransfer,
+        revoke: decideBankTransfer,
       });
     },
     approval: {

@@ -17,7 +17,7 @@ import {
   type TransferStep,
 } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import type { Id } from '../../kernel/ids.ts';
-import type { Cause } from '../../platform/cause.ts';
+import { type Cause, causedBy } from '../../platform/cause.ts';
 
 export type HearOptions = { readonly isOwnStep?: boolean };
 
@@ -40,7 +40,8 @@ export async function hearBankMessages(
     if (after === undefined) return outcome;
     rows.set(row.id, after);
     seen.add(keyOf(row.id, message));
-    steps.push({ before: row, after, cause: { ...cause, causeId: causeIdOf(message) } });
+    // Events carry the ids of the call that asked for the transfer.
+    steps.push({ before: row, after, cause: causedBy({ ...cause, causeId: causeIdOf(message) }, row) });
     return outcome;
   });
   await saveSteps(tx, steps, { isOwnStep });

@@ -92,6 +92,7 @@ describe('a transfer', () => {
     expect(await eventsSince(world, owner, before)).toEqual(['transfer.completed', 'wallet.credited']);
     const [completed] = await eventsOf(world, made.id);
     expect(completed?.data).toEqual({
+      ...{ beneficiaryId: null, failureReason: null },
       id: made.id,
       ownerId: owner.ownerId,
       agentId: null,
@@ -156,7 +157,7 @@ describe('a transfer', () => {
   });
 
   test.each([
-    ['no target', () => ({ amountEuros: 1 }), /body\.toWalletId/],
+    ['no target', () => ({ amountEuros: 1 }), /exactly one of toWalletId/],
     ['no amount', () => ({ toWalletId: travel }), /body\.amountEuros/],
     ['nothing', () => ({ toWalletId: travel, amountEuros: 0 }), /from 0\.01 to 100000\.00/],
     ['too much', () => ({ toWalletId: travel, amountEuros: 100_000.01 }), /from 0\.01 to 100000\.00/],
@@ -167,7 +168,7 @@ describe('a transfer', () => {
       () => ({ toWalletId: main, amountEuros: 1 }),
       /body\.toWalletId: is where the money comes from/,
     ],
-    ['an IBAN', () => ({ to: { name: 'A', iban: 'DE02120300000000202051' }, amountEuros: 1 }), /body/],
+    ['a wrong IBAN', () => ({ to: { name: 'A', iban: 'DE02120300000000202052' }, amountEuros: 1 }), /body\.to\.iban/],
     [
       'a reference outside SEPA',
       () => ({ toWalletId: travel, amountEuros: 1, reference: 'Miete_7' }),
@@ -182,6 +183,15 @@ describe('a transfer', () => {
   ])('of or to %s is refused, and nothing moves', async (_what, body, message) => {
     await expect(transfers().createTransfer({ body: body() as never })).rejects.toEqual(refusal(400, message));
     await nothingMoved();
+  });
+
+  test('between wallets has nothing to decide', async () => {
+    const { id } = await transfers().createTransfer({ body: { toWalletId: travel, amountEuros: 1 } });
+    const params = { id };
+    const why = refusal(400, /completed at once/);
+    await expect(transfers().approveTransfer({ params, body: {} })).rejects.toEqual(why);
+    await expect(transfers().denyTransfer({ params, body: {} })).rejects.toEqual(why);
+    await expect(transfers().cancelTransfer({ params, body: {} })).rejects.toEqual(why);
   });
 
   test.each(['closed', 'frozen'])('from or to a %s wallet is refused', async (status) => {

@@ -2,7 +2,7 @@
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
-import { anIban } from '../../support/factories/beneficiaries.ts';
+import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { theWallet } from './wallets.samples.ts';
@@ -86,7 +86,7 @@ export const samples = samplesOf(transfersArea, {
       'to a bank account': (one) => async () => ({
         body: {
           fromWalletId: await one.the(theSource),
-          to: { name: 'Erika Muster', iban: anIban() },
+          beneficiaryId: (await aBeneficiary(one.owner, { agentsMayPay: true })).id,
           amountEuros: 1,
         },
       }),

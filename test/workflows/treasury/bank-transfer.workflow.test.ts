@@ -4,7 +4,6 @@ import { beneficiariesArea } from '../../../src/domains/treasury/beneficiaries/b
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
-import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { aPayer } from '../../support/payments-world.ts';

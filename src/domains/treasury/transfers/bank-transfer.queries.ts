@@ -4,7 +4,7 @@ import { type Given, query } from '../../../db/db.ts';
 import { runSql } from '../../../db/statement.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { notFound } from '../../../kernel/errors.ts';
+import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { BankTransferStage } from '../sepa/bank-transfer.rules.ts';
 import type { Scheme } from '../sepa/scheme.rules.ts';
@@ -25,6 +25,12 @@ type Always = {
 export type BankTransfer = Omit<TransferView, keyof Always> & Always;
 
 export const isBankTransfer = (row: TransferView): row is BankTransfer => row.type === 'sepa';
+
+/** Refuses what only a transfer to a bank account can do. */
+export function asBankTransfer(row: TransferView): BankTransfer {
+  if (isBankTransfer(row)) return row;
+  throw new DomainError('invalid_state', 'a transfer between wallets is completed at once: there is nothing to decide');
+}
 
 const many = query((from, given: Given<{ ids: readonly string[] }>) =>
   from

@@ -12,7 +12,7 @@ import { type Change, draftRecords, publishChanges, recordChanges } from '../../
 import { unavailable } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
 import { cents, eurosFromCents } from '../../../kernel/money.ts';
-import { type Cause, causedBy } from '../../../platform/cause.ts';
+import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRuns, wakeWorkflowRunsAt } from '../../../platform/workflow-runs.ts';
 import { agentBudget, available, type FundingSource, wallet } from '../ledger/account.rules.ts';
 import { bankCredit, bankPayment, type Posting, release } from '../ledger/ledger.rules.ts';
@@ -221,7 +221,7 @@ export async function saveFigures(tx: Tx, row: BankTransfer): Promise<void> {
 export async function saveRecallRequest(tx: Tx, row: BankTransfer, cause: Cause): Promise<BankTransfer> {
   const after: BankTransfer = { ...row, recallRequestedAt: cause.at, recallOutcome: 'asking', updatedAt: cause.at };
   await update(tx, [after]);
-  await recordChanges(tx, causedBy(cause, row), [transferChange('transfer.updated', after)]);
+  await recordChanges(tx, cause, [transferChange('transfer.updated', after)]);
   await wakeRunsOf(tx, [after], cause.at, false);
   return after;
 }
@@ -253,14 +253,12 @@ export async function seenCauses(
   return new Set(found.map(({ key }) => key));
 }
 
-/** Events carry the ids of the call that asked for the transfer. */
 async function recordSteps(tx: Tx, steps: readonly TransferStep[], posted: Posted): Promise<void> {
   const events: object[] = [];
   const audits: object[] = [];
   for (const step of steps) {
-    const cause = causedBy(step.cause, step.after);
-    const records = draftRecords(cause, changesOf(step, posted));
-    publishChanges(cause, records);
+    const records = draftRecords(step.cause, changesOf(step, posted));
+    publishChanges(step.cause, records);
     events.push(...records.events);
     audits.push(...records.audits);
   }

@@ -38,38 +38,65 @@ const Transfer = z
     toIbanMasked: z
       .string()
       .nullable()
-      .meta({ examples: ['DE89************3000'] }),
-    payeeName: z.string().nullable().meta({ description: 'The name that the bank gets, in the characters of SEPA.' }),
-    scheme: z.enum(schemes).nullable(),
+      .meta({ description: 'Country and last four characters of the payee’s account.', examples: ['DE•• •••• 3000'] }),
+    payeeName: z
+      .string()
+      .nullable()
+      .meta({ description: 'The name that the bank gets, in the characters of SEPA.', examples: ['Erika Muster'] }),
+    scheme: z.enum(schemes).nullable().meta({ description: 'How the bank sends it; null between wallets.' }),
     amountEuros: eurosOut,
     currency: z.literal('EUR'),
     reference: z.string().nullable(),
     sepaReference: z
       .string()
       .nullable()
-      .meta({ description: 'The reference that the payee’s statement shows, in the characters of SEPA.' }),
+      .meta({
+        description: 'The reference that the payee’s statement shows, in the characters of SEPA.',
+        examples: ['Invoice 2026-117'],
+      }),
     memo: z.string().nullable(),
     status: z.enum(transferStatuses),
     failureReason: z
       .string()
       .nullable()
       .meta({ description: 'Why no money arrived, or why it came back.', examples: ['returned:MD07'] }),
-    failureText: z.string().nullable().meta({ description: 'The same in words.' }),
+    failureText: z
+      .string()
+      .nullable()
+      .meta({ description: 'What the bank’s code means.', examples: ['MD07: the payee has died'] }),
     payeeCheck: z
       .enum(payeeCheckResults)
       .nullable()
       .meta({ description: 'What the payee’s bank said of name and IBAN; null before the check.' }),
-    approvalRule: z.string().nullable().meta({ description: 'The rule of the policy that asks for a person.' }),
+    approvalRule: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule of the policy that asks for a person.', examples: ['auto_approve_limit'] }),
     approvalUrl: z
       .string()
       .nullable()
-      .meta({ description: 'The approver’s page, while a person is waited for. To an API key only.' }),
+      .meta({
+        description: 'The approver’s page, while a person is waited for. To an API key only.',
+        examples: ['https://bursar.example/approve/6f1d2c3b4a5968778695a4b3c2d1e0f9'],
+      }),
     expiresAt: instantOut.nullable().meta({ description: 'Until when a person can approve it.' }),
-    decidedBy: z.string().nullable().meta({ description: 'Who approved, denied or cancelled it.' }),
-    decidedAt: instantOut.nullable(),
-    decisionReason: z.string().nullable(),
-    executionDate: z.string().nullable().meta({ description: 'The day on which the bank executes it.' }),
-    settlementDate: z.string().nullable().meta({ description: 'The day on which the payee’s bank has the money.' }),
+    decidedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who approved, denied or cancelled it.', examples: ['key:key_01kc1v9m3se7ttw5v1x0h2q8ab'] }),
+    decidedAt: instantOut.nullable().meta({ description: 'When it was decided, in business time.' }),
+    decisionReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Given with a denial.', examples: ['We do not know this payee.'] }),
+    executionDate: z
+      .string()
+      .nullable()
+      .meta({ description: 'The day on which the bank executes it.', examples: ['2026-11-23'] }),
+    settlementDate: z
+      .string()
+      .nullable()
+      .meta({ description: 'The day on which the payee’s bank has the money.', examples: ['2026-11-24'] }),
     recall: z
       .enum(recallOutcomes)
       .nullable()

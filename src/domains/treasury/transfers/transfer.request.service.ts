@@ -34,23 +34,33 @@ export type BankOrder = {
 
 type Payee = NonNullable<TransferBody['to']>;
 
-/** Undefined for a transfer between wallets. */
-export function bankOrder(body: TransferBody, own: Own, call: Caller): BankOrder | undefined {
-  const { to, beneficiaryId, fromWalletId, scheme, amountCents, reference, memo, metadata } = body;
-  if (to === undefined && beneficiaryId === undefined) return undefined;
-  const made = { id: call.newId('transfer'), journalId: call.newId('journal'), ...orderer(own) };
-  const payee = to === undefined ? { id: beneficiaryId as Id<'beneficiary'> } : { to, draft: draftOf(to, call) };
-  return { ...made, fromWalletId, payee, scheme, amountCents, reference, memo, metadata };
+/** What a call of `POST /transfers` asks for. */
+export type TransferCall =
+  | { readonly id: Id<'transfer'>; readonly between: TransferRequest }
+  | { readonly id: Id<'transfer'>; readonly toBank: BankOrder };
+
+export function transferCall(body: TransferBody, own: Own, call: Caller): TransferCall {
+  const { to, beneficiaryId, toWalletId, fromWalletId, ...order } = body;
+  const made = { id: call.newId('transfer'), journalId: call.newId('journal') };
+  if (toWalletId !== undefined) {
+    const { amountCents, reference, memo, metadata } = order;
+    const line = { ...made, toWalletId, amountCents, reference, memo, metadata };
+    const between = { ...orderer(own), fromWalletId, totalCents: amountCents, splitId: null, lines: [line] };
+    return { id: made.id, between };
+  }
+  const payee = payeeOf(to, beneficiaryId, call);
+  const { scheme, amountCents, reference, memo, metadata } = order;
+  const toBank = { ...made, ...orderer(own), fromWalletId, payee, scheme, amountCents, reference, memo, metadata };
+  return { id: made.id, toBank };
+}
+
+function payeeOf(to: Payee | undefined, id: Id<'beneficiary'> | undefined, call: Caller): BankOrder['payee'] {
+  if (to !== undefined) return { to, draft: draftOf(to, call) };
+  if (id !== undefined) return { id };
+  throw new DomainError('invalid_request', 'body: give exactly one of toWalletId, beneficiaryId and to');
 }
 
 const draftOf = (to: Payee, call: Caller) => ({ id: call.newId('beneficiary'), body: { ...to, agentsMayPay: false } });
-
-export function transferRequest(body: TransferBody & { toWalletId: Id<'wallet'> }, own: Own, call: Caller) {
-  const { fromWalletId, toWalletId, amountCents, reference, memo, metadata } = body;
-  const line = { toWalletId, amountCents, reference, memo, metadata };
-  const made = { id: call.newId('transfer'), journalId: call.newId('journal'), ...line };
-  return { ...orderer(own), fromWalletId, totalCents: amountCents, splitId: null, lines: [made] } as const;
-}
 
 export function splitRequest({ fromWalletId, totalAmountCents, splits }: TransferSplitBody, own: Own, call: Caller) {
   const division = divide(splits, totalAmountCents);

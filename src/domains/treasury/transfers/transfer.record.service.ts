@@ -1,0 +1,28 @@
+/** Transfers as their callers see them, with the approver's link where the caller may have it. Changes nothing. @module */
+import type { Database } from '../../../db/database.ts';
+import type { Call } from '../../../http/caller.ts';
+import type { ApprovalLinks } from '../../identity/approvals/index.ts';
+import type { TransferRecord } from './transfer.contract.ts';
+import { type TransferView, transferOf } from './transfer.queries.ts';
+import { transferWire } from './transfer.wire.ts';
+
+type Deps = { readonly database: Pick<Database, 'read'>; readonly links: Pick<ApprovalLinks, 'urlsOf'> };
+type Caller = Pick<Call, 'caller'>;
+
+/** An agent never gets the link under which its transfer is decided. */
+export async function transferRecords(
+  { database, links }: Deps,
+  found: readonly TransferView[],
+  { caller }: Caller,
+): Promise<(row: TransferView) => TransferRecord> {
+  const waiting = found.filter(({ stage }) => stage === 'pending_approval').map(({ id }) => id);
+  const ids = caller.kind === 'key' ? waiting : [];
+  const urls = ids.length === 0 ? new Map<string, string>() : await links.urlsOf(database.read(), ids);
+  return (row) => transferWire(row, urls.get(row.id) ?? null);
+}
+
+/** As it is now. */
+export async function transferRecord(deps: Deps, ownerId: string, id: string, caller: Caller): Promise<TransferRecord> {
+  const row = await transferOf(deps.database.read(), ownerId, id);
+  return (await transferRecords(deps, [row], caller))(row);
+}
