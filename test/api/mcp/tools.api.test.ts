@@ -103,7 +103,7 @@ test('the reason of each tool is recorded', () => {
 
 test('the scopes of a token decide its list, and the edge refuses what is not in it', async () => {
   const token = await tokenWith('intents.read');
-  expect(await namesOf(token)).toEqual(['intents_get', 'intents_wait', 'intents_list']);
+  expect(await namesOf(token)).toEqual(['intents_get', 'intents_wait', 'intents_list', 'trace_get']);
   const args = { purpose: 'a lamp', expectedAmountEuros: 1, purchaseRef: 'x' };
   expect(await refused('intents_declare', args, token)).toMatchObject({ code: 'insufficient_scope', rule: null });
   expect(await refused('agents_freeze', { agentId: payer.agentId }, token)).toMatchObject({ code: 'forbidden' });
@@ -271,7 +271,7 @@ test('a list is short, and a page follows', async () => {
 
 test('a frozen agent is told so, and a revoked token ends', async () => {
   const token = await tokenWith('intents.read');
-  expect(await namesOf(token)).toHaveLength(3);
+  expect(await namesOf(token)).toHaveLength(4);
   await world.sql('update agent_tokens set revoked_at = now() where agent_id = $1 and scopes = $2', [
     payer.agentId,
     ['intents.read'],
