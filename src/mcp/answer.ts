@@ -60,6 +60,7 @@ function offered(next: Next, offers: (tool: string) => boolean): Next {
 /** A person decides by a link, which no program is to follow. An owner's key would otherwise be shown it. */
 export function withoutLinks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLinks);
+  if (typeof value === 'string') return /\/approve\/\w/.test(value) ? null : value;
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) => (name === linkField ? [] : [[name, withoutLinks(inner)]])),

@@ -179,7 +179,8 @@ test('waiting ends with the decision, or answers pending with the same call; the
   });
   const asOwner = await told('intents_get', { intentId }, payer.owner.key);
   const resource = await rpc(world.apiUrl, payer.owner.key, 'resources/read', { uri: `bursar://intents/${intentId}` });
-  for (const shown of [declared, pending, asOwner, resource])
+  const traced = await told('trace_get', { anyId: intentId }, payer.owner.key);
+  for (const shown of [declared, pending, asOwner, resource, traced])
     expect(JSON.stringify(shown)).not.toMatch(/approv\w*Url|\/approve\//);
   const direct = await payer.owner.client(intentsArea).getIntent({ params: { id: intentId as `int_${string}` } });
   expect(direct.approvalUrl).toMatch(/\/approve\//);
