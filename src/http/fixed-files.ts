@@ -12,8 +12,9 @@ import type { Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/log.ts';
 import { businessTimeInWords } from './business-time.ts';
 import { docsPage, docsScript } from './docs-page.ts';
+import { guidePages } from './guides/guides.ts';
 import { refuseMethod } from './mount.ts';
-import { pageHeaders } from './pages.ts';
+import { pageHeaders, searchPageHeaders } from './pages.ts';
 import { referencePage } from './reference-page.ts';
 import { Router as PathRouter } from './router.ts';
 
@@ -22,7 +23,8 @@ type Served = { readonly openapi: object; readonly clock: Pick<Clock, 'now'>; re
 /** Before the operations: their paths are others. */
 export function serveFixedFiles(router: Router, { openapi, clock, log }: Served): void {
   const paths = new PathRouter<RequestHandler>();
-  for (const [at, show] of Object.entries({ ...docs(openapi, clock, log), ...pages() })) paths.add(at, show);
+  for (const [at, show] of Object.entries({ ...docs(openapi, clock, log), ...pages(), ...guides() }))
+    paths.add(at, show);
   router.use((request, response, next) => {
     const found = paths.find(request.path);
     if (found === undefined) return next();
@@ -81,5 +83,19 @@ function pages(): Record<string, RequestHandler> {
   return {
     '/docs/passkeys': file('enrol.html'),
     ...Object.fromEntries(readdirSync(root).map((name) => [`/docs/pages/${name}`, file(name)])),
+  };
+}
+
+function guides(): Record<string, RequestHandler> {
+  const { paths, index } = guidePages();
+  const made = (show: (question: unknown) => string): RequestHandler => {
+    return (request, response) =>
+      searchPageHeaders(request, response, () => {
+        response.set('Cache-Control', revalidated).type('html').send(show(request.query.q));
+      });
+  };
+  return {
+    '/docs/guides': made((question) => index(typeof question === 'string' ? question : undefined)),
+    ...Object.fromEntries([...paths].map(([at, page]) => [at, made(() => page)])),
   };
 }

@@ -27,24 +27,33 @@ export const pageOf = <Body extends z.ZodType>(of: Body, { show, refuse }: Sheet
 });
 
 /** No external resources, no inline code, no framing. */
-const policy = helmet.contentSecurityPolicy({
-  useDefaults: false,
-  directives: {
-    'default-src': ["'none'"],
-    'script-src': ["'self'"],
-    'style-src': ["'self'"],
-    'img-src': ["'self'"],
-    'connect-src': ["'self'"],
-    'base-uri': ["'none'"],
-    'form-action': ["'none'"],
-    'frame-ancestors': ["'none'"],
-  },
-});
-
-export const pageHeaders: RequestHandler = (request, response, next) => {
-  response.set({ 'X-Frame-Options': 'DENY', 'X-Robots-Tag': 'noindex' });
-  policy(request, response, next);
+const directives = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
 };
+const headersWith = (policy: typeof directives): RequestHandler => {
+  const setPolicy = helmet.contentSecurityPolicy({ useDefaults: false, directives: policy });
+  return (request, response, next) => {
+    response.set({ 'X-Frame-Options': 'DENY', 'X-Robots-Tag': 'noindex' });
+    setPolicy(request, response, next);
+  };
+};
+
+export const pageHeaders = headersWith(directives);
+
+/** Of pages without a script, whose form asks the same server. */
+export const searchPageHeaders = headersWith({
+  ...directives,
+  'script-src': ["'none'"],
+  'connect-src': ["'none'"],
+  'form-action': ["'self'"],
+});
 
 /** A browser asks for HTML and gets the page; a client that accepts anything gets JSON. */
 export function negotiatePage(page: Page, request: Request, response: Response): void {

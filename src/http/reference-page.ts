@@ -48,7 +48,7 @@ export function referencePage(openapi: object): (note: string | undefined) => st
       <h1>Bursar API</h1>
       ${note === undefined ? undefined : html`<p class="note">${note}</p>`}
       <p>${document.info.description} Version ${document.info.version}.</p>
-      <p>Also here: <a href="/openapi.json">the OpenAPI document</a>, <a href="/docs/explorer">an explorer that sends
+      <p>Also here: <a href="/docs/guides">guides</a>, <a href="/openapi.json">the OpenAPI document</a>, <a href="/docs/explorer">an explorer that sends
         requests</a>, and <a href="/docs/passkeys">the page that enrols a passkey</a>.</p>
       ${firstPurchase}
       <h2 id="operations">Operations</h2>
