@@ -1,11 +1,11 @@
 /** Wallets, funding, transfers, beneficiaries, and the ledger with its sealer. @module */
 
 import { join } from 'node:path';
+import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
 import { isoBankFiles } from '../../adapters/sepa-files/bank-files.ts';
 import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
 import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
-import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
 import { beneficiariesArea } from '../../domains/treasury/beneficiaries/beneficiary.contract.ts';
 import { BeneficiaryRow, BeneficiaryScreeningRow } from '../../domains/treasury/beneficiaries/beneficiary.entity.ts';
 import { beneficiaryFor } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
@@ -34,10 +34,10 @@ import { approveBankTransfer } from '../../usecases/treasury/approve-bank-transf
 import { bankTransferApproval } from '../../usecases/treasury/bank-transfer-approval.ts';
 import { decideBankTransfer } from '../../usecases/treasury/decide-bank-transfer.ts';
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
-import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
-import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
 import { orderTransfer } from '../../usecases/treasury/order-transfer.ts';
 import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
+import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
+import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
