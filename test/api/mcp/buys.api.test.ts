@@ -62,7 +62,7 @@ const availableOf = async (one: Client): Promise<unknown> => {
 
 const person = () => createClient(intentsArea, sendTo(w.apiUrl, payer.owner.key));
 
-test('it buys at two shops, meets a blocked merchant, an approval and a declined charge, and the balance is right', async () => {
+test('it buys at two shops, meets a blocked merchant, an approval and a refused offer, and the balance is right', async () => {
   const box = boxOf(client);
   const first = await pursue(wish('sandbox-shop', 'Sandbox Shop', 12.5, 'one'), box);
   expect(first).toMatchObject({ isRefused: false, body: { result: { amountEuros: 12.5, merchant: 'Sandbox Shop' } } });
@@ -81,8 +81,8 @@ test('it buys at two shops, meets a blocked merchant, an approval and a declined
   await person().approveIntent({ params: { id: waiting.id as `int_${string}` }, body: {} });
   expect(await buying).toMatchObject({ isRefused: false, body: { result: { amountEuros: 60 } } });
 
-  const declined = await pursue(wish('sandbox-casino', 'Sandbox Casino', 10, 'five'), box);
-  expect(declined).toMatchObject({ isRefused: false, body: { result: { status: 'failed' } } });
+  const refused = await pursue(wish('sandbox-casino', 'Sandbox Casino', 10, 'five'), box);
+  expect(refused).toMatchObject({ isRefused: true, body: { code: 'policy_denied', next: { tool: 'allowance_get' } } });
   expect(await availableOf(client)).toBe(200 - 12.5 - 20 - 60);
 
   // The same wish again, as after a time-out, buys nothing.
