@@ -1,7 +1,7 @@
 /**
  * How long a machine payment takes, from `POST /v1/mpp/pay` to its answer: challenge, decision, minting, presentation,
  * the merchant's charge by the network and the receipt; beside a bare workflow with as many activities, two of which
- * request the same merchant.
+ * request the same merchant. A second floor, without a target, also makes as many durable commits.
  * @module
  */
 
@@ -19,6 +19,11 @@ const agents = 200;
 const mostTimesBare = 1.5;
 /** More than two cores pay in the time. */
 const paymentsPerSecond = 60;
+/**
+ * A payment waits for as many, one after the other: of its beginning, the reservation, the minted token, the mark, the
+ * claim, the decision and the settlement. The second floor makes them in its activities, of one row each.
+ */
+const commitsOfSteps = { local: 1, regular: 3 };
 
 /** The processor mints tokens only for cards that it knows. */
 async function issueCards({ sql, sandboxUrl }: BenchInstallation): Promise<void> {
@@ -58,7 +63,11 @@ async function orders({ sql, ownerId }: BenchInstallation, count: number, mercha
 type Sides = { readonly installation: BenchInstallation; readonly load: Load; readonly bare: Bare };
 
 /** What the server did for one run. */
-type Counts = Omit<Steps, 'url'> & { readonly tasks: number; readonly stages: number; readonly events: number };
+type Counts = Pick<Steps, 'local' | 'regular'> & {
+  readonly tasks: number;
+  readonly stages: number;
+  readonly events: number;
+};
 
 async function countsOf({ bare }: Sides, workflowId: string): Promise<Counts> {
   const { events } = await bare.client.workflow.getHandle(workflowId).fetchHistory();
@@ -105,6 +114,8 @@ type Measured = {
   readonly ours: Awaited<ReturnType<typeof pays>>;
   readonly floor: readonly number[];
   readonly floorCpu: string;
+  /** With the commits. */
+  readonly committing: readonly number[];
 };
 
 /** The p50 one at a time, the p99 of eight at once. */
@@ -131,11 +142,13 @@ await runBench('machine payments', async (atEnd) => {
   await settle(installation.sql);
   const next = (): Call[] => left.splice(0, each);
   const { load } = await startLoad(atEnd);
-  const bare = await startBare(installation.temporalAddress, atEnd);
+  const bare = await startBare(installation.temporalAddress, atEnd, installation.databaseUrl);
   const sides = { installation, load, bare };
   const warm = (await pays(sides, next(), 4, seconds / 2)).answers.at(-1) ?? '';
   const ofPayment = await countsOf(sides, runOf(warm));
-  const steps = { local: ofPayment.local, regular: ofPayment.regular, url: `${merchant.url}/free` };
+  const { local, regular } = ofPayment;
+  const steps = { local, regular, url: `${merchant.url}/free`, commits: { local: 0, regular: 0 } };
+  const committing = { ...steps, commits: commitsOfSteps };
   say(`a payment: ${inWords(ofPayment)}`);
   say(`the bare workflow: ${inWords(await countsOf(sides, await bare.runStepsOnce(steps)))}`);
   await bare.runSteps(steps, seconds / 2, 4);
@@ -147,7 +160,8 @@ await runBench('machine payments', async (atEnd) => {
     const cpuBefore = cpuClock(pids);
     const after = await bare.runSteps(steps, seconds / 2, atOnce);
     const floorCpu = cpuPer(after.length, cpuBefore, cpuClock(pids));
-    found.set(atOnce, { ours, floor: [...before, ...after], floorCpu });
+    const withCommits = await bare.runSteps(committing, seconds / 2, atOnce);
+    found.set(atOnce, { ours, floor: [...before, ...after], floorCpu, committing: withCommits });
   }
   table(
     [
@@ -158,8 +172,11 @@ await runBench('machine payments', async (atEnd) => {
       'bare',
       'p50',
       'p99',
+      'with commits',
+      'p50',
+      'p99',
     ],
-    [...found].map(([atOnce, { ours, floor }]) => [
+    [...found].map(([atOnce, { ours, floor, committing: withCommits }]) => [
       `c=${atOnce}`,
       `${ours.rate.toFixed(1)}/s`,
       inMs(ours.p50Ms),
@@ -167,6 +184,9 @@ await runBench('machine payments', async (atEnd) => {
       `${perSecond(floor.length, seconds).toFixed(1)}/s`,
       inMs(percentile(floor, 0.5)),
       inMs(percentile(floor, 0.99)),
+      `${perSecond(withCommits.length, seconds / 2).toFixed(1)}/s`,
+      inMs(percentile(withCommits, 0.5)),
+      inMs(percentile(withCommits, 0.99)),
     ]),
   );
   for (const [atOnce, { ours, floorCpu }] of found) {

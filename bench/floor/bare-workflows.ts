@@ -15,7 +15,13 @@ export const bare = ({ id }: { id: string }): Promise<string> => answer(id);
 
 const { answer: answerAtOnce } = proxyLocalActivities<typeof bareActivities>({ startToCloseTimeout: '10 seconds' });
 
-export type Steps = { readonly local: number; readonly regular: number; readonly url: string };
+export type Steps = {
+  readonly local: number;
+  readonly regular: number;
+  readonly url: string;
+  /** Of each activity, in PostgreSQL. */
+  readonly commits: { readonly local: number; readonly regular: number };
+};
 
 const ended = defineUpdate<void>('ended');
 
@@ -23,13 +29,13 @@ const ended = defineUpdate<void>('ended');
  * So many activities, local ones and regular ones in turn. The first and the last regular one request the address. The
  * caller waits by an update, as the API does for a payment.
  */
-export async function bareSteps({ local, regular, url }: Steps): Promise<void> {
+export async function bareSteps({ local, regular, url, commits }: Steps): Promise<void> {
   let hasEnded = false;
   setHandler(ended, () => condition(() => hasEnded));
   for (let step = 1; step <= Math.max(local, regular); step++) {
-    if (step <= local) await answerAtOnce(String(step));
-    if (step === 1 || step === regular) await get(url);
-    else if (step < regular) await answer(String(step));
+    if (step <= local) await answerAtOnce(String(step), commits.local);
+    if (step === 1 || step === regular) await get(url, commits.regular);
+    else if (step < regular) await answer(String(step), commits.regular);
   }
   hasEnded = true;
   await condition(allHandlersFinished);

@@ -22,8 +22,9 @@ export type Bare = {
 
 const taskQueue = 'bench-bare';
 
-export async function startBare(address: string, atEnd: Ending): Promise<Bare> {
-  const worker = await startProgram('bench/floor/bare-worker.ts', { TEMPORAL_ADDRESS: address }, atEnd);
+export async function startBare(address: string, atEnd: Ending, databaseUrl?: string): Promise<Bare> {
+  const env = { TEMPORAL_ADDRESS: address, ...(databaseUrl === undefined ? {} : { DATABASE_URL: databaseUrl }) };
+  const worker = await startProgram('bench/floor/bare-worker.ts', env, atEnd);
   const connection = await Connection.connect({ address });
   atEnd(() => connection.close());
   const client = new Client({ connection, dataConverter: { payloadConverterPath: converterPath } });

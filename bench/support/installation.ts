@@ -17,6 +17,7 @@ export type BenchInstallation = {
   readonly ownerId: string;
   readonly headers: Record<string, string>;
   readonly temporalAddress: string;
+  readonly databaseUrl: string;
   readonly sql: Sql;
   /** In sandbox mode; null in live. */
   readonly sandboxUrl: string | null;
@@ -55,6 +56,7 @@ export async function startInstallation(
     ownerId: ready.ownerId,
     headers: { authorization: `Bearer ${ready.apiKey}`, 'content-type': 'application/json' },
     temporalAddress: ready.temporalAddress,
+    databaseUrl: ready.databaseUrl,
     sql,
     sandboxUrl: ready.sandboxUrl,
     networkKey: ready.networkKey,

@@ -4,5 +4,5 @@
  * @module
  */
 
-/** The SDK's own two, and six of the workflow: enough to name the line of the process that waits. */
-Error.stackTraceLimit = 8;
+/** The SDK's own two, and four of the workflow: enough to name the line of the process that waits. */
+Error.stackTraceLimit = 6;

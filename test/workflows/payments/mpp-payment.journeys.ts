@@ -105,5 +105,7 @@ export const journeys: WorkflowJourneys = {
   journeys: [paid, refused, resolved],
   waiting: (seen) => ({
     readMppPayment: async (id) => anMppPaymentRun(seen(id), 'unknown'),
+    // Its first step finds it there.
+    obtainMppCredential: async (id) => anMppPaymentRun(seen(id), 'unknown'),
   }),
 };

@@ -230,6 +230,17 @@ test('a run that was terminated between mark and answer: its successor never sen
   expect(sends(row)).toBe(1);
 }, 60_000);
 
+test('the stack trace of a run that waits names the line of the process', async () => {
+  const { id } = aPayment({ status: 'unknown' });
+  const handle = await start(id);
+  const trace = await eventually(
+    () => handle.query<string>('__stack_trace'),
+    (found) => /at wait .*follow-row\.ts:\d+/.test(found),
+  );
+  expect(trace).toMatch(/at wait .*mpp-payment\.workflow\.ts:\d+/);
+  await handle.terminate();
+});
+
 test('an operator settles it by signal; what makes no sense is ignored, and a late one is refused', async () => {
   const { id, row } = aPayment({ status: 'unknown', sentAt: new Date(), presentedAt: new Date() });
   const handle = await start(id);
