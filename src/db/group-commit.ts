@@ -6,7 +6,7 @@
  * @module
  */
 import { unavailable } from '../kernel/errors.ts';
-import { isDatabaseAway, isLockTimeout, isRepeatable } from './database.ts';
+import { isDatabaseAway, isLockTimeout, isRepeatable, isUniqueViolation } from './database.ts';
 
 type Options<Item> = {
   /** In one batch. */
@@ -172,13 +172,13 @@ async function settle<Item, Outcome>(
   }
 }
 
-/** A lost connection leaves the outcome unknown; the repeat finds it. */
+/** A lost connection leaves the outcome unknown, and a row may have been written meanwhile; the repeat finds either. */
 async function repeated<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work();
     } catch (error) {
-      const most = isRepeatable(error) ? maximumAttempts : isDatabaseAway(error) ? 2 : 1;
+      const most = isRepeatable(error) ? maximumAttempts : isDatabaseAway(error) || isUniqueViolation(error) ? 2 : 1;
       if (attempt >= most) throw error;
     }
   }

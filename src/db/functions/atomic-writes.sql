@@ -12,12 +12,16 @@
 create or replace function lock_keys(p_items jsonb) returns void language plpgsql as $$
 begin
   perform pg_advisory_xact_lock(k.id) from (
-    select distinct hashtextextended(jsonb_build_array('idempotency', key -> 'ownerId', key -> 'callerKind',
-      key -> 'agentId', key -> 'key')::text, 0) as id
-    from (select value -> 'key' as key from jsonb_array_elements(p_items)) i
+    select distinct key_lock(key) as id from (select value -> 'key' as key from jsonb_array_elements(p_items)) i
     where jsonb_typeof(key) = 'object' order by 1
   ) k;
 end $$;
+
+-- What is locked for a key; no part of it has a space.
+create or replace function key_lock(p_key jsonb) returns bigint language sql immutable parallel safe as $$
+  select hashtextextended(concat_ws(' ', 'idempotency', p_key ->> 'ownerId', p_key ->> 'callerKind', p_key ->> 'agentId',
+    p_key ->> 'key'), 0)
+$$;
 
 /* Of the items whose key is known: what they are answered. `done` is the item's own answer, found by a repeat. */
 create or replace function known_answers(p_items jsonb) returns table (ordinal int, outcome text, result jsonb)

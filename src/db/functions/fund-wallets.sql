@@ -24,6 +24,9 @@ declare
   v_one record;
   v_has_keyless boolean;
 begin
+  return query select * from fund_plainly(p_items);
+  if found then return; end if;
+
   select array_agg(null::text), array_agg(null::jsonb), array_agg(null::jsonb),
       array_agg(f ->> 'ownerId' order by n), array_agg(f ->> 'walletId' order by n),
       array_agg(f ->> 'fromWalletId' order by n), array_agg((f ->> 'createdAt')::timestamptz order by n),
