@@ -1,6 +1,6 @@
 /**
  * How fast money moves between wallets over HTTP, with keys, events, audit rows and the chain on, among 1,000 wallets
- * and among 10 hot ones; beside the same postings in bare SQL, batched by a raw client.
+ * and among 10 hot ones; beside the same postings in bare SQL, batched by a raw client, and the same bare SQL behind HTTP.
  * @module
  */
 import { randomUUID } from 'node:crypto';
@@ -10,7 +10,7 @@ import { cpuClock, cpuPer } from './support/cpu.ts';
 import { evaluate, inMs, perSecond, table, whole } from './support/figures.ts';
 import { type Call, type Load, type Loaded, startLoad } from './support/load.ts';
 import { benchFolder, type Sql, startBenchPostgres } from './support/postgres.ts';
-import { startApi, startProgram } from './support/program.ts';
+import { type Program, startApi, startProgram } from './support/program.ts';
 import { type Ending, runBench, say, secondsOr } from './support/run.ts';
 import { idOf, seedAgents, seededOwner, settle } from './support/seed.ts';
 
@@ -19,9 +19,13 @@ const hotWallets = 10;
 const connections = 16;
 const arrivingPerSecond = 2_000;
 const wantedPerSecond = 5_000;
+/** How many calls are prepared for each second of a measurement. */
+const mostPerSecond = 8_000;
 const worstMs = 15;
 /** Of each measurement; the whole bench takes a minute. */
 const seconds = secondsOr(6);
+/** Until the processes run compiled code. */
+const warmUp = { connections: 64, seconds: 6 };
 
 /** One cent each, so that no wallet runs out; each pair of neighbours in both directions. */
 function transfers(count: number, among: number): Call[] {
@@ -36,23 +40,31 @@ function transfers(count: number, among: number): Call[] {
 type Ours = { readonly url: string; readonly key: string; readonly sql: Sql; readonly pids: Record<string, number> };
 type Measured = Loaded & { readonly rate: number; readonly cpu: string; readonly atOnce: number };
 
-async function measured(
-  load: Load,
-  { url, key, sql, pids }: Ours,
-  calls: Call[],
-  arriving?: number,
-): Promise<Measured> {
+type Pace = { readonly connections: number; readonly seconds: number; readonly perSecond?: number };
+
+const closedLoop: Pace = { connections, seconds };
+const floorLoop: Pace = { connections, seconds: (seconds * 2) / 3 };
+const steadily: Pace = { connections: 128, seconds, perSecond: arrivingPerSecond };
+
+async function measured(load: Load, { url, key, sql, pids }: Ours, among: number, pace: Pace): Promise<Measured> {
   const [last] = await sql<{ xid: string }>('select pg_current_xact_id()::text as xid');
-  const before = cpuClock(pids);
+  const calls = transfers(Math.ceil((pace.perSecond ?? mostPerSecond) * pace.seconds), among);
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
-  const pace = arriving === undefined ? { connections } : { connections: 128, perSecond: arriving };
-  const loaded = await load({ kind: 'posts', url, headers, calls, seconds, ...pace });
+  const before = cpuClock(pids);
+  const loaded = await load({ kind: 'posts', url, headers, calls, ...pace });
   const cpu = cpuPer(loaded.count, before, cpuClock(pids));
   const [batches] = await sql<{ mean: number }>(
-    `select count(*)::float8 / count(distinct xmin::text) as mean from fundings where xmin::text::bigint > $1::bigint`,
+    `select count(*)::float8 / nullif(count(distinct xmin::text), 0) as mean from journals where xmin::text::bigint > $1::bigint`,
     [last?.xid],
   );
   return { ...loaded, rate: perSecond(loaded.count, loaded.seconds), cpu, atOnce: batches?.mean ?? Number.NaN };
+}
+
+/** At least half of a floor, and no more than what is wanted. */
+function shareOf(what: string, rate: number, floorRate: number, most = Number.POSITIVE_INFINITY) {
+  const least = Math.min(most, floorRate / 2);
+  const found = `${whole(rate)}/s, ${(rate / floorRate).toFixed(2)} of the floor`;
+  return { what, found, target: `≥ ${whole(least)}/s`, isMet: rate >= least };
 }
 
 const shown = (what: string, { rate, p50Ms, p99Ms, cpu, atOnce }: Measured): string[] => [
@@ -109,34 +121,36 @@ await runBench('transfers', async (atEnd) => {
   const { load, program } = await startLoad(atEnd);
   const pids = { api: api.pid, postgres: postgres.pid, sealer: sealer.pid, load: program.pid };
   const ours = { url: api.url, key: api.apiKey, sql: postgres.sql, pids };
-  const full = (among: number) => transfers(Math.ceil(8_000 * seconds), among);
 
-  await measured(load, ours, transfers(4_000, wallets));
+  await measured(load, ours, wallets, warmUp);
   const deadlocksBefore = await deadlocksIn(postgres.sql);
   const watch = watchSealer(postgres.sql, atEnd);
-  const many = await measured(load, ours, full(wallets));
-  const hot = await measured(load, ours, full(hotWallets));
-  const arriving = (among: number) =>
-    measured(load, ours, transfers(arrivingPerSecond * seconds, among), arrivingPerSecond);
-  const manySteady = await arriving(wallets);
-  const hotSteady = await arriving(hotWallets);
+  const many = await measured(load, ours, wallets, closedLoop);
+  const hot = await measured(load, ours, hotWallets, closedLoop);
+  const manySteady = await measured(load, ours, wallets, steadily);
+  const hotSteady = await measured(load, ours, hotWallets, steadily);
   const lagMs = await watch.stop();
   const deadlocks = (await deadlocksIn(postgres.sql)) - deadlocksBefore;
 
-  // The floor has the machine for itself.
-  for (const { child } of [sealer, api]) {
+  // The floors have the machine for themselves.
+  const end = async ({ child }: Program): Promise<void> => {
     child.kill('SIGTERM');
     await once(child, 'exit');
-  }
-  const floor = await startProgram(
-    'bench/floor/transfers.ts',
-    { DATABASE_URL: postgres.url, OWNER_ID: ownerId },
-    atEnd,
-  );
+  };
+  await Promise.all([sealer, api].map(end));
+  const env = { DATABASE_URL: postgres.url, OWNER_ID: ownerId, API_KEY: api.apiKey };
+  const edge = await startProgram('bench/floor/transfers-edge.ts', env, atEnd);
+  const behindHttp = { ...ours, url: edge.url, pids: { floor: edge.pid, postgres: postgres.pid, load: program.pid } };
+  await measured(load, behindHttp, wallets, { ...warmUp, seconds: warmUp.seconds / 2 });
+  const edgeMany = await measured(load, behindHttp, wallets, floorLoop);
+  const edgeHot = await measured(load, behindHttp, hotWallets, floorLoop);
+  await end(edge);
+
+  const floor = await startProgram('bench/floor/transfers.ts', env, atEnd);
   const bare = async (among: number): Promise<{ rate: number; cpu: string }> => {
     const clients = { floor: floor.pid, postgres: postgres.pid };
     const before = cpuClock(clients);
-    floor.child.send({ among, seconds: (seconds * 2) / 3 });
+    floor.child.send({ among, seconds: floorLoop.seconds });
     const [{ done, tookMs }] = (await once(floor.child, 'message')) as [{ done: number; tookMs: number }];
     return { rate: perSecond(done, tookMs / 1_000), cpu: cpuPer(done, before, cpuClock(clients)) };
   };
@@ -150,24 +164,20 @@ await runBench('transfers', async (atEnd) => {
       shown(`${hotWallets} wallets, c=${connections}`, hot),
       shown(`${wallets} wallets, ${arrivingPerSecond}/s arriving`, manySteady),
       shown(`${hotWallets} wallets, ${arrivingPerSecond}/s arriving`, hotSteady),
+      shown(`floor behind HTTP, ${wallets} wallets`, edgeMany),
+      shown(`floor behind HTTP, ${hotWallets} wallets`, edgeHot),
       [`floor, ${wallets} wallets`, `${whole(bareMany.rate)}/s`, '', '', '64', bareMany.cpu],
       [`floor, ${hotWallets} wallets`, `${whole(bareHot.rate)}/s`, '', '', '64', bareHot.cpu],
     ],
   );
   say(`oldest unsealed journal: ${inMs(lagMs)}; deadlocks: ${deadlocks}`);
   const rates = [
-    { among: wallets, found: many, floorRate: bareMany.rate },
-    { among: hotWallets, found: hot, floorRate: bareHot.rate },
-  ].map(({ among, found, floorRate }) => {
-    const least = Math.min(wantedPerSecond, floorRate / 2);
-    const share = `${whole(found.rate)}/s, ${(found.rate / floorRate).toFixed(2)} of the floor`;
-    return {
-      what: `transfers among ${among}`,
-      found: share,
-      target: `≥ ${whole(least)}/s`,
-      isMet: found.rate >= least,
-    };
-  });
+    { among: wallets, found: many, edge: edgeMany, floorRate: bareMany.rate },
+    { among: hotWallets, found: hot, edge: edgeHot, floorRate: bareHot.rate },
+  ].flatMap((row) => [
+    shareOf(`transfers among ${row.among}, bare SQL`, row.found.rate, row.floorRate, wantedPerSecond),
+    shareOf(`transfers among ${row.among}, behind HTTP`, row.found.rate, row.edge.rate),
+  ]);
   const steady = [
     { among: wallets, found: manySteady },
     { among: hotWallets, found: hotSteady },

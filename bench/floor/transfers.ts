@@ -1,59 +1,27 @@
 /**
- * The floor of the transfers: a raw client that always has 64 postings waiting, and enters them into the ledger's tables by one bare
- * statement, with running balances and account versions. No HTTP, no key, event, audit row or chain, no function of the
- * product.
+ * The floor of the transfers: a raw client that always has 64 postings waiting, and enters them by one bare statement. No
+ * HTTP.
  * @module
  */
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
+import { idOf } from '../support/seed.ts';
+import { enterBare } from './bare-postings.ts';
 
 const atOnce = 64;
-const ownerId = process.env.OWNER_ID;
+const ownerId = process.env.OWNER_ID ?? '';
 const client = new pg.Client({ connectionString: process.env.DATABASE_URL });
 await client.connect();
-
-const text = `
-  with t as materialized (
-    select 'jr_' || id as id, source, target, n from unnest($1::text[], $2::text[], $3::text[]) with ordinality t (id, source, target, n)
-  ), lines as materialized (
-    select id, n, 0 as line, source as account, -1 as cents from t
-    union all select id, n, 1, target, 1 from t
-  ), locked as materialized (
-    select name, balance_cents, version from ledger_accounts where name in (select account from lines) order by name for no key update
-  ), entered as (
-    insert into journals (id, owner_id, kind, reference_type, reference_id, cause, request_id, created_at)
-      select id, $4, 'internal_transfer', 'fund', id, id, 'bench', now() from t
-  ), moved as (
-    update ledger_accounts a set balance_cents = a.balance_cents + s.change, debited_cents = a.debited_cents + s.debited,
-        credited_cents = a.credited_cents + s.credited, version = a.version + s.entries, last_entry_at = now()
-      from (
-        select account, sum(cents) as change, count(*) as entries, -sum(least(cents, 0)) as debited,
-          sum(greatest(cents, 0)) as credited from lines group by account
-      ) s join locked l on l.name = s.account where a.name = s.account
-  )
-  insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
-      account_version, created_at)
-    select r.id, r.line, r.account, r.cents, l.balance_cents + r.through - r.cents, l.balance_cents + r.through,
-      l.version + r.nth, now()
-    from (
-      select *, sum(cents) over w as through, row_number() over w as nth from lines
-      window w as (partition by account order by n, line)
-    ) r join locked l on l.name = r.account`;
-
-const account = (number: number): string => `wallet:wal_${String(number).padStart(26, '0')}:available`;
 
 async function run({ among, seconds }: { among: number; seconds: number }): Promise<{ done: number; tookMs: number }> {
   const start = performance.now();
   let done = 0;
   while (performance.now() - start < seconds * 1_000) {
-    const from = Array.from({ length: atOnce }, (_, i) => 1 + (((done + i) * 7) % among));
-    const values = [
-      from.map(() => randomUUID().replaceAll('-', '')),
-      from.map(account),
-      from.map((one, i) => account(1 + ((one + (i % 2 === 0 ? 0 : among - 2)) % among))),
-      ownerId,
-    ];
-    await client.query({ name: 'post', text, values });
+    const postings = Array.from({ length: atOnce }, (_, i) => {
+      const from = 1 + (((done + i) * 7) % among);
+      const to = 1 + ((from + (i % 2 === 0 ? 0 : among - 2)) % among);
+      return { fromWalletId: idOf('wal', from), toWalletId: idOf('wal', to) };
+    });
+    await enterBare(client, ownerId, postings);
     done += atOnce;
   }
   return { done, tookMs: performance.now() - start };

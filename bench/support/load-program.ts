@@ -1,12 +1,12 @@
 /**
- * The load, in a separate process: GETs by autocannon as fast as they are answered; POSTs by undici, either as fast
- * as they are answered or at a fixed rate of arrival, where a late start counts as waiting.
+ * The load, in a separate process: GETs by autocannon as fast as they are answered; POSTs as prepared bytes,
+ * either as fast as they are answered or at a fixed rate of arrival, where a late start counts as waiting.
  * @module
  */
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Pool } from 'undici';
-import type { Call, Job, Loaded } from './load.ts';
+import type { Job, Loaded } from './load.ts';
+import { openRaw, type RawConnection, rawRequest } from './raw-client.ts';
 
 type Autocannon = (options: {
   url: string;
@@ -56,61 +56,88 @@ async function gets({ url, headers, paths, connections, seconds }: Extract<Job, 
   };
 }
 
-async function posts(job: Extract<Job, { kind: 'posts' }>): Promise<Loaded> {
-  const pool = new Pool(job.url, { connections: job.connections, pipelining: 1 });
+async function posts(job: Posts): Promise<Loaded> {
+  const requests = job.calls.map((call) => rawRequest(job.url, job.headers, call));
+  const open = await Promise.all(Array.from({ length: job.connections }, () => openRaw(job.url)));
   const latencies: number[] = [];
   const answers: string[] = [];
   let failures = 0;
-  const send = async ({ path, headers, body }: Call, dueAt: number): Promise<void> => {
-    const answer = await pool.request({ method: 'POST', path, headers: { ...job.headers, ...headers }, body });
-    const text = await answer.body.text();
+  const send: Send = async (connection, request, dueAt) => {
+    const { status, text } = await connection.send(request, job.keepsAnswers);
     latencies.push(performance.now() - dueAt);
-    if (answer.statusCode >= 300) {
+    if (status >= 300) {
       failures += 1;
-      if (failures === 1) process.stderr.write(`${answer.statusCode} ${text}\n`);
+      if (failures === 1) process.stderr.write(`${status} ${text}\n`);
     } else if (job.keepsAnswers) answers.push(text);
   };
   const start = performance.now();
-  const seconds = await (job.perSecond === undefined ? closed(job, send) : arriving(job, job.perSecond, send));
-  await pool.close();
+  await (job.perSecond === undefined
+    ? closed(requests, open, job.seconds, send)
+    : arriving(requests, open, job.perSecond * job.seconds, job.perSecond, send));
+  const tookMs = performance.now() - start;
+  for (const connection of open) connection.close();
   const sorted = latencies.sort((a, b) => a - b);
   const at = (share: number) => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
-  return {
-    count: sorted.length,
-    seconds: seconds ?? (performance.now() - start) / 1_000,
-    failures,
-    p50Ms: at(0.5),
-    p99Ms: at(0.99),
-    answers,
-  };
+  return { count: sorted.length, seconds: tookMs / 1_000, failures, p50Ms: at(0.5), p99Ms: at(0.99), answers };
 }
 
 type Posts = Extract<Job, { kind: 'posts' }>;
-type Send = (call: Call, dueAt: number) => Promise<void>;
+type Send = (connection: RawConnection, request: Buffer, dueAt: number) => Promise<void>;
 
-/** Each connection sends its next call when the last one was answered. */
-async function closed({ calls, connections, seconds }: Posts, send: Send): Promise<undefined> {
+/** Each connection sends its next request when the last one was answered. */
+async function closed(
+  requests: readonly Buffer[],
+  open: readonly RawConnection[],
+  seconds: number,
+  send: Send,
+): Promise<void> {
   const until = performance.now() + seconds * 1_000;
   let next = 0;
-  const one = async (): Promise<void> => {
+  const one = async (connection: RawConnection): Promise<void> => {
     while (performance.now() < until) {
-      const call = calls[next++];
-      if (call === undefined) return;
-      await send(call, performance.now());
+      const request = requests[next++];
+      if (request === undefined) return;
+      await send(connection, request, performance.now());
     }
   };
-  await Promise.all(Array.from({ length: connections }, one));
+  await Promise.all(open.map(one));
 }
 
-/** Calls fall due at a steady pace, whether earlier ones were answered or not. */
-async function arriving({ calls, seconds }: Posts, perSecond: number, send: Send): Promise<undefined> {
+/** Requests fall due at a steady pace, whether earlier ones were answered or not; one waits where no connection is free. */
+async function arriving(
+  requests: readonly Buffer[],
+  open: readonly RawConnection[],
+  count: number,
+  perSecond: number,
+  send: Send,
+): Promise<void> {
+  const wanted = Math.min(requests.length, Math.floor(count));
+  const free = [...open];
   const start = performance.now();
-  const wanted = Math.min(calls.length, Math.floor(perSecond * seconds));
-  const open: Promise<void>[] = [];
-  for (let i = 0; i < wanted; ) {
-    const due = Math.min(wanted, Math.floor(((performance.now() - start) / 1_000) * perSecond) + 1);
-    for (; i < due; i++) open.push(send(calls[i] as Call, start + (i * 1_000) / perSecond));
-    await sleep(1);
-  }
-  await Promise.all(open);
+  let due = 0;
+  let next = 0;
+  await new Promise<void>((done, failed) => {
+    let ended = 0;
+    const go = (): void => {
+      for (let connection = free.at(-1); connection !== undefined && next < due; connection = free.at(-1)) {
+        free.pop();
+        const used = connection;
+        const i = next++;
+        send(used, requests[i] as Buffer, start + (i * 1_000) / perSecond).then(() => {
+          free.push(used);
+          ended += 1;
+          if (ended === wanted) done();
+          else go();
+        }, failed);
+      }
+    };
+    const tick = async (): Promise<void> => {
+      while (due < wanted) {
+        due = Math.min(wanted, Math.floor(((performance.now() - start) / 1_000) * perSecond) + 1);
+        go();
+        await sleep(1);
+      }
+    };
+    tick().catch(failed);
+  });
 }
