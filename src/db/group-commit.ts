@@ -155,8 +155,11 @@ async function settle<Item, Outcome>(
   try {
     const outcomes = await repeated(() => write(batch.map(({ item }) => item)));
     if (outcomes.length !== batch.length) throw new Error(`${batch.length} items have ${outcomes.length} outcomes`);
-    batch.forEach(({ done }, i) => {
-      done(outcomes[i] as Outcome);
+    // The next batch is sent first: the database would wait while the callers of this one are answered.
+    setImmediate(() => {
+      batch.forEach(({ done }, i) => {
+        done(outcomes[i] as Outcome);
+      });
     });
     return [];
   } catch (error) {

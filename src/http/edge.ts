@@ -3,7 +3,7 @@
  * reserve, run, validate the answer. Knows contracts, no domain.
  * @module
  */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Request, RequestHandler, Response } from 'express';
 import type * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
@@ -265,7 +265,7 @@ async function callOf(
 }
 
 const randomFrom = (seed: string, index: number): Uint8Array =>
-  createHash('sha256').update(`${seed}/${index}`).digest().subarray(0, 10);
+  hash('sha256', `${seed}/${index}`, 'buffer').subarray(0, 10);
 
 function requestKey(
   operation: Operation,

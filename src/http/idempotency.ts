@@ -3,7 +3,7 @@
  * request's ids are minted, so that a re-driven request names the same records. Only 2xx answers are kept.
  * @module
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { columnRow } from '../db/column-row.ts';
 import { type Database, isDatabaseAway } from '../db/database.ts';
@@ -228,7 +228,7 @@ const reservedRow = columnRow({ seed: z.string(), seedMs: z.int(), status: z.int
 const isOf = (row: Kept, { method, paths, rawBody }: RequestKey): boolean =>
   row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);
 
-export const hashOf = (raw: Uint8Array): string => createHash('sha256').update(raw).digest('hex');
+export const hashOf = (raw: Uint8Array): string => hash('sha256', raw);
 const sealContext = (request: RequestKey): string => `idempotency/${request.ownerId}/${request.agentId}/${request.key}`;
 const conflict = (message: string): DomainError => new DomainError('idempotency_conflict', message);
 export const otherRequest = (): DomainError =>

@@ -3,9 +3,9 @@
  * never hash a secret that a person chose here.
  * @module
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { createHash, hash, timingSafeEqual } from 'node:crypto';
 
-export const hashSecret = (secret: string): string => createHash('sha256').update(secret).digest('hex');
+export const hashSecret = (secret: string): string => hash('sha256', secret);
 
 /** `sk_sandbox_…x7Qz`: the prefix up to its last underscore, and four characters. */
 export const hintOf = (secret: string): string => `${/^(?:[a-z]+_)*/.exec(secret)?.[0] ?? ''}…${secret.slice(-4)}`;
