@@ -37,7 +37,9 @@ function received(request: IncomingMessage, limitBytes: number): Promise<Uint8Ar
     });
     request.on('end', () => (size > limitBytes ? tooLarge() : done(Buffer.concat(chunks))));
     request.on('error', failed);
-    request.on('close', gone); // After the end it changes nothing.
+    request.on('close', () => {
+      if (!request.readableEnded) gone();
+    });
   });
 }
 

@@ -6,6 +6,7 @@ import { type FundingOrder, fundWallet } from '../../src/domains/treasury/fundin
 import type { AtomicKey } from '../../src/http/atomic-key.ts';
 import { type Id, newId, uuidv7 } from '../../src/kernel/ids.ts';
 import { cents } from '../../src/kernel/money.ts';
+import { eventually } from '../support/world.ts';
 import { type Book, because, openBook } from './book.ts';
 
 let book: Book;
@@ -293,6 +294,62 @@ test('while another transaction holds one owner’s account, the transfers of ot
     await client.end();
   }
   expect(await balances(held.one, held.two)).toEqual([94, 6]);
+});
+
+test('a batch that waited for accounts goes on from what was posted to them meanwhile', async () => {
+  const [held, other] = [await aPair(100), await aPair(100)];
+  await move({ ownerId: held.ownerId, from: held.one, to: held.two, amountCents: 20 });
+  const client = new pg.Client({ connectionString: book.ownerUrl });
+  await client.connect();
+  let waiting: Promise<unknown>[] = [];
+  try {
+    await client.query('begin');
+    const [id, referenceId] = [newId('journal'), newId('funding')];
+    const journal = {
+      ...{
+        id,
+        ownerId: held.ownerId,
+        kind: 'internal_transfer',
+        referenceType: 'fund',
+        referenceId,
+        cause: 'meanwhile',
+      },
+      ...{ requestId: 'meanwhile', createdAt: new Date().toISOString() },
+      postings: [
+        { account: `wallet:${held.one}:available`, amountCents: -40 },
+        { account: `wallet:${held.two}:available`, amountCents: 40 },
+      ],
+    };
+    await client.query('select from post_journals($1::jsonb)', [JSON.stringify([journal])]);
+    // The first one is written at once, and those that come meanwhile are one batch.
+    const first = move({ ownerId: other.ownerId, from: other.one, to: other.two, amountCents: 1, key: 'first' });
+    waiting = [1, 2, 3, 4].map((amountCents) => {
+      const [from, to] = amountCents % 2 ? [held.one, held.two] : [held.two, held.one];
+      return move({ ownerId: held.ownerId, from, to, amountCents, key: `waits-${amountCents}` });
+    });
+    await first;
+    await eventually(
+      () =>
+        book.rows(
+          `select from pg_stat_activity
+             where datname = current_database() and wait_event_type = 'Lock' and query like '%fund_wallets%'`,
+        ),
+      (found) => found.length > 0,
+    );
+    await client.query('commit');
+  } finally {
+    await client.end();
+  }
+  expect(await codes(waiting)).toEqual(['done', 'done', 'done', 'done']);
+  expect(await balances(held.one, held.two)).toEqual([42, 58]);
+  const broken = await book.rows(
+    `select account, account_version from (
+       select *, lag(balance_after_cents, 1, 0::bigint) over (partition by account order by account_version) as was
+       from ledger_entries where account = any($1)
+     ) e where balance_before_cents <> was`,
+    [[held.one, held.two].map((wallet) => `wallet:${wallet}:available`)],
+  );
+  expect(broken).toEqual([]);
 });
 
 test('a call with the key of one that is refused asks for itself', async () => {

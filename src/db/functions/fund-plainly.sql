@@ -8,7 +8,7 @@ declare
   c_most constant bigint := 9007199254740991;
   v_count int := jsonb_array_length(p_items);
   v_is_plain boolean;
-  v_is_late boolean;
+  v_names text[];
   -- By ordinal.
   i_owner text[];
   i_source text[];
@@ -19,7 +19,6 @@ declare
   i_at timestamptz[];
   i_most int[];
   i_lock bigint[];
-  i_before bigint[];
   i_iban text[];
   i_bic text[];
   -- The lines, two for each item: that of the source first.
@@ -36,8 +35,8 @@ declare
 begin
   -- Who holds accounts already has more to post than these items.
   if nullif(current_setting('bursar.locked_accounts', true), '') is not null then return; end if;
-  select array_agg(i.owner), array_agg(i.source), array_agg(i.target), array_agg(i.debited), array_agg(i.credited), array_agg(i.cents), array_agg(i.at),
-      array_agg(i.most), array_agg(key_lock(i.key)),
+  select array_agg(i.owner), array_agg(i.source), array_agg(i.target), array_agg(i.debited), array_agg(i.credited),
+      array_agg(i.cents), array_agg(i.at), array_agg(i.most), array_agg(key_lock(i.key)),
       bool_and((jsonb_typeof(i.key) = 'object' and i.source <> i.target and i.cents > 0 and i.journal ->> 'memo' is null
         and i.journal ->> 'ownerId' = i.owner
         and i.journal -> 'postings' = jsonb_build_array(
@@ -46,64 +45,63 @@ begin
     into i_owner, i_source, i_target, i_debited, i_credited, i_cents, i_at, i_most, i_lock, v_is_plain
     from (
       select f ->> 'ownerId' as owner, f ->> 'fromWalletId' as source, f ->> 'walletId' as target,
-        'wallet:' || (f ->> 'fromWalletId') || ':available' as debited, 'wallet:' || (f ->> 'walletId') || ':available' as credited,
+        'wallet:' || (f ->> 'fromWalletId') || ':available' as debited,
+        'wallet:' || (f ->> 'walletId') || ':available' as credited,
         whole_cents(f -> 'amountCents') as cents, (f ->> 'createdAt')::timestamptz as at, most, key, journal
       from (
         select value -> 'funding' as f, (value ->> 'most')::int as most, value -> 'key' as key, value -> 'journal' as journal
         from jsonb_array_elements(p_items) offset 0
       ) d offset 0
     ) i;
-  if not v_is_plain then return; end if;
+  if v_is_plain is not true then return; end if;
 
   perform pg_advisory_xact_lock(k.id) from (select distinct id from unnest(i_lock) k (id) order by 1) k;
-  -- The day of each owner has begun, and has place for all of its items. Missing accounts are made before any is locked.
-  select count(*) = count(distinct d.owner_id) and sum(d.items) = v_count into v_is_plain
-    from (
-      select d.owner_id, o.items from (
-        select owner, count(*) as items, max((at at time zone 'UTC')::date) as day, min(most) as most
-        from unnest(i_owner, i_at, i_most) i (owner, at, most) group by owner
-      ) o
-      join funding_days d on d.owner_id = o.owner
-      left join owner_limits l on l.owner_id = o.owner and l.name = 'fundings'
-      where d.day >= o.day and d.fundings + o.items <= coalesce(l.most, o.most)
-        and (select count(*) from ledger_accounts a where a.name = any(i_debited || i_credited))
-          = (select count(distinct name) from unnest(i_debited || i_credited) name)
-      order by d.owner_id for no key update of d
-    ) d;
+  perform from funding_days d where d.owner_id = any(i_owner) order by d.owner_id for no key update;
+  -- An account is made before any is locked, and never changes its owner. What locks reads nothing else: a join would be
+  -- read again for each row that has changed meanwhile, and over a union with another line than before.
+  select array_agg(n.name), bool_and(a.owner_id is not distinct from n.owner) into v_names, v_is_plain
+    from (select distinct name, owner from unnest(i_debited || i_credited, i_owner || i_owner) l (name, owner)) n
+    left join ledger_accounts a on a.name = n.name;
   if v_is_plain is not true then return; end if;
+  perform from ledger_accounts a where a.name = any(v_names) order by a.name for no key update;
+  perform set_config('bursar.locked_accounts', array_to_string(v_names, ','), true);
 
   select array_agg(l.account), array_agg(l.after), array_agg(l.version),
       array_agg(l.account) filter (where l.is_last), array_agg(l.after) filter (where l.is_last),
       array_agg(l.debited) filter (where l.is_last), array_agg(l.credited) filter (where l.is_last),
       array_agg(l.version) filter (where l.is_last), array_agg(l.latest) filter (where l.is_last),
-      bool_or(l.at < l.latest), min(l.after) >= 0 and max(greatest(l.debited, l.credited)) <= c_most and count(*) = 2 * v_count
-    into e_account, e_after, e_version, a_name, a_balance, a_debited, a_credited, a_version, a_last, v_is_late, v_is_plain
+      bool_and(l.at >= l.latest) and min(l.after) >= 0 and max(greatest(l.debited, l.credited)) <= c_most
+    into e_account, e_after, e_version, a_name, a_balance, a_debited, a_credited, a_version, a_last, v_is_plain
     from (
-      select l.nth, l.account, l.at, l.balance_cents + (sum(l.amount) over w)::bigint as after,
-        l.debited_cents - (sum(least(l.amount, 0)) over w)::bigint as debited,
-        l.credited_cents + (sum(greatest(l.amount, 0)) over w)::bigint as credited,
-        l.version + row_number() over w as version, lead(l.nth) over w is null as is_last,
-        greatest(l.last_entry_at, max(l.at) over w) as latest
+      select l.nth, l.account, l.at, a.balance_cents + (sum(l.amount) over w)::bigint as after,
+        a.debited_cents - (sum(least(l.amount, 0)) over w)::bigint as debited,
+        a.credited_cents + (sum(greatest(l.amount, 0)) over w)::bigint as credited,
+        a.version + row_number() over w as version, lead(l.nth) over w is null as is_last,
+        greatest(a.last_entry_at, max(l.at) over w) as latest
       from (
-        select l.nth, a.name as account, l.amount, l.at, a.balance_cents, a.debited_cents, a.credited_cents, a.version, a.last_entry_at
-        from (
-          select 2 * i.n - 1 as nth, i.account, -i.cents as amount, i.owner, i.at
-            from unnest(i_debited, i_cents, i_owner, i_at) with ordinality i (account, cents, owner, at, n)
-          union all
-          select 2 * i.n, i.account, i.cents, i.owner, i.at
-            from unnest(i_credited, i_cents, i_owner, i_at) with ordinality i (account, cents, owner, at, n)
-        ) l
-        join ledger_accounts a on a.name = l.account and a.owner_id = l.owner
-        order by a.name, l.nth for no key update of a
+        select 2 * i.n - 1 as nth, i.account, -i.cents as amount, i.at
+          from unnest(i_debited, i_cents, i_at) with ordinality i (account, cents, at, n)
+        union all
+        select 2 * i.n, i.account, i.cents, i.at
+          from unnest(i_credited, i_cents, i_at) with ordinality i (account, cents, at, n)
       ) l
+      join ledger_accounts a on a.name = l.account
       window w as (partition by l.account order by l.nth)
       order by l.nth
     ) l;
-  perform set_config('bursar.locked_accounts', array_to_string(a_name, ','), true);
-  if not v_is_plain or v_is_late then return; end if;
+  if v_is_plain is not true then return; end if;
 
-  -- Closing a wallet locks its accounts, and whoever uses one of the keys its lock: both are known now.
-  select count(*) = v_count, array_agg(i.iban), array_agg(i.bic) into v_is_plain, i_iban, i_bic
+  -- Closing a wallet locks its accounts, and whoever uses one of the keys its lock: both are known now. So is how many
+  -- fundings each owner has had on a day that has begun.
+  select count(*) = v_count and (
+      select bool_and(coalesce(d.day >= o.day and d.fundings + o.items <= coalesce(l.most, o.most), false))
+      from (
+        select owner, count(*) as items, max((at at time zone 'UTC')::date) as day, min(most) as most
+        from unnest(i_owner, i_at, i_most) i (owner, at, most) group by owner
+      ) o
+      left join funding_days d on d.owner_id = o.owner
+      left join owner_limits l on l.owner_id = o.owner and l.name = 'fundings'
+    ), array_agg(i.iban), array_agg(i.bic) into v_is_plain, i_iban, i_bic
     from (
       select w.iban, w.bic
       from unnest(i_owner, i_source, i_target) with ordinality i (owner, source, target, n)
@@ -115,7 +113,7 @@ begin
           and k.agent_id = d.key ->> 'agentId' and k.key = d.key ->> 'key')
       order by i.n
     ) i;
-  if not v_is_plain then return; end if;
+  if v_is_plain is not true then return; end if;
 
   return query with items as materialized (
     select n::int as n, value -> 'key' as key, value -> 'funding' as f, value -> 'journal' as j, value -> 'events' as events,
@@ -130,7 +128,7 @@ begin
         run_id, created_at, content_hash)
       select j ->> 'id', i_owner[n], j ->> 'agentId', j ->> 'kind', j ->> 'referenceType', j ->> 'referenceId', j ->> 'cause',
         j ->> 'memoCommitment', j ->> 'requestId', j ->> 'runId', i_at[n], journal_content_hash(j)
-      from items order by n
+      from items
   ), lines as (
     insert into ledger_entries (journal_id, line, account, amount_cents, balance_before_cents, balance_after_cents,
         account_version, created_at)
@@ -138,7 +136,6 @@ begin
         e_after[2 * n - 1 + line], e_version[2 * n - 1 + line], i_at[n]
       from (select n, j, line, case line when 0 then -i_cents[n] else i_cents[n] end as change
         from items, generate_series(0, 1) line) i
-      order by n, line
   ), to_seal as (
     insert into unsealed_journals (journal_id, owner_id) select j ->> 'id', i_owner[n] from items order by n
   ), moved as (
@@ -151,7 +148,7 @@ begin
         journal_id, reference, created_at)
       select f ->> 'id', i_owner[n], i_target[n], i_source[n], i_cents[n], after, f ->> 'status', (f -> 'isSimulated')::boolean,
         f ->> 'journalId', f ->> 'reference', i_at[n]
-      from items order by n
+      from items
   ), counted as (
     update funding_days d set fundings = d.fundings + c.items
       from (select owner, count(*)::int as items from unnest(i_owner) i (owner) group by owner) c
@@ -175,13 +172,12 @@ begin
       cross join lateral jsonb_to_recordset(i.audits) as a (id text, owner_id text, agent_id text,
         actor text, action text, subject_id text, details jsonb, request_id text, source_address text, outcome text,
         created_at timestamptz)
-      order by i.n
   ), kept as (
     insert into idempotency (owner_id, caller_kind, agent_id, key, method, path, request_hash, seed, seed_ms, lease_token,
         status, body)
       select key ->> 'ownerId', key ->> 'callerKind', key ->> 'agentId', key ->> 'key', key ->> 'method', key ->> 'path',
         key ->> 'requestHash', key ->> 'seed', (key ->> 'seedMs')::bigint, '', 200, a.result::text
-      from answers a order by n
+      from answers a
   )
   select 'done', a.result from answers a order by a.n;
 end $$;
