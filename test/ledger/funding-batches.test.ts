@@ -314,7 +314,7 @@ test('a batch that waited for accounts goes on from what was posted to them mean
         referenceId,
         cause: 'meanwhile',
       },
-      ...{ requestId: 'meanwhile', createdAt: new Date().toISOString() },
+      ...{ requestId: 'meanwhile', createdAt: '2026-01-01T00:00:00.000Z' },
       postings: [
         { account: `wallet:${held.one}:available`, amountCents: -40 },
         { account: `wallet:${held.two}:available`, amountCents: 40 },
