@@ -4,11 +4,12 @@
  * and single connections of PostgreSQL are killed. The checks that follow are in `ledger-checks.ts`.
  * @module
  */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAlive, signalIfThere } from '../../src/supervisor/pids.ts';
 import { type Random, randomFrom } from '../load/random.ts';
 import type { Installation } from '../support/installation.ts';
-import { type Answer, callBy } from '../support/plain-calls.ts';
+import { type Answer, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { eventually } from '../support/world.ts';
 import { expireLeases } from './dead-api.ts';
 import { accountOf, type Book, drawOrder, type Mover, type Order } from './ledger-orders.ts';
@@ -44,7 +45,8 @@ export async function openBook(site: Installation): Promise<Book> {
   const { key, ownerId, send } = await site.owner();
   const call = callBy(send);
   const made = async (method: string, path: string, body: object) => {
-    const answer = await call(method, path, body);
+    const key = randomUUID(); // What the last history has killed may still be starting.
+    const answer = await untilAnswered(() => call(method, path, body, key));
     if (answer.status >= 300 || answer.status === 0) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
     return answer.body;
   };

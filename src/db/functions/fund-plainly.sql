@@ -18,6 +18,7 @@ declare
   i_cents bigint[];
   i_at timestamptz[];
   i_most int[];
+  i_key jsonb[];
   i_lock bigint[];
   i_iban text[];
   i_bic text[];
@@ -36,13 +37,13 @@ begin
   -- Who holds accounts already has more to post than these items.
   if nullif(current_setting('bursar.locked_accounts', true), '') is not null then return; end if;
   select array_agg(i.owner), array_agg(i.source), array_agg(i.target), array_agg(i.debited), array_agg(i.credited),
-      array_agg(i.cents), array_agg(i.at), array_agg(i.most), array_agg(key_lock(i.key)),
+      array_agg(i.cents), array_agg(i.at), array_agg(i.most), array_agg(i.key), array_agg(key_lock(i.key)),
       bool_and((jsonb_typeof(i.key) = 'object' and i.source <> i.target and i.cents > 0 and i.journal ->> 'memo' is null
         and i.journal ->> 'ownerId' = i.owner
         and i.journal -> 'postings' = jsonb_build_array(
           jsonb_build_object('account', i.debited, 'amountCents', -i.cents),
           jsonb_build_object('account', i.credited, 'amountCents', i.cents))) is true)
-    into i_owner, i_source, i_target, i_debited, i_credited, i_cents, i_at, i_most, i_lock, v_is_plain
+    into i_owner, i_source, i_target, i_debited, i_credited, i_cents, i_at, i_most, i_key, i_lock, v_is_plain
     from (
       select f ->> 'ownerId' as owner, f ->> 'fromWalletId' as source, f ->> 'walletId' as target,
         'wallet:' || (f ->> 'fromWalletId') || ':available' as debited,
@@ -85,12 +86,13 @@ begin
         select 2 * i.n, i.account, i.cents, i.at
           from unnest(i_credited, i_cents, i_at) with ordinality i (account, cents, at, n)
       ) l
-      join ledger_accounts a on a.name = l.account
+      cross join lateral (select * from ledger_accounts a where a.name = l.account offset 0) a
       window w as (partition by l.account order by l.nth)
       order by l.nth
     ) l;
   if v_is_plain is not true then return; end if;
 
+  -- Each row is looked up by its key: a plan that was made while a table was empty must not read it whole.
   -- Closing a wallet locks its accounts, and whoever uses one of the keys its lock: both are known now. So is how many
   -- fundings each owner has had on a day that has begun.
   select count(*) = v_count and (
@@ -104,13 +106,13 @@ begin
     ), array_agg(i.iban), array_agg(i.bic) into v_is_plain, i_iban, i_bic
     from (
       select w.iban, w.bic
-      from unnest(i_owner, i_source, i_target) with ordinality i (owner, source, target, n)
-      join wallets w on w.id = i.target and w.owner_id = i.owner and w.status <> 'closed'
-      join wallets s on s.id = i.source and s.owner_id = i.owner and s.status = 'active'
-      where not exists (
-        select from (select p_items -> (i.n::int - 1) -> 'key' as key offset 0) d
-        join idempotency k on k.owner_id = d.key ->> 'ownerId' and k.caller_kind = d.key ->> 'callerKind'
-          and k.agent_id = d.key ->> 'agentId' and k.key = d.key ->> 'key')
+      from unnest(i_owner, i_source, i_target, i_key) with ordinality i (owner, source, target, key, n)
+      cross join lateral (select * from wallets w where w.id = i.target offset 0) w
+      cross join lateral (select * from wallets s where s.id = i.source offset 0) s
+      where w.owner_id = i.owner and w.status <> 'closed' and s.owner_id = i.owner and s.status = 'active'
+        and not exists (
+          select from idempotency k where k.owner_id = i.key ->> 'ownerId' and k.caller_kind = i.key ->> 'callerKind'
+            and k.agent_id = i.key ->> 'agentId' and k.key = i.key ->> 'key' offset 0)
       order by i.n
     ) i;
   if v_is_plain is not true then return; end if;
@@ -142,7 +144,7 @@ begin
     update ledger_accounts a set balance_cents = s.balance, debited_cents = s.debited, credited_cents = s.credited,
         version = s.version, last_entry_at = s.last
       from unnest(a_name, a_balance, a_debited, a_credited, a_version, a_last) s (name, balance, debited, credited, version, last)
-      where a.name = s.name
+      where a.name = s.name and a.name = any(a_name)
   ), added as (
     insert into fundings (id, owner_id, wallet_id, from_wallet_id, amount_cents, balance_cents, status, is_simulated,
         journal_id, reference, created_at)
