@@ -65,6 +65,8 @@ const environment = z
     BURSAR_CLOCK_KEY: secret.optional(),
     BURSAR_VAULT_KEY: z.string().min(1, 'is needed: 32 bytes in base64'),
     BURSAR_NETWORK_KEY: secret.optional(),
+    /** Files to and from the bank; without it payments go to the bank of the sandbox. */
+    BURSAR_BANK_FOLDER: z.string().min(1).optional(),
     /** Signs the files of the bank. */
     BURSAR_BANK_KEY: secret.optional(),
     /** Signs the ledger's checkpoints: the worker needs it, the API is never given it. */

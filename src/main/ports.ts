@@ -1,4 +1,5 @@
 /** The adapters to outside services that this deployment is configured with. @module */
+import { createFileBankRail } from '../adapters/bank-rail/files.ts';
 import { createSandboxBankRail, sandboxBankLimits } from '../adapters/bank-rail/sandbox.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
@@ -7,6 +8,7 @@ import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
 import { createPaidResource } from '../adapters/paid-resource/http-402.ts';
 import { noPayeeCheck } from '../adapters/payee-check/no-provider.ts';
 import { createSandboxPayeeCheck } from '../adapters/payee-check/sandbox.ts';
+import { isoBankFiles } from '../adapters/sepa-files/bank-files.ts';
 import type { CardProcessor } from '../domains/cards/cards/card.port.ts';
 import type { MerchantCheckout } from '../domains/payments/checkout/checkout.port.ts';
 import type { MerchantKeys } from '../domains/payments/mpp-credentials/merchant-keys.port.ts';
@@ -28,11 +30,13 @@ export type Ports = {
   readonly paidResource: PaidResource;
 };
 
-export function portsOf({ BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode }: Config, outbound: Outbound): Ports {
+export function portsOf(config: Config, outbound: Outbound): Ports {
+  const { BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode, BURSAR_BANK_FOLDER: folder } = config;
   if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
   const sandbox = { sandboxUrl, outbound };
   return {
-    bankRail: createSandboxBankRail(sandbox),
+    bankRail:
+      folder === undefined ? createSandboxBankRail(sandbox) : createFileBankRail({ folder, files: isoBankFiles }),
     payeeCheck: mode === 'sandbox' ? createSandboxPayeeCheck(sandbox) : noPayeeCheck,
     cardProcessor: createSandboxCardProcessor(sandbox),
     networkSimulator: createSandboxNetwork(sandbox),

@@ -2,7 +2,8 @@
 
 import { join } from 'node:path';
 import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
-import { isoBankFiles } from '../../adapters/sepa-files/bank-files.ts';
+import { bankInbox } from '../../adapters/bank-rail/inbox.ts';
+import { isoBankFiles, largestFileBytes } from '../../adapters/sepa-files/bank-files.ts';
 import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
 import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
@@ -28,6 +29,9 @@ import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import { newId } from '../../kernel/ids.ts';
+import { second } from '../../kernel/instant.ts';
+import { startLoop } from '../../relay/loop.ts';
 import { attestSubject } from '../../usecases/identity/attest-subject.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { approveBankTransfer } from '../../usecases/treasury/approve-bank-transfer.ts';
@@ -44,7 +48,7 @@ import { topUp } from '../../usecases/treasury/top-up.ts';
 import { transferMoney } from '../../usecases/treasury/transfer-money.ts';
 import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
-import { ibanIssueOf } from '../infrastructure.ts';
+import { type Infrastructure, ibanIssueOf } from '../infrastructure.ts';
 import { signerOfMessages } from '../message-signer.ts';
 import { railLimits } from '../ports.ts';
 import { recordChains } from '../record-chains.ts';
@@ -70,6 +74,35 @@ const sealer: LoopRegistration = {
 
 const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
   approveBankTransfer({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
+const receiverOf = ({ database, config, log, vault }: Infrastructure) =>
+  receiveBankFile({
+    database,
+    vault,
+    log,
+    files: isoBankFiles,
+    isOwnIban: (iban) => iban.startsWith('DE') && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE,
+  });
+
+/** Reads what the bank's gateway puts into the folder. */
+const inbox: LoopRegistration = {
+  group: 'relay',
+  start: (infrastructure) => {
+    const { config, clock, log } = infrastructure;
+    if (config.BURSAR_BANK_FOLDER === undefined) return { stop: async () => undefined };
+    const receive = receiverOf(infrastructure);
+    const pass = bankInbox({
+      folder: config.BURSAR_BANK_FOLDER,
+      largestBytes: largestFileBytes,
+      log,
+      receive: async (bytes) => {
+        const requestId = newId('request');
+        const ids = { causeId: requestId, requestId };
+        return receive({ adapter: 'folder', bytes }, { ...ids, actor: { kind: 'network' }, at: await clock.now() });
+      },
+    });
+    return startLoop({ name: 'bank-inbox', everyMs: 5 * second, log, pass });
+  },
+};
 
 export const treasury = defineModule('treasury', [
   servedArea('wallets', {
@@ -162,19 +195,14 @@ export const treasury = defineModule('treasury', [
   servedArea('bank-files', {
     contract: bankFilesArea,
     position: 985,
-    handlers: ({ database, config, log, vault }) =>
+    handlers: (api) =>
       bankFileHandlers({
-        database,
-        vault,
-        signedBy: signerOfMessages({ database, config, log }, 'the bank'),
-        receive: receiveBankFile({
-          database,
-          vault,
-          log,
-          files: isoBankFiles,
-          isOwnIban: (iban) => iban.startsWith('DE') && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE,
-        }),
+        database: api.database,
+        vault: api.vault,
+        signedBy: signerOfMessages(api, 'the bank'),
+        receive: receiverOf(api),
       }),
+    loops: [inbox],
     entities: [BankEntryRow],
     tables: ['bank_files', 'bank_entries'],
     reconciliation: bankEntryReconciliation,

@@ -1,0 +1,110 @@
+/** The rail by files: the suite for all, what the files hold, and the folder in which the bank's files arrive. @module */
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
+import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
+import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
+import { DomainError } from '../../../src/kernel/errors.ts';
+import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'bursar-bank-'));
+
+bankRailConformance('files', async () => {
+  const folder = await newFolder();
+  await writeFile(join(folder, 'no-folder'), '');
+  return {
+    rail: createFileBankRail({ folder, files: isoBankFiles }),
+    taken: async (endToEndId) =>
+      (await readdir(join(folder, 'outbox'))).filter((name) => name === `${endToEndId}.xml`).length,
+    away: createFileBankRail({ folder: join(folder, 'no-folder'), files: isoBankFiles }),
+    stop: () => rm(folder, { recursive: true }),
+  };
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await newFolder();
+});
+afterEach(() => rm(folder, { recursive: true }));
+
+describe('the outbox', () => {
+  test('a file is whole, readable by its user alone, and named by its payment', async () => {
+    const payment = aPayment();
+    await createFileBankRail({ folder, files: isoBankFiles }).send(payment);
+    expect((await readdir(join(folder, 'sent'))).concat(await readdir(join(folder, 'outbox')))).toEqual([
+      `${payment.endToEndId}.xml`,
+      `${payment.endToEndId}.xml`,
+    ]);
+    const path = join(folder, 'outbox', `${payment.endToEndId}.xml`);
+    expect([(await stat(path)).mode & 0o777, (await stat(join(folder, 'outbox'))).mode & 0o777]).toEqual([
+      0o600, 0o700,
+    ]);
+    const xml = await readFile(path, 'utf8');
+    expect(xml).toContain(`<MsgId>${payment.endToEndId}</MsgId>`);
+    expect(xml).toContain('<InstdAmt Ccy="EUR">12.50</InstdAmt>');
+  });
+
+  test('what the bank has taken away is not written again', async () => {
+    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    const payment = aPayment();
+    await rail.send(payment);
+    await rm(join(folder, 'outbox', `${payment.endToEndId}.xml`));
+    expect(await rail.send(payment)).toEqual({ outcome: 'unknown', why: 'was given the payment before' });
+    expect(await readdir(join(folder, 'outbox'))).toEqual([]);
+  });
+});
+
+describe('the inbox', () => {
+  const said: string[] = [];
+  const log = { error: (fields: object) => void said.push(JSON.stringify(fields)), info: () => undefined };
+  const inboxWith = (receive: (text: string) => Promise<void>) =>
+    bankInbox({
+      folder,
+      log: log as never,
+      largestBytes: 100,
+      youngestMs: 0,
+      receive: (bytes) => receive(new TextDecoder().decode(bytes)),
+    });
+  const namesIn = async (name: string) => (await readdir(join(folder, name))).map((one) => one.replace(/^\w{16}-/, ''));
+  const put = (name: string, text: string) => writeFile(join(folder, 'inbox', name), text);
+
+  test('files are received in the order of their names, and moved', async () => {
+    const received: string[] = [];
+    const pass = inboxWith(async (text) => {
+      if (text === 'bad') throw new DomainError('invalid_request', 'the file breaks off');
+      received.push(text);
+    });
+    await pass();
+    await Promise.all([put('2.xml', 'two'), put('1.xml', 'one'), put('3.xml', 'bad'), put('.4.xml', 'hidden')]);
+    await put('5.xml', 'x'.repeat(101));
+    await symlink('/etc/hostname', join(folder, 'inbox', '6.xml'));
+    await mkdir(join(folder, 'inbox', 'folder'));
+    expect(await pass()).toBe(4);
+    expect(received).toEqual(['one', 'two']);
+    expect([await namesIn('done'), await namesIn('refused')]).toEqual([
+      expect.arrayContaining(['1.xml', '2.xml']),
+      expect.arrayContaining(['3.xml', '5.xml']),
+    ]);
+    expect((await readdir(join(folder, 'inbox'))).sort()).toEqual(['.4.xml', '6.xml', 'folder']);
+    expect(said.join()).toContain('the file breaks off');
+    expect(await pass()).toBe(0);
+  });
+
+  test('a file that could not be received stays, and another file of the same name replaces none', async () => {
+    let isAway = true;
+    const pass = inboxWith(async () => {
+      if (isAway) throw new Error('no database');
+    });
+    await mkdir(join(folder, 'inbox'));
+    await put('1.xml', 'one');
+    await expect(pass()).rejects.toThrow('no database');
+    expect(await namesIn('inbox')).toEqual(['1.xml']);
+    isAway = false;
+    await pass();
+    await put('1.xml', 'another');
+    await pass();
+    expect(await namesIn('done')).toEqual(['1.xml', '1.xml']);
+  });
+});
