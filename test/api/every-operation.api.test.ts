@@ -321,7 +321,8 @@ async function standstill(): Promise<unknown> {
 
 async function isUnderWay(): Promise<boolean> {
   const wakes = await all.world.sql(
-    'select 1 from workflow_runs where wanted_wake or waking_until is not null limit 1',
+    `select 1 from workflow_runs where wanted_wake or waking_until is not null
+     union all select 1 from transfers where stage in ('requested', 'approved') limit 1`, // A step is under way.
   );
   if (wakes.length > 0) return true;
   const answer = await fetch(`${all.world.sandboxUrl}/network/messages?state=queued`);

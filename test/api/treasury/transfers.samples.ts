@@ -25,10 +25,13 @@ const theTransfer = async (one: Sampler): Promise<string> => {
   return (await one.client(transfersArea).createTransfer({ body })).id;
 };
 
+/** The bank takes it and says nothing more, so that nothing happens after the call. */
+const aSilentBank = 'SILENT';
+
 /** To a bank account, waiting for a person: its payee's bank knows another name. */
 async function waitingTransfer(one: Sampler): Promise<string> {
   const to = { name: `Erika Muster NOMATCH`, iban: anIban() };
-  const body = { fromWalletId: await one.the(theSource), to, amountEuros: 1, reference: 'Invoice 2026-117' };
+  const body = { fromWalletId: await one.the(theSource), to, amountEuros: 1, reference: aSilentBank };
   const { id } = await one.client(transfersArea).createTransfer({ body });
   // Where no worker checks the payee, the row says what it would find.
   await one.world.sql(
@@ -88,6 +91,7 @@ export const samples = samplesOf(transfersArea, {
           fromWalletId: await one.the(theSource),
           beneficiaryId: (await aBeneficiary(one.owner, { agentsMayPay: true })).id,
           amountEuros: 1,
+          reference: aSilentBank,
         },
       }),
     },

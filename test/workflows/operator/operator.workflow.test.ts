@@ -189,6 +189,7 @@ describe('the content of histories', () => {
       /^[a-z-]+\/[a-z]+_[a-z0-9]{8,64}\/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\/[a-z]+$/, // the cause of a call that is made once
       /^[a-z][A-Za-z_]{0,40}$/, // a field, a state, a code
       /^[a-z_]+\.[a-z_.]+$/, // an event
+      /^(rejected|returned|recalled):[A-Z0-9]{4}$/, // why a transfer brought no money, with the bank's code
       /^\d{4}-\d\d-\d\dT[\d:.]+Z$/,
       /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, // a request
       ...Object.values(runs).map(({ summary }) => patternOf(summary, { agent: anyId, subject: anyId })),
