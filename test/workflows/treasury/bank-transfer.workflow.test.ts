@@ -1,11 +1,13 @@
 /** Transfers to bank accounts on a whole installation: settled, rejected, returned, decided by people, recalled. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
 import { beneficiariesArea } from '../../../src/domains/treasury/beneficiaries/beneficiary.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
+import { aPasskey } from '../../support/factories/passkeys.ts';
 import { aPayer } from '../../support/payments-world.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
@@ -75,6 +77,26 @@ describe('a transfer to a bank account', () => {
       approvalUrl: null,
     });
     await transfers().approveTransfer({ params: { id }, body: {} });
+    await verified();
+  });
+
+  test('is decided on the approver’s page', async () => {
+    const passkey = await aPasskey(world, owner);
+    const approver = world.as('').client(approvalsArea);
+    const [approved, denied] = [await pay('Anna CLOSE'), await pay('Anna NOMATCH')];
+    const linkOf = async (id: string) => {
+      const { approvalUrl } = await reaches(id, 'pending_approval');
+      return { token: approvalUrl?.split('/').at(-1) ?? '' };
+    };
+    const params = await linkOf(approved.id);
+    expect(await approver.getApproval({ params })).toMatchObject({
+      request: { agentName: 'The owner', amountEuros: 10, rule: expect.stringContaining('similar name') },
+    });
+    const challenge = await approver.createApprovalChallenge({ params, body: {} });
+    await approver.approveByLink({ params, body: { webauthnAssertion: passkey.answer(challenge) } });
+    expect(await reaches(approved.id, 'completed')).toMatchObject({ decidedBy: expect.stringMatching(/^passkey:/) });
+    await approver.denyByLink({ params: await linkOf(denied.id), body: {} });
+    expect(await transfer(denied.id)).toMatchObject({ status: 'denied' });
     await verified();
   });
 
