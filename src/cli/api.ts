@@ -8,7 +8,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import type { Settings } from './settings.ts';
 
-export type As = 'owner' | 'agent' | 'nobody';
+export type As = 'owner' | 'agent' | 'anonymous';
 export type Body = Readonly<Record<string, unknown>>;
 
 type Options = {
@@ -67,7 +67,7 @@ export function createApi(settings: Settings, print?: (line: string) => void): A
   const api: Api = {
     isPrinting: print !== undefined,
     asDashboard: (secret, path, body) =>
-      api.call('POST', path, { as: 'nobody', body, headers: { 'X-Dashboard-Secret': secret }, sample: { key: '' } }),
+      api.call('POST', path, { as: 'anonymous', body, headers: { 'X-Dashboard-Secret': secret }, sample: { key: '' } }),
     withOwner: (ownerKey) => createApi({ ...settings, ownerKey }, print),
     call: async <T>(method: string, path: string, options: Options = {}): Promise<T> => {
       if (print !== undefined) {
@@ -94,7 +94,7 @@ export function createApi(settings: Settings, print?: (line: string) => void): A
 }
 
 function tokenOf({ ownerKey, agentToken, apiUrl }: Settings, as: As): string | undefined {
-  if (as === 'nobody') return undefined;
+  if (as === 'anonymous') return undefined;
   const token = as === 'owner' ? ownerKey : agentToken;
   if (token !== undefined) return token;
   throw new CommandError(
@@ -108,7 +108,7 @@ function tokenOf({ ownerKey, agentToken, apiUrl }: Settings, as: As): string | u
 const variables: Readonly<Record<As, string | undefined>> = {
   owner: '$BURSAR_API_KEY',
   agent: '$BURSAR_TOKEN',
-  nobody: undefined,
+  anonymous: undefined,
 };
 
 function curlOf(

@@ -9,7 +9,7 @@ export type Context = {
   readonly settings: Settings;
   readonly api: Api;
   readonly out: Output;
-  /** Asks a question on the terminal; undefined where nobody can answer. */
+  /** Asks a question on the terminal; undefined without a terminal. */
   readonly ask: ((question: string, otherwise: string) => Promise<string>) | undefined;
   /** Ends when the user interrupts the command. */
   readonly ended: AbortSignal;

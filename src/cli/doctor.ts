@@ -21,7 +21,7 @@ type Finding = {
 export const doctor: Command<object> = async (context) => {
   const { api, out } = context;
   if (api.isPrinting) {
-    await api.call('GET', '/health', { as: 'nobody' });
+    await api.call('GET', '/health', { as: 'anonymous' });
     return exitCodes.done;
   }
   const findings = [
@@ -84,7 +84,7 @@ type Health = { readonly status: string; readonly version: string; readonly chec
 
 async function service({ api, settings }: Context): Promise<Finding[]> {
   try {
-    const { status, version, checks } = await api.call<Health>('GET', '/health', { as: 'nobody' });
+    const { status, version, checks } = await api.call<Health>('GET', '/health', { as: 'anonymous' });
     return [
       { check: 'service', isOk: status !== 'down', found: `${settings.apiUrl}, version ${version}, ${status}` },
       ...Object.entries(checks).map(([name, state]) => ({

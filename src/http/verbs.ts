@@ -42,7 +42,7 @@ export const verbs = {
   reverse: 'gives held money back',
   dismiss: 'notes that a match with a sanctions list is somebody else',
   receive: 'takes a file of a bank',
-  assign: 'gives money that nobody has got to a wallet',
+  assign: 'gives money without an owner to a wallet',
   advance: 'moves the business time of a sandbox forward',
 } as const satisfies Record<string, string>;
 

@@ -23,7 +23,7 @@ type Options = {
 };
 
 export type McpProtocol = Protocol & {
-  /** Answers whoever waits, because the process ends. */
+  /** Answers every waiting call, because the process ends. */
   stop(): void;
 };
 

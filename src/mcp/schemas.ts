@@ -1,6 +1,6 @@
 /**
  * JSON schemas of tools, made from the OpenAPI document: the input of an operation as one flat object, its answer
- * without references. Keywords that clients drop or compute wrongly are left out; the edge validates in any case.
+ * without references. Keywords that clients drop or compute wrongly are left out; the edge validates again.
  * @module
  */
 import { type Json, lastPart } from '../http/openapi-schemas.ts';

@@ -26,7 +26,7 @@ export type Serving = {
   readonly catalogs: Readonly<Record<Kind, Catalog>>;
   readonly call: InProcess;
   readonly log: Pick<Logger, 'error'>;
-  /** Aborts when the process ends: whoever waits is answered. */
+  /** Aborts when the process ends: every waiting call is answered. */
   readonly stopping: AbortSignal;
 };
 

@@ -44,7 +44,7 @@ type Common = {
   readonly title: string;
   /** The first sentence decides whether a model chooses it. */
   readonly description: string;
-  /** Why it is a tool of its own; docs/mcp.md shows it. */
+  /** Why there is this tool; docs/mcp.md shows it. */
   readonly reason: string;
   /** Where it is not that of its operation. */
   readonly scope?: Scope;

@@ -89,7 +89,7 @@ export async function wakeWorkflowRuns(tx: Tx, ids: readonly string[], dueAt?: D
   );
 }
 
-/** Many at once, each with a deadline of its own. */
+/** Many at once, each with its deadline. */
 export async function wakeWorkflowRunsAt(
   tx: Tx,
   wakes: readonly { readonly id: string; readonly dueAt: Date | null }[],

@@ -1,4 +1,4 @@
-/** The bank of the sandbox: results by reference, on Bursar's clock, told by files that Bursar's own reader accepts. @module */
+/** The bank of the sandbox: results by reference, on Bursar's clock, in files that Bursar's own reader accepts. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { isoBankFiles } from '../../src/adapters/sepa-files/bank-files.ts';
 import type { EntryLine, StatusLine } from '../../src/domains/treasury/sepa/bank-files.port.ts';

@@ -1,4 +1,4 @@
-/** Files that a bank sends to an installation: camt.054 with lines of its own, signed like a network's message. @module */
+/** Files that a bank sends to an installation: camt.054 with given lines, signed like a network's message. @module */
 import { createHmac, randomUUID } from 'node:crypto';
 import { camt054, pain002, type TestEntry, type TestStatus } from '../conformance/bank-files/bank-messages.ts';
 
@@ -15,7 +15,7 @@ export const bankSignature = ({ networkKey }: Pick<Target, 'networkKey'>, xml: s
   return `t=${seconds},v1=${mac}`;
 };
 
-/** Each with a message id of its own. */
+/** Each with another message id. */
 export const notificationOf = (entries: readonly TestEntry[], iban: string, messageId = freshReference()): string =>
   camt054(
     entries.map((entry) => ({ reference: freshReference(), direction: 'CRDT', ...entry })),

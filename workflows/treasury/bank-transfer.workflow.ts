@@ -20,7 +20,7 @@ const { readBankTransfer, decideBankTransfer, expireBankTransfer, closeReturnWin
   databaseSteps<BankTransferActivities>()({
     readBankTransfer: 'Reading the transfer',
     decideBankTransfer: 'Carrying out the decision',
-    expireBankTransfer: 'Ending the transfer, because nobody approved it in time',
+    expireBankTransfer: 'Ending the transfer, because it was not approved in time',
     closeReturnWindow: 'Noting that no return in time can come any more',
   });
 const { checkTransferPayee, markTransferSending, askBank, remindOfTransfer, recallTransfer } =

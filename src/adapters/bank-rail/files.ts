@@ -20,7 +20,7 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
   const sent = join(folder, 'sent');
   const underWay = new Map<string, Promise<unknown>>();
 
-  /** The name in `sent` is taken first: an interrupted sending is never made again, and nobody knows its outcome. */
+  /** The name in `sent` is taken first: an interrupted sending is never made again, and its outcome is unknown. */
   async function put(name: string, bytes: Uint8Array): Promise<SendAnswer> {
     await Promise.all([outbox, sent].map((one) => makeFolder(one, 0o700)));
     const part = join(sent, `.${randomUUID()}.part`);

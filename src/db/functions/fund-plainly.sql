@@ -1,4 +1,4 @@
-/* What fund_wallets mostly is asked for, in few statements: each item has a key that nobody used, moves money from one
+/* What fund_wallets mostly is asked for, in few statements: each item has a new key, moves money from one
    open wallet to another of the same owner, and every account has enough. Answers nothing where that is not so, and has
    then locked, in the order of atomic writes, and changed nothing: fund_wallets finds out what is wrong with which item.
    Runs under the settings of fund_wallets. */
@@ -93,7 +93,7 @@ begin
   if v_is_plain is not true then return; end if;
 
   -- Each row is looked up by its key: a plan that was made while a table was empty must not read it whole.
-  -- Closing a wallet locks its accounts, and whoever uses one of the keys its lock: both are known now. So is how many
+  -- Closing a wallet locks its accounts, and a call with one of the keys takes its lock: both are known now. So is how many
   -- fundings each owner has had on a day that has begun.
   select count(*) = v_count and (
       select bool_and(coalesce(d.day >= o.day and d.fundings + o.items <= coalesce(l.most, o.most), false))

@@ -12,7 +12,7 @@ alter table transfers
   add column stage text check (stage in ('requested', 'pending_approval', 'approved', 'sending', 'submitted', 'accepted',
     'settled', 'returned', 'recalled', 'rejected', 'denied', 'expired', 'cancelled')),
   add column scheme text check (scheme in ('instant', 'batch')),
-  -- Our account that the bank debits, and what the bank is told of the payee and of the purpose.
+  -- Our account that the bank debits, and what the bank gets of the payee and of the purpose.
   add column payer_wallet_id text,
   add column payer_iban text,
   add column payee_name text check (length(payee_name) <= 70),

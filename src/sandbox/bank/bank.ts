@@ -155,7 +155,7 @@ export function createBank({ store, bursar, log, pollMs, clockPollMs }: BankOpti
     return reference;
   }
 
-  /** Money from somebody else to one of Bursar's accounts. It is booked when Bursar's clock has been read. */
+  /** Money from outside to one of Bursar's accounts. It is booked when Bursar's clock has been read. */
   function credit(order: CreditOrder, key: string | undefined): string {
     return store.inTransaction(() => {
       const known = key === undefined ? undefined : creditByKey(key);

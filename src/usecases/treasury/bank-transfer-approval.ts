@@ -80,7 +80,7 @@ const checks: Readonly<Record<PayeeCheckResult, string>> = {
   match: 'the account belongs to this name',
   close_match: 'the payee’s bank has a similar name for this account, not the same',
   no_match: 'the payee’s bank has another name for this account',
-  not_possible: 'nobody could say whether the account belongs to this name',
+  not_possible: 'no bank could say whether the account belongs to this name',
 };
 
 function ruleOf({ payeeCheck, approvalRule }: BankTransfer): string {

@@ -182,14 +182,14 @@ async function paymentOf({ database, vault }: TransferStepDeps, row: BankTransfe
     scheme: row.scheme,
     amountCents: row.amountCents,
     executionDate: row.executionDate ?? inBerlin(new Date()).date,
-    payer: { name: sepaTextOf(name).slice(0, longestSepaName) || nobody, iban: row.payerIban, bic: null },
+    payer: { name: sepaTextOf(name).slice(0, longestSepaName) || unnamedPayer, iban: row.payerIban, bic: null },
     payee: { name: row.payeeName, iban: await vault.open(payee.sealedIban, ibanContext(row.beneficiaryId)) },
     remittance: row.remittance,
   };
 }
 
 /** A customer who has not given a name yet. */
-const nobody = 'Bursar customer';
+const unnamedPayer = 'Bursar customer';
 
 /** What the bank answered to a question: the same answer again is the same message. */
 async function heard(

@@ -21,7 +21,7 @@ import { type Cause, causedBy } from '../../platform/cause.ts';
 
 export type HearOptions = { readonly isOwnStep?: boolean };
 
-/** Outcomes are in the order of the messages. `cause`: of the file or the answer; each message is a cause of its own. */
+/** Outcomes are in the order of the messages. `cause`: of the file or the answer; each message is one more cause. */
 export async function hearBankMessages(
   tx: Tx,
   messages: readonly HeardMessage[],

@@ -77,7 +77,7 @@ export const receiveBankFile =
 
 const identityOf = ({ kind, messageId }: StatusReport | Notification) => ({ kind, messageId });
 
-/** `ifRefused`: what is left for an operator when the transfer does not move by it. */
+/** `ifRefused`: what an operator gets when the transfer does not move by it. */
 type Told = { readonly message: HeardMessage; readonly ifRefused: Omit<NewEntry, 'refused'> };
 type Sorted = { readonly heard: readonly Told[]; readonly entries: readonly NewEntry[]; readonly ignored: number };
 

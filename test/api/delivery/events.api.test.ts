@@ -131,7 +131,7 @@ test('an event that commits late holds those behind it back, and comes before th
   expect(found).toEqual([first.id, other.id]);
 });
 
-test('numbers are drawn one by one, which the settled position relies on', async () => {
+test('numbers are drawn singly, which the settled position relies on', async () => {
   const [sequence] = await world.sql<{ cache_size: string }>(
     `select cache_size from pg_sequences where sequencename = 'events_seq_seq'`,
   );

@@ -220,7 +220,7 @@ test('a process that ends answers those who wait', async () => {
   });
 });
 
-test('progress is told to a client that asks for it', async () => {
+test('progress goes to a client that asks for it', async () => {
   const intentId = await anIntent(world, payer, { status: 'pending_approval' });
   const params = { name: 'intents_wait', arguments: { intentId, waitSeconds: 1 }, _meta: { progressToken: 'p' } };
   const answer = await send(
@@ -240,7 +240,7 @@ test('a call counts once towards the rate limit, also when it reads many times',
   expect(await remaining()).toBe(before - 2);
 });
 
-test('over the limit a client is told when to come back', async () => {
+test('over the limit the answer says when to come back', async () => {
   const limited = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '2' } });
   try {
     const statuses = [];

@@ -270,7 +270,7 @@ test('a list is short, and a page follows', async () => {
   expect(JSON.stringify(whole).length).toBeLessThan(longestAnswer);
 });
 
-test('a frozen agent is told so, and a revoked token ends', async () => {
+test('a frozen agent reads that it is frozen, and a revoked token ends', async () => {
   const token = await tokenWith('intents.read');
   expect(await namesOf(token)).toHaveLength(4);
   await world.sql('update agent_tokens set revoked_at = now() where agent_id = $1 and scopes = $2', [

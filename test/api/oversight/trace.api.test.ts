@@ -1,5 +1,5 @@
 /**
- * Goal: from any id of a payment the same whole story is told in order, each part only to whom may read it alone, by a
+ * Goal: from any id of a payment the same whole story in order, each part only for a caller that may read it alone, by a
  * bounded number of statements. Method: a real purchase over HTTP with worker and sandbox; rows for the rare cases.
  * @module
  */
@@ -131,7 +131,7 @@ describe('an agent’s token', () => {
     expect(story.entries.filter(({ link }) => link !== null)).toEqual([]);
   });
 
-  test('gets only the parts that its scopes open, and is told which are missing', async () => {
+  test('gets only the parts that its scopes open, with the names of those that are missing', async () => {
     const some = await tokenWith(['intents.read', 'transactions.read']);
     const story = await traceOf(records.completedIntentId, some);
     expect(partsOf(story)).toEqual(

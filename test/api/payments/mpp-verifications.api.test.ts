@@ -124,7 +124,7 @@ test('while a credential is live, its intent is neither paid at a shop nor confi
   expect(await credentialRow(world, credential.id)).toMatchObject({ status: 'minted' });
 });
 
-test('whoever reads the live credentials of an intent waits for its lock, which who writes one holds', async () => {
+test('a reader of the live credentials of an intent waits for its lock, which the writer of one holds', async () => {
   const payer = await aPayer(world);
   const intentId = await anIntent(world, payer, { merchant: apiShop.id });
   const { executeCheckout, confirmCheckout } = world.as(payer.token).client(checkoutArea);

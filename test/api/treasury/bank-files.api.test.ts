@@ -76,7 +76,7 @@ describe('credits', () => {
     });
   });
 
-  test('a credit on an account that no wallet has is nobody’s, and an operator gives it to a wallet, once', async () => {
+  test('a credit on an account that no wallet has goes to suspense, and an operator gives it to a wallet, once', async () => {
     const { owner, id, balance } = await aWallet();
     const reference = freshReference();
     const file = notificationOf([{ amount: '40.00', reference, name: 'Max Payer', text: 'for whom' }], nobodysIban);

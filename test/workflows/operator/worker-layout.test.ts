@@ -121,7 +121,7 @@ test('a reset run continues from its row', async () => {
 const operator = (...command: string[]): Promise<unknown> =>
   promisify(execFile)(bursar.ready.temporalCli ?? '', [...command, '--address', bursar.ready.temporalAddress]);
 
-/** No one kills it here: it ends by itself after SIGTERM, or never. The supervisor starts it again. */
+/** Nothing kills it here: it ends after SIGTERM, or never. The supervisor starts it again. */
 async function stop(name: 'worker' | 'api'): Promise<void> {
   const process = await bursar.child(name);
   await bursar.signal(name, 'SIGTERM');

@@ -71,7 +71,7 @@ export const scopeOfKind = {
   event: 'events.read',
 } as const;
 
-/** Where the story of a record is told: the field of its row that names the record it belongs to. */
+/** Where the story of a record is: the field of its row that names the record it belongs to. */
 export const pointerOfKind: Readonly<Record<string, string>> = {
   checkout: 'intentId',
   mppPayment: 'intentId',

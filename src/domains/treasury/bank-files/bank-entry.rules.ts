@@ -10,7 +10,7 @@ import { largestPaymentCents } from '../sepa/scheme.rules.ts';
 import type { WalletStatus } from '../wallets/wallet.rules.ts';
 
 /**
- * `credited`: in a wallet. `suspense`: booked, and nobody's. `assigned`: moved from suspense to a wallet. `unbooked`:
+ * `credited`: in a wallet. `suspense`: booked, without an owner. `assigned`: moved from suspense to a wallet. `unbooked`:
  * money that left, or news that contradicts what is known: nothing is moved, an operator looks at it.
  */
 export const bankEntryStatuses = ['credited', 'suspense', 'assigned', 'unbooked'] as const;

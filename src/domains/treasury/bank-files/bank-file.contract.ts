@@ -19,7 +19,7 @@ export const bankFileAnswer = z
     lines: count('Lines of the file.'),
     moved: count('Lines that moved a transfer.'),
     credited: count('Credits that went to a wallet.'),
-    suspense: count('Credits that are nobody’s until an operator assigns them.'),
+    suspense: count('Credits without an owner, until an operator assigns them.'),
     unbooked: count('Lines that moved nothing and wait for an operator.'),
     already: count('Lines that were known.'),
     ignored: count('Lines about other accounts, and lines that say nothing final.'),
@@ -61,7 +61,7 @@ const entry = z
     id: idOut('bankEntry'),
     status: z.enum(bankEntryStatuses).meta({
       description:
-        '`credited`: in a wallet; `suspense`: booked and nobody’s; `assigned`: moved from there to a wallet; `unbooked`: nothing was moved.',
+        '`credited`: in a wallet; `suspense`: booked without an owner; `assigned`: moved from there to a wallet; `unbooked`: nothing was moved.',
       examples: ['suspense'],
     }),
     why: z
@@ -126,7 +126,7 @@ export const bankFilesArea = defineArea({
       auth: ['dashboard'],
       ownerless: true,
       summary: 'Lines of banks’ files, newest first',
-      description: 'With the dashboard secret. `status=suspense` lists the credits that nobody has got.',
+      description: 'With the dashboard secret. `status=suspense` lists the credits without an owner.',
       query: z.strictObject({
         ...pageQuery('bankEntry'),
         status: z

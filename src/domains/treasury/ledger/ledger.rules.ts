@@ -95,7 +95,7 @@ export const bankPayment = ({ ownerId, from, amountCents }: Drawn): Posting[] =>
 /** Money that comes from a bank: a return, or a credit from outside. */
 export const bankCredit = (coming: Credit): Posting[] => credit(external('sepa', coming.ownerId), coming);
 
-/** A bank transfer that is nobody's yet, in the operator's book. */
+/** A bank transfer without an owner so far, in the operator's book. */
 export const toSuspense = ({ ownerId, amountCents }: Owned & Amount): Posting[] =>
   move(external('sepa', ownerId), suspense(ownerId), amountCents);
 
