@@ -64,6 +64,7 @@ test('a credential pays once; a repeat gets the same receipt and no second charg
     get('/paid/sandbox-api?amountCents=700', headers),
   ]);
   expect([first.status, second.status]).toEqual([200, 200]);
+  expect(second.headers.get('payment-receipt')).toBe(first.headers.get('payment-receipt'));
   const again = await get('/paid/sandbox-api?amountCents=700', headers);
   expect(again.headers.get('payment-receipt')).toBe(first.headers.get('payment-receipt'));
   expect(await again.json()).toEqual({ report: 'paid content', merchant: 'sandbox-api' });

@@ -102,9 +102,11 @@ export function createChallenges(store: Store, authorizations: Authorizations, o
     const { state } = await authorizations.decide(authorizationId);
     void outgoing.deliver(authorizationId); // The clearing is the network's business: the buyer does not wait for it.
     if (state !== 'approved') return unpaid('verification-failed');
+    // Of two presentations at once, the first one to be approved writes the receipt.
     const receipt = receiptOf(challenge.id, authorizationId);
-    store.run('UPDATE mpp_challenges SET receipt = ? WHERE id = ?', receipt, challenge.id);
-    return { outcome: 'paid', receipt };
+    store.run('UPDATE mpp_challenges SET receipt = coalesce(receipt, ?) WHERE id = ?', receipt, challenge.id);
+    const paid = store.one<ChallengeRow>('SELECT * FROM mpp_challenges WHERE id = ?', challenge.id);
+    return { outcome: 'paid', receipt: paid?.receipt ?? receipt };
   }
 
   async function decrypt(jwe: string): Promise<string | undefined> {

@@ -164,9 +164,9 @@ const decided = Object.entries(await shownWorkflows()).flatMap(([workflow, { dec
 test.each(decided)('%s takes a decision after all of these', async (workflow, status) => {
   const handle = await started(workflow, 'waiting');
   for (const input of raw.fixed) await raw.signal(handle, 'decide', input);
-  expect(await handle.executeUpdate('decide', { args: [{ decision: 'approve', by: 'anna' }] })).toMatchObject({
-    status,
-  });
+  const args = { decision: 'approve', by: 'anna' };
+  const view = await handle.executeUpdate<{ status?: string; stage?: string }, [unknown]>('decide', { args: [args] });
+  expect(view.status ?? view.stage).toBe(status);
   const refused = await handle.executeUpdate('decide', { args: [{}] }).catch((error: unknown) => error);
   expect(isGrpcServiceError(refused)).toBe(false);
   await handle.terminate();
