@@ -180,6 +180,8 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
       .command(name)
       .description(description)
       .usage(`<${verbs.join('|')}>`);
+    // The id of a key may begin with a hyphen.
+    if (name === 'keys') area.allowUnknownOption();
     area.argument('[words...]').action((words: string[]) => onDatabase([name, ...words]));
   }
   return program;

@@ -110,6 +110,9 @@ test('the commands of the database keep their words and codes, also as JSON', as
     code: 1,
     stdout: 'ledger prove jr_1\n',
   });
+  expect((await bursar(['keys', 'revoke', '-begins-with-a-hyphen'], { onDatabase })).stdout).toBe(
+    'keys revoke -begins-with-a-hyphen\n',
+  );
   const asJson = await bursar(['--json', 'keys', 'rotate'], { onDatabase });
   expect(JSON.parse(asJson.stdout)).toEqual({ exitCode: 1, output: 'keys rotate\n' });
 });

@@ -42,6 +42,8 @@ export type Owner = {
 export type World = {
   readonly apiUrl: string;
   readonly sandboxUrl: string;
+  /** Whether workflows run. */
+  readonly hasWorker: boolean;
   readonly config: Config;
   /** The database for the role that owns its tables. */
   readonly ownerUrl: string;
@@ -123,6 +125,7 @@ export async function startWorld({
   return {
     apiUrl,
     sandboxUrl,
+    hasWorker: worker,
     config,
     ownerUrl,
     networkKey,

@@ -5,6 +5,7 @@ import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contra
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
+import { eventually } from '../../support/world.ts';
 import { theWallet } from './wallets.samples.ts';
 
 const theTarget = async (one: Sampler): Promise<string> => {
@@ -32,13 +33,21 @@ const aSilentBank = 'SILENT';
 async function waitingTransfer(one: Sampler): Promise<string> {
   const to = { name: `Erika Muster NOMATCH`, iban: anIban() };
   const body = { fromWalletId: await one.the(theSource), to, amountEuros: 1, reference: aSilentBank };
-  const { id } = await one.client(transfersArea).createTransfer({ body });
-  // Where no worker checks the payee, the row says what it would find.
-  await one.world.sql(
-    `update transfers set stage = 'pending_approval', status = 'pending_approval', payee_check = 'no_match',
-       expires_at = created_at + interval '72 hours' where id = $1 and stage = 'requested'`,
-    [id],
-  );
+  const transfers = one.client(transfersArea);
+  const { id } = await transfers.createTransfer({ body });
+  if (one.world.hasWorker) {
+    await eventually(
+      () => transfers.getTransfer({ params: { id } }),
+      ({ status }) => status === 'pending_approval',
+    );
+  } else {
+    // Where no worker checks the payee, the row says what it would find.
+    await one.world.sql(
+      `update transfers set stage = 'pending_approval', status = 'pending_approval', payee_check = 'no_match',
+         expires_at = created_at + interval '72 hours' where id = $1 and stage = 'requested'`,
+      [id],
+    );
+  }
   return id;
 }
 
