@@ -30,11 +30,11 @@ export type BankTransferRun = RowState<BankTransferRunView, BankTransferFact, Ba
 export const bankTransferActivities = (deps: Deps) => {
   const { database, clock, links } = deps;
 
-  const runOf = async (row: BankTransfer): Promise<BankTransferRun> => {
-    // The row of a step lacks the version that the database has counted.
-    const { version } = await bankTransferOf(database.read(), row.id);
+  /** Read again after a step: the database counts the version, and version and facts must be of one state. */
+  const runOf = async ({ id }: Pick<BankTransfer, 'id'>): Promise<BankTransferRun> => {
+    const row = await bankTransferOf(database.read(), id);
     const facts = bankTransferFacts(row, { business: await clock.now(), real: new Date() });
-    return { version, ...facts, view: await viewOf(row) };
+    return { version: row.version, ...facts, view: await viewOf(row) };
   };
 
   const viewOf = async (row: BankTransfer): Promise<BankTransferRunView> => {

@@ -1,5 +1,5 @@
 /** The adapters to outside services that this deployment is configured with. @module */
-import { createFileBankRail } from '../adapters/bank-rail/files.ts';
+import { createFileBankRail, fileBankLimits } from '../adapters/bank-rail/files.ts';
 import { createSandboxBankRail, sandboxBankLimits } from '../adapters/bank-rail/sandbox.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
@@ -47,4 +47,5 @@ export function portsOf(config: Config, outbound: Outbound): Ports {
 }
 
 /** What the bank carries; the API asks it before it takes an order, and never dials. */
-export const railLimits: RailLimits = sandboxBankLimits;
+export const railLimitsOf = ({ BURSAR_BANK_FOLDER: folder }: Pick<Config, 'BURSAR_BANK_FOLDER'>): RailLimits =>
+  folder === undefined ? sandboxBankLimits : fileBankLimits;

@@ -13,6 +13,12 @@ import { assert } from '../../kernel/assert.ts';
 import { cents } from '../../kernel/money.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 
+/** The answer to an instant payment would come by a file as well. */
+export const fileBankLimits: BankRail['limits'] = {
+  offersInstant: false,
+  largestInstantCents: cents(99_999_999_999),
+};
+
 export type FileBankRailOptions = { folder: string; files: Pick<BankFiles, 'write'> };
 
 export function createFileBankRail({ folder, files }: FileBankRailOptions): BankRail {
@@ -55,8 +61,7 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
   }
 
   return {
-    // The answer to an instant payment would come by a file as well.
-    limits: { offersInstant: false, largestInstantCents: cents(99_999_999_999) },
+    limits: fileBankLimits,
     cutOff: '15:00',
 
     async send(payment) {

@@ -1,6 +1,6 @@
 /**
  * The folder in which a bank's gateway puts files: each is received, then moved to `done`, or to `refused` where nothing
- * of it can be used. A file that could not be received for another reason stays, and is read again.
+ * of it can be used. A file that could not be received for another reason stays, and is read again; the others go on.
  * @module
  */
 import { createHash } from 'node:crypto';
@@ -27,22 +27,33 @@ export const bankInbox =
     const inbox = join(folder, 'inbox');
     await Promise.all([inbox, join(folder, 'done'), join(folder, 'refused')].map((one) => makeFolder(one, 0o700)));
     let moved = 0;
+    const failures: unknown[] = [];
     for (const name of (await readdir(inbox)).sort()) {
       const path = join(inbox, name);
       const found = await lstat(path);
       const { size, mtimeMs } = found;
       if (!found.isFile() || name.startsWith('.') || Date.now() - mtimeMs < youngestMs) continue;
-      const refusal = size > largestBytes ? `is larger than ${largestBytes} bytes` : await refusalOf(path);
-      if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
-      else log.error({ size, why: refusal }, 'a file of the bank in the folder was refused');
-      await rename(path, join(folder, refusal === undefined ? 'done' : 'refused', await keptName(path, name, size)));
-      moved += 1;
+      try {
+        await take(name, size > largestBytes ? undefined : await readFile(path), size);
+        moved += 1;
+      } catch (error) {
+        failures.push(error);
+      }
     }
+    if (failures.length > 0) throw failures[0];
     return moved;
 
-    async function refusalOf(path: string): Promise<string | undefined> {
+    async function take(name: string, bytes: Uint8Array | undefined, size: number): Promise<void> {
+      const refusal = bytes === undefined ? `is larger than ${largestBytes} bytes` : await refusalOf(bytes);
+      if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
+      else log.error({ size, why: refusal }, 'a file of the bank in the folder was refused');
+      const kept = join(folder, refusal === undefined ? 'done' : 'refused', keptName(name, bytes ?? `${name}/${size}`));
+      await rename(join(inbox, name), kept);
+    }
+
+    async function refusalOf(bytes: Uint8Array): Promise<string | undefined> {
       try {
-        await receive(await readFile(path));
+        await receive(bytes);
         return undefined;
       } catch (error) {
         if (error instanceof DomainError && ['invalid_request', 'idempotency_conflict'].includes(error.code))
@@ -52,8 +63,7 @@ export const bankInbox =
     }
 
     /** Another file with the same name does not take its place. */
-    async function keptName(path: string, name: string, size: number): Promise<string> {
-      const content = size > largestBytes ? `${name}/${size}` : await readFile(path);
+    function keptName(name: string, content: Uint8Array | string): string {
       return `${createHash('sha256').update(content).digest('hex').slice(0, 16)}-${name.slice(-200)}`;
     }
   };

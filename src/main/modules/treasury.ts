@@ -50,7 +50,7 @@ import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { type Infrastructure, ibanIssueOf } from '../infrastructure.ts';
 import { signerOfMessages } from '../message-signer.ts';
-import { railLimits } from '../ports.ts';
+import { railLimitsOf } from '../ports.ts';
 import { recordChains } from '../record-chains.ts';
 import { type ApiProcessWithoutApprovals, defineModule, type LoopRegistration, servedArea } from './module.ts';
 
@@ -147,9 +147,9 @@ export const treasury = defineModule('treasury', [
       transferSplit: (id, { ownerId }) => findSplit(database.read(), ownerId, id),
     }),
     handlers: (api) => {
-      const { database, links, vault, risk, sanctions, gateway } = api;
+      const { database, links, vault, risk, sanctions, gateway, config } = api;
       const divide = transferMoney({ database, risk });
-      const payBank = payBankAccount({ database, vault, risk, sanctions, limits: railLimits });
+      const payBank = payBankAccount({ database, vault, risk, sanctions, limits: railLimitsOf(config) });
       const order = orderTransfer({ gateway, transfer: divide, payBank });
       return transferHandlers({
         database,

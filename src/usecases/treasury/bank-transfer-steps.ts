@@ -35,6 +35,7 @@ import {
   transferChange,
 } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import { recordChanges } from '../../events/record.ts';
+import { assert } from '../../kernel/assert.ts';
 import { later } from '../../kernel/instant.ts';
 import { longestSepaName, sepaTextOf } from '../../kernel/sepa-text.ts';
 import { type Actor, type Cause, causedBy } from '../../platform/cause.ts';
@@ -176,12 +177,13 @@ async function paymentOf({ database, vault }: TransferStepDeps, row: BankTransfe
   const payee = await payeeForShare.first(tx, { id: row.beneficiaryId });
   if (payee?.sealedIban == null) throw new Error(`beneficiary ${row.beneficiaryId} of an open transfer has no account`);
   const holder = await holderOf.first(tx, { ownerId: row.ownerId });
+  assert(row.executionDate !== null, 'a transfer that was marked has its day');
   const name = holder?.companyName ?? [holder?.firstName, holder?.lastName].filter((part) => part != null).join(' ');
   return {
     endToEndId: endToEndIdOf(row.id),
     scheme: row.scheme,
     amountCents: row.amountCents,
-    executionDate: row.executionDate ?? inBerlin(new Date()).date,
+    executionDate: row.executionDate,
     payer: { name: sepaTextOf(name).slice(0, longestSepaName) || unnamedPayer, iban: row.payerIban, bic: null },
     payee: { name: row.payeeName, iban: await vault.open(payee.sealedIban, ibanContext(row.beneficiaryId)) },
     remittance: row.remittance,

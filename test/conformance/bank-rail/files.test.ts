@@ -7,6 +7,7 @@ import { createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
 import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import { DomainError } from '../../../src/kernel/errors.ts';
+import { railLimitsOf } from '../../../src/main/ports.ts';
 import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'bursar-bank-'));
@@ -56,6 +57,11 @@ describe('the outbox', () => {
   });
 });
 
+test('a deployment with a folder takes no order for an instant payment', () => {
+  expect(railLimitsOf({ BURSAR_BANK_FOLDER: '/bank' }).offersInstant).toBe(false);
+  expect(railLimitsOf({ BURSAR_BANK_FOLDER: undefined }).offersInstant).toBe(true);
+});
+
 describe('the inbox', () => {
   const said: string[] = [];
   const log = { error: (fields: object) => void said.push(JSON.stringify(fields)), info: () => undefined };
@@ -92,7 +98,7 @@ describe('the inbox', () => {
     expect(await pass()).toBe(0);
   });
 
-  test('a file that could not be received stays, and another file of the same name replaces none', async () => {
+  test('a file that could not be received stays and keeps no other waiting; the same name replaces nothing', async () => {
     const failures = [new Error('no database')];
     const pass = inboxWith(async () => {
       const failure = failures.pop();
@@ -100,11 +106,12 @@ describe('the inbox', () => {
     });
     await mkdir(join(folder, 'inbox'));
     await put('1.xml', 'one');
+    await put('2.xml', 'two');
     await expect(pass()).rejects.toThrow('no database');
-    expect(await namesIn('inbox')).toEqual(['1.xml']);
+    expect([await namesIn('inbox'), await namesIn('done')]).toEqual([['1.xml'], ['2.xml']]);
     await pass();
     await put('1.xml', 'another');
     await pass();
-    expect(await namesIn('done')).toEqual(['1.xml', '1.xml']);
+    expect((await namesIn('done')).sort()).toEqual(['1.xml', '1.xml', '2.xml']);
   });
 });

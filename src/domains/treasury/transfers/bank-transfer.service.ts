@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from 'zod';
+import { columnNameOf } from '../../../db/column-names.ts';
 import { columnRow } from '../../../db/column-row.ts';
 import { idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
@@ -198,9 +199,8 @@ const changing = {
   closedAt: 'timestamptz',
 } as const satisfies Partial<Record<keyof BankTransfer, string>>;
 
-const columnOf = (property: string): string => property.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const properties = Object.keys(changing) as (keyof typeof changing)[];
-const updateSql = `update transfers t set ${properties.map((name) => `${columnOf(name)} = n."${name}"`).join(', ')}
+const updateSql = `update transfers t set ${properties.map((name) => `${columnNameOf(name)} = n."${name}"`).join(', ')}
   from jsonb_to_recordset($1::jsonb) as n (id text, ${Object.entries(changing)
     .map(([name, type]) => `"${name}" ${type}`)
     .join(', ')})
