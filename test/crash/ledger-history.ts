@@ -114,7 +114,8 @@ function clientsOf(site: Installation) {
       const found = await Promise.all(copies.map((prefix) => ask(order, withinMs, prefix)));
       answers.push(...found);
       faults.push(...found.flatMap((answer) => faultOf(order, answer)));
-      if (order.key === undefined || found.some(isFinal)) break;
+      // A refusal leaves nothing under the key, so that of two copies one may be refused and the other be carried out.
+      if (order.key === undefined || found.some(isDone) || found.every(isFinal)) break;
       if (Date.now() > until) {
         faults.push(`${order.kind} ${order.mark}: no answer that stands; last ${JSON.stringify(found)}`);
         break;
