@@ -60,7 +60,8 @@ function offered(next: Next, offers: (tool: string) => boolean): Next {
 /** A person decides by a link, which no program is to follow. An owner's key would otherwise be shown it. */
 export function withoutLinks(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutLinks);
-  if (typeof value === 'string') return /\/approve\/\w/.test(value) ? null : value;
+  // A text stays a text, because the schema of the answer says so.
+  if (typeof value === 'string') return value.replace(/\S*\/approve\/\w\S*/g, '[link not shown]');
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, inner]) => (name === linkField ? [] : [[name, withoutLinks(inner)]])),

@@ -13,6 +13,7 @@ import type { Logger } from '../platform/log.ts';
 import { catalogFor } from './catalog.ts';
 import { servedOperations } from './operations.ts';
 import { type Serving, serverFor } from './server.ts';
+import { waitSlots } from './wait-slots.ts';
 
 type Options = {
   readonly version: string;
@@ -29,6 +30,7 @@ export type McpProtocol = Protocol & {
 
 export function mcpProtocol({ version, publicUrl, hosts, log }: Options): McpProtocol {
   const stopping = new AbortController();
+  const takeWait = waitSlots();
   return {
     name: 'mcp',
     paths: ['/mcp', '/api/mcp'],
@@ -37,7 +39,7 @@ export function mcpProtocol({ version, publicUrl, hosts, log }: Options): McpPro
     serve: ({ areas, openapi, call }) => {
       const described = { served: servedOperations(areas), openapi };
       const catalogs = { key: catalogFor('key', described), agent: catalogFor('agent', described) };
-      const serving = { version, served: described.served, catalogs, call, log, stopping: stopping.signal };
+      const serving = { version, served: described.served, catalogs, call, log, takeWait, stopping: stopping.signal };
       const handler = createMcpHandler(({ authInfo }) => serverOf(serving, authInfo?.extra), {
         onerror: (error) => log.debug({ err: error }, 'mcp'),
       });

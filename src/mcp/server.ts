@@ -19,6 +19,7 @@ import { asker, type Kind, type Served } from './operations.ts';
 import { refusal } from './refusals.ts';
 import { buyPrompt, prompts, readResource, resources, templates } from './resources.ts';
 import type { Calling } from './tool.ts';
+import type { TakeWait } from './wait-slots.ts';
 
 export type Serving = {
   readonly version: string;
@@ -26,6 +27,8 @@ export type Serving = {
   readonly catalogs: Readonly<Record<Kind, Catalog>>;
   readonly call: InProcess;
   readonly log: Pick<Logger, 'error'>;
+  /** Of the process. */
+  readonly takeWait: TakeWait;
   /** Aborts when the process ends: every waiting call is answered. */
   readonly stopping: AbortSignal;
 };
@@ -72,7 +75,7 @@ const broken = { code: 'internal', message: 'something broke on our side' };
 type From = { readonly request: ProtocolRequest['request']; readonly caller: BearerCaller };
 
 function callingFor(
-  { served, call, stopping }: Serving,
+  { served, call, stopping, takeWait }: Serving,
   { request, caller }: From,
   { mcpReq }: ServerContext,
 ): Calling {
@@ -81,6 +84,7 @@ function callingFor(
   return {
     caller,
     signal,
+    takeWait: () => takeWait(caller.ownerId),
     // A call that spends is carried out also when the client is gone: its repeat finds the outcome.
     ask: asker(served, call, request),
     progress: async (progress, total) => {

@@ -32,6 +32,8 @@ export type Calling = {
   readonly caller: BearerCaller;
   /** Aborts when the client is gone or the process ends. */
   readonly signal: AbortSignal;
+  /** Takes a place among the calls that wait; undefined where too many do. */
+  takeWait(): (() => void) | undefined;
   /** Calls an operation through the edge. */
   ask(operation: string, ask: Ask): Promise<Answer>;
   /** Tells a client that wants to know that the call goes on. */

@@ -172,8 +172,19 @@ async function readAllowance(given: Arguments, calling: Calling): Promise<Outcom
   };
 }
 
+/** Asks once where too many calls wait: the answer is the state as it is. */
+async function waitForDecision(ask: () => Promise<Answer>, given: Arguments, calling: Calling): Promise<Answer> {
+  const free = calling.takeWait();
+  if (free === undefined) return ask();
+  try {
+    return await untilDecided(ask, given, calling);
+  } finally {
+    free();
+  }
+}
+
 /** Until the state is another one, or the time is over. The pauses grow, because a person needs seconds at least. */
-async function waitForDecision(
+async function untilDecided(
   ask: () => Promise<Answer>,
   given: Arguments,
   { signal, progress }: Calling,
