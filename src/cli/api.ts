@@ -56,6 +56,8 @@ export function createApi(settings: Settings, print?: (line: string) => void): A
     const init = {
       method,
       headers,
+      // A redirect would take the dashboard's secret to another place.
+      redirect: 'error' as const,
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     };

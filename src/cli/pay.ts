@@ -1,7 +1,7 @@
 /** `bursar pay`: declares a payment as the agent and pays at the address, unless a person has to decide first. @module */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
-import { variable } from './api.ts';
+import { Refusal, variable } from './api.ts';
 import type { Command, Context } from './context.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
 import { euros, plain } from './output.ts';
@@ -35,11 +35,20 @@ export const pay: Command<Given> = async (context, given) => {
     ]);
     return exitCodes.refused;
   }
-  const paid = await api.call<Paid>('POST', '/checkout/execute', {
-    as: 'agent',
-    body: { intentId: intent.id, targetUrl: given.url },
-    key: `pay-${intent.id}-${ref}`,
-  });
+  const paid = await api
+    .call<Paid>('POST', '/checkout/execute', {
+      as: 'agent',
+      body: { intentId: intent.id, targetUrl: given.url },
+      key: `pay-${intent.id}-${ref}`,
+    })
+    .catch((error: unknown) => {
+      throw mayHavePaid(error)
+        ? new CommandError(
+            exitCodes.away,
+            `${error.message}. It may still be paid: repeat with --intent ${intent.id} --ref ${ref}, which never pays twice`,
+          )
+        : error;
+    });
   if (api.isPrinting) return exitCodes.done;
   const words = paid.success ? out.good('paid') : out.bad(paid.status);
   out.result({ ...paid, intentId: intent.id }, [
@@ -48,6 +57,11 @@ export const pay: Command<Given> = async (context, given) => {
   ]);
   return paid.success ? exitCodes.done : exitCodes.refused;
 };
+
+/** Without an answer, or with one that says that the payment may still take effect. */
+const mayHavePaid = (error: unknown): error is CommandError =>
+  error instanceof CommandError &&
+  (error.exitCode === exitCodes.away || (error instanceof Refusal && error.status === 503));
 
 async function intentOf({ api }: Context, given: Given, ref: string): Promise<Intent> {
   if (given.intent !== undefined) {

@@ -58,8 +58,17 @@ export async function readSettings(env: Environment, given: { readonly api?: str
   };
 }
 
-export const writeStored = (file: string, contents: Stored): Promise<void> =>
-  writeAtomically(file, `${JSON.stringify(contents, null, 2)}\n`);
+/** Refused where the file belongs to another service, whose secrets are nowhere else. */
+export async function writeStored(file: string, contents: Stored): Promise<void> {
+  const found = await readStored(file);
+  if (found !== undefined && found.apiUrl !== contents.apiUrl) {
+    throw new CommandError(
+      exitCodes.usage,
+      `${file} holds the secrets of ${found.apiUrl}: name another file by BURSAR_CLI_FILE for ${contents.apiUrl}`,
+    );
+  }
+  await writeAtomically(file, `${JSON.stringify(contents, null, 2)}\n`);
+}
 
 async function readStored(file: string): Promise<Stored | undefined> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
