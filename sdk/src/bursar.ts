@@ -65,6 +65,8 @@ class BursarClient {
 
   /** An operation that is newer than this package: the parsed answer. A POST gets an automatic key as elsewhere. */
   request(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<unknown> {
+    // Joined to the address of the service: anything else could name another host.
+    if (!path.startsWith('/')) throw new TypeError('path must begin with /');
     const outgoing = outgoingOf(this.#client, {
       name: `${method} ${path}`,
       method,
