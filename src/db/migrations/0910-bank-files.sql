@@ -38,8 +38,6 @@ create table bank_entries (
   version integer not null default 1,
   created_at timestamptz not null,
   updated_at timestamptz not null,
-  -- The bank's reference names a line, however often and in whichever file it comes.
-  constraint bank_entries_line unique nulls not distinct (adapter, account_iban, servicer_reference),
   check ((status = 'unbooked') = (journal_id is null)),
   check ((status in ('credited', 'assigned')) = (wallet_id is not null)),
   check ((wallet_id is null) = (owner_id is null)),
@@ -47,6 +45,9 @@ create table bank_entries (
   check ((status = 'credited') = (why is null)),
   check (status = 'unbooked' or (direction = 'credit' and amount_cents > 0))
 );
+-- The reference of the bank names a line of its account, however often, in whichever file and by whichever way it comes.
+create unique index bank_entries_line on bank_entries (account_iban, servicer_reference) where account_iban is not null;
+create unique index bank_entries_report on bank_entries (adapter, servicer_reference) where account_iban is null;
 create trigger bank_entries_version before update on bank_entries for each row execute function count_version();
 create index bank_entries_time on bank_entries (created_at desc, id desc);
 create index bank_entries_status on bank_entries (status, created_at desc, id desc) where status <> 'credited';

@@ -29,6 +29,7 @@ import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import { hasRightCheckDigits } from '../../kernel/iban.ts';
 import { newId } from '../../kernel/ids.ts';
 import { second } from '../../kernel/instant.ts';
 import { startLoop } from '../../relay/loop.ts';
@@ -80,7 +81,8 @@ const receiverOf = ({ database, config, log, vault }: Infrastructure) =>
     vault,
     log,
     files: isoBankFiles,
-    isOwnIban: (iban) => iban.startsWith('DE') && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE,
+    isOwnIban: (iban) =>
+      /^DE\d{20}$/.test(iban) && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE && hasRightCheckDigits(iban),
   });
 
 /** Reads what the bank's gateway puts into the folder. */

@@ -48,7 +48,7 @@ const linesInPart = 500;
 export const receiveBankFile =
   (deps: Deps) =>
   async ({ adapter, bytes }: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
-    const { database, files, log } = deps;
+    const { database, files } = deps;
     const digest = createHash('sha256').update(bytes).digest('hex');
     const known = await answerToBytes(database.read(), { adapter, digest });
     if (known !== undefined) return known;
@@ -64,15 +64,7 @@ export const receiveBankFile =
     const booked = await book(deps, adapter, [...sorted.entries, ...heard.refused], cause);
     const counts = { ...booked, moved: heard.moved, already: booked.already + heard.already, ignored: sorted.ignored };
     const answer = { id: newId('bankFile'), ...identityOf(file), lines: file.lines.length, ...counts };
-    await database.write((tx) => keepAnswer(tx, key, answer, cause));
-    if (counts.suspense + counts.unbooked > 0) {
-      const { id: fileId, suspense, unbooked } = answer;
-      log.error(
-        { adapter, fileId, suspense, unbooked },
-        'lines of a bank file wait for an operator: GET /bank-entries',
-      );
-    }
-    return answer;
+    return database.write((tx) => keepAnswer(tx, key, answer, cause));
   };
 
 const identityOf = ({ kind, messageId }: StatusReport | Notification) => ({ kind, messageId });
@@ -131,7 +123,8 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
   message: {
     endToEndId: line.endToEndId ?? '',
     kind,
-    cause: `entry/${line.servicerReference}`,
+    // A bank may give a payment and its return one reference.
+    cause: `entry/${line.direction}/${line.servicerReference}`,
     reasonCode: line.returnReasonCode,
     amountCents: line.amountCents,
     accountIban: line.accountIban,
@@ -171,11 +164,15 @@ async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
   }
 }
 
-async function book({ database, vault }: Deps, adapter: string, entries: readonly NewEntry[], cause: Cause) {
+/** Each part says at once what waits in it: after a crash its lines are known, and nothing would say so any more. */
+async function book({ database, vault, log }: Deps, adapter: string, entries: readonly NewEntry[], cause: Cause) {
   const total = { credited: 0, suspense: 0, unbooked: 0, already: 0 };
   for (const lines of partsOf(entries)) {
     const booked = await database.write((tx) => bookEntries(tx, vault, { adapter, lines }, cause));
     for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += booked[name];
+    const { suspense, unbooked } = booked;
+    if (suspense + unbooked > 0)
+      log.error({ adapter, suspense, unbooked }, 'lines of a bank file wait for an operator: GET /bank-entries');
   }
   return total;
 }

@@ -19,7 +19,7 @@ import type { Cause } from '../../../platform/cause.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import { available, wallet as walletSource } from '../ledger/account.rules.ts';
 import { bankCredit, leaveSuspense, toSuspense, toWalletFromSuspense } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, type PostResult, postNew } from '../ledger/ledger.service.ts';
+import { balancesAfter, type JournalDraft, type PostResult, postNew } from '../ledger/ledger.service.ts';
 import { lockWalletsForShare } from '../wallets/wallet.service.ts';
 import { BankEntryRow } from './bank-entry.entity.ts';
 import {
@@ -63,7 +63,7 @@ export async function bookEntries(
   const fresh = decided.filter(({ id }) => added.has(id));
   const posted = await postNew(tx, cause, fresh.flatMap(journalOf));
   const journals = new Map(posted.map((result) => [result.journalId, result]));
-  const credited = fresh.flatMap((entry) => creditedOf(entry, journals));
+  const credited = await creditedOf(tx, fresh, journals);
   await completeFundings(tx, credited);
   await recordChanges(tx, cause, credited.flatMap(changesOf));
   const count = (status: BankEntryStatus) => fresh.filter((entry) => entry.status === status).length;
@@ -206,7 +206,7 @@ async function insertEntries(
        "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text, "walletId" text,
        "fundingId" text, "journalId" text, "sealedDetails" text)
      order by "accountIban", "servicerReference"
-     on conflict on constraint bank_entries_line do nothing returning id`,
+     on conflict do nothing returning id`,
     [JSON.stringify(rows), adapter, cause.requestId, cause.at],
   );
   return new Set(added.map(({ id }) => id));
@@ -237,18 +237,25 @@ type Credited = {
   readonly balanceCents: Cents;
 };
 
-function creditedOf(
-  { id, line, wallet, fundingId, journalId }: Decided,
+async function creditedOf(
+  tx: Tx,
+  fresh: readonly Decided[],
   journals: ReadonlyMap<string, PostResult>,
-): Credited[] {
-  if (wallet === null || journalId === null || line.amountCents === null) return [];
-  const balanceCents = balanceOf(journals.get(journalId), wallet);
-  return [{ entryId: id, wallet, fundingId, journalId, amountCents: line.amountCents, balanceCents }];
+): Promise<Credited[]> {
+  const credits = fresh.flatMap(({ id: entryId, line: { amountCents }, wallet, fundingId, journalId }) =>
+    wallet === null || journalId === null || amountCents === null
+      ? []
+      : [{ entryId, wallet, fundingId, journalId, amountCents }],
+  );
+  const balances = await balancesAfter(
+    tx,
+    credits.map(({ wallet, journalId }) => ({
+      account: available(walletSource(wallet.id)),
+      result: journals.get(journalId),
+    })),
+  );
+  return credits.map((credit, index) => ({ ...credit, balanceCents: balances[index] ?? cents(0) }));
 }
-
-/** An account whose credit went all into what the owner owes is not among the balances: nothing is available there. */
-const balanceOf = (posted: PostResult | undefined, { id }: CreditedWallet): Cents =>
-  cents(posted?.balances[available(walletSource(id))] ?? 0);
 
 async function completeFundings(tx: Tx, credited: readonly Credited[]): Promise<void> {
   const completed = credited.filter(({ fundingId }) => fundingId !== null);
@@ -329,10 +336,8 @@ export async function assignEntry(
   });
   await tx.flush();
   const wallet = { id: walletId, ownerId, status };
-  const balanceCents = balanceOf(
-    posted.find((one) => one.journalId === journalId),
-    wallet,
-  );
+  const result = posted.find((one) => one.journalId === journalId);
+  const [balanceCents = cents(0)] = await balancesAfter(tx, [{ account: available(walletSource(walletId)), result }]);
   const [credit] = changesOf({ entryId: id, wallet, fundingId: null, journalId, amountCents, balanceCents });
   assert(credit !== undefined, 'a credit has its event');
   await recordChanges(tx, cause, [{ ...credit, details: { ...credit.details, reason } }]);

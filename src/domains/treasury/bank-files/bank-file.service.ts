@@ -38,17 +38,14 @@ export async function answerToMessage(
   throw new DomainError('idempotency_conflict', 'the file has the message id of another one; send a new id');
 }
 
-/** Two requests with one file end here at once: the first answer is kept. */
-export async function keepAnswer(
-  tx: Tx,
-  { adapter, digest }: FileKey,
-  answer: BankFileAnswer,
-  cause: Cause,
-): Promise<void> {
+/** Two requests with one file end here at once: the first answer is kept, and is that of both. */
+export async function keepAnswer(tx: Tx, key: FileKey, answer: BankFileAnswer, cause: Cause): Promise<BankFileAnswer> {
+  const { adapter, digest } = key;
   await runSql(
     tx,
     `insert into bank_files (id, adapter, kind, message_id, digest, result, request_id, received_at)
      values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) on conflict on constraint bank_files_message do nothing`,
     [answer.id, adapter, answer.kind, answer.messageId, digest, JSON.stringify(answer), cause.requestId, cause.at],
   );
+  return (await answerToMessage(tx, key)) ?? answer;
 }

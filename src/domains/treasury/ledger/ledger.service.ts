@@ -12,10 +12,10 @@ import type { Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
 import { DomainError } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { inWords } from '../../../kernel/money.ts';
+import { type Cents, cents, inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, type OwnerAccount } from './account.rules.ts';
-import { balancesByName } from './ledger.queries.ts';
+import { balancesByName, balancesOf } from './ledger.queries.ts';
 import type { Posting } from './ledger.rules.ts';
 import { commitmentTo } from './seal.rules.ts';
 
@@ -94,6 +94,19 @@ export async function postNew(tx: Tx, cause: Cause, journals: readonly JournalDr
   const before = results.findIndex(({ outcome }) => outcome === 'already');
   assert(before === -1, `${journals[before]?.cause} is posted for the first time`);
   return results;
+}
+
+/**
+ * What an account has after a posting. A credit that went all into what the owner owes left the account as it was, so
+ * the posting does not name it. One read for all such accounts.
+ */
+export async function balancesAfter(
+  tx: Tx,
+  credits: readonly { readonly account: string; readonly result: PostResult | undefined }[],
+): Promise<Cents[]> {
+  const unmoved = credits.flatMap(({ account, result }) => (result?.balances[account] === undefined ? [account] : []));
+  const kept = unmoved.length === 0 ? {} : await balancesOf(tx, unmoved);
+  return credits.map(({ account, result }) => cents(result?.balances[account] ?? kept[account] ?? 0));
 }
 
 /**

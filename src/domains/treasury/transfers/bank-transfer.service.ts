@@ -12,12 +12,12 @@ import type { Tx } from '../../../db/tx.ts';
 import { type Change, draftRecords, publishChanges, recordChanges } from '../../../events/record.ts';
 import { unavailable } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
-import { cents, eurosFromCents } from '../../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRuns, wakeWorkflowRunsAt } from '../../../platform/workflow-runs.ts';
 import { agentBudget, available, type FundingSource, wallet } from '../ledger/account.rules.ts';
 import { bankCredit, bankPayment, type Posting, release } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, type PostResult, postNew } from '../ledger/ledger.service.ts';
+import { balancesAfter, type JournalDraft, postNew } from '../ledger/ledger.service.ts';
 import {
   type BankTransferStage,
   bankTransferStatus,
@@ -70,7 +70,7 @@ const lastOf = (steps: readonly TransferStep[]): Map<string, BankTransfer> =>
   new Map(steps.map(({ after }) => [after.id, after]));
 
 /** By step: the credit that its journals made, if any. */
-type Posted = ReadonlyMap<TransferStep, { readonly to: FundingSource; readonly result: PostResult }>;
+type Posted = ReadonlyMap<TransferStep, { readonly to: FundingSource; readonly balanceCents: Cents }>;
 
 async function post(tx: Tx, steps: readonly TransferStep[]): Promise<Posted> {
   const moving = steps.filter(({ before, after }) => postingsOf(before.stage, after.stage).length > 0);
@@ -89,13 +89,12 @@ async function post(tx: Tx, steps: readonly TransferStep[]): Promise<Posted> {
     first.cause,
     drafts.map(({ journal }) => journal),
   );
-  return new Map(
-    drafts.flatMap(({ step, posting }, index) => {
-      const result = results[index];
-      if (posting !== 'takeBack' || result === undefined) return [];
-      return [[step, { to: targets.get(step.after.id) ?? sourceOf(step.after), result }] as const];
-    }),
-  );
+  const back = drafts.flatMap(({ step, posting }, index) => {
+    const to = targets.get(step.after.id) ?? sourceOf(step.after);
+    return posting === 'takeBack' ? [{ step, to, account: available(to), result: results[index] }] : [];
+  });
+  const balances = await balancesAfter(tx, back);
+  return new Map(back.map(({ step, to }, index) => [step, { to, balanceCents: balances[index] ?? cents(0) }]));
 }
 
 export const sourceOf = ({ fromWalletId, agentId }: BankTransfer): FundingSource =>
@@ -296,11 +295,11 @@ function changesOf(step: TransferStep, posted: Posted): Change[] {
       ? [transferChange('transfer.completed', { ...after, status: 'completed', failureReason: null })]
       : []),
     ...(after.stage === 'settled' ? [] : [transferChange('transfer.failed', after)]),
-    ...(back === undefined ? [] : [creditOf(after, back.to, back.result)]),
+    ...(back === undefined ? [] : [creditOf(after, back.to, back.balanceCents)]),
   ];
 }
 
-function creditOf(row: BankTransfer, to: FundingSource, { balances }: PostResult): Change {
+function creditOf(row: BankTransfer, to: FundingSource, balanceCents: Cents): Change {
   const account = available(to);
   const walletId = to.kind === 'wallet' ? (to.id as Id<'wallet'>) : row.payerWalletId;
   return {
@@ -309,7 +308,7 @@ function creditOf(row: BankTransfer, to: FundingSource, { balances }: PostResult
     subjectId: to.id,
     data: {
       ...{ id: to.id, ownerId: row.ownerId, walletId, amountEuros: eurosFromCents(row.amountCents) },
-      ...{ balanceEuros: eurosFromCents(cents(balances[account] ?? 0)), source: 'transfer' },
+      ...{ balanceEuros: eurosFromCents(balanceCents), source: 'transfer' },
       ...{ agentId: to.kind === 'agent' ? to.id : null, account, fundingId: null, transferId: row.id },
     },
     audited: false,
