@@ -58,6 +58,10 @@ begin
 
   perform pg_advisory_xact_lock(k.id) from (select distinct id from unnest(i_lock) k (id) order by 1) k;
   perform from funding_days d where d.owner_id = any(i_owner) order by d.owner_id for no key update;
+  -- The day of an owner is begun by fund_wallets, before any account is locked.
+  if exists (select from unnest(i_owner, i_at) i (owner, at) where not exists (
+      select from funding_days d where d.owner_id = i.owner and d.day >= (i.at at time zone 'UTC')::date))
+  then return; end if;
   -- An account is made before any is locked, and never changes its owner. What locks reads nothing else: a join would be
   -- read again for each row that has changed meanwhile, and over a union with another line than before.
   select array_agg(n.name), bool_and(a.owner_id is not distinct from n.owner) into v_names, v_is_plain
