@@ -12,13 +12,14 @@ export type Found = {
 
 const longestQuestion = 200;
 const mostFound = 20;
+/** A search needs no credential, and each word is looked for in every section. */
+const mostWords = 8;
 
 const folded = (text: string): string => text.normalize('NFKC').toLowerCase();
 
 /** Its words, of a question of any length; the rest of a long one is ignored. */
-export const wordsOf = (question: string): string[] => [
-  ...new Set(folded(question.slice(0, longestQuestion)).match(/[\p{L}\p{N}_.]+/gu) ?? []),
-];
+export const wordsOf = (question: string): string[] =>
+  [...new Set(folded(question.slice(0, longestQuestion)).match(/[\p{L}\p{N}_.]+/gu) ?? [])].slice(0, mostWords);
 
 export function search(pages: readonly Searched[], question: string): Found[] {
   const words = wordsOf(question);
