@@ -35,8 +35,9 @@ export const signedBy =
     const signature = typeof header === 'string' ? header : undefined;
     const { adapter, untimely } = signerOf({ signature, requestLine, rawBody }, deps.networkKeys, Date.now());
     if (adapter === undefined) {
-      await deps.noteUntimely(untimely);
+      // First, so that an address above its limit writes nothing.
       deps.countBadSignature(call.cause.sourceAddress ?? 'unknown');
+      await deps.noteUntimely(untimely);
       throw new DomainError('unauthenticated', wrongSignature);
     }
     deps.countMessage(adapter);
