@@ -200,7 +200,7 @@ export const readDeliveries = (tx: Tx, ownerId: string, eventIds: readonly strin
     delivery,
     `select d.id, d.created_at as at, d.webhook_id as "webhookId", d.event_id as "eventId", d.event, d.status,
        d.attempts_made as attempts, (d.attempts -> -1 ->> 'responseStatus')::int as "responseStatus"
-     from (select id from webhooks where owner_id = $1 order by created_at desc, id desc limit ${mostOfPart}) w
+     from (select id from webhooks where owner_id = $1 and deleted_at is null order by created_at desc, id desc limit ${mostOfPart}) w
      cross join unnest($2::text[]) as asked (id)
      join events e on e.id = asked.id
      join webhook_deliveries d on d.webhook_id = w.id and d.created_at = e.created_at and d.event_id = e.id
