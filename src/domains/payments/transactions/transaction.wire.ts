@@ -50,38 +50,8 @@ export const transactionWire = (row: PublishedFields, events: string): Transacti
   Object.assign(publicFields(row), { events: events === '' ? [] : events.split('\n').map(eventWire) });
 
 /** The `data` of every transaction event but `transaction.completed`: without names and texts. */
-export const transactionData = (row: PublishedFields): EventData<'transaction.created'> => ({
-  id: row.id,
-  transactionId: row.id,
-  ownerId: row.ownerId,
-  agentId: row.agentId,
-  intentId: row.intentId ?? null,
-  cardId: row.cardId ?? null,
-  walletId: row.walletId ?? null,
-  amountEuros: eurosFromCents(row.amountCents),
-  heldEuros: eurosFromCents(row.heldCents),
-  clearedEuros: eurosFromCents(row.clearedCents),
-  refundedEuros: eurosFromCents(row.refundedCents),
-  currency: 'EUR',
-  merchantId: row.merchantId ?? null,
-  merchantMcc: row.merchantMcc ?? null,
-  merchantCountry: row.merchantCountry ?? null,
-  merchantAmount: row.merchantAmount ?? null,
-  merchantCurrency: row.merchantCurrency ?? null,
-  rail: row.rail,
-  type: row.type,
-  status: row.status,
-  verified: row.verified,
-  verifiedAt: isoOrNull(row.verifiedAt),
-  issuerAuthorizationId: row.authorizationId ?? null,
-  issuerSettlementId: row.issuerSettlementId ?? null,
-  originalTransactionId: row.originalTransactionId ?? null,
-  declineRule: row.declineRule ?? null,
-  confirmedAt: isoOrNull(row.confirmedAt),
-  completedAt: isoOrNull(row.completedAt),
-  createdAt: isoOf(row.createdAt),
-  updatedAt: isoOf(row.updatedAt),
-});
+export const transactionData = (row: PublishedFields): EventData<'transaction.created'> =>
+  Object.assign(figuresOf(row), { transactionId: row.id });
 
 /** The `data` of `transaction.completed`: exactly the specification's fields. */
 export const completedData = (row: PublishedFields): EventData<'transaction.completed'> => ({
@@ -93,7 +63,8 @@ export const completedData = (row: PublishedFields): EventData<'transaction.comp
   status: row.status,
 });
 
-const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> => ({
+/** Without names and texts. */
+const figuresOf = (row: PublishedFields) => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
@@ -103,8 +74,7 @@ const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> => 
   amountEuros: eurosFromCents(row.amountCents),
   heldEuros: eurosFromCents(row.heldCents),
   clearedEuros: eurosFromCents(row.clearedCents),
-  currency: 'EUR',
-  merchant: row.merchant ?? null,
+  refundedEuros: eurosFromCents(row.refundedCents),
   merchantId: row.merchantId ?? null,
   merchantMcc: row.merchantMcc ?? null,
   merchantCountry: row.merchantCountry ?? null,
@@ -115,21 +85,26 @@ const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> => 
   status: row.status,
   verified: row.verified,
   verifiedAt: isoOrNull(row.verifiedAt),
-  mismatch: row.mismatch ?? null,
-  memo: row.memo ?? null,
   issuerAuthorizationId: row.authorizationId ?? null,
   issuerSettlementId: row.issuerSettlementId ?? null,
-  refundedEuros: eurosFromCents(row.refundedCents),
   originalTransactionId: row.originalTransactionId ?? null,
   declineRule: row.declineRule ?? null,
-  declineReason: row.declineReason ?? null,
   confirmedAt: isoOrNull(row.confirmedAt),
   completedAt: isoOrNull(row.completedAt),
-  requestId: row.requestId,
-  runId: row.runId ?? null,
   createdAt: isoOf(row.createdAt),
   updatedAt: isoOf(row.updatedAt),
+  currency: 'EUR' as const,
 });
+
+const publicFields = (row: PublishedFields): Omit<TransactionWire, 'events'> =>
+  Object.assign(figuresOf(row), {
+    merchant: row.merchant ?? null,
+    mismatch: row.mismatch ?? null,
+    memo: row.memo ?? null,
+    declineReason: row.declineReason ?? null,
+    requestId: row.requestId,
+    runId: row.runId ?? null,
+  });
 
 function eventWire(line: string): TransactionEventWire {
   const [kind, amountCents, isFinal, day, time, networkId, requestId = null] = line.split(' ');
