@@ -170,7 +170,7 @@ async function buy(
 }
 
 /** Sends the signal by the command line, as an approver does. */
-async function signal(
+export async function signal(
   { ready, reporter }: Context,
   workflowId: string,
   input: { decision: string; by: string },

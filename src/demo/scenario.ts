@@ -1,7 +1,8 @@
-/** The demo in ten steps: real purchases over HTTP, each reported on the terminal while it happens. @module */
+/** The demo in eleven steps: real purchases and transfers over HTTP, each reported on the terminal while it happens. @module */
 import { randomBytes } from 'node:crypto';
 import type { Ready } from '../supervisor/ready-file.ts';
 import { setUp } from './actors.ts';
+import { paidToBankAccounts } from './bank-transfers.ts';
 import type { Context } from './context.ts';
 import { callerOf } from './http.ts';
 import { paidByMachine } from './machine-payments.ts';
@@ -11,7 +12,7 @@ import { dividedAmongWallets } from './transfers.ts';
 import { refuseFirstDelivery, showBalances, verifyDeliveries } from './verify-deliveries.ts';
 import { type KeepToken, type KeptAgent, leaveYourTurn } from './your-turn.ts';
 
-const steps = 10;
+const steps = 11;
 
 /** How the last part keeps a token for the user; `project` is the folder of this clone. */
 export type ForTheUser = { readonly keep: KeepToken; readonly kept: KeptAgent; readonly project: string };
@@ -42,6 +43,8 @@ export async function runScenario(ready: Ready, write: (line: string) => void, u
   await paidByMachine(context, actors);
   step('A split: money moves to three other wallets of the owner');
   await dividedAmongWallets(context, actors);
+  step('Bank transfers: one settles, a person approves one, and one comes back');
+  await paidToBankAccounts(context, actors);
   step('No answer: the intent expires');
   await expired(context, actors);
   step('Webhook deliveries');
