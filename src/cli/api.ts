@@ -44,7 +44,15 @@ export class Refusal extends CommandError {
 
 const maximumTries = 4;
 
-export function createApi(settings: Settings, print?: (line: string) => void): Api {
+type How = {
+  /** With --curl. */
+  readonly print?: (line: string) => void;
+  /** Ends when the user interrupts the command: what was sent is still answered, and nothing is repeated. */
+  readonly ended?: AbortSignal;
+};
+
+export function createApi(settings: Settings, how: How = {}): Api {
+  const { print, ended } = how;
   const send = async (method: string, path: string, { as = 'owner', headers: more, body, key, signal }: Options) => {
     const token = tokenOf(settings, as);
     const headers = {
@@ -61,16 +69,19 @@ export function createApi(settings: Settings, print?: (line: string) => void): A
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     };
-    return fetch(`${settings.apiUrl}${path}`, init).catch((error: unknown) => {
+    try {
+      const answer = await fetch(`${settings.apiUrl}${path}`, init);
+      return { answer, text: await answer.text() };
+    } catch (error) {
       if (signal?.aborted === true) throw error;
       throw new CommandError(exitCodes.away, `${settings.apiUrl} does not answer: is Bursar running? (npm start)`);
-    });
+    }
   };
   const api: Api = {
     isPrinting: print !== undefined,
     asDashboard: (secret, path, body) =>
       api.call('POST', path, { as: 'anonymous', body, headers: { 'X-Dashboard-Secret': secret }, sample: { key: '' } }),
-    withOwner: (ownerKey) => createApi({ ...settings, ownerKey }, print),
+    withOwner: (ownerKey) => createApi({ ...settings, ownerKey }, how),
     call: async <T>(method: string, path: string, options: Options = {}): Promise<T> => {
       if (print !== undefined) {
         print(curlOf(settings, method, path, options));
@@ -79,13 +90,13 @@ export function createApi(settings: Settings, print?: (line: string) => void): A
       const key = options.key ?? (method === 'POST' ? randomUUID() : undefined);
       const sent = { ...options, ...(key === undefined ? {} : { key }) };
       for (let tries = 1; ; tries++) {
-        const answer = await send(method, path, sent);
-        const text = await answer.text();
+        const { answer, text } = await send(method, path, sent);
         if (answer.ok) return (text === '' ? undefined : JSON.parse(text)) as T;
         const isPassing = answer.status === 429 || answer.status === 503;
         if (isPassing && tries < maximumTries && path !== '/health') {
-          await wait(1_000 * Math.min(Number(answer.headers.get('retry-after') ?? 1), 60));
-          continue;
+          const seconds = Math.min(Number(answer.headers.get('retry-after') ?? 1), 60);
+          await wait(1_000 * seconds, undefined, { signal: ended }).catch(() => undefined);
+          if (ended?.aborted !== true) continue;
         }
         const code = answer.headers.get('x-service-error-code') ?? String(answer.status);
         throw new Refusal(answer.status, code, sentenceOf(text) ?? `${method} ${path} answered ${answer.status}`);

@@ -115,14 +115,14 @@ async function credentials({ api, settings }: Context): Promise<Finding[]> {
     return 'accepted';
   };
   const agent = async () => {
-    const { id, status } = await api.call<Agent>('GET', `/agents/${settings.stored.agentId}`, { as: 'agent' });
+    const { id, status } = await api.call<Agent>('GET', `/agents/${settings.kept.agentId}`, { as: 'agent' });
     return `accepted, of agent ${id} (${status})`;
   };
   return [
     ...(settings.ownerKey === undefined
       ? [{ check: 'API key', isOk: true, found: 'none; the commands of an owner need BURSAR_API_KEY' }]
       : [await of('API key', owner, 'set BURSAR_API_KEY to a key of this service')]),
-    ...(settings.agentToken === undefined || settings.stored.agentId === undefined
+    ...(settings.agentToken === undefined || settings.kept.agentId === undefined
       ? [{ check: 'agent token', isOk: true, found: 'none; bursar init makes one' }]
       : [await of('agent token', agent, 'make another: bursar init')]),
   ];

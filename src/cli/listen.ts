@@ -5,10 +5,12 @@
  */
 import { setTimeout as wait } from 'node:timers/promises';
 import { bodyOf, deliveryHeaders, newWebhookSecret } from '../domains/delivery/webhooks/webhook.signature.ts';
+import { Refusal } from './api.ts';
 import type { Command, Context } from './context.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
+import { keepPosition, readPosition } from './positions.ts';
 import type { Feed, FeedEvent } from './records.ts';
-import { readSettings, writeStored } from './settings.ts';
+import { keep } from './settings.ts';
 
 type Given = {
   readonly forward?: string;
@@ -21,6 +23,7 @@ type Given = {
 
 /** The API's limit allows 100 calls a minute. */
 const pauseMs = 2_000;
+const longestPauseMs = 15_000;
 const waitsMs = [1_000, 2_000, 4_000, 8_000];
 const timeoutMs = 30_000;
 
@@ -33,22 +36,33 @@ export const listen: Command<Given> = async (context, given) => {
     );
   }
   const wanted = given.events?.split(',').map((name) => name.trim());
-  const place = `${settings.apiUrl} ${given.forward ?? ''}`;
-  let after = given.from ?? String(settings.stored.positions[place] ?? 'now');
+  const address = given.forward ?? '';
+  let after = given.from ?? String((await readPosition(settings, address)) ?? 'now');
   if (api.isPrinting) {
     await api.call('GET', `/events?after=${encodeURIComponent(after)}`);
     return exitCodes.done;
   }
   const secret = given.forward === undefined ? '' : await secretOf(context);
   out.note(`listening${given.forward === undefined ? '' : `, forwarding to ${given.forward}`}; Ctrl-C ends`);
+  let unanswered = 0;
+  let hasBegun = false;
   while (!ended.aborted) {
     const feed = await api
       .call<Feed>('GET', `/events?after=${encodeURIComponent(after)}`, { signal: ended })
       .catch((error: unknown) => {
-        if (ended.aborted) return undefined;
+        // A service that answered before is being restarted; one that never did is the wrong address.
+        if (ended.aborted || (hasBegun && given.once !== true && isPassing(error))) return undefined;
         throw error;
       });
-    if (feed === undefined) break;
+    if (feed === undefined) {
+      if (unanswered === 0 && !ended.aborted) out.note(`${settings.apiUrl} does not answer: waiting for it`);
+      unanswered += 1;
+      await pause(context, Math.min(pauseMs * unanswered, longestPauseMs));
+      continue;
+    }
+    if (unanswered > 0) out.note(`${settings.apiUrl} answers again`);
+    unanswered = 0;
+    hasBegun = true;
     for (const event of feed.data) {
       if (wanted === undefined || wanted.includes(event.event)) {
         const status = given.forward === undefined ? undefined : await forward(context, given.forward, secret, event);
@@ -63,17 +77,26 @@ export const listen: Command<Given> = async (context, given) => {
         }
       }
       after = String(event.position);
-      await remember(context, place, event.position);
+      await keepPosition(settings, address, event.position);
       if (ended.aborted) return exitCodes.done;
     }
     after = String(feed.position);
-    await remember(context, place, feed.position);
+    await keepPosition(settings, address, feed.position);
     if (feed.hasMore) continue;
     if (given.once === true) break;
-    await wait(pauseMs, undefined, { signal: ended }).catch(() => undefined);
+    await pause(context, pauseMs);
   }
   return exitCodes.done;
 };
+
+const pause = ({ ended }: Context, ms: number): Promise<void> =>
+  wait(ms, undefined, { signal: ended }).catch(() => undefined);
+
+/** No answer, or one that says that a later one may be another. */
+const isPassing = (error: unknown): boolean =>
+  error instanceof Refusal
+    ? [429, 502, 503, 504].includes(error.status)
+    : error instanceof CommandError && error.exitCode === exitCodes.away;
 
 function show({ out }: Context, event: FeedEvent, status: number | undefined): void {
   const answered = status === undefined ? '' : status === 0 ? out.bad('no answer') : String(status);
@@ -82,7 +105,8 @@ function show({ out }: Context, event: FeedEvent, status: number | undefined): v
 }
 
 /** The status of the last attempt; 0: no answer. */
-async function forward({ ended }: Context, url: string, secret: string, event: FeedEvent): Promise<number> {
+async function forward(context: Context, url: string, secret: string, event: FeedEvent): Promise<number> {
+  const { ended } = context;
   const body = bodyOf({ event: event.event, createdAt: new Date(event.createdAt), data: event.data });
   for (let attempt = 1; ; attempt++) {
     const signed = {
@@ -100,28 +124,21 @@ async function forward({ ended }: Context, url: string, secret: string, event: F
       },
       () => 0,
     );
-    const pause = waitsMs[attempt - 1];
-    if ((status >= 200 && status < 300) || pause === undefined || ended.aborted) return status;
-    await wait(pause, undefined, { signal: ended }).catch(() => undefined);
+    const waitMs = waitsMs[attempt - 1];
+    if ((status >= 200 && status < 300) || waitMs === undefined || ended.aborted) return status;
+    await pause(context, waitMs);
   }
 }
 
 /** Of the environment, or made once and kept; shown when it is made. */
 async function secretOf({ env, settings, out }: Context): Promise<string> {
-  const given = env.BURSAR_WEBHOOK_SECRET ?? settings.stored.listenSecret;
+  const given = env.BURSAR_WEBHOOK_SECRET ?? settings.kept.listenSecret;
   if (given !== undefined) return given;
   const secret = newWebhookSecret();
-  await writeStored(settings.file, { ...settings.stored, listenSecret: secret });
+  await keep(settings, { listenSecret: secret });
   out.note(`webhook secret ${secret}`);
   out.note(`it is shown this once, and kept in ${settings.file}`);
   return secret;
-}
-
-/** Other commands may have written the file meanwhile. */
-async function remember({ env, settings }: Context, place: string, position: number): Promise<void> {
-  const { stored, file } = await readSettings(env, { api: settings.apiUrl });
-  if (stored.positions[place] === position) return;
-  await writeStored(file, { ...stored, positions: { ...stored.positions, [place]: position } });
 }
 
 const protocolOf = (url: string): string => (URL.canParse(url) ? new URL(url).protocol : '');

@@ -19,17 +19,24 @@ type Given = {
 
 export const pay: Command<Given> = async (context, given) => {
   const { api, out } = context;
+  const targetUrl = addressOf(context, given);
   const ref = given.ref ?? randomUUID();
-  const intent = await waitFor(context, await intentOf(context, given, ref), secondsOf(given.wait));
+  const intent = await waitFor(
+    context,
+    await intentOf(context, { ...given, url: targetUrl }, ref),
+    secondsOf(given.wait),
+  );
   if (intent.status === 'pending_approval') {
     out.result(intent, [
       `${intent.id} waits for a person: ${plain(intent.policyCheck.reason ?? '')}`,
-      `then   bursar pay ${quoted(given.url)} --intent ${intent.id}`,
+      `then   bursar pay ${quoted(targetUrl)} --intent ${intent.id}`,
       out.dim(`a person approves by the owner's link, or with: bursar approve ${intent.id}`),
     ]);
     return exitCodes.waits;
   }
-  if (intent.status !== 'approved') {
+  // A purchase that is named may be paid already: a repeat gets the answer of the first time.
+  const mayBePaid = intent.status === 'approved' || (given.ref !== undefined && intent.status !== 'denied');
+  if (!mayBePaid) {
     out.result(intent, [
       `${out.bad(intent.status)}: ${plain(intent.policyCheck.reason ?? 'it can no longer be paid')}`,
     ]);
@@ -38,7 +45,7 @@ export const pay: Command<Given> = async (context, given) => {
   const paid = await api
     .call<Paid>('POST', '/checkout/execute', {
       as: 'agent',
-      body: { intentId: intent.id, targetUrl: given.url },
+      body: { intentId: intent.id, targetUrl },
       key: `pay-${intent.id}-${ref}`,
     })
     .catch((error: unknown) => {
@@ -78,12 +85,15 @@ async function intentOf({ api }: Context, given: Given, ref: string): Promise<In
     ...(given.merchant === undefined ? {} : { expectedMerchant: given.merchant }),
     clientIntentId: ref,
   };
-  return api.call<Intent>('POST', '/intents', {
+  const declared = await api.call<Intent>('POST', '/intents', {
     as: 'agent',
     body,
     key: `declare-${ref}`,
     sample: { id: variable('INTENT_ID'), status: 'approved' },
   });
+  // A repeat is answered as the first time, and a person may have decided since.
+  const mayBeDecided = given.ref !== undefined && declared.status === 'pending_approval';
+  return mayBeDecided ? api.call<Intent>('GET', `/intents/${declared.id}`, { as: 'agent' }) : declared;
 }
 
 /** Asks until a person has decided, or the time is over. */
@@ -103,9 +113,15 @@ function secondsOf(text: string | undefined): number {
   throw new CommandError(exitCodes.usage, `--wait ${text} is no number of seconds`);
 }
 
-function hostOf(url: string): string {
-  if (URL.canParse(url)) return new URL(url).host;
-  throw new CommandError(exitCodes.usage, `${url} is no address`);
+const hostOf = (url: string): string => new URL(url).host;
+
+/** A shop of the sandbox by its name, which asks for the amount that was said. */
+function addressOf({ env, settings }: Context, { url, amount }: Given): string {
+  if (URL.canParse(url)) return url;
+  const sandboxUrl = env.BURSAR_SANDBOX_URL ?? settings.ready?.sandboxUrl;
+  if (!/^[a-z0-9-]+$/.test(url) || sandboxUrl == null) throw new CommandError(exitCodes.usage, `${url} is no address`);
+  const price = amount === undefined ? '' : `?amountCents=${Math.round(Number(amount) * 100)}`;
+  return `${sandboxUrl}/shops/${url}${price}`;
 }
 
 const quoted = (url: string): string => `'${url.replaceAll("'", `'\\''`)}'`;

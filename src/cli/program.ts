@@ -69,7 +69,7 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
       await work({
         env,
         settings,
-        api: createApi(settings, curl ? print : undefined),
+        api: createApi(settings, { ended, ...(curl ? { print } : {}) }),
         out: createOutput({ stdout, stderr }, json),
         ask:
           answers === undefined
@@ -93,7 +93,7 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
   program
     .command('pay')
     .description('pay at an address, as the agent')
-    .argument('<url>')
+    .argument('<url>', 'of the shop, or the name of a shop of the sandbox, such as sandbox-shop')
     .option('--amount <euros>', 'what it may cost')
     .option('--purpose <text>', 'what it is for')
     .option('--merchant <name>', 'who is expected to charge')
@@ -133,9 +133,12 @@ export function programOf(around: Surroundings, end: (code: number) => void): Pr
   program
     .command('trace')
     .description('show the whole story of a payment, from any of its ids')
-    .argument('<id>', 'of an intent, transaction, checkout, posting, event, …')
+    .argument(
+      '[id]',
+      'of an intent, transaction, checkout, posting, event, …; without one, what the agent declared last',
+    )
     .option('--agent', 'as the agent sees it')
-    .action((id: string, given) => run(trace, { id, ...given }));
+    .action((id: string | undefined, given) => run(trace, { id, ...given }));
   program
     .command('listen')
     .description('show events as they happen, and forward them to an address of this machine')

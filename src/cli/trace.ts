@@ -1,7 +1,9 @@
 /** `bursar trace`: the story of a record as a tree. @module */
+import { type Api, variable } from './api.ts';
 import type { Command } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
+import { CommandError, exitCodes } from './exit-codes.ts';
 import { type Branch, euros, type Output, plain, treeLines } from './output.ts';
+import type { Page } from './records.ts';
 
 type Entry = {
   readonly at: string;
@@ -23,15 +25,23 @@ export type Trace = {
   readonly leftOut: readonly { readonly part: string; readonly reason: string }[];
 };
 
-export const trace: Command<{ readonly id: string; readonly agent?: boolean }> = async (
+export const trace: Command<{ readonly id?: string | undefined; readonly agent?: boolean }> = async (
   { api, out },
-  { id, agent },
+  { id: given, agent },
 ) => {
   const as = agent === true ? 'agent' : 'owner';
+  const id = given ?? (await lastDeclared(api));
   const story = await api.call<Trace>('GET', `/trace/${encodeURIComponent(id)}`, { as });
   if (!api.isPrinting) out.result(story, traceLines(story, out));
   return exitCodes.done;
 };
+
+async function lastDeclared(api: Api): Promise<string> {
+  const sample = { data: [{ id: variable('INTENT_ID') }], hasMore: false };
+  const { data } = await api.call<Page<{ id: string }>>('GET', '/intents?limit=1', { as: 'agent', sample });
+  if (data[0] !== undefined) return data[0].id;
+  throw new CommandError(exitCodes.usage, 'the agent has declared nothing yet: name an id, or begin with bursar pay');
+}
 
 export function traceLines(story: Trace, out: Pick<Output, 'dim' | 'bold' | 'bad'>): string[] {
   const below = Map.groupBy(story.entries, ({ parentId }) => parentId);

@@ -63,7 +63,7 @@ export const trigger: Command<{ readonly event: string }> = async (context, { ev
   if (api.isPrinting)
     throw new CommandError(exitCodes.usage, 'trigger makes several calls: --curl prints none of them');
   const { position } = await api.call<Feed>('GET', '/events?after=now');
-  await cause(context, await agentOf(context, settings.stored.agentId));
+  await cause(context, await agentOf(context, settings.kept.agentId));
   const until = Date.now() + timeoutMs;
   for (let after = position; Date.now() < until && !context.ended.aborted; ) {
     const feed = await api.call<Feed>('GET', `/events?after=${after}`);
@@ -73,8 +73,9 @@ export const trigger: Command<{ readonly event: string }> = async (context, { ev
       return exitCodes.done;
     }
     after = feed.position;
-    if (!feed.hasMore) await wait(1_000);
+    if (!feed.hasMore) await wait(1_000, undefined, { signal: context.ended }).catch(() => undefined);
   }
+  if (context.ended.aborted) return exitCodes.refused;
   throw new CommandError(exitCodes.refused, `${event} did not happen within ${timeoutMs / 1_000} s`);
 };
 

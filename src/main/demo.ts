@@ -3,7 +3,7 @@
  * With `--exit` it stops what it started. The exit code is 0 when every step succeeded.
  * @module
  */
-import { readSettings, writeStored } from '../cli/settings.ts';
+import { keep, readSettings } from '../cli/settings.ts';
 import { type ForTheUser, runScenario } from '../demo/scenario.ts';
 import { projectRoot } from '../supervisor/data-dir.ts';
 import { type Ready, runBursar, runningBursar } from './start.ts';
@@ -13,11 +13,11 @@ const write = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** As `bursar init` keeps it. */
 const user: ForTheUser = {
-  keep: async (made) => {
-    const { file, stored } = await readSettings(process.env, { api: made.apiUrl });
-    await writeStored(file, { ...stored, ...made });
+  keep: async (apiUrl, made) => keep(await readSettings(process.env, { api: apiUrl }), made),
+  kept: async (apiUrl) => {
+    const { kept, file } = await readSettings(process.env, { api: apiUrl });
+    return { ...kept, file };
   },
-  kept: async (apiUrl) => (await readSettings(process.env, { api: apiUrl })).stored.agentId,
   project: projectRoot.replace(/\/$/, ''),
 };
 

@@ -12,7 +12,7 @@ const settings: Settings = {
   apiUrl: 'http://localhost:8400',
   ownerKey: 'sk_secret',
   agentToken: 'at_secret',
-  stored: { apiUrl: 'http://localhost:8400', positions: {} },
+  kept: {},
   file: 'cli.json',
   ready: undefined,
 };
@@ -70,7 +70,7 @@ test('a shell reads the printed call as it would have been sent, and it has no s
   await fc.assert(
     fc.asyncProperty(fc.string({ unit: 'grapheme', maxLength: 40 }), async (purpose) => {
       const printed: string[] = [];
-      const api = createApi(settings, (line) => printed.push(line));
+      const api = createApi(settings, { print: (line) => void printed.push(line) });
       await api.call('POST', '/intents', { as: 'agent', body: { purpose } });
       const [line = ''] = printed;
       expect(line).not.toContain('secret');

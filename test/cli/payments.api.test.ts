@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
+import { agentsArea } from '../../src/domains/parties/agents/agent.contract.ts';
 import { eventNamesOf } from '../support/events.ts';
 import { inTurn, type Receiver, startReceiver, status } from '../support/receiver.ts';
 import { eventually, type Owner, startWorld, type World } from '../support/world.ts';
@@ -30,7 +31,7 @@ beforeAll(async () => {
     BURSAR_API_KEY: owner.key,
     BURSAR_SANDBOX_URL: world.sandboxUrl,
   };
-  const made = await bursar(['--json', 'init', '--name', 'Buyer', '--budget', '100'], { env });
+  const made = await bursar(['--json', 'init', '--name', 'Buyer', '--budget', '300'], { env });
   expect(made).toMatchObject({ code: 0, stderr: '' });
   token = (JSON.parse(made.stdout) as { token: string }).token;
 });
@@ -40,6 +41,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+const without = ({ BURSAR_API_KEY: _, ...rest }: Record<string, string>) => rest;
 const shop = (cents: number) => `${world.sandboxUrl}/shops/sandbox-shop?amountCents=${cents}`;
 const json = async <T>(...args: string[]): Promise<T> =>
   JSON.parse((await bursar(['--json', ...args], { env })).stdout) as T;
@@ -47,7 +49,10 @@ const json = async <T>(...args: string[]): Promise<T> =>
 test('init keeps the token for its user alone, and no later output has it', async () => {
   const file = join(dir, 'cli.json');
   expect((await stat(file)).mode & 0o777).toBe(0o600);
-  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({ apiUrl: world.apiUrl, agentToken: token });
+  expect(JSON.parse(await readFile(file, 'utf8'))).toMatchObject({
+    current: world.apiUrl,
+    services: { [world.apiUrl]: { agentToken: token } },
+  });
   for (const args of [['doctor'], ['cards'], ['intents'], ['--curl', 'pay', shop(100), '--amount', '1']]) {
     const { stdout, stderr } = await bursar(args, { env });
     expect(stdout + stderr).not.toContain(token);
@@ -56,6 +61,28 @@ test('init keeps the token for its user alone, and no later output has it', asyn
   await chmod(file, 0o644);
   expect(await bursar(['cards'], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining('chmod 600') });
   await chmod(file, 0o600);
+});
+
+test('what init made stays when a later call of it fails, and nothing is made that cannot be kept', async () => {
+  const own = { ...env, BURSAR_CLI_FILE: join(dir, 'new', 'cli.json') };
+  const failed = await bursar(['init', '--name', 'Third', '--budget', '999999999999'], { env: own });
+  expect(failed.code).toBe(1);
+  const { services } = JSON.parse(await readFile(own.BURSAR_CLI_FILE, 'utf8')) as { services: object };
+  expect(services).toMatchObject({ [world.apiUrl]: { agentToken: expect.stringMatching(/^at_/) } });
+
+  const byDashboard = { ...own, BURSAR_API_KEY: '', BURSAR_DASHBOARD_SECRET: world.dashboardSecret };
+  expect((await bursar(['init', '--name', 'Fourth', '--new-owner'], { env: without(byDashboard) })).code).toBe(0);
+  const kept = await readFile(own.BURSAR_CLI_FILE, 'utf8');
+  expect(kept).toMatch(/"ownerKey": "sk_/);
+  const again = await bursar(['init', '--name', 'Fifth', '--new-owner'], { env: without(byDashboard) });
+  expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('the only copy') });
+  expect(JSON.parse(await readFile(own.BURSAR_CLI_FILE, 'utf8'))).toEqual(JSON.parse(kept));
+
+  const agentsBefore = await owner.client(agentsArea).listAgents({ query: {} });
+  const nowhere = { ...env, BURSAR_CLI_FILE: join(dir, 'cli.json', 'below-a-file.json') };
+  const unkept = await bursar(['init', '--name', 'Nobody'], { env: nowhere });
+  expect(unkept).toMatchObject({ code: 2, stderr: expect.stringContaining('BURSAR_CLI_FILE') });
+  expect(await owner.client(agentsArea).listAgents({ query: {} })).toEqual(agentsBefore);
 });
 
 describe('pay', () => {
@@ -89,6 +116,21 @@ describe('pay', () => {
     expect(await bursar(['approve', id], { env })).toMatchObject({ code: 0, stdout: `${id} is approved\n` });
     const paid = await bursar(['pay', shop(8_000), '--intent', id], { env });
     expect(paid).toMatchObject({ code: 0, stdout: expect.stringContaining('paid 80.00 EUR') });
+  });
+
+  test('a named purchase that a person approved is paid by its repeat, once', async () => {
+    const args = ['pay', 'sandbox-shop', '--amount', '55', '--ref', 'named'];
+    const waiting = await bursar(args, { env });
+    expect(waiting).toMatchObject({ code: 3, stdout: expect.stringContaining('?amountCents=5500') });
+    const [id = ''] = /int_\w+/.exec(waiting.stdout) ?? [];
+    expect((await bursar(['approve', id], { env })).code).toBe(0);
+    const paid = await json<{ transactionId: string; intentId: string }>(...args);
+    expect(paid).toMatchObject({ success: true, intentId: id, amountEuros: 55 });
+    expect(await json(...args)).toMatchObject({ success: true, transactionId: paid.transactionId });
+    // What a command without an answer says to do.
+    const byIntent = ['pay', 'sandbox-shop', '--amount', '55', '--intent', id, '--ref', 'named'];
+    expect(await json(...byIntent)).toMatchObject({ success: true, transactionId: paid.transactionId });
+    expect((await bursar(['trace', '--agent'], { env })).stdout).toContain(id);
   });
 
   test('beyond the rules ends with 1 and says why; a denied one too', async () => {
@@ -151,7 +193,7 @@ describe('listen', () => {
 
   test('without an address it shows events, also as JSON, and ends when it is interrupted', async () => {
     const shown = await bursar(['listen', '--from', '0', '--once', '--events', 'agent.created'], { env });
-    expect(shown.stdout).toMatch(/^\d\d:\d\d:\d\d {2}agent\.created {2}ag_\w+\n$/);
+    expect(shown.stdout).toMatch(/^(\d\d:\d\d:\d\d {2}agent\.created {2}ag_\w+\n)+$/);
     const interrupted = new AbortController();
     const running = bursar(['listen'], { env, ended: interrupted.signal });
     interrupted.abort();
@@ -185,10 +227,18 @@ test('refusals, a missing service and wrong usage have their exit codes', async 
 
 test('a stored token goes to no other service', async () => {
   const file = join(dir, 'other.json');
-  const stored = { apiUrl: 'http://127.0.0.1:9', agentId: 'ag_x', agentToken: 'at_other', positions: {} };
-  await writeFile(file, JSON.stringify(stored), { mode: 0o600 });
+  const other = { apiUrl: 'http://127.0.0.1:9', agentId: 'ag_x', agentToken: 'at_other', positions: {} };
+  await writeFile(file, JSON.stringify(other), { mode: 0o600 });
   const answer = await bursar(['pay', shop(100), '--amount', '1'], { env: { ...env, BURSAR_CLI_FILE: file } });
   expect(answer).toMatchObject({ code: 2, stderr: expect.stringContaining('no agent token') });
+  // The file of an earlier version, which held one service: its token stays beside the new one.
+  const made = await bursar(['init', '--name', 'Second'], { env: { ...env, BURSAR_CLI_FILE: file } });
+  expect(made.code).toBe(0);
+  const { services } = JSON.parse(await readFile(file, 'utf8')) as { services: Record<string, unknown> };
+  expect(services).toMatchObject({
+    'http://127.0.0.1:9': { agentId: 'ag_x', agentToken: 'at_other' },
+    [world.apiUrl]: { agentToken: expect.stringMatching(/^at_/) },
+  });
 });
 
 test('the webhook list of the owner stays empty: listen subscribes to nothing', async () => {
