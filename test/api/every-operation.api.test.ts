@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Connection, isGrpcServiceError } from '@temporalio/client';
 import { eventCatalog } from '../../src/events/catalog.ts';
 import { scopes } from '../../src/http/scopes.ts';
 import { publishedAreas } from '../../src/main/modules/index.ts';
@@ -34,6 +35,7 @@ const actsTwice = exceptions((samples) => Object.keys(samples.actsTwice));
 const sharedBySiblings = exceptions((samples) => samples.sharedBySiblings);
 
 let all: OperationsWorld;
+let temporal: Connection;
 let stranger: Owner;
 let siblingToken: string;
 let strangersToken: string;
@@ -41,6 +43,7 @@ let scopelessToken: string;
 
 beforeAll(async () => {
   all = await startOperationsWorld();
+  temporal = await Connection.connect({ address: all.world.config.TEMPORAL_ADDRESS });
   stranger = await all.world.owner();
   await all.sampler.the(theRecords);
   [siblingToken, strangersToken, scopelessToken] = await Promise.all([
@@ -49,7 +52,10 @@ beforeAll(async () => {
     tokenOfNewAgent(all.owner, 'without scopes', ['disputes.read']),
   ]);
 }, suiteLimitMs);
-afterAll(() => all.close());
+afterAll(async () => {
+  await temporal?.close();
+  await all?.close();
+});
 
 async function tokenOfNewAgent(owner: Owner, name: string, wanted: readonly string[] = scopes): Promise<string> {
   const post = async (path: string, body: object): Promise<{ id: string; token: string }> => {
@@ -297,37 +303,77 @@ const loseAnswer = (key: string) =>
     [key],
   );
 
-/**
- * What is recorded and booked, after the workflows of earlier calls have ended: five equal readings without a message
- * of the network or a wake on its way. A message that a sample leaves on its way for good is not waited for.
- */
+/** What is recorded and booked, as soon as nothing moves it: read again after nothing was found under way. */
 async function standstill(): Promise<unknown> {
-  let last: unknown;
-  const until = Date.now() + 5_000;
-  for (let same = 0; same < 5; ) {
-    const [now] = await all.world.sql(
-      `select (select count(*) from journals) as journals, (select count(*) from audit) as audits,
-         (select count(*) from transactions) as transactions, (select count(*) from intents) as intents,
-         (select count(*) from cards) as cards, (select count(*) from agents) as agents,
-         (select jsonb_object_agg(name, n) from (select name, count(*) as n from events group by name) e) as events`,
-    );
-    const isStill = isDeepStrictEqual(now, last) && (Date.now() > until || !(await isUnderWay()));
-    same = isStill ? same + 1 : 0;
-    last = now;
+  const until = Date.now() + 60_000;
+  for (;;) {
+    const before = await recorded();
+    const moving = await underWay();
+    if (moving === undefined && isDeepStrictEqual(await recorded(), before)) return before;
+    if (Date.now() > until) throw new Error(`no standstill: ${moving ?? 'what is recorded changes'}`);
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
-  return last;
 }
 
-async function isUnderWay(): Promise<boolean> {
-  const wakes = await all.world.sql(
-    `select 1 from workflow_runs where wanted_wake or waking_until is not null
-     union all select 1 from transfers where stage in ('requested', 'approved') limit 1`, // A step is under way.
+async function recorded(): Promise<unknown> {
+  const [now] = await all.world.sql(
+    `select (select count(*) from journals) as journals, (select count(*) from audit) as audits,
+       (select count(*) from transactions) as transactions, (select count(*) from intents) as intents,
+       (select count(*) from cards) as cards, (select count(*) from agents) as agents,
+       (select jsonb_object_agg(name, n) from (select name, count(*) as n from events group by name) e) as events`,
   );
-  if (wakes.length > 0) return true;
+  return now;
+}
+
+/**
+ * A message of the network, a wake or a run that will change something. A message with a date waits for the clock. A
+ * run causes messages and a message wakes runs, so that runs are asked between two looks at messages.
+ */
+const underWay = async (): Promise<string | undefined> =>
+  (await messageUnderWay()) ?? (await wakeUnderWay()) ?? (await runUnderWay()) ?? (await messageUnderWay());
+
+async function messageUnderWay(): Promise<string | undefined> {
   const answer = await fetch(`${all.world.sandboxUrl}/network/messages?state=queued`);
   const { messages } = (await answer.json()) as { messages: { dueAt?: string }[] };
-  return messages.some(({ dueAt }) => dueAt === undefined);
+  const found = messages.find(({ dueAt }) => dueAt === undefined);
+  return found && JSON.stringify(found);
+}
+
+async function wakeUnderWay(): Promise<string | undefined> {
+  const [found] = await all.world.sql<{ what: string }>(
+    `select 'the wake of ' || id as what from workflow_runs where wanted_wake or waking_until is not null
+     union all select 'transfer ' || id from transfers where stage in ('requested', 'approved') limit 1`,
+  );
+  return found?.what;
+}
+
+/** By id of a run: the version of its row when it was at rest. A start and a wake write the row, and nothing else moves it. */
+const atRest = new Map<string, string>();
+
+async function runUnderWay(): Promise<string | undefined> {
+  type Row = { readonly id: string; readonly version: string; readonly is_open: boolean };
+  const rows = await all.world.sql<Row>('select id, xmin::text as version, is_open from workflow_runs');
+  for (const { id, version, is_open } of rows) {
+    if (atRest.get(id) === version) continue;
+    if (await isAtWork(id, is_open)) return id;
+    atRest.set(id, version);
+  }
+  return undefined;
+}
+
+/** The code with which Temporal answers for an unknown run. */
+const notFound = 5;
+
+/** A row without a run is of one that has to start, unless it is closed. */
+async function isAtWork(workflowId: string, isOpen: boolean): Promise<boolean> {
+  const namespace = all.world.config.TEMPORAL_NAMESPACE;
+  try {
+    const run = await temporal.workflowService.describeWorkflowExecution({ namespace, execution: { workflowId } });
+    return Boolean(run.pendingWorkflowTask) || run.pendingActivities.length > 0;
+  } catch (error) {
+    if (isGrpcServiceError(error) && error.code === notFound) return isOpen;
+    throw error;
+  }
 }
 
 test('each exception names a published operation, and an operation that acts twice is a POST', () => {

@@ -33,7 +33,7 @@ test('imports go in the allowed directions only', async () => {
     ({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`,
   );
   expect(violations).toEqual([]);
-}, 60_000);
+});
 
 /** `src/db`, `workflows` …: a rule of dependency-cruiser over folders compares nested folders only by their full path. */
 const topFolder = (file: string) => /^(src\/[^/]+|workflows|activities)\//.exec(file)?.[1];
@@ -58,7 +58,7 @@ test('folders do not import each other in a loop', async () => {
   );
   expect(edges.size).toBeGreaterThan(15);
   expect(loops).toEqual([]);
-}, 60_000);
+});
 
 const sources = async (): Promise<string[]> => {
   const { stdout } = await promisify(execFile)('git', [

@@ -24,7 +24,7 @@ beforeAll(async () => {
     [...copied, ...alsoCopied].map((name) => cp(join(root, name), join(copy, name), { recursive: true })),
   );
   await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
-}, 60_000);
+});
 afterAll(async () => {
   await rm(copy, { recursive: true });
 });

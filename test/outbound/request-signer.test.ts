@@ -268,7 +268,7 @@ describe('over HTTP', () => {
   const get = async (path: string, signer: RequestSigner) => {
     const outbound = createOutbound({ allowedOrigins: [origin] });
     const signature = { signer, purpose: 'browse' } as const;
-    const request = { method: 'GET', timeoutMs: 2_000, maxBytes: 100, isRepeatable: true, signature } as const;
+    const request = { method: 'GET', timeoutMs: 30_000, maxBytes: 100, isRepeatable: true, signature } as const;
     const outcome = await outbound.request(`${origin}${path}`, request).catch((error: unknown) => error);
     await outbound.close();
     return outcome;

@@ -1,7 +1,7 @@
 /**
  * `node test/replay/record-histories.ts [--only <workflow>] [folder]`: starts an installation in a temporary folder, plays
- * every journey on it, or those of one workflow, and writes the histories that the replay suite reads. Run it after a change that breaks the replay of recorded
- * histories (see the README beside them), and review the difference.
+ * every journey on it, or those of one workflow, and writes the histories that the replay suite reads. Run it after a
+ * change that breaks the replay of recorded histories (see the README beside them), and review the difference.
  * @module
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
@@ -99,10 +99,12 @@ function withoutLink(payload: string): string {
   return clean === text ? payload : Buffer.from(clean).toString('base64');
 }
 
+/** Histories that are written anew or that no journey makes any more. Those of older rules are kept by their name. */
 async function removeOld(): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isDirectory() && (values.only ?? entry.name) === entry.name)
-      await rm(join(folder, entry.name), { recursive: true });
+    if (!entry.isDirectory() || (values.only ?? entry.name) !== entry.name) continue;
+    const files = (await readdir(join(folder, entry.name))).filter((file) => !file.startsWith('before-'));
+    for (const file of files) await rm(join(folder, entry.name, file));
   }
 }
 

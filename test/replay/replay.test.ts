@@ -78,14 +78,14 @@ test('each is a finished run of the workflow it lies under', () => {
 
 test('all of them replay', async () => {
   expect(await failuresOf(recorded.map(named))).toEqual([]);
-}, 60_000);
+});
 
 test('a history that this version would not have made does not replay', async () => {
   const changed = recorded.map(({ workflow, journey, json }) => {
     return named({ workflow, journey, json: withAnotherFirstStep(json) });
   });
   expect(await failuresOf(changed)).toHaveLength(recorded.length);
-}, 60_000);
+});
 
 /** Steps within the run's own task stand in markers, whose data is JSON in base64; others in events of their own. */
 function withAnotherFirstStep(json: Record<string, unknown>): Record<string, unknown> {

@@ -29,7 +29,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await bursar.stop();
-}, 60_000);
+});
 
 const where = (places: Places, text: string): string[] =>
   [...places].filter(([name, written]) => !name.startsWith('table ') && written.includes(text)).map(([name]) => name);
@@ -72,4 +72,4 @@ test('it takes effect when the constraint is gone', async () => {
     (status) => status === 'approved',
     60_000,
   );
-}, 90_000);
+});

@@ -54,7 +54,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await bursar.stop();
   await shop.close();
-}, 60_000);
+});
 
 const send = (path: string, body: object, headers: Record<string, string>) =>
   fetch(`${bursar.apiUrl}${path}`, {

@@ -68,7 +68,7 @@ const hitsIn = (text: string): string[] => secretsIn(new Map([['the key', tempor
     await bursar.stop();
     await front.close();
     await rm(certificates, { recursive: true, force: true });
-  }, 60_000);
+  });
 
   /** Approved by a signal, as an operator does; answers another intent, which waits. */
   async function aPayment(): Promise<string> {

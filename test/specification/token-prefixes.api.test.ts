@@ -19,7 +19,7 @@ beforeAll(async () => {
   sandbox = await startWorld();
   live = await startWorld({ env: { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true' } });
   for (const world of [sandbox, live]) payers.set(world, await aPayer(world));
-}, 60_000);
+});
 afterAll(async () => {
   await sandbox.close();
   await live.close();

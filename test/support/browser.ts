@@ -35,7 +35,7 @@ export type OpenPage = {
 export async function openPage(browser: Browser, options: BrowserContextOptions = {}): Promise<OpenPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(60_000);
   const devtools = await context.newCDPSession(page);
   const complaints: string[] = [];
   page.on('console', (message) => {

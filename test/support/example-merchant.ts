@@ -58,7 +58,6 @@ export async function exampleMerchantFolder(environment: Environment) {
     await eventually(
       async () => written.includes(`${origin}/report\n`) || child.exitCode !== null,
       (isDone) => isDone,
-      15_000,
     );
     if (child.exitCode !== null) throw new Error(`the merchant ended: ${written}`);
     return { origin, written: () => written, close: () => ended(child) };

@@ -78,7 +78,7 @@ export async function startInstallation(env: Readonly<Record<string, string>> = 
   const pool = new pg.Pool({
     connectionString: await ownerUrlOf(ready, folder.dir),
     max: 3,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: 30_000,
   });
   pool.on('error', () => undefined); // A test takes the database away; its own queries fail then.
   // Not localhost: an address that resolves to two families is dialled twice.

@@ -22,7 +22,7 @@ export function useMachinePayments(use: (started: MachinePayments) => void): voi
     merchant = await startMerchant();
     w = await startCheckoutWorld({ allowedOrigins: [merchant.origin, otherNameOf(merchant)] });
     use({ w, merchant, network: networkOf({ apiUrl: w.apiUrl, networkKey: w.world.networkKey }) });
-  }, 60_000);
+  });
   afterAll(async () => {
     expect(await brokenInvariants(w.world)).toEqual([]);
     await w.close();

@@ -8,7 +8,7 @@ import { startWorld, type World } from '../../support/world.ts';
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ env: { TEMPORAL_ADDRESS: '127.0.0.1:9' } });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 test('creation, denial and withdrawal succeed; approval answers 503 and leaves the request pending', async () => {

@@ -25,7 +25,7 @@ let agent: AgentWithCard;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   temporal = await openTemporal();
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();

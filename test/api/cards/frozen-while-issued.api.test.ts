@@ -37,7 +37,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => processor.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(processor.address() as AddressInfo).port}`;
   world = await startWorld({ worker: true, env: { BURSAR_SANDBOX_URL: url }, allowedOrigins: [url] });
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
   processor.close();

@@ -3,7 +3,7 @@
  * Method: Chromium with several virtual authenticators; each has separate keys and counters.
  * @module
  */
-import { afterAll, beforeAll, beforeEach, expect, jest } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect } from '@jest/globals';
 import type { Client } from '../../../src/client/client.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import {
@@ -21,8 +21,6 @@ import { clientsOf } from '../../support/factories/records.ts';
 import { refusalOf } from '../../support/refusals.ts';
 import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
-jest.setTimeout(90_000); // A browser on a busy machine.
-
 let world: World;
 let browser: Awaited<ReturnType<typeof openBrowser>>;
 let owner: Owner;
@@ -33,7 +31,7 @@ beforeAll(async () => {
   if (!hasBrowser) return;
   world = await startWorld({ worker: true });
   browser = await openBrowser();
-}, 60_000);
+});
 afterAll(async () => {
   if (!hasBrowser) return;
   await browser.close();

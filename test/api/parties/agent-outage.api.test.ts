@@ -56,7 +56,7 @@ describe('with Temporal away', () => {
     const owner = await world.owner();
     expect((await createAt(cutOff.url, owner, 'k-2')).status).toBe(503);
     const list = () => owner.client(agentsArea).listAgents();
-    await eventually(list, ({ data }) => data.length === 1 && data[0]?.cardId !== null, 20_000);
+    await eventually(list, ({ data }) => data.length === 1 && data[0]?.cardId !== null);
   });
 
   test('freeze, unfreeze, fund, close, tokens, keys and reads go on', async () => {

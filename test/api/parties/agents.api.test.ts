@@ -178,7 +178,7 @@ describe('creating', () => {
     const [one] = (await owner.client(agentsArea).listAgents()).data;
     await owner.client(agentsArea).closeAgent({ params: { id: one?.id ?? '' } });
     await expect(anAgent(owner)).resolves.toMatchObject({ status: 'active' });
-  }, 60_000);
+  });
 });
 
 describe('reading', () => {

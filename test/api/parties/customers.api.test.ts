@@ -192,7 +192,7 @@ describe('changing', () => {
       [owner.ownerId],
     );
     expect(JSON.stringify(told)).toContain('addressCity');
-    expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|1980/);
+    expect(JSON.stringify(told)).not.toMatch(/Grace|Berlin|x@example|\b1980\b/);
   });
 
   test('birth date and address are returned only to the owner, not to an agent or the dashboard', async () => {
@@ -224,7 +224,7 @@ describe('changing', () => {
       'select data::text as t from events where owner_id = $1 union all select details::text from audit where owner_id = $1',
       [owner.ownerId],
     );
-    expect(JSON.stringify(told)).not.toMatch(/1980|Kanal|Berlin|10999/);
+    expect(JSON.stringify(told)).not.toMatch(/\b1980\b|Kanal|Berlin|\b10999\b/);
   });
 
   test('accepts a country code in lower case and stores it in capitals', async () => {

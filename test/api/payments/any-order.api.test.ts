@@ -56,7 +56,7 @@ describe.each<Case>(
     await expireIn(world, inDays(1.5)); // Clearings whose authorization never came.
     await expireIn(world, inDays(9));
     await Promise.all(stories.map((story) => expectRight(story, given)));
-  }, 60_000);
+  });
 });
 
 async function told(order: readonly Step[], { requireIntent, withToken, collectedCents }: Case): Promise<Story> {

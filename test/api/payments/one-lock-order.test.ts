@@ -111,7 +111,7 @@ test('authorizations, clearings, reversals, fundings, revoking commands, the exp
   ]);
   expect(new Set(statuses)).toEqual(new Set([200]));
   expect(await deadlocks()).toBe(0);
-}, 60_000);
+});
 
 /** Until that backend waits for a lock. */
 const isWaiting = (pid: number) =>

@@ -18,7 +18,7 @@ const axeFile = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', '#39': "'" };
@@ -43,7 +43,7 @@ test('the commands of the first purchase work as printed', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
-}, 60_000);
+});
 
 const readers = [
   { name: 'desktop, light', viewport: { width: 1280, height: 900 }, colorScheme: 'light' },

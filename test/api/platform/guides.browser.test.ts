@@ -23,7 +23,7 @@ const names = (await readdir(guides))
 let world: World;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
-}, 60_000);
+});
 afterAll(() => world.close());
 
 type Step = { readonly commands: string; readonly output: readonly string[] };

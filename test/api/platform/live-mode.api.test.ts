@@ -23,7 +23,7 @@ beforeAll(async () => {
   temporal = await openTemporal();
   owner = await world.owner();
   agentId = (await clientsOf(owner).agents.createAgent({ body: { name: 'buyer' } })).id;
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();

@@ -22,7 +22,7 @@ beforeAll(async () => {
   });
   payer = await aPayer(world);
   other = await aPayer(world);
-}, 60_000);
+});
 beforeEach(() => {
   output = '';
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await api.fund.fundWallet({ body: { amountEuros: 500 } });
   agentId = (await api.agents.createAgent({ body: { name: 'shopper' } })).id;
   passkey = await aPasskey(world, owner);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 type Challenge = { challengeId: string; options: { challenge: string } };

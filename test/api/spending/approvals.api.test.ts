@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startWorld({ worker: true });
   ({ owner, api, agentId, agentToken } = await someone('Shopping agent'));
   passkey = await aPasskey(world, owner);
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
 });
@@ -470,7 +470,7 @@ test('with Temporal away an approval waits for it, and a denial does not', async
   expect((await there.getApproval({ params })).status).toBe('pending_approval');
   expect((await there.denyByLink({ params, body: {} })).status).toBe('denied');
   await alone.close();
-}, 60_000);
+});
 
 test('a caller above the rate limit gets a page with the error', async () => {
   const busy = await startWorld({ env: { BURSAR_RATE_LIMIT_PER_MINUTE: '3' } });

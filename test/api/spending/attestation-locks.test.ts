@@ -65,4 +65,4 @@ test('attest, charge and remove, all at once', async () => {
     payer.agentId,
   ]);
   expect(told.length).toBeGreaterThanOrEqual(4);
-}, 60_000);
+});

@@ -18,7 +18,7 @@ import { anIntent, aPayer } from '../../support/payments-world.ts';
 let whole: CheckoutWorld;
 beforeAll(async () => {
   whole = await startCheckoutWorld();
-}, 60_000);
+});
 afterAll(async () => {
   await whole.close();
 });
@@ -49,7 +49,7 @@ test('503 without a worker; the repeat with the same key approves once a worker 
   );
   expect(told.map(({ name }) => name)).toEqual(['intent.attested', 'intent.approved']);
   expect((await intents.getIntent({ params: { id: intentId } })).attestedAt).toBe(attestedAt);
-}, 60_000);
+});
 
 test('an update that waited too long for a worker is refused with a reason, and the next request succeeds', async () => {
   const { world } = whole;
@@ -84,4 +84,4 @@ test('an update that waited too long for a worker is refused with a reason, and 
   } finally {
     await temporal.close();
   }
-}, 60_000);
+});

@@ -26,7 +26,7 @@ let passkey: EnrolledPasskey;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   temporal = await openTemporal();
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();
@@ -40,7 +40,7 @@ beforeEach(async () => {
   agentId = (await api.agents.createAgent({ body: { name: 'buyer' } })).id;
   await api.policies.applyPolicy({ params: { agentId }, body: { presetId: 'strict' } });
   passkey = await aPasskey(world, owner);
-}, 30_000);
+});
 
 const declare = (expectedAmountEuros: number, more: object = {}) =>
   api.intents.declareIntent({

@@ -28,7 +28,7 @@ beforeAll(async () => {
   cardId = agent.cardId ?? '';
   const { token } = await api.tokens.createAgentToken({ params: { id: agentId }, body: {} });
   asAgent = clientsOf(world.as(token));
-}, 60_000);
+});
 afterAll(async () => {
   await world.close();
 });

@@ -16,7 +16,7 @@ let temporal: OpenTemporal;
 beforeAll(async () => {
   world = await startWorld({ worker: true });
   temporal = await openTemporal();
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();

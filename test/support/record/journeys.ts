@@ -28,15 +28,22 @@ export async function shownWorkflows(): Promise<Readonly<Record<string, ShownWor
   return Object.assign({}, ...(await allJourneys()).map(({ workflows }) => workflows));
 }
 
-/** `only`: the journeys of the files that describe this type of workflow. */
+/**
+ * `only`: the journeys of the files that describe this type of workflow, and then of others until each history that it
+ * has to have is there, because a journey of one workflow also ends runs of others.
+ */
 export async function playJourneys(stage: Stage, only?: string): Promise<Played[]> {
   const all = await allJourneys();
   const chosen = all.filter(({ workflows }) => only === undefined || only in workflows);
   if (chosen.length === 0) throw new Error(`no file describes the workflow ${only}`);
+  const wanted = chosen.flatMap(({ workflows }) => (only === undefined ? [] : (workflows[only]?.histories ?? [])));
   const actors = await actorsAt(stage);
   const played: Played[] = [];
-  for (const { journeys } of chosen) {
-    for (const journey of journeys) played.push(...(await journey(stage, actors)));
+  const isComplete = () =>
+    wanted.every((wantedOne) => played.some(({ workflow, journey }) => workflow === only && journey === wantedOne));
+  for (const one of [...chosen, ...all.filter((other) => !chosen.includes(other))]) {
+    if (!chosen.includes(one) && isComplete()) break;
+    for (const journey of one.journeys) played.push(...(await journey(stage, actors)));
   }
   return played;
 }

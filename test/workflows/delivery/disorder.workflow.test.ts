@@ -142,7 +142,7 @@ test('receivers that fail, workers that are replaced, operators, deletions and t
   // A row is closed by the last step of its run, so the run itself ends a moment later.
   const statesOf = () =>
     Promise.all(handles.map(async (handle) => (await handle.describe().catch(() => undefined))?.status.name));
-  await eventually(statesOf, (states) => states.every((state) => state === undefined || state === 'COMPLETED'), 30_000);
+  await eventually(statesOf, (states) => states.every((state) => state === undefined || state === 'COMPLETED'));
   expect(
     (await world.sql<{ status: string }>(`select status from webhooks where id = $1`, [ids.get('leaving')]))[0]?.status,
   ).toBe('disabled');

@@ -382,7 +382,7 @@ describe('slow receivers', () => {
     bursar.receiver.answers('probed', inTurn(hanging, hanging, hanging, hanging, hanging, hanging, hanging, after(20)));
     const owner = await subscribed('probed');
     // Long enough for five requests to arrive before the first of them times out.
-    await bursar.relay({ timeoutMs: 1_000, perReceiver: 5, mostUnderWay: 1_000 });
+    await bursar.relay({ timeoutMs: 2_500, perReceiver: 5, mostUnderWay: 1_000 });
     await bursar.emit(owner.ownerId, 30);
     await eventually(
       async () => bodies('probed').length,

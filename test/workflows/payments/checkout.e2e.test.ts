@@ -11,7 +11,7 @@ import { eventually } from '../../support/world.ts';
 let w: CheckoutWorld;
 beforeAll(async () => {
   w = await startCheckoutWorld();
-}, 60_000);
+});
 afterAll(async () => {
   expect(await brokenInvariants(w.world)).toEqual([]);
   await w.close();
@@ -268,4 +268,4 @@ test('with the worker away it is 503; the same key finds the same checkout when 
   );
   expect(answer).toMatchObject({ success: true, checkoutId: id });
   expect(await w.world.sql('select 1 from transactions where intent_id = $1', [intentId])).toHaveLength(1);
-}, 60_000);
+});

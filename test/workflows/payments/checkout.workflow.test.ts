@@ -67,7 +67,7 @@ async function step(id: string, name: string, outcomes: CheckoutStatus[]) {
 let world: WorkflowWorld;
 beforeAll(async () => {
   world = await startWorkflowWorld(activities);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const start = (id: string): Promise<WorkflowHandle> => world.start('checkout', `checkout/${id}`, id);
@@ -122,7 +122,7 @@ test('an unknown outcome is answered as such, and resolved by the network', asyn
   await handle.signal('wake', { anything: ['at', 'all'] });
   expect(await handle.result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['offer', 'pay']);
-}, 30_000);
+});
 
 test('the shop is asked again at the due time', async () => {
   const { id, row } = aCheckout({ pays: ['paying', 'failed'], waitMs: 300 });

@@ -37,7 +37,7 @@ beforeAll(async () => {
   expect(registered.slug).toBe(merchantId);
   merchantKey = registered.merchant_secret_key;
   merchant = await folder.start(port, { MERCHANT_KEY: merchantKey });
-}, 60_000);
+});
 afterAll(async () => {
   await merchant.close();
   await folder.remove();

@@ -47,7 +47,6 @@ test.each([
       await world.close();
     }
   },
-  90_000,
 );
 
 /** In live the money that is asked for comes by the bank. */

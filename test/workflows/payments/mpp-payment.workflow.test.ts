@@ -147,7 +147,7 @@ const activities = {
 let world: WorkflowWorld;
 beforeAll(async () => {
   world = await startWorkflowWorld(activities);
-}, 60_000);
+});
 afterAll(() => world.close());
 
 const start = (id: string): Promise<WorkflowHandle> => world.start('mppPayment', `mpp-payment/${id}`, id);
@@ -193,7 +193,7 @@ test('without an answer the outcome is unknown: nothing is sent again, and the n
   await handle.signal('wake');
   expect(await handle.result()).toMatchObject({ status: 'paid' });
   expect(row.done).toEqual(['obtain', 'mark', 'send', 'end', 'charge']);
-}, 60_000);
+});
 
 test('a run that is lost after the mark asks for the outcome, and does not send', async () => {
   const { id, row } = aPayment({
@@ -228,7 +228,7 @@ test('a run that was terminated between mark and answer: its successor never sen
   row.chargeOutcome = 'declined';
   expect(await again.result()).toMatchObject({ status: 'declined' });
   expect(sends(row)).toBe(1);
-}, 60_000);
+});
 
 test('the stack trace of a run that waits names the line of the process', async () => {
   const { id } = aPayment({ status: 'unknown' });

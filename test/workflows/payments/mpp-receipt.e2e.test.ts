@@ -17,7 +17,7 @@ let merchant: PayingMerchant;
 beforeAll(async () => {
   merchant = await startMerchant();
   w = await startCheckoutWorld({ allowedOrigins: [merchant.origin] });
-}, 60_000);
+});
 afterAll(async () => {
   expect(await brokenInvariants(w.world)).toEqual([]);
   await w.close();
@@ -57,7 +57,7 @@ test('pay: the intent is completed by the receipt, and the charge is linked to i
   const { body } = await networkOf({ apiUrl: w.apiUrl, networkKey: w.world.networkKey }).authorize(payer, { token });
   expect(body).toMatchObject({ decision: 'approved', transactionId: paid.transaction_id });
   expect(await balancesOf(w.world, payer)).toEqual({ available: 3_750, held: 1_250, receivable: 0 });
-}, 60_000);
+});
 
 test('pay for a recurring intent: the receipt completes the window, and the next one can be paid', async () => {
   const one = await ready(daily);
@@ -66,20 +66,16 @@ test('pay for a recurring intent: the receipt completes the window, and the next
   expect(await client(one).payAtMerchant(order)).toMatchObject({ status: 'paid' });
   expect([await statusOf(one), await windowsOf(one)]).toEqual(['approved', ['completed']]);
   await expect(client(one).payAtMerchant(order)).rejects.toMatchObject({ status: 400 });
-}, 60_000);
+});
 
 test.each([
   ['an intent of one payment', {}, 'completed', []],
   ['a recurring intent', daily, 'approved', ['completed']],
-] as const)(
-  'execute at a target that answers 402, for %s',
-  async (_what, more, status, windows) => {
-    const one = await ready(more);
-    const { intentId } = one;
-    const answer = await client(one).executeCheckout({ body: { intentId, targetUrl: url() } });
-    expect(answer).toMatchObject({ success: true, status: 'paid', transactionId: expect.stringMatching(/^tx_/) });
-    expect(await statusOf(one)).toBe(status);
-    if (windows.length > 0) expect(await windowsOf(one)).toEqual(windows);
-  },
-  60_000,
-);
+] as const)('execute at a target that answers 402, for %s', async (_what, more, status, windows) => {
+  const one = await ready(more);
+  const { intentId } = one;
+  const answer = await client(one).executeCheckout({ body: { intentId, targetUrl: url() } });
+  expect(answer).toMatchObject({ success: true, status: 'paid', transactionId: expect.stringMatching(/^tx_/) });
+  expect(await statusOf(one)).toBe(status);
+  if (windows.length > 0) expect(await windowsOf(one)).toEqual(windows);
+});

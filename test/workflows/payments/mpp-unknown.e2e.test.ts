@@ -123,7 +123,7 @@ describe('a merchant that takes the credential and hangs up', () => {
       () => countOf(paid, 'mpp.payment.updated'),
       (count) => count === 2,
     );
-  }, 90_000);
+  });
 
   test('a declined charge settles it as declined', async () => {
     const paid = await aPayment();
@@ -134,7 +134,7 @@ describe('a merchant that takes the credential and hangs up', () => {
     await reaching(paid, 'declined');
     expect((await paymentOf(paid))?.reason).toMatch(/12\.50, asked 12\.51/);
     expect(await balancesOf(w.world, paid.payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
-  }, 60_000);
+  });
 });
 
 describe('an operator', () => {
@@ -155,7 +155,7 @@ describe('an operator', () => {
     expect(late.body.decision).toBe('approved');
     await reaching(paid, 'paid');
     expect(await transactionsOf(paid)).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('resolves what was answered as delivered: a repeat is refused from then on, and never begins another payment', async () => {
     const paid = await aPayment();
@@ -181,7 +181,7 @@ describe('an operator', () => {
     expect(charge.body.decision).toBe('approved');
     expect(await transactionsOf(paid)).toEqual([expect.objectContaining({ held_cents: '1250' })]);
     expect(await paymentOf(paid)).toMatchObject({ status: 'paid', transactionId: charge.body.transactionId });
-  }, 60_000);
+  });
 
   test('resolves a payment of a recurring intent: its window is paid for or stays open, and the intent goes on', async () => {
     const paid = await aRecurringPayment();
@@ -201,7 +201,7 @@ describe('an operator', () => {
     expect(await pay(third)).toMatchObject({ status: 400, message: expect.stringMatching(/window/) });
     expect(merchant.presentations).toHaveLength(2);
     expect(await transactionsOf(paid)).toHaveLength(1);
-  }, 60_000);
+  });
 
   test('resolves nothing that is settled, of another owner, or by an agent', async () => {
     const paid = await aPayment();
@@ -223,7 +223,7 @@ describe('an operator', () => {
       body: JSON.stringify({ outcome: 'paid' }),
     });
     expect(byAgent.status).toBe(403);
-  }, 60_000);
+  });
 });
 
 describe('a worker that is lost', () => {
@@ -248,7 +248,7 @@ describe('a worker that is lost', () => {
     await marked(paid, `send_until = now() - interval '1 minute', sent_at = now() - interval '1 minute'`);
     await reaching(paid, 'unknown');
     expect(merchant.presentations).toEqual([]);
-  }, 60_000);
+  });
 
   test('before it has sent: nothing is sent after its time, nothing is spent, and the intent can be paid', async () => {
     const paid = await aPayment();
@@ -261,7 +261,7 @@ describe('a worker that is lost', () => {
       deliver(response, { receipt: receiptFor(challengeId) });
     });
     expect(await pay({ ...paid, key: crypto.randomUUID() })).toMatchObject({ status: 'paid' });
-  }, 60_000);
+  });
 });
 
 test('the merchant’s answer is kept for a day, and then deleted', async () => {
@@ -287,4 +287,4 @@ test('without a word for seven days after its end it counts as not paid, with an
   await reaching(paid, 'not_paid');
   expect(await countOf(paid, 'mpp.payment.unresolved')).toBe(1);
   expect(await balancesOf(w.world, paid.payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
-}, 60_000);
+});

@@ -34,7 +34,7 @@ beforeAll(async () => {
   w = await startCheckoutWorld();
   network = networkOf(w.world);
   [merchant, other] = [await aMerchant(), await aMerchant()];
-}, 60_000);
+});
 afterAll(async () => {
   expect(await brokenInvariants(w.world)).toEqual([]);
   await w.close();

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await api.webhooks.createWebhook({ body: { url: `${world.sandboxUrl}/receiver/${box}`, events: ['*'] } });
   const [card] = await world.sql<{ card_ref: string }>('select card_ref from cards where id = $1', [cardId]);
   payer = { cardRef: card?.card_ref ?? '' } as Payer;
-}, 60_000);
+});
 afterAll(async () => {
   await temporal.close();
   await world.close();

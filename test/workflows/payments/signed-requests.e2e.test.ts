@@ -26,7 +26,7 @@ beforeAll(async () => {
   shop = await startRecordingProxy();
   w = await startCheckoutWorld({ allowedOrigins: [shop.origin] });
   shop.passTo(w.sandboxUrl);
-}, 60_000);
+});
 afterAll(async () => {
   await w.close();
   await shop.close();

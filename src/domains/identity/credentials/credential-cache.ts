@@ -16,7 +16,7 @@ export type CredentialCache<Found> = {
   listening(isListening: boolean): void;
 };
 
-export function createCredentialCache<Found>(realNow: () => number = Date.now): CredentialCache<Found> {
+export function createCredentialCache<Found>(realNow: () => number = () => Date.now()): CredentialCache<Found> {
   const remembered = new Map<string, { found: Found; until: number }>();
   let changes = 0;
   let isListening = false;

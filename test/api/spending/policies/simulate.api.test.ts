@@ -81,7 +81,7 @@ test('a charge is decided as it was simulated: same rule, same sentence', async 
     { numRuns: 60 },
   );
   expect(seen.size).toBeGreaterThan(8); // The lives reach many rules, not one.
-}, 60_000);
+});
 
 test('an intent is declared as it was simulated', async () => {
   await fc.assert(
@@ -102,7 +102,7 @@ test('an intent is declared as it was simulated', async () => {
     }),
     { numRuns: 30 },
   );
-}, 60_000);
+});
 
 test('it changes no row of any table', async () => {
   const payer = await aPayer(world);
