@@ -37,7 +37,7 @@ export async function startProgram(
   return { pid: child.pid as number, url: said.url ?? '', child };
 }
 
-export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string };
+export type ApiProgram = Program & { readonly apiKey: string; readonly networkKey: string; readonly bankKey: string };
 
 /**
  * Live mode does not validate its answers and reads no sandbox clock. The limiter is on, its ceiling out of the way.
@@ -48,7 +48,7 @@ export async function startApi(
   atEnd: Ending,
 ): Promise<ApiProgram> {
   const apiKey = `sk_${mode}_${randomBytes(16).toString('hex')}`;
-  const networkKey = randomBytes(32).toString('hex');
+  const [networkKey, bankKey] = [randomBytes(32).toString('hex'), randomBytes(32).toString('hex')];
   const env = {
     BURSAR_MODE: mode,
     BURSAR_DATA_DIR: dir,
@@ -57,11 +57,12 @@ export async function startApi(
     TEMPORAL_ADDRESS: '127.0.0.1:9',
     BURSAR_API_KEY: apiKey,
     BURSAR_NETWORK_KEY: networkKey,
+    BURSAR_BANK_KEY: bankKey,
     BURSAR_VAULT_KEY: randomBytes(32).toString('base64'),
     BURSAR_SIGNING_KEY: generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' }).toString(),
     ...nobodyOutside,
   };
-  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey };
+  return { ...(await startProgram('src/main/api.ts', env, atEnd)), apiKey, networkKey, bankKey };
 }
 
 /** Live in every other way. */

@@ -1,14 +1,13 @@
 /**
  * The adapter for a bank that is reached by a folder: a payment is a pain.001 in `outbox`, which the bank's gateway takes
- * away. A copy under the same name stays in `sent`, so that no end-to-end id is written twice. Everything that happens
- * later comes by files.
+ * away. A copy under the same name stays in `sent`, so that no end-to-end id is written twice. A question about a
+ * payment that never came into `outbox` takes its name there, so that it never will. What happens later comes by files.
  * @module
  */
-import { randomUUID } from 'node:crypto';
-import { access, link, open, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, link, open, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { BankFiles } from '../../domains/treasury/sepa/bank-files.port.ts';
-import type { BankPayment, BankRail, SendAnswer } from '../../domains/treasury/sepa/bank-rail.port.ts';
+import type { BankPayment, BankRail, SendAnswer, StatusAnswer } from '../../domains/treasury/sepa/bank-rail.port.ts';
 import { assert } from '../../kernel/assert.ts';
 import { cents } from '../../kernel/money.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
@@ -26,26 +25,48 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
   const sent = join(folder, 'sent');
   const underWay = new Map<string, Promise<unknown>>();
 
-  /** The name in `sent` is taken first: an interrupted sending is never made again, and its outcome is unknown. */
+  /**
+   * The name in `sent` is taken first, by a second link to the finished file; the file then moves into `outbox`. Until
+   * it has moved, `.part` says that the bank cannot have it. An interrupted sending is never made again.
+   */
   async function put(name: string, bytes: Uint8Array): Promise<SendAnswer> {
-    await Promise.all([outbox, sent].map((one) => makeFolder(one, 0o700)));
-    const part = join(sent, `.${randomUUID()}.part`);
-    await writeDurably(part, bytes);
-    try {
-      await link(part, join(sent, name));
-      await syncFolder(sent);
-      await link(part, join(outbox, name));
-      await syncFolder(outbox);
-      return taken;
-    } catch (error) {
-      if (codeOf(error) !== 'EEXIST') throw error;
-      return (await exists(join(outbox, name))) ? taken : { outcome: 'unknown', why: 'was given the payment before' };
-    } finally {
-      await unlink(part);
+    await makeFolders();
+    const [part, copy, out] = [join(sent, partOf(name)), join(sent, name), join(outbox, name)];
+    if (!(await exists(copy)) && (await unless('EEXIST', writeDurably(part, bytes)))) {
+      if (!(await unless('EEXIST', link(part, copy)))) await rm(part, { force: true });
+      else {
+        await syncFolder(sent);
+        if (await unless('ENOENT', rename(part, out))) {
+          await Promise.all([syncFolder(outbox), syncFolder(sent)]);
+          return taken;
+        }
+      }
     }
+    return (await exists(out)) ? taken : { outcome: 'unknown', why: 'was given the payment before' };
   }
 
-  /** A second sending of a payment waits for the first one of this process. */
+  /** What never came into `outbox` never will: its name is taken here, and a sending that is late finds that. */
+  async function withdraw(name: string): Promise<StatusAnswer> {
+    await makeFolders();
+    const [part, copy, withdrawn] = [join(sent, partOf(name)), join(sent, name), join(sent, withdrawnOf(name))];
+    if (await exists(join(outbox, name))) return saysNothing;
+    if (await unless('EEXIST', writeDurably(copy, new Uint8Array()))) await rm(part, { force: true });
+    else if ((await stat(copy)).size > 0 && !(await isSameFile(withdrawn, copy))) {
+      await unless('ENOENT', rename(part, withdrawn));
+      // Another file is the part of a sending that found the name taken.
+      if (!(await isSameFile(withdrawn, copy))) return saysNothing;
+    }
+    await syncFolder(sent);
+    return { outcome: 'not_known' };
+  }
+
+  async function makeFolders(): Promise<void> {
+    const made = await Promise.all([outbox, sent].map((one) => makeFolder(one, 0o700)));
+    for (const first of made) if (first !== undefined) await syncFolder(dirname(first));
+    if (made.some((first) => first !== undefined)) await syncFolder(folder);
+  }
+
+  /** A second call about a payment waits for the first one of this process. */
   async function inTurn<T>(name: string, work: (name: string) => Promise<T>): Promise<T> {
     const earlier = underWay.get(name) ?? Promise.resolve();
     const turn = earlier.then(
@@ -65,23 +86,40 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
     cutOff: '15:00',
 
     async send(payment) {
-      assert(/^[0-9A-Za-z]{1,35}$/.test(payment.endToEndId), 'an end-to-end id that can name a file');
+      assertNamesFile(payment.endToEndId);
       const bytes = await files.write(initiationOf(payment));
       try {
-        return await inTurn(`${payment.endToEndId}.xml`, (name) => put(name, bytes));
+        return await inTurn(fileOf(payment.endToEndId), (name) => put(name, bytes));
       } catch (error) {
-        const code = codeOf(error);
-        if (code === undefined) throw error;
-        return { outcome: 'unknown', why: `has a folder that cannot be written to (${code})` };
+        return { outcome: 'unknown', why: whyUnusable(error) };
       }
     },
 
-    ask: async () => ({ outcome: 'no_answer', why: 'says everything by its files' }),
+    async ask(endToEndId) {
+      assertNamesFile(endToEndId);
+      try {
+        return await inTurn(fileOf(endToEndId), withdraw);
+      } catch (error) {
+        return { outcome: 'no_answer', why: whyUnusable(error) };
+      }
+    },
+
     recall: async () => ({ outcome: 'refused', why: 'takes no recall by file: ask the bank' }),
   };
 }
 
 const taken: SendAnswer = { outcome: 'taken', status: 'submitted' };
+const saysNothing: StatusAnswer = { outcome: 'no_answer', why: 'says everything by its files' };
+
+const fileOf = (endToEndId: string): string => `${endToEndId}.xml`;
+/** Written whole, and not in `outbox` yet. */
+const partOf = (name: string): string => `.${name}.part`;
+/** Will never be in `outbox`. */
+const withdrawnOf = (name: string): string => `.${name}.withdrawn`;
+
+function assertNamesFile(endToEndId: string): void {
+  assert(/^[0-9A-Za-z]{1,35}$/.test(endToEndId), 'an end-to-end id that can name a file');
+}
 
 /** One payment in a file, whose id is that of the payment: a status of the whole file is that of the payment. */
 const initiationOf = ({ endToEndId, amountCents, payee, remittance, ...payment }: BankPayment) => ({
@@ -112,6 +150,23 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
+/** False where it fails for this reason. */
+async function unless(code: 'EEXIST' | 'ENOENT', work: Promise<void>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (codeOf(error) !== code) throw error;
+    return false;
+  }
+}
+
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if (!(await exists(one))) return false;
+  const [a, b] = await Promise.all([stat(one), stat(other)]);
+  return a.ino === b.ino && a.dev === b.dev;
+}
+
 const exists = (path: string): Promise<boolean> =>
   access(path).then(
     () => true,
@@ -122,4 +177,10 @@ const exists = (path: string): Promise<boolean> =>
 function codeOf(error: unknown): string | undefined {
   const { code, syscall } = error as NodeJS.ErrnoException;
   return syscall === undefined ? undefined : code;
+}
+
+function whyUnusable(error: unknown): string {
+  const code = codeOf(error);
+  if (code === undefined) throw error;
+  return `has a folder that cannot be used (${code})`;
 }

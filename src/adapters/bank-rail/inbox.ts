@@ -1,69 +1,97 @@
 /**
  * The folder in which a bank's gateway puts files: each is received, then moved to `done`, or to `refused` where nothing
- * of it can be used. A file that could not be received for another reason stays, and is read again; the others go on.
+ * of it can be used. A file that could not be received stays and is read again, and the others go on; one that fails
+ * time and again, while nothing else is wrong, is moved to `failed`.
  * @module
  */
 import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DomainError } from '../../kernel/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 
 export type BankInboxOptions = {
-  /** `inbox`, `done` and `refused` are made in it. */
+  /** `inbox`, `done`, `refused` and `failed` are made in it. */
   readonly folder: string;
-  readonly receive: (bytes: Uint8Array) => Promise<unknown>;
+  /** Says why nothing of the file can be used; nothing of it was booked then. */
+  readonly receive: (bytes: Uint8Array) => Promise<{ readonly why: string } | undefined>;
+  /** The failure is not the file's: a database that is away. */
+  readonly isPassing: (error: unknown) => boolean;
   readonly largestBytes: number;
   readonly log: Pick<Logger, 'error' | 'info'>;
   /** A younger file may still be being written. */
   readonly youngestMs?: number;
 };
 
+/** A file is read this often before it is set aside. */
+const mostFailures = 10;
+
+const places = ['inbox', 'done', 'refused', 'failed'] as const;
+type Place = (typeof places)[number];
+
 /** One pass over the folder. Returns how many files were moved. */
-export const bankInbox =
-  ({ folder, receive, largestBytes, log, youngestMs = 2_000 }: BankInboxOptions) =>
-  async (): Promise<number> => {
-    const inbox = join(folder, 'inbox');
-    await Promise.all([inbox, join(folder, 'done'), join(folder, 'refused')].map((one) => makeFolder(one, 0o700)));
+export function bankInbox(options: BankInboxOptions): () => Promise<number> {
+  const { folder, receive, isPassing, largestBytes, log, youngestMs = 2_000 } = options;
+  const inbox = join(folder, 'inbox');
+  const failures = new Map<string, number>();
+
+  return async () => {
+    await Promise.all(places.map((place) => makeFolder(join(folder, place), 0o700)));
     let moved = 0;
-    const failures: unknown[] = [];
-    for (const name of (await readdir(inbox)).sort()) {
-      const path = join(inbox, name);
-      const found = await lstat(path);
-      const { size, mtimeMs } = found;
-      if (!found.isFile() || name.startsWith('.') || Date.now() - mtimeMs < youngestMs) continue;
+    const failed: unknown[] = [];
+    const names = (await readdir(inbox)).sort();
+    for (const known of failures.keys()) if (!names.includes(known)) failures.delete(known);
+    for (const name of names) {
       try {
-        await take(name, size > largestBytes ? undefined : await readFile(path), size);
-        moved += 1;
+        if (await pass(name)) moved += 1;
       } catch (error) {
-        failures.push(error);
+        failed.push(error);
       }
     }
-    if (failures.length > 0) throw failures[0];
+    if (failed.length > 0) throw failed[0];
     return moved;
-
-    async function take(name: string, bytes: Uint8Array | undefined, size: number): Promise<void> {
-      const refusal = bytes === undefined ? `is larger than ${largestBytes} bytes` : await refusalOf(bytes);
-      if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
-      else log.error({ size, why: refusal }, 'a file of the bank in the folder was refused');
-      const kept = join(folder, refusal === undefined ? 'done' : 'refused', keptName(name, bytes ?? `${name}/${size}`));
-      await rename(join(inbox, name), kept);
-    }
-
-    async function refusalOf(bytes: Uint8Array): Promise<string | undefined> {
-      try {
-        await receive(bytes);
-        return undefined;
-      } catch (error) {
-        if (error instanceof DomainError && ['invalid_request', 'idempotency_conflict'].includes(error.code))
-          return error.message;
-        throw error;
-      }
-    }
-
-    /** Another file with the same name does not take its place. */
-    function keptName(name: string, content: Uint8Array | string): string {
-      return `${createHash('sha256').update(content).digest('hex').slice(0, 16)}-${name.slice(-200)}`;
-    }
   };
+
+  /** Whether the file was moved. */
+  async function pass(name: string): Promise<boolean> {
+    const size = await sizeOfReady(name);
+    if (size === undefined) return false;
+    try {
+      await take(name, size > largestBytes ? undefined : await readFile(join(inbox, name)), size);
+    } catch (error) {
+      if (isPassing(error)) throw error;
+      const count = (failures.get(name) ?? 0) + 1;
+      failures.set(name, count);
+      if (count < mostFailures) throw error;
+      await keep(name, 'failed', `${name}/${size}`);
+      log.error({ size, err: error }, 'a file of the bank failed time and again: it is in the folder failed');
+    }
+    return true;
+  }
+
+  /** Undefined for what is no file, hidden, gone, or may still be being written. */
+  async function sizeOfReady(name: string): Promise<number | undefined> {
+    if (name.startsWith('.')) return undefined;
+    try {
+      const found = await lstat(join(inbox, name));
+      return found.isFile() && Date.now() - found.mtimeMs >= youngestMs ? found.size : undefined;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  async function take(name: string, bytes: Uint8Array | undefined, size: number): Promise<void> {
+    const refusal = bytes === undefined ? { why: `is larger than ${largestBytes} bytes` } : await receive(bytes);
+    if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
+    else log.error({ size, why: refusal.why }, 'a file of the bank in the folder was refused');
+    await keep(name, refusal === undefined ? 'done' : 'refused', bytes ?? `${name}/${size}`);
+  }
+
+  /** Another file with the same name does not take its place. */
+  async function keep(name: string, place: Place, content: Uint8Array | string): Promise<void> {
+    const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
+    await rename(join(inbox, name), join(folder, place, `${digest}-${name.slice(-200)}`));
+    failures.delete(name);
+  }
+}

@@ -21,6 +21,8 @@ create table bank_entries (
   account_iban text check (length(account_iban) between 15 and 34),
   servicer_reference text not null,
   direction text check (direction in ('credit', 'debit')),
+  -- It takes back an earlier line. The direction is its own.
+  is_reversal boolean not null,
   amount_cents bigint check (amount_cents >= 0),
   -- The bank's day, as it wrote it.
   booked_on text check (booked_on ~ '^\d{4}-\d{2}-\d{2}$'),
@@ -32,6 +34,10 @@ create table bank_entries (
   funding_id text references fundings (id),
   journal_id text,
   assigned_journal_id text,
+  -- The line that had its reference first, with other content.
+  contradicts text references bank_entries (id),
+  -- Of a debit and of money that comes back: account and end-to-end id, hashed. A debit has that of its return.
+  payment_key text check (payment_key ~ '^[0-9a-f]{64}$'),
   -- Who paid and with which text, until an operator has assigned it: personal data.
   sealed_details text,
   request_id text not null,
@@ -43,11 +49,18 @@ create table bank_entries (
   check ((wallet_id is null) = (owner_id is null)),
   check ((status = 'assigned') = (assigned_journal_id is not null)),
   check ((status = 'credited') = (why is null)),
-  check (status = 'unbooked' or (direction = 'credit' and amount_cents > 0))
+  check (status = 'unbooked' or (direction = 'credit' and not is_reversal and amount_cents > 0)),
+  check (contradicts is null or status = 'unbooked')
 );
 -- The reference of the bank names a line of its account, however often, in whichever file and by whichever way it comes.
-create unique index bank_entries_line on bank_entries (account_iban, servicer_reference) where account_iban is not null;
-create unique index bank_entries_report on bank_entries (adapter, servicer_reference) where account_iban is null;
+-- A line with a known reference and other content stands beside it, once.
+create unique index bank_entries_line on bank_entries (account_iban, servicer_reference)
+  where account_iban is not null and contradicts is null;
+create unique index bank_entries_report on bank_entries (adapter, servicer_reference)
+  where account_iban is null and contradicts is null;
+create unique index bank_entries_contradiction on bank_entries (contradicts, direction, amount_cents, is_reversal, payment_key)
+  nulls not distinct where contradicts is not null;
+create index bank_entries_payment on bank_entries (payment_key) where direction = 'debit';
 create trigger bank_entries_version before update on bank_entries for each row execute function count_version();
 create index bank_entries_time on bank_entries (created_at desc, id desc);
 create index bank_entries_status on bank_entries (status, created_at desc, id desc) where status <> 'credited';

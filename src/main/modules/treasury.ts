@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
 import { bankInbox } from '../../adapters/bank-rail/inbox.ts';
 import { isoBankFiles, largestFileBytes } from '../../adapters/sepa-files/bank-files.ts';
+import { isDatabaseAway, isLockTimeout } from '../../db/database.ts';
 import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
 import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
@@ -29,6 +30,7 @@ import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
 import { walletHandlers } from '../../domains/treasury/wallets/wallet.routes.ts';
+import { DomainError } from '../../kernel/errors.ts';
 import { hasRightCheckDigits } from '../../kernel/iban.ts';
 import { newId } from '../../kernel/ids.ts';
 import { second } from '../../kernel/instant.ts';
@@ -99,8 +101,12 @@ const inbox: LoopRegistration = {
       receive: async (bytes) => {
         const requestId = newId('request');
         const ids = { causeId: requestId, requestId };
-        return receive({ adapter: 'folder', bytes }, { ...ids, actor: { kind: 'network' }, at: await clock.now() });
+        const cause = { ...ids, actor: { kind: 'network' }, at: await clock.now() } as const;
+        const received = await receive({ adapter: 'folder', bytes }, cause);
+        return received.outcome === 'refused' ? received : undefined;
       },
+      isPassing: (error) =>
+        isDatabaseAway(error) || isLockTimeout(error) || (error instanceof DomainError && error.code === 'unavailable'),
     });
     return startLoop({ name: 'bank-inbox', everyMs: 5 * second, log, pass });
   },

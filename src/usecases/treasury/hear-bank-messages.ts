@@ -56,6 +56,8 @@ const keyOf = (id: string, message: HeardMessage): string => `${id} ${causeIdOf(
 const namedCauses = (named: readonly { message: HeardMessage; id: Id<'transfer'> | undefined }[]) =>
   named.flatMap(({ message, id }) => (id === undefined ? [] : [{ id, cause: causeIdOf(message) }]));
 
+const otherBefore = 'the bank gave its reference to another line of this transfer';
+
 function heard(
   row: BankTransfer,
   { kind, reasonCode, amountCents, accountIban }: HeardMessage,
@@ -63,7 +65,8 @@ function heard(
   at: Date,
 ): { readonly outcome: HeardOutcome; readonly after?: BankTransfer } {
   const mismatch = mismatchOf(row, { amountCents, ...(accountIban !== null && { accountIban }) });
-  if (mismatch !== undefined) return { outcome: { outcome: 'refused', why: mismatch } };
+  if (mismatch !== undefined)
+    return { outcome: { outcome: isRepeated ? 'contradicts' : 'refused', why: isRepeated ? otherBefore : mismatch } };
   const move = hearBank(row.stage, kind, isRepeated);
   if (move.outcome === 'refused') return { outcome: { outcome: 'refused', why: move.why } };
   if (move.outcome === 'already') return { outcome: { outcome: 'already' } };

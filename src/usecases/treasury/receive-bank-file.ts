@@ -5,6 +5,7 @@
  * @module
  */
 import { createHash } from 'node:crypto';
+import { setImmediate as untilOthersRan } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import { namedReference } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
 import { bookEntries, type NewEntry } from '../../domains/treasury/bank-files/bank-entry.service.ts';
@@ -45,32 +46,61 @@ type Deps = {
 /** Each is one transaction. */
 const linesInPart = 500;
 
+/** `refused`: nothing of it was booked. `why` reads on from "the file". */
+export type ReceivedFile =
+  | { readonly outcome: 'received'; readonly answer: BankFileAnswer }
+  | { readonly outcome: 'refused'; readonly code: 'invalid_request' | 'idempotency_conflict'; readonly why: string };
+
 export const receiveBankFile =
   (deps: Deps) =>
-  async ({ adapter, bytes }: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
+  async ({ adapter, bytes }: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<ReceivedFile> => {
     const { database, files } = deps;
     const digest = createHash('sha256').update(bytes).digest('hex');
     const known = await answerToBytes(database.read(), { adapter, digest });
-    if (known !== undefined) return known;
+    if (known !== undefined) return { outcome: 'received', answer: known };
     const read = await files.read(bytes);
-    if (read.outcome === 'refused') throw new DomainError('invalid_request', `the file ${read.why}`);
+    if (read.outcome === 'refused') return { outcome: 'refused', code: 'invalid_request', why: read.why };
     const { file } = read;
     const key: FileKey = { adapter, kind: file.kind, messageId: file.messageId, digest };
     const answered = await answerToMessage(database.read(), key);
-    if (answered !== undefined) return answered;
-
-    const sorted = file.kind === 'status_report' ? sortStatuses(file) : await sortEntries(deps, file);
-    const heard = await hear(deps, sorted.heard, cause);
-    const booked = await book(deps, adapter, [...sorted.entries, ...heard.refused], cause);
-    const counts = { ...booked, moved: heard.moved, already: booked.already + heard.already, ignored: sorted.ignored };
-    const answer = { id: newId('bankFile'), ...identityOf(file), lines: file.lines.length, ...counts };
-    return database.write((tx) => keepAnswer(tx, key, answer, cause));
+    if (answered === 'other file') return { outcome: 'refused', code: 'idempotency_conflict', why: otherFile };
+    if (answered !== undefined) return { outcome: 'received', answer: answered };
+    return { outcome: 'received', answer: await afterReading(() => bookFile(deps, key, file, cause)) };
   };
+
+const otherFile = 'has the message id of another one; send a new id';
+
+/**
+ * Once the first line can be booked nothing is the sender's mistake any more: a refusal from within is a bug, and the
+ * file is to come again.
+ */
+async function afterReading<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code === 'unavailable') throw error;
+    throw new Error('a line of the file could not be booked', { cause: error });
+  }
+}
+
+async function bookFile(
+  deps: Deps,
+  key: FileKey,
+  file: StatusReport | Notification,
+  cause: Cause,
+): Promise<BankFileAnswer> {
+  const sorted = file.kind === 'status_report' ? sortStatuses(file) : await sortEntries(deps, file);
+  const heard = await hear(deps, sorted.heard, cause);
+  const booked = await book(deps, key.adapter, [...sorted.entries, ...heard.refused], cause);
+  const counts = { ...booked, moved: heard.moved, already: booked.already + heard.already, ignored: sorted.ignored };
+  const answer = { id: newId('bankFile'), ...identityOf(file), lines: file.lines.length, ...counts };
+  return deps.database.write((tx) => keepAnswer(tx, key, answer, cause));
+}
 
 const identityOf = ({ kind, messageId }: StatusReport | Notification) => ({ kind, messageId });
 
 /** `ifRefused`: what an operator gets when the transfer does not move by it. */
-type Told = { readonly message: HeardMessage; readonly ifRefused: Omit<NewEntry, 'refused'> };
+type Told = { readonly message: HeardMessage; readonly ifRefused: NewEntry };
 type Sorted = { readonly heard: readonly Told[]; readonly entries: readonly NewEntry[]; readonly ignored: number };
 
 function sortStatuses({ messageId, lines }: StatusReport): Sorted {
@@ -89,9 +119,11 @@ function toldByStatus(line: StatusLine, cause: string): Told | undefined {
       accountIban: null,
       servicerReference: cause,
       direction: null,
+      isReversal: false,
       amountCents,
       bookedOn: null,
       reference: undefined,
+      isReturn: false,
       details: { ...noDetails, endToEndId },
     },
   };
@@ -105,11 +137,12 @@ async function sortEntries({ database, isOwnIban }: Deps, { lines }: Notificatio
   const heard: Told[] = [];
   const entries: NewEntry[] = [];
   let ignored = 0;
-  for (const line of lines) {
+  for (const [index, line] of lines.entries()) {
+    if (index % linesInPart === 0) await untilOthersRan();
     const found = entryMeaning(line, (iban) => ours.has(iban) || isOwnIban(iban));
     if (found.meaning === 'none') ignored += 1;
     else if (found.meaning === 'transfer') heard.push(toldByEntry(line, found.kind));
-    else entries.push({ ...entryOf(line), refused: found.meaning === 'incoming' ? undefined : whyUnexplained(line) });
+    else entries.push({ ...entryOf(line), ...(found.meaning === 'unexplained' && { refused: whyUnexplained(line) }) });
   }
   return { heard, entries, ignored };
 }
@@ -132,14 +165,15 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
   ifRefused: entryOf(line),
 });
 
-const entryOf = (line: EntryLine): Omit<NewEntry, 'refused'> => ({
+const entryOf = (line: EntryLine): NewEntry => ({
   accountIban: line.accountIban,
   servicerReference: line.servicerReference,
-  // What a reversal means depends on what it reverses, so it is not booked as money that came.
-  direction: line.isReversal ? 'debit' : line.direction,
+  direction: line.direction,
+  isReversal: line.isReversal,
   amountCents: line.amountCents,
   bookedOn: line.bookingDate,
   reference: namedReference(line.remittance),
+  isReturn: line.returnReasonCode !== null,
   details: {
     payerName: line.counterparty.name,
     payerIban: line.counterparty.iban,
@@ -160,7 +194,10 @@ async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
 
   function count(heard: HeardOutcome, of: Told | undefined): void {
     if (heard.outcome === 'moved' || heard.outcome === 'already') counts[heard.outcome] += 1;
-    else if (of !== undefined && 'why' in heard) refused.push({ ...of.ifRefused, refused: heard.why });
+    else if (of !== undefined && 'why' in heard) {
+      const mayBeMoney = heard.outcome !== 'contradicts';
+      refused.push({ ...of.ifRefused, ...(mayBeMoney ? { refused: heard.why } : { unbooked: heard.why }) });
+    }
   }
 }
 

@@ -1,13 +1,16 @@
 /** The intake of banks' files: what is booked, what is known already, what waits for an operator, and what does no harm. @module */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import { createClient, type Send } from '../../../src/client/client.ts';
 import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { germanIban } from '../../../src/domains/treasury/wallets/iban.rules.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import { DomainError } from '../../../src/kernel/errors.ts';
+import { receiveBankFile } from '../../../src/usecases/treasury/receive-bank-file.ts';
 import { ourIban } from '../../conformance/bank-files/bank-messages.ts';
 import { freshReference, notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
-import { brokenInvariants } from '../../support/payments-world.ts';
+import { brokenInvariants, inDatabase } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 const live = { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true', BURSAR_BANK_KEY: 'b'.repeat(32) };
@@ -158,7 +161,7 @@ describe('lines that an operator has to look at', () => {
     expect(answer).toMatchObject({ body: { credited: 0, suspense: 1, unbooked: 3, ignored: 0 } });
     expect(await bookedSince()).toEqual([{ count: (before?.count ?? 0) + 1 }]);
     expect(await entryWith(debit)).toMatchObject({ status: 'unbooked', direction: 'debit' });
-    expect(await entryWith(reversal)).toMatchObject({ why: 'it takes back an earlier entry' });
+    expect(await entryWith(reversal)).toMatchObject({ direction: 'credit', why: 'it takes back an earlier entry' });
     expect(await entryWith(returned)).toMatchObject({ status: 'suspense', why: 'there is no such transfer' });
     expect(await entryWith(nothing)).toMatchObject({ why: 'it has an amount that no payment has' });
   });
@@ -193,6 +196,61 @@ describe('files that come twice, late, broken or from elsewhere', () => {
     const later = await send(notificationOf([line(second), line(freshReference()), line(first)], iban));
     expect(later).toMatchObject({ body: { credited: 1, already: 2 } });
     expect(await balance()).toBe(3);
+  });
+
+  test('a known reference with other content moves nothing and waits for an operator, once', async () => {
+    const { iban, balance } = await aWallet();
+    const reference = freshReference();
+    await send(notificationOf([{ reference, amount: '1.00' }], iban));
+    const other = { reference, amount: '2.00', name: 'Max Payer' };
+    expect(await send(notificationOf([other], iban))).toMatchObject({ body: { credited: 0, unbooked: 1, already: 0 } });
+    expect(await send(notificationOf([other], iban))).toMatchObject({ body: { unbooked: 0, already: 1 } });
+    expect(await send(notificationOf([{ reference, amount: '1.00', direction: 'DBIT' }], iban))).toMatchObject({
+      body: { unbooked: 1 },
+    });
+    expect(await balance()).toBe(1);
+    const { data } = await operator().listBankEntries({ query: { status: 'unbooked', limit: 100 } });
+    expect(data.filter((entry) => entry.servicerReference === reference)).toMatchObject([
+      { direction: 'debit', amountEuros: 1 },
+      {
+        amountEuros: 2,
+        why: expect.stringMatching(/^the bank gave its reference to another line, be_/),
+        details: { payerName: 'Max Payer' },
+      },
+    ]);
+  });
+
+  test('twins within one file are one line; with other content the second one waits for an operator', async () => {
+    const { iban, balance } = await aWallet();
+    const [same, different] = [freshReference(), freshReference()];
+    const answer = await send(
+      notificationOf(
+        [
+          { reference: same, amount: '1.00' },
+          { reference: different, amount: '2.00' },
+          { reference: same, amount: '1.00' },
+          { reference: different, amount: '4.00' },
+        ],
+        iban,
+      ),
+    );
+    expect(answer).toMatchObject({ body: { lines: 4, credited: 2, already: 1, unbooked: 1 } });
+    expect(await balance()).toBe(3);
+  });
+
+  test('a refusal from within is no mistake of the file: it is to come again', async () => {
+    const { iban, balance } = await aWallet();
+    const file = { adapter: 'folder', bytes: new TextEncoder().encode(notificationOf([{ amount: '1.00' }], iban)) };
+    const cause = { causeId: 'test', requestId: 'test', actor: { kind: 'network' }, at: new Date() } as const;
+    const receiving = inDatabase(world, (database) =>
+      receiveBankFile({
+        database: { ...database, write: () => Promise.reject(new DomainError('invalid_request', 'too large')) },
+        ...{ files: isoBankFiles, vault: { seal: async () => '' }, log: { error: () => undefined } as never },
+        isOwnIban: () => false,
+      })(file, cause),
+    );
+    await expect(receiving).rejects.toThrow('a line of the file could not be booked');
+    expect(await balance()).toBe(0);
   });
 
   test('another file with a known message id is refused', async () => {
@@ -276,6 +334,20 @@ describe('top-ups in live mode', () => {
     );
     expect(names.filter(({ name }) => name === 'wallet.funded')).toHaveLength(1);
     expect(names.filter(({ name }) => name === 'wallet.credited')).toHaveLength(3);
+  });
+
+  test('a line that stands twice in a file completes its top-up', async () => {
+    const owner = await deployed.owner();
+    const funding = await owner.client(fundArea).fundWallet({ body: { amountEuros: 50 } });
+    const creditorReference = funding.bankDetails?.reference ?? '';
+    const line = { amount: '50.00', creditorReference, reference: freshReference() };
+    const bank = { apiUrl: deployed.apiUrl, networkKey: live.BURSAR_BANK_KEY };
+    const answer = await sendBankFile(bank, notificationOf([line, line], nobodysIban));
+    expect(answer).toMatchObject({ body: { credited: 1, already: 1 } });
+    expect(await owner.client(fundArea).getFunding({ params: { id: funding.id } })).toMatchObject({
+      status: 'completed',
+      balanceEuros: 50,
+    });
   });
 
   test('the key of the sandbox’s network signs nothing', async () => {

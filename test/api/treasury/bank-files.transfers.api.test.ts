@@ -1,5 +1,7 @@
 /** What a bank's files say of transfers, over HTTP. @module */
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { createClient } from '../../../src/client/client.ts';
+import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
 import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
 import { createBankTransfer } from '../../../src/domains/treasury/transfers/bank-transfer.create.service.ts';
@@ -45,10 +47,49 @@ test('a debit settles a transfer, a status rejects one, and a return brings the 
   expect(await send(notificationOf([returned], iban))).toMatchObject({ body: { moved: 1, suspense: 0 } });
   expect(await balance()).toBe(100);
   const again = { ...returned, reference: freshReference() };
-  const repeated = await send(notificationOf([returned, again, { ...again, amount: '9.00' }], iban));
-  expect(repeated).toMatchObject({ body: { moved: 0, already: 2, suspense: 1 } });
+  const lines = [returned, again, { ...again, amount: '9.00' }, { ...returned, amount: '9.00' }];
+  const repeated = await send(notificationOf(lines, iban));
+  expect(repeated).toMatchObject({ body: { moved: 0, already: 1, suspense: 1, unbooked: 2 } });
   expect(await balance()).toBe(100);
 });
+
+test('what comes back of a payment that was never booked is given to nobody, in whichever order both arrive', async () => {
+  const owner = await world.owner();
+  const { id, iban: given } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+  const iban = given ?? '';
+  const send = (...lines: Parameters<typeof notificationOf>[0]) => sendBankFile(world, notificationOf(lines, iban));
+  const entryOf = async (reference: string) => {
+    const [found] = await world.sql<{ id: string; status: string; why: string }>(
+      'select id, status, why from bank_entries where servicer_reference = $1',
+      [reference],
+    );
+    return found;
+  };
+  const debitOf = (endToEndId: string) => ({ direction: 'DBIT', endToEndId }) as const;
+  const returnOf = (endToEndId: string) => ({ reference: freshReference(), endToEndId, returnReason: 'MD07' });
+  const ids = [endToEndIdOf(newId('transfer')), 'RENT 11'];
+  for (const endToEndId of ids) {
+    const [together, later] = [returnOf(endToEndId), returnOf(endToEndId)];
+    expect(await send(together, debitOf(endToEndId))).toMatchObject({ body: { suspense: 0, unbooked: 2 } });
+    expect(await send(later)).toMatchObject({ body: { suspense: 0, unbooked: 1 } });
+    expect((await entryOf(later.reference))?.why).toMatch(/; its payment is not booked either$/);
+
+    const other = endToEndId.replace(/.$/, '2');
+    const early = returnOf(other);
+    expect(await send(early)).toMatchObject({ body: { suspense: 1 } });
+    expect(await send(debitOf(other))).toMatchObject({ body: { unbooked: 1 } });
+    const headers = { 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId };
+    const operator = createClient(bankFilesArea, (request) =>
+      world.as('').send({ ...request, headers: { ...request.headers, ...headers } }),
+    );
+    const assigned = operator.assignBankEntry({
+      params: { id: (await entryOf(early.reference))?.id ?? '' },
+      body: { walletId: id, reason: 'because' },
+    });
+    await expect(assigned).rejects.toThrow(/gives back what bank entry be_\w+ took, which is not booked/);
+  }
+});
+
 /** As the bank has it: its end-to-end id. */
 async function sentTransfer(payer: {
   ownerId: string;

@@ -1,12 +1,12 @@
 /** The rail by files: the suite for all, what the files hold, and the folder in which the bank's files arrive. @module */
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
 import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
-import { DomainError } from '../../../src/kernel/errors.ts';
+import type { BankRail } from '../../../src/domains/treasury/sepa/bank-rail.port.ts';
 import { railLimitsOf } from '../../../src/main/ports.ts';
 import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
 
@@ -54,6 +54,59 @@ describe('the outbox', () => {
     await rm(join(folder, 'outbox', `${payment.endToEndId}.xml`));
     expect(await rail.send(payment)).toEqual({ outcome: 'unknown', why: 'was given the payment before' });
     expect(await readdir(join(folder, 'outbox'))).toEqual([]);
+    expect(await rail.ask(payment.endToEndId)).toMatchObject({ outcome: 'no_answer' });
+  });
+
+  test('a payment that was asked for before it was written is never written', async () => {
+    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    const payment = aPayment();
+    expect(await rail.ask(payment.endToEndId)).toEqual({ outcome: 'not_known' });
+    expect(await createFileBankRail({ folder, files: isoBankFiles }).send(payment)).toMatchObject({
+      outcome: 'unknown',
+    });
+    expect(await rail.ask(payment.endToEndId)).toEqual({ outcome: 'not_known' });
+    expect(await readdir(join(folder, 'outbox'))).toEqual([]);
+  });
+
+  /** What a sending leaves that ends before each of its steps. */
+  const interruptions: [step: string, make: (part: string, copy: string) => Promise<void>][] = [
+    ['while it writes', (part) => writeFile(part, '<Docu')],
+    [
+      'before the file moves into the outbox',
+      async (part, copy) => {
+        await writeFile(part, '<Document/>');
+        await link(part, copy);
+      },
+    ],
+  ];
+  test.each(interruptions)('a sending that ended %s is known as one that never was', async (_step, make) => {
+    const { endToEndId } = aPayment();
+    const sent = join(folder, 'sent');
+    await mkdir(sent);
+    await make(join(sent, `.${endToEndId}.xml.part`), join(sent, `${endToEndId}.xml`));
+    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    expect(await rail.send(aPayment({ endToEndId }))).toMatchObject({ outcome: 'unknown' });
+    expect(await rail.ask(endToEndId)).toEqual({ outcome: 'not_known' });
+    expect(await rail.ask(endToEndId)).toEqual({ outcome: 'not_known' });
+    expect(await rail.send(aPayment({ endToEndId }))).toMatchObject({ outcome: 'unknown' });
+    expect(await readdir(join(folder, 'outbox'))).toEqual([]);
+    expect((await readdir(sent)).filter((name) => name.endsWith('.part'))).toEqual([]);
+  });
+
+  test('sendings and questions of several processes at once: the bank has what is taken, and nothing that is not known', async () => {
+    const payments = Array.from({ length: 20 }, () => aPayment({ scheme: 'batch' }));
+    const files = { write: async () => new TextEncoder().encode('<Document/>') };
+    const rails = [1, 2, 3].map(() => createFileBankRail({ folder, files }));
+    const [first, second, third] = rails as [BankRail, BankRail, BankRail];
+    const answers = await Promise.all(
+      payments.map((one) => Promise.all([first.send(one), second.send(one), third.ask(one.endToEndId)])),
+    );
+    const written = await readdir(join(folder, 'outbox'));
+    for (const [index, [one, other, asked]] of answers.entries()) {
+      const isWritten = written.includes(`${payments[index]?.endToEndId}.xml`);
+      if (one.outcome === 'taken' || other.outcome === 'taken') expect(isWritten).toBe(true);
+      if (asked.outcome === 'not_known') expect(isWritten).toBe(false);
+    }
   });
 });
 
@@ -64,14 +117,18 @@ test('a deployment with a folder takes no order for an instant payment', () => {
 
 describe('the inbox', () => {
   const said: string[] = [];
-  const log = { error: (fields: object) => void said.push(JSON.stringify(fields)), info: () => undefined };
-  const inboxWith = (receive: (text: string) => Promise<void>) =>
+  const log = {
+    error: (fields: object, text: string) => void said.push(`${JSON.stringify(fields)} ${text}`),
+    info: () => undefined,
+  };
+  const inboxWith = (receive: (text: string) => Promise<{ why: string } | undefined>) =>
     bankInbox({
       folder,
       log: log as never,
       largestBytes: 100,
       youngestMs: -60_000, // The time of a file has parts of a millisecond, the clock has none.
       receive: (bytes) => receive(new TextDecoder().decode(bytes)),
+      isPassing: (error) => String(error).includes('no database'),
     });
   const namesIn = async (name: string) => (await readdir(join(folder, name))).map((one) => one.replace(/^\w{16}-/, ''));
   const put = (name: string, text: string) => writeFile(join(folder, 'inbox', name), text);
@@ -79,8 +136,9 @@ describe('the inbox', () => {
   test('files are received in the order of their names, and moved', async () => {
     const received: string[] = [];
     const pass = inboxWith(async (text) => {
-      if (text === 'bad') throw new DomainError('invalid_request', 'the file breaks off');
+      if (text === 'bad') return { why: 'breaks off' };
       received.push(text);
+      return undefined;
     });
     await pass();
     await Promise.all([put('2.xml', 'two'), put('1.xml', 'one'), put('3.xml', 'bad'), put('.4.xml', 'hidden')]);
@@ -94,7 +152,7 @@ describe('the inbox', () => {
       expect.arrayContaining(['3.xml', '5.xml']),
     ]);
     expect((await readdir(join(folder, 'inbox'))).sort()).toEqual(['.4.xml', '6.xml', 'folder']);
-    expect(said.join()).toContain('the file breaks off');
+    expect(said.join()).toContain('breaks off');
     expect(await pass()).toBe(0);
   });
 
@@ -103,6 +161,7 @@ describe('the inbox', () => {
     const pass = inboxWith(async () => {
       const failure = failures.pop();
       if (failure !== undefined) throw failure;
+      return undefined;
     });
     await mkdir(join(folder, 'inbox'));
     await put('1.xml', 'one');
@@ -113,5 +172,25 @@ describe('the inbox', () => {
     await put('1.xml', 'another');
     await pass();
     expect((await namesIn('done')).sort()).toEqual(['1.xml', '1.xml', '2.xml']);
+  });
+
+  test('a file that fails again and again is set aside; an outage of the database sets nothing aside', async () => {
+    let failure = 'no database';
+    const pass = inboxWith(async (text) => {
+      if (text === 'poison') throw new Error(failure);
+      return undefined;
+    });
+    await mkdir(join(folder, 'inbox'));
+    await put('1.xml', 'poison');
+    const failing = async (times: number) => {
+      for (let time = 0; time < times; time += 1) await expect(pass()).rejects.toThrow(failure);
+    };
+    await failing(20);
+    failure = 'a bug';
+    await failing(9);
+    expect(await namesIn('inbox')).toEqual(['1.xml']);
+    expect(await pass()).toBe(1);
+    expect([await namesIn('inbox'), await namesIn('failed')]).toEqual([[], ['1.xml']]);
+    expect(said.join()).toContain('failed time and again');
   });
 });

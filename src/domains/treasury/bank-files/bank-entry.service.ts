@@ -1,8 +1,10 @@
 /**
  * Books lines of a bank's file, many in one statement each: lock wallets and top-ups, decide, add the lines that are
- * new, post, record. The same line again is `already`. Also the assignment of a credit in suspense.
+ * new, post, record. The same line again is `already`; one with a known reference and other content moves nothing and
+ * waits for an operator. Also the assignment of a credit in suspense.
  * @module
  */
+import { createHash } from 'node:crypto';
 import { LockMode } from '@mikro-orm/core';
 import * as z from 'zod';
 import { columnRow } from '../../../db/column-row.ts';
@@ -36,13 +38,18 @@ export type NewEntry = {
   readonly accountIban: string | null;
   readonly servicerReference: string;
   readonly direction: 'credit' | 'debit' | null;
+  readonly isReversal: boolean;
   readonly amountCents: Cents | null;
   readonly bookedOn: CalendarDate | null;
   /** Of a credit: the top-up that it may name. */
   readonly reference: string | undefined;
+  /** It gives back a payment. */
+  readonly isReturn: boolean;
   readonly details: BankEntryDetails;
   /** Why it must not go to a wallet. A credit goes to suspense then, and anything else stays unbooked. */
-  readonly refused: string | undefined;
+  readonly refused?: string;
+  /** Why it moves nothing. */
+  readonly unbooked?: string;
 };
 
 export type Booked = Readonly<Record<Exclude<BankEntryStatus, 'assigned'> | 'already', number>>;
@@ -56,11 +63,17 @@ export async function bookEntries(
   { adapter, lines }: { readonly adapter: string; readonly lines: readonly NewEntry[] },
   cause: Cause,
 ): Promise<Booked> {
-  const known = await lockTargets(tx, lines);
+  const targets = await lockTargets(tx, lines);
+  const { news, others } = sorted(lines, await firstLines(tx, adapter, lines));
   const completing = new Set<string>();
-  const decided = await Promise.all(lines.map((line) => decide(line, known, completing, vault)));
+  const decided = await Promise.all(news.map((line) => decide(line, targets, completing, vault)));
   const added = await insertEntries(tx, adapter, decided, cause);
   const fresh = decided.filter(({ id }) => added.has(id));
+  // What another transaction has booked meanwhile is known now.
+  const overtaken = decided.filter(({ id }) => !added.has(id)).map(({ line }) => line);
+  const contradicting = [...others, ...overtaken];
+  const stated = contradicting.length === 0 ? [] : await contradictions(tx, vault, adapter, contradicting);
+  const kept = (await insertEntries(tx, adapter, stated, cause)).size;
   const posted = await postNew(tx, cause, fresh.flatMap(journalOf));
   const journals = new Map(posted.map((result) => [result.journalId, result]));
   const credited = await creditedOf(tx, fresh, journals);
@@ -70,14 +83,99 @@ export async function bookEntries(
   return {
     credited: count('credited'),
     suspense: count('suspense'),
-    unbooked: count('unbooked'),
-    already: lines.length - fresh.length,
+    unbooked: count('unbooked') + kept,
+    already: lines.length - fresh.length - kept,
   };
 }
 
-type Known = {
+/** What makes two lines with one reference the same. */
+type Content = Pick<NewEntry, 'direction' | 'amountCents' | 'isReversal'> & { readonly paymentKey: string | null };
+type FirstLines = ReadonlyMap<string, Content & { readonly id: string }>;
+
+const placeOf = (line: Pick<NewEntry, 'accountIban' | 'servicerReference'>): string =>
+  `${line.accountIban ?? ''} ${line.servicerReference}`;
+const contentOf = (line: NewEntry): Content => ({ ...line, paymentKey: paymentKeyOf(line) });
+const isSame = (one: Content, other: Content): boolean =>
+  one.direction === other.direction &&
+  one.amountCents === other.amountCents &&
+  one.isReversal === other.isReversal &&
+  one.paymentKey === other.paymentKey;
+
+/** What a debit has in common with the money that it brought back. */
+function paymentKeyOf({ accountIban, direction, isReversal, isReturn, details: { endToEndId } }: NewEntry) {
+  const isPayment = direction === 'debit' || isReturn;
+  if (!isPayment || isReversal || endToEndId === null || endToEndId === 'NOTPROVIDED') return null;
+  return createHash('sha256').update(`${accountIban} ${endToEndId}`).digest('hex');
+}
+
+const firstRow = columnRow({
+  id: z.string(),
+  accountIban: z.string().nullable(),
+  servicerReference: z.string(),
+  direction: z.enum(['credit', 'debit']).nullable(),
+  amountCents: centsValue.nullable(),
+  isReversal: z.boolean(),
+  paymentKey: z.string().nullable(),
+});
+
+/** The lines that had these references first. */
+async function firstLines(tx: Tx, adapter: string, lines: readonly NewEntry[]): Promise<FirstLines> {
+  const named = lines.map(({ accountIban, servicerReference }) => ({ accountIban, servicerReference }));
+  const columns =
+    'e.id, e.account_iban, e.servicer_reference, e.direction, e.amount_cents, e.is_reversal, e.payment_key';
+  const rows = await rowsOf(
+    tx,
+    firstRow,
+    `with named as (select distinct * from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, "servicerReference" text))
+     select ${columns} from named r join bank_entries e
+       on e.account_iban = r."accountIban" and e.servicer_reference = r."servicerReference" and e.contradicts is null
+     union all
+     select ${columns} from named r join bank_entries e
+       on e.account_iban is null and e.adapter = $2 and e.servicer_reference = r."servicerReference"
+         and e.contradicts is null
+     where r."accountIban" is null`,
+    [JSON.stringify(named), adapter],
+  );
+  return new Map(rows.map((row) => [placeOf(row), row]));
+}
+
+/** `others`: a line before, in this file or an earlier one, has the reference and other content. */
+function sorted(lines: readonly NewEntry[], first: FirstLines) {
+  const seen = new Map<string, Content>(first);
+  const [news, others]: [NewEntry[], NewEntry[]] = [[], []];
+  for (const line of lines) {
+    const [place, content] = [placeOf(line), contentOf(line)];
+    const known = seen.get(place);
+    if (known === undefined) news.push(line);
+    else if (!isSame(known, content)) others.push(line);
+    if (known === undefined) seen.set(place, content);
+  }
+  return { news, others };
+}
+
+/** Without those that turn out to be the line that another transaction has booked. */
+async function contradictions(
+  tx: Tx,
+  vault: Pick<Vault, 'seal'>,
+  adapter: string,
+  lines: readonly NewEntry[],
+): Promise<readonly Decided[]> {
+  const first = await firstLines(tx, adapter, lines);
+  const found = lines.map(async (line) => {
+    const known = first.get(placeOf(line));
+    assert(known !== undefined, 'a line with its reference is booked');
+    if (isSame(known, contentOf(line))) return [];
+    const why = `the bank gave its reference to another line, ${known.id}`;
+    return [{ ...(await unbookedEntry(line, why, vault)), contradicts: known.id }];
+  });
+  return (await Promise.all(found)).flat();
+}
+
+type Targets = {
   readonly wallets: ReadonlyMap<string, CreditedWallet>;
   readonly fundings: ReadonlyMap<string, NamedFunding>;
+  /** Of debits that are not booked. */
+  readonly unbookedPayments: ReadonlySet<string>;
 };
 
 const walletRow = columnRow({
@@ -95,7 +193,7 @@ const fundingRow = columnRow({
 });
 
 /** Wallets, then top-ups, each in the order of their ids. */
-async function lockTargets(tx: Tx, lines: readonly NewEntry[]): Promise<Known> {
+async function lockTargets(tx: Tx, lines: readonly NewEntry[]): Promise<Targets> {
   const ibans = [...new Set(lines.flatMap(({ accountIban }) => accountIban ?? []))];
   const references = [...new Set(lines.flatMap(({ reference }) => reference ?? []))];
   const wallets = await rowsOf(
@@ -122,7 +220,21 @@ async function lockTargets(tx: Tx, lines: readonly NewEntry[]): Promise<Known> {
         return wallet === undefined ? [] : [[reference, { ...funding, wallet }] as const];
       }),
     ),
+    unbookedPayments: await unbookedPaymentsOf(tx, lines),
   };
+}
+
+const paymentRow = columnRow({ paymentKey: z.string() });
+
+/** No line with a debit is booked, so those of this part count as well, wherever they stand in it. */
+async function unbookedPaymentsOf(tx: Tx, lines: readonly NewEntry[]): Promise<ReadonlySet<string>> {
+  const keysOf = (some: readonly NewEntry[]) => some.flatMap((line) => paymentKeyOf(line) ?? []);
+  const returns = keysOf(lines.filter(({ isReturn }) => isReturn));
+  if (returns.length === 0) return new Set();
+  const text = `select payment_key from bank_entries where direction = 'debit' and payment_key = any($1)`;
+  const rows = await rowsOf(tx, paymentRow, text, [returns]);
+  const debits = lines.filter(({ direction }) => direction === 'debit');
+  return new Set([...rows.map(({ paymentKey }) => paymentKey), ...keysOf(debits)]);
 }
 
 type Decided = {
@@ -134,47 +246,68 @@ type Decided = {
   readonly fundingId: Id<'funding'> | null;
   readonly journalId: Id<'journal'> | null;
   readonly sealedDetails: string | null;
+  readonly contradicts: string | null;
 };
+
+async function unbookedEntry(line: NewEntry, why: string, vault: Pick<Vault, 'seal'>): Promise<Decided> {
+  const id = newId('bankEntry');
+  const sealedDetails = await sealed(id, line, vault);
+  return { ...nothingMoved, id, line, status: 'unbooked', why, sealedDetails };
+}
+
+const nothingMoved = { wallet: null, fundingId: null, journalId: null, contradicts: null };
+const sealed = (id: string, { details }: NewEntry, vault: Pick<Vault, 'seal'>): Promise<string> =>
+  vault.seal(JSON.stringify(details), detailsContext(id));
 
 async function decide(
   line: NewEntry,
-  known: Known,
+  targets: Targets,
   completing: Set<string>,
   vault: Pick<Vault, 'seal'>,
 ): Promise<Decided> {
+  const target = targetOf(line, targets);
+  if (target.to === 'unbooked') return unbookedEntry(line, target.why, vault);
   const id = newId('bankEntry');
-  const none = { id, line, wallet: null, fundingId: null };
-  const target = targetOf(line, known);
-  if (target.to === 'wallet') {
-    const fundingId = target.fundingId !== null && !completing.has(target.fundingId) ? target.fundingId : null;
-    if (fundingId !== null) completing.add(fundingId);
-    const { wallet } = target;
-    return {
-      ...none,
-      status: 'credited',
-      why: null,
-      wallet,
-      fundingId,
-      journalId: newId('journal'),
-      sealedDetails: null,
-    };
+  const journalId = newId('journal');
+  if (target.to === 'suspense') {
+    const sealedDetails = await sealed(id, line, vault);
+    return { ...nothingMoved, id, line, status: 'suspense', why: target.why, journalId, sealedDetails };
   }
-  const sealedDetails = await vault.seal(JSON.stringify(line.details), detailsContext(id));
-  const journalId = target.to === 'suspense' ? newId('journal') : null;
-  return { ...none, status: target.to, why: target.why, journalId, sealedDetails };
+  const fundingId = target.fundingId !== null && !completing.has(target.fundingId) ? target.fundingId : null;
+  if (fundingId !== null) completing.add(fundingId);
+  const { wallet } = target;
+  return {
+    ...nothingMoved,
+    id,
+    line,
+    status: 'credited',
+    why: null,
+    wallet,
+    fundingId,
+    journalId,
+    sealedDetails: null,
+  };
 }
 
 type Target = ReturnType<typeof creditTarget> | { readonly to: 'unbooked'; readonly why: string };
 
-function targetOf({ direction, amountCents, accountIban, reference, refused }: NewEntry, known: Known): Target {
+function targetOf(line: NewEntry, { wallets, fundings, unbookedPayments }: Targets): Target {
+  const { direction, amountCents, accountIban, reference, refused, unbooked } = line;
+  if (unbooked !== undefined) return { to: 'unbooked', why: unbooked };
   if (direction !== 'credit' || amountCents === null)
     return { to: 'unbooked', why: refused ?? 'money left the account, and no transfer of ours explains it' };
+  if (line.isReversal) return { to: 'unbooked', why: refused ?? 'it takes back an earlier entry' };
   if (!isBookable(amountCents)) return { to: 'unbooked', why: refused ?? 'it has an amount that no payment has' };
-  if (refused !== undefined) return { to: 'suspense', why: refused };
+  if (refused !== undefined) {
+    const gaveNothing = unbookedPayments.has(paymentKeyOf(line) ?? '');
+    return gaveNothing
+      ? { to: 'unbooked', why: `${refused}; its payment is not booked either` }
+      : { to: 'suspense', why: refused };
+  }
   return creditTarget({
     amountCents,
-    wallet: known.wallets.get(accountIban ?? ''),
-    funding: reference === undefined ? undefined : known.fundings.get(reference),
+    wallet: wallets.get(accountIban ?? ''),
+    funding: reference === undefined ? undefined : fundings.get(reference),
   });
 }
 
@@ -185,11 +318,14 @@ async function insertEntries(
   decided: readonly Decided[],
   cause: Cause,
 ): Promise<ReadonlySet<string>> {
+  if (decided.length === 0) return new Set();
   const rows = decided.map(({ line, wallet, ...entry }) => ({
     ...entry,
     accountIban: line.accountIban,
     servicerReference: line.servicerReference,
     direction: line.direction,
+    isReversal: line.isReversal,
+    paymentKey: paymentKeyOf(line),
     amountCents: line.amountCents,
     bookedOn: line.bookedOn,
     ownerId: wallet?.ownerId ?? null,
@@ -198,13 +334,14 @@ async function insertEntries(
   const added = await rowsOf(
     tx,
     idRow,
-    `insert into bank_entries (id, adapter, account_iban, servicer_reference, direction, amount_cents, booked_on, status,
-       why, owner_id, wallet_id, funding_id, journal_id, sealed_details, request_id, created_at, updated_at)
-     select "id", $2, "accountIban", "servicerReference", "direction", "amountCents", "bookedOn", "status", "why",
-       "ownerId", "walletId", "fundingId", "journalId", "sealedDetails", $3, $4, $4
+    `insert into bank_entries (id, adapter, account_iban, servicer_reference, direction, is_reversal, amount_cents,
+       booked_on, status, why, owner_id, wallet_id, funding_id, journal_id, contradicts, payment_key, sealed_details,
+       request_id, created_at, updated_at)
+     select "id", $2, "accountIban", "servicerReference", "direction", "isReversal", "amountCents", "bookedOn", "status",
+       "why", "ownerId", "walletId", "fundingId", "journalId", "contradicts", "paymentKey", "sealedDetails", $3, $4, $4
      from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text, "direction" text,
-       "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text, "walletId" text,
-       "fundingId" text, "journalId" text, "sealedDetails" text)
+       "isReversal" boolean, "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text,
+       "walletId" text, "fundingId" text, "journalId" text, "contradicts" text, "paymentKey" text, "sealedDetails" text)
      order by "accountIban", "servicerReference"
      on conflict do nothing returning id`,
     [JSON.stringify(rows), adapter, cause.requestId, cause.at],
@@ -298,6 +435,8 @@ export type Assignment = {
   readonly reason: string;
 };
 
+const unbookedDebit = (paymentKey: string) => ({ paymentKey, direction: 'debit' as const });
+
 /** The money leaves the operator's book and comes into the owner's. The same wallet again changes nothing. */
 export async function assignEntry(
   tx: Tx,
@@ -315,6 +454,12 @@ export async function assignEntry(
       `bank entry ${id} is ${row.status}: only what is in suspense can be assigned`,
     );
   if (status === 'closed') throw new DomainError('invalid_state', `body.walletId: wallet ${walletId} is closed`);
+  const taken = row.paymentKey == null ? undefined : await tx.findOne(BankEntryRow, unbookedDebit(row.paymentKey));
+  if (taken != null)
+    throw new DomainError(
+      'invalid_state',
+      `bank entry ${id} gives back what bank entry ${taken.id} took, which is not booked: it cannot be assigned`,
+    );
   const { amountCents } = row;
   assert(amountCents != null, 'what is in suspense has an amount');
   const about = { kind: 'sepa_credit', referenceType: 'bank_entry', referenceId: id } as const;

@@ -26,16 +26,15 @@ export async function answerToBytes(
   return (await firstRowOf(tx, kept, text, [adapter, digest]))?.result;
 }
 
-/** Throws where the message id belongs to another file. */
+/** `other file`: the message id belongs to one with other content. */
 export async function answerToMessage(
   tx: Tx,
   { adapter, kind, messageId, digest }: FileKey,
-): Promise<BankFileAnswer | undefined> {
+): Promise<BankFileAnswer | 'other file' | undefined> {
   const text = 'select digest, result from bank_files where adapter = $1 and kind = $2 and message_id = $3';
   const found = await firstRowOf(tx, kept, text, [adapter, kind, messageId]);
   if (found === null || found === undefined) return undefined;
-  if (found.digest === digest) return found.result;
-  throw new DomainError('idempotency_conflict', 'the file has the message id of another one; send a new id');
+  return found.digest === digest ? found.result : 'other file';
 }
 
 /** Two requests with one file end here at once: the first answer is kept, and is that of both. */
@@ -47,5 +46,8 @@ export async function keepAnswer(tx: Tx, key: FileKey, answer: BankFileAnswer, c
      values ($1, $2, $3, $4, $5, $6::jsonb, $7, $8) on conflict on constraint bank_files_message do nothing`,
     [answer.id, adapter, answer.kind, answer.messageId, digest, JSON.stringify(answer), cause.requestId, cause.at],
   );
-  return (await answerToMessage(tx, key)) ?? answer;
+  const standing = await answerToMessage(tx, key);
+  if (standing !== 'other file') return standing ?? answer;
+  // When it comes again it is refused; its lines are booked.
+  throw new DomainError('unavailable', 'another file with its message id was received at the same time');
 }

@@ -64,7 +64,10 @@ export type HeardMessage = {
   readonly accountIban: string | null;
 };
 
-/** `refused`: it contradicts what is known, or cannot be about this payment; an operator has to look at it. */
+/**
+ * `refused`: it contradicts what is known, or cannot be about this payment. `contradicts`: it is a message that was heard
+ * before, with other content. An operator has to look at both.
+ */
 export type HeardOutcome =
   | { readonly outcome: 'moved' | 'already' }
-  | { readonly outcome: 'refused' | 'not_ours'; readonly why: string };
+  | { readonly outcome: 'refused' | 'contradicts' | 'not_ours'; readonly why: string };
