@@ -64,7 +64,12 @@ function notification(name: string, entries: number, entry: TestEntry): Uint8Arr
   return new TextEncoder().encode(camt054(lines, walletIban).replace('<MsgId>N-1<', `<MsgId>${name}<`));
 }
 
-type Answer = { readonly lines: number; readonly credited: number; readonly suspense: number; readonly unbooked: number };
+type Answer = {
+  readonly lines: number;
+  readonly credited: number;
+  readonly suspense: number;
+  readonly unbooked: number;
+};
 
 async function send({ url, bankKey }: ApiProgram, bytes: Uint8Array): Promise<Answer> {
   const path = '/network/sepa/files';
@@ -106,7 +111,7 @@ async function installation(atEnd: Ending): Promise<ApiProgram> {
   const { url, sql } = await startBenchPostgres(atEnd);
   const api = await startApi('live', { databaseUrl: url, dir: await benchFolder(atEnd) }, atEnd);
   await seedAgents(sql, await seededOwner(sql), 1);
-  await sql('update wallets set iban = $1, bic = 'BURSDEFFXXX' where id = $2', [walletIban, idOf('wal', 1)]);
+  await sql(`update wallets set iban = $1, bic = 'BURSDEFFXXX' where id = $2`, [walletIban, idOf('wal', 1)]);
   return api;
 }
 
@@ -118,7 +123,10 @@ await runBench('sepa', async (atEnd) => {
   const written = await writing();
   const largest = (() => {
     const perEntry = notification('SIZE', 1_000, { direction: 'CRDT', amount: '1.00' }).length / 1_000;
-    return notification('LARGEST', Math.floor((largestBodyBytes / perEntry) * 0.98), { direction: 'CRDT', amount: '1.00' });
+    return notification('LARGEST', Math.floor((largestBodyBytes / perEntry) * 0.98), {
+      direction: 'CRDT',
+      amount: '1.00',
+    });
   })();
   const delay = monitorEventLoopDelay({ resolution: 5 });
   delay.enable();
@@ -142,14 +150,26 @@ await runBench('sepa', async (atEnd) => {
     ['file', 'size', 'lines', 'credited', 'unbooked', 'took'],
     [
       ['pain.001, written and validated', inMib(written.result.length), whole(count), '', '', inSeconds(written.ms)],
-      ['camt.054, read and validated', inMib(largest.length), whole(read.result.file.lines.length), '', '', inSeconds(read.ms)],
+      [
+        'camt.054, read and validated',
+        inMib(largest.length),
+        whole(read.result.file.lines.length),
+        '',
+        '',
+        inSeconds(read.ms),
+      ],
       shown('credits, read and booked over HTTP', credits.length, credited.result, credited.ms),
       shown('unknown debits, read and kept over HTTP', debits.length, unbooked.result, unbooked.ms),
       shown('credits, the largest body', largest.length, largestSent.result, largestSent.ms),
     ],
   );
   const worst = Math.max(...others);
-  const target = (what: string, found: string, most: string, isMet: boolean) => ({ what, found, target: `< ${most}`, isMet });
+  const target = (what: string, found: string, most: string, isMet: boolean) => ({
+    what,
+    found,
+    target: `< ${most}`,
+    isMet,
+  });
   return evaluate([
     target(`${whole(count)} payments written`, inSeconds(written.ms), '2 s', written.ms < 2_000),
     target(`${whole(count)} credits read and booked`, inSeconds(credited.ms), '20 s', credited.ms < 20_000),

@@ -1,9 +1,11 @@
 /** The adapters to outside services that this deployment is configured with. @module */
 import { createFileBankRail, fileBankLimits } from '../adapters/bank-rail/files.ts';
 import { createSandboxBankRail, sandboxBankLimits } from '../adapters/bank-rail/sandbox.ts';
+import { noCardProcessor } from '../adapters/card-processor/no-processor.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
 import { createBursarCheckout } from '../adapters/merchant-checkout/bursar-checkout.ts';
 import { createMerchantKeys } from '../adapters/merchant-keys/jwks.ts';
+import { noNetwork } from '../adapters/network-simulator/no-network.ts';
 import { createSandboxNetwork } from '../adapters/network-simulator/sandbox.ts';
 import { createPaidResource } from '../adapters/paid-resource/http-402.ts';
 import { noPayeeCheck } from '../adapters/payee-check/no-provider.ts';
@@ -30,19 +32,27 @@ export type Ports = {
   readonly paidResource: PaidResource;
 };
 
+/** Without simulators, which only live goes without, there is nobody who issues cards; bank transfers need the folder. */
 export function portsOf(config: Config, outbound: Outbound): Ports {
   const { BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode, BURSAR_BANK_FOLDER: folder } = config;
-  if (sandboxUrl === undefined) throw new Error('no card processor is configured: set BURSAR_SANDBOX_URL');
-  const sandbox = { sandboxUrl, outbound };
-  return {
-    bankRail:
-      folder === undefined ? createSandboxBankRail(sandbox) : createFileBankRail({ folder, files: isoBankFiles }),
-    payeeCheck: mode === 'sandbox' ? createSandboxPayeeCheck(sandbox) : noPayeeCheck,
-    cardProcessor: createSandboxCardProcessor(sandbox),
-    networkSimulator: createSandboxNetwork(sandbox),
+  const overHttp = {
     merchantCheckout: createBursarCheckout({ outbound }),
     merchantKeys: createMerchantKeys({ outbound }),
     paidResource: createPaidResource({ outbound }),
+  };
+  const filesRail = folder === undefined ? undefined : createFileBankRail({ folder, files: isoBankFiles });
+  if (sandboxUrl === undefined) {
+    if (filesRail === undefined) throw new Error('no bank is configured: set BURSAR_BANK_FOLDER');
+    const nobody = { payeeCheck: noPayeeCheck, cardProcessor: noCardProcessor, networkSimulator: noNetwork };
+    return { ...overHttp, ...nobody, bankRail: filesRail };
+  }
+  const sandbox = { sandboxUrl, outbound };
+  return {
+    ...overHttp,
+    bankRail: filesRail ?? createSandboxBankRail(sandbox),
+    payeeCheck: mode === 'sandbox' ? createSandboxPayeeCheck(sandbox) : noPayeeCheck,
+    cardProcessor: createSandboxCardProcessor(sandbox),
+    networkSimulator: createSandboxNetwork(sandbox),
   };
 }
 

@@ -20,17 +20,21 @@ type CheckedConfig = {
   readonly BURSAR_VAULT_KEY: string;
   readonly BURSAR_SIGNING_KEY?: string | undefined;
   readonly BURSAR_SANDBOX_URL?: string | undefined;
+  readonly BURSAR_BANK_FOLDER?: string | undefined;
 };
 
 /** Checks the environments of the API and of the worker before either is started. */
 export function checkConfig(readConfig: ReadConfig, api: NodeJS.ProcessEnv, worker: NodeJS.ProcessEnv): void {
   try {
     readVaultKeys(readConfig(api).BURSAR_VAULT_KEY);
-    const { BURSAR_SIGNING_KEY, BURSAR_SANDBOX_URL } = readConfig(worker, ['BURSAR_SIGNING_KEY']);
+    const { BURSAR_SIGNING_KEY, BURSAR_SANDBOX_URL, BURSAR_BANK_FOLDER } = readConfig(worker, ['BURSAR_SIGNING_KEY']);
     checkSigningKey(BURSAR_SIGNING_KEY ?? '');
-    // Only live comes here without one: a sandbox's configuration needs it.
-    if (BURSAR_SANDBOX_URL === undefined) {
-      throw new Error('live needs a real card processor, which Bursar does not have yet; use BURSAR_MODE=sandbox');
+    // Only live comes here without a simulator: a sandbox's configuration needs it.
+    if (BURSAR_SANDBOX_URL === undefined && BURSAR_BANK_FOLDER === undefined) {
+      throw new Error(
+        'live needs a bank: set BURSAR_BANK_FOLDER, or use BURSAR_MODE=sandbox. ' +
+          'It has no card processor yet, so cards wait for one',
+      );
     }
   } catch (error) {
     throw new Error((error as Error).message.replace(/:\n\s*/, ': ').replaceAll(/\n\s*/g, '; '));

@@ -175,9 +175,9 @@ const cases: readonly Case[] = [
     /^start failed: BURSAR_SIGNING_KEY must be an Ed25519 private key in PEM$/,
   ],
   [
-    'live without a card processor',
+    'live without a bank',
     () => ({ BURSAR_MODE: 'live' }),
-    /^start failed: live needs a real card processor, which Bursar does not have yet; use BURSAR_MODE=sandbox$/,
+    /^start failed: live needs a bank: set BURSAR_BANK_FOLDER, or use BURSAR_MODE=sandbox\. It has no card processor yet/,
   ],
   [
     'a port of the metrics that is none',

@@ -15,7 +15,7 @@ import { violationOf } from './validate.ts';
 export const largestFileBytes = 48 * 1024 * 1024;
 
 /** Read without a thread, in some 20 ms. */
-const largestAtOnceBytes = 64 * 1024;
+export const largestAtOnceBytes = 64 * 1024;
 
 export const isoBankFiles: BankFiles = {
   async write(initiation: PaymentInitiation): Promise<Uint8Array> {

@@ -43,7 +43,7 @@ import { decideBankTransfer } from '../../usecases/treasury/decide-bank-transfer
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { orderTransfer } from '../../usecases/treasury/order-transfer.ts';
 import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
-import { receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
+import { answerBankFile, receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
 import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
@@ -77,15 +77,14 @@ const sealer: LoopRegistration = {
 
 const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
   approveBankTransfer({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
-const receiverOf = ({ database, config, log, vault }: Infrastructure) =>
-  receiveBankFile({
-    database,
-    vault,
-    log,
-    files: isoBankFiles,
-    isOwnIban: (iban) =>
-      /^DE\d{20}$/.test(iban) && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE && hasRightCheckDigits(iban),
-  });
+const receivingOf = ({ database, config, log, vault }: Infrastructure) => ({
+  database,
+  vault,
+  log,
+  files: isoBankFiles,
+  isOwnIban: (iban: string) =>
+    /^DE\d{20}$/.test(iban) && iban.slice(4, 12) === config.BURSAR_IBAN_BANK_CODE && hasRightCheckDigits(iban),
+});
 
 /** Reads what the bank's gateway puts into the folder. */
 const inbox: LoopRegistration = {
@@ -93,7 +92,7 @@ const inbox: LoopRegistration = {
   start: (infrastructure) => {
     const { config, clock, log } = infrastructure;
     if (config.BURSAR_BANK_FOLDER === undefined) return { stop: async () => undefined };
-    const receive = receiverOf(infrastructure);
+    const receive = receiveBankFile(receivingOf(infrastructure));
     const pass = bankInbox({
       folder: config.BURSAR_BANK_FOLDER,
       largestBytes: largestFileBytes,
@@ -208,7 +207,7 @@ export const treasury = defineModule('treasury', [
         database: api.database,
         vault: api.vault,
         signedBy: signerOfMessages(api, 'the bank'),
-        receive: receiverOf(api),
+        receive: answerBankFile(receivingOf(api)),
       }),
     loops: [inbox],
     entities: [BankEntryRow],

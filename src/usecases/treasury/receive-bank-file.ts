@@ -68,6 +68,15 @@ export const receiveBankFile =
     return { outcome: 'received', answer: await afterReading(() => bookFile(deps, key, file, cause)) };
   };
 
+/** For a bank that waits for the answer: a file that is refused is an error. */
+export const answerBankFile =
+  (deps: Deps) =>
+  async (file: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
+    const received = await receiveBankFile(deps)(file, cause);
+    if (received.outcome === 'refused') throw new DomainError(received.code, `the file ${received.why}`);
+    return received.answer;
+  };
+
 const otherFile = 'has the message id of another one; send a new id';
 
 /**

@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import pg from 'pg';
+import { createClient } from '../../../src/client/client.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
+import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { signingKeyFrom } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
 import { writeCheckpoint } from '../../../src/domains/treasury/ledger/checkpoint.service.ts';
@@ -18,6 +20,7 @@ import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract
 import { faultOfProof, type Proof } from '../../../src/domains/treasury/ledger/proof.rules.ts';
 import { sealJournals } from '../../../src/domains/treasury/ledger/seal.service.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
+import { germanIban } from '../../../src/domains/treasury/wallets/iban.rules.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
@@ -32,6 +35,7 @@ import {
 } from '../../../src/platform/record-chains/record-chain.rules.ts';
 import { factsOf, sealRecords } from '../../../src/platform/record-chains/seal-records.ts';
 import { proveRecord } from '../../../src/usecases/treasury/prove-record.ts';
+import { freshReference, notificationOf, sendBankFile } from '../../support/bank-files.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { sealAgain } from '../../support/seal-again.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -350,6 +354,68 @@ describe('each forgery of a transfer is named', () => {
     await found(/split spl_\w+ is of 5\.00; its transfers sum to 3\.00/);
     await forge('delete from transfer_splits where id = $1', [splitId]);
     await found(/transfers of 3\.00 belong to the split spl_\w+, which is gone/);
+  });
+});
+
+describe('each forgery of a bank’s line is named', () => {
+  let credited: string;
+  let assigned: string;
+  const found = async (pattern: RegExp) => {
+    for (const full of ['true', 'false'] as const) expect(await verify(full)).toEqual(named('reconciliation', pattern));
+  };
+
+  /** A credit of 30.00 on the account of a wallet, and one of 5.00 that an operator assigned to it. */
+  beforeEach(async () => {
+    const { owner } = payer;
+    const wallet = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+    const [reference, unknown] = [freshReference(), freshReference()];
+    await sendBankFile(world, notificationOf([{ amount: '30.00', reference }], wallet.iban ?? ''));
+    const nobodys = notificationOf([{ amount: '5.00', reference: unknown }], germanIban('99999999', 9_999_999_999));
+    await sendBankFile(world, nobodys);
+    const idOf = async (one: string) => {
+      const rows = await world.sql<{ id: string }>('select id from bank_entries where servicer_reference = $1', [one]);
+      return rows[0]?.id ?? '';
+    };
+    [credited, assigned] = [await idOf(reference), await idOf(unknown)];
+    const headers = { 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId };
+    const operator = createClient(bankFilesArea, (request) =>
+      world.as('').send({ ...request, headers: { ...request.headers, ...headers } }),
+    );
+    await operator.assignBankEntry({ params: { id: assigned }, body: { walletId: wallet.id, reason: 'known' } });
+    await sealAll();
+    await checkpoint();
+    expect(await verify()).toEqual([]);
+  });
+
+  test('a line with another amount, and one whose journal was deleted', async () => {
+    await forge('update bank_entries set amount_cents = 3100 where id = $1', [credited]);
+    await found(/bank entry be_\w+ is of 31\.00; its journal moves 30\.00/);
+    const journal = '(select journal_id from bank_entries where id = $1)';
+    await forge(`delete from ledger_entries where journal_id = ${journal}`, [credited]);
+    await forge(`delete from journals where id = ${journal}`, [credited]);
+    await found(/bank entry be_\w+ of 31\.00 has no journal/);
+  });
+
+  test('a journal whose line was deleted, or names another journal', async () => {
+    await forge(`update bank_entries set journal_id = 'jr_forged03' where id = $1`, [credited]);
+    await found(/journal jr_\w+ names bank entry be_\w+, which does not name it/);
+    await forge('delete from bank_entries where id = $1', [credited]);
+    await found(/journal jr_\w+ names bank entry be_\w+, which does not name it/);
+  });
+
+  test('an assignment without its audit row, and one that never left suspense', async () => {
+    const said = /the assignment of bank entry be_\w+ of 5\.00 did not leave suspense, or has no audit row/;
+    const ofAssignment = `action = 'wallet.credited' and details ->> 'bankEntryId' = $1`;
+    await forge(`update audit set action = 'forged' where ${ofAssignment}`, [assigned]);
+    await found(said);
+    await forge(`update audit set action = 'wallet.credited' where details ->> 'bankEntryId' = $1`, [assigned]);
+    expect(await verify()).toEqual([]);
+    await forge(
+      `delete from ledger_entries where account = 'suspense:own_operator' and amount_cents < 0
+         and journal_id in (select id from journals where reference_id = $1)`,
+      [assigned],
+    );
+    await found(said);
   });
 });
 

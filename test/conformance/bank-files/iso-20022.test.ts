@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { isoBankFiles, largestFileBytes } from '../../../src/adapters/sepa-files/bank-files.ts';
+import { isoBankFiles, largestAtOnceBytes, largestFileBytes } from '../../../src/adapters/sepa-files/bank-files.ts';
 import { messageKinds } from '../../../src/adapters/sepa-files/message-kinds.ts';
 import { paymentInitiationXml } from '../../../src/adapters/sepa-files/pain-001.ts';
+import { readFile as readFileAtOnce } from '../../../src/adapters/sepa-files/read-file.ts';
 import { readRecords, type XmlNode } from '../../../src/adapters/sepa-files/xml-records.ts';
 import type { PaymentInitiation, PaymentOrder } from '../../../src/domains/treasury/sepa/bank-files.port.ts';
 import { calendarDate } from '../../../src/kernel/calendar-date.ts';
@@ -324,6 +325,24 @@ describe('files that do harm', () => {
       outcome: 'refused',
       why: expect.stringContaining('larger than'),
     });
+  });
+
+  test('a large file, which a thread reads, has the same lines; what is wrong with one is said as well', async () => {
+    const large = camt054(Array.from({ length: 600 }, (_, index) => ({ reference: `R${index}` })));
+    expect(bytesOf(large).length).toBeGreaterThan(largestAtOnceBytes);
+    expect(await read(large)).toEqual({ outcome: 'read', file: await readFileAtOnce(bytesOf(large)) });
+    const statuses = Array.from({ length: 600 }, (_, index) => ({ endToEndId: `TR${index}`, status: 'ACSP' }));
+    expect(await read(pain002(statuses))).toMatchObject({ outcome: 'read', file: { originalMessageId: 'M-1' } });
+    expect(await read(large.slice(0, -20))).toEqual({ outcome: 'refused', why: 'is not well-formed XML' });
+  });
+
+  test('large files at once are read one after the other, each by itself', async () => {
+    const files = [1, 2, 3].map((name) =>
+      camt054(Array.from({ length: 200 }, (_, index) => ({ reference: `${name}-${index}` }))),
+    );
+    const outcomes = await Promise.all([...files, 'x'.repeat(largestAtOnceBytes + 1)].map(read));
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(['read', 'read', 'read', 'refused']);
+    expect(JSON.stringify(outcomes[1])).toContain('"2-199"');
   });
 
   test('a mark of the byte order is no part of the text', async () => {

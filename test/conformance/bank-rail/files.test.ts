@@ -7,7 +7,9 @@ import { createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
 import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import type { BankRail } from '../../../src/domains/treasury/sepa/bank-rail.port.ts';
-import { railLimitsOf } from '../../../src/main/ports.ts';
+import type { Config } from '../../../src/main/config.ts';
+import { portsOf, railLimitsOf } from '../../../src/main/ports.ts';
+import type { Outbound } from '../../../src/outbound/outbound.ts';
 import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'bursar-bank-'));
@@ -113,6 +115,16 @@ describe('the outbox', () => {
 test('a deployment with a folder takes no order for an instant payment', () => {
   expect(railLimitsOf({ BURSAR_BANK_FOLDER: '/bank' }).offersInstant).toBe(false);
   expect(railLimitsOf({ BURSAR_BANK_FOLDER: undefined }).offersInstant).toBe(true);
+});
+
+test('live needs a folder or a simulator; without a simulator cards wait for a processor', async () => {
+  const live = { BURSAR_MODE: 'live', BURSAR_BANK_FOLDER: folder } as Config;
+  const { bankRail, payeeCheck, cardProcessor, networkSimulator } = portsOf(live, {} as Outbound);
+  expect(await bankRail.send(aPayment({ scheme: 'batch' }))).toMatchObject({ outcome: 'taken' });
+  expect(await payeeCheck.ask({} as never)).toEqual({ result: 'not_possible', reason: 'no_provider' });
+  for (const call of [cardProcessor.issueCard, cardProcessor.mintPaymentToken, networkSimulator.charge])
+    await expect(call({} as never)).rejects.toMatchObject({ code: 'unavailable' });
+  expect(() => portsOf({ ...live, BURSAR_BANK_FOLDER: undefined }, {} as Outbound)).toThrow('set BURSAR_BANK_FOLDER');
 });
 
 describe('the inbox', () => {

@@ -5,7 +5,6 @@ import { inTransaction } from '../../../http/in-transaction.ts';
 import type { Handlers } from '../../../http/route.ts';
 import { pageOfQuery } from '../../../http/schemas.ts';
 import { validatedQuery } from '../../../http/validate.ts';
-import { DomainError, type ErrorCode } from '../../../kernel/errors.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import { listBankEntries } from './bank-entry.queries.ts';
@@ -19,16 +18,12 @@ export type SignedInput = {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 };
 
-type Received =
-  | { readonly outcome: 'received'; readonly answer: BankFileAnswer }
-  | { readonly outcome: 'refused'; readonly code: ErrorCode; readonly why: string };
-
 export type BankFileDeps = {
   readonly database: Database;
   readonly vault: Vault;
   /** The bank that signed it. Throws for a wrong signature. */
   readonly signedBy: (input: SignedInput, call: Call) => Promise<string>;
-  readonly receive: (file: { adapter: string; bytes: Uint8Array }, cause: Cause) => Promise<Received>;
+  readonly receive: (file: { adapter: string; bytes: Uint8Array }, cause: Cause) => Promise<BankFileAnswer>;
 };
 
 export const bankFileHandlers = (deps: BankFileDeps): Handlers<typeof bankFilesArea> => ({
@@ -36,9 +31,7 @@ export const bankFileHandlers = (deps: BankFileDeps): Handlers<typeof bankFilesA
     const adapter = await deps.signedBy(input, call);
     validatedQuery(undefined, input.requestLine);
     const file = { adapter, bytes: input.rawBody };
-    const received = await deps.receive(file, { ...call.cause, actor: { kind: 'network' } });
-    if (received.outcome === 'refused') throw new DomainError(received.code, `the file ${received.why}`);
-    return received.answer;
+    return deps.receive(file, { ...call.cause, actor: { kind: 'network' } });
   },
 
   listBankEntries: async ({ query: { status, ...paging } }) => {
