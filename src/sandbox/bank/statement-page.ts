@@ -34,26 +34,26 @@ const bookedTable = (entries: readonly StatementRow[]): Html => html`<table>
 <tbody>${entries.map((entry) => {
   const cents = entry.direction === 'credit' ? entry.amount_cents : -entry.amount_cents;
   const { party_name: name, party_iban: iban, return_reason_code: code, remittance } = entry;
-  return html`<tr><td data-name="Day">${entry.booked_on}</td>
-<td data-name="Who">${name ?? ''}${iban === null ? '' : html`<small>${grouped(iban)}</small>`}</td>
+  return html`<tr><td data-name="Day" class="short">${entry.booked_on}</td>
+<td data-name="Who">${name ?? 'not named'}${iban === null ? '' : html`<small>${grouped(iban)}</small>`}</td>
 <td data-name="Reference">${remittance ?? ''}${code === null ? '' : html` <em>came back: ${code}</em>`}<small>${entry.reference}</small></td>
-<td data-name="File">${entry.is_taken === 1 ? 'taken' : 'on its way'}</td>
+<td data-name="File" class="short">${entry.is_taken === 1 ? 'taken' : 'on its way'}</td>
 <td data-name="EUR" class="amount ${sign(cents)}">${signed(cents)}</td></tr>`;
 })}</tbody></table>`;
 
 const waitingTable = (payments: readonly PaymentRow[]): Html => html`<table>
 <thead><tr><th>Execution</th><th>To</th><th>Reference</th><th>State</th><th class="amount">EUR</th></tr></thead>
 <tbody>${payments.map(
-  (payment) => html`<tr><td data-name="Execution">${payment.execution_date}</td>
+  (payment) => html`<tr><td data-name="Execution" class="short">${payment.execution_date}</td>
 <td data-name="To">${payment.payee_name}<small>${grouped(payment.payee_iban)}</small></td>
 <td data-name="Reference">${payment.remittance ?? ''}<small>${payment.end_to_end_id}</small></td>
-<td data-name="State">${payment.state}, ${payment.scheme}</td>
+<td data-name="State" class="short">${payment.state}, ${payment.scheme}</td>
 <td data-name="EUR" class="amount">${signed(-payment.amount_cents)}</td></tr>`,
 )}</tbody></table>`;
 
 const grouped = (iban: string): string => iban.replace(/(.{4})(?=.)/g, '$1 ');
-const sign = (cents: number): string => (cents < 0 ? 'out' : 'in');
-const signed = (cents: number): string => `${cents < 0 ? '−' : '+'}${inWords(Math.abs(cents))}`;
+const sign = (cents: number): string => (cents > 0 ? 'in' : 'out');
+const signed = (cents: number): string => `${cents < 0 ? '−' : cents > 0 ? '+' : ''}${inWords(Math.abs(cents))}`;
 
 const page = (title: string, content: Html): string =>
   html`<!doctype html>
@@ -78,12 +78,13 @@ td { overflow-wrap: anywhere; } small { display: block; color: light-dark(#57606
 .in { color: light-dark(#116329, #6fd08c); } .out { color: inherit; }
 .accounts { list-style: none; padding: 0; } .accounts li + li { border-top: 1px solid light-dark(#e3e6ea, #30353c); }
 .accounts a { display: grid; grid-template-columns: 1fr auto; gap: 0 1rem; padding: .75rem; text-decoration: none; color: inherit; }
-.accounts span { overflow-wrap: anywhere; }
+.accounts span { overflow-wrap: anywhere; color: light-dark(#0b57d0, #8ab4f8); text-decoration: underline; }
+.short { white-space: nowrap; }
 @media (max-width: 40rem) {
   thead { position: absolute; clip-path: inset(50%); width: 1px; height: 1px; overflow: hidden; }
   tr, td { display: block; } tr { padding: .5rem .75rem; border-bottom: 1px solid light-dark(#e3e6ea, #30353c); }
   td, tr:last-child td { border: 0; padding: .15rem 0; display: grid; grid-template-columns: 6.5rem 1fr; gap: .5rem; }
   td::before { content: attr(data-name); color: light-dark(#57606a, #9aa4af); font-size: .85rem; }
-  td small { grid-column: 2; } .amount { text-align: left; }
+  td small, td em { grid-column: 2; } .short { white-space: normal; } .amount { text-align: left; }
 }
 `;
