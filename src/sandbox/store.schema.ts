@@ -97,4 +97,7 @@ export const schemaSteps: readonly string[] = [
      next_attempt_at_ms INTEGER NOT NULL DEFAULT 0, last_status INTEGER, last_answer TEXT
    ) STRICT;
    CREATE INDEX waiting_bank_files ON bank_files (seq) WHERE is_taken = 0;`,
+
+  `-- How often the bank was given the payment. A real bank might pay each time.
+   ALTER TABLE bank_payments ADD COLUMN submissions INTEGER NOT NULL DEFAULT 1;`,
 ];

@@ -5,13 +5,19 @@
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isAlive } from '../../src/supervisor/pids.ts';
 import { type Random, randomFrom } from '../load/random.ts';
 import type { ChildName, Installation } from '../support/installation.ts';
 import { eventually, type Owner } from '../support/world.ts';
 import { type CheatingMerchant, manners } from './cheating-merchant.ts';
-import { expireLeases } from './dead-api.ts';
+import {
+  type Answer,
+  type Call,
+  callAs,
+  isAnswering,
+  playWithDeaths,
+  type Course as Steps,
+  succeed,
+} from './deaths.ts';
 
 export const tolerancePercent = 5;
 const fundedEuros = 50_000;
@@ -20,7 +26,6 @@ const agentCount = 4;
 type Buyer = { readonly agentId: string; readonly cardId: string };
 type Declared = { readonly id: string; readonly cents: number; readonly buyer: Buyer; asked: number };
 type Paid = { readonly body: object; readonly key: string };
-type Answer = { readonly status: number; readonly body: Record<string, unknown> };
 
 export type History = {
   readonly site: Installation;
@@ -28,7 +33,7 @@ export type History = {
   readonly owner: Owner;
   readonly buyers: readonly Buyer[];
 };
-export type Course = { readonly seed: number; readonly steps: number; readonly deaths: number; readonly lanes: number };
+export type Course = Steps & { readonly deaths: number };
 export type Figures = {
   readonly steps: number;
   readonly kills: Readonly<Record<string, number>>;
@@ -41,7 +46,7 @@ export type Figures = {
 export async function openHistory(site: Installation, merchant: CheatingMerchant): Promise<History> {
   merchant.sellsFor(site.sandboxUrl);
   const owner = await site.owner();
-  const call = callOf(site, owner.key);
+  const call = ownerCall({ site, owner });
   await succeed(call('POST', '/fund', { amountEuros: fundedEuros }));
   // The history leaves intents open: it is not about limits.
   await site.sql(
@@ -59,65 +64,26 @@ export async function openHistory(site: Installation, merchant: CheatingMerchant
   return { site, merchant, owner, buyers };
 }
 
-async function succeed(answering: Promise<Answer>): Promise<Record<string, unknown>> {
-  const { status, body } = await answering;
-  if (status < 200 || status > 299) throw new Error(`${status} ${JSON.stringify(body)}`);
-  return body;
-}
-
-type Call = (
-  method: string,
-  path: string,
-  body?: object,
-  given?: { key?: string; withinMs?: number },
-) => Promise<Answer>;
-
-/** Status 0 = no answer: the process is gone, or the caller did not wait for it. */
-function callOf(site: Installation, token: string | undefined, ownerId = ''): Call {
-  return async (method, path, body, { key = randomUUID(), withinMs = 40_000 } = {}) => {
-    const who: Record<string, string> =
-      token === undefined
-        ? { 'X-Dashboard-Secret': site.ready.dashboardSecret, 'X-Owner-Id': ownerId }
-        : { Authorization: `Bearer ${token}` };
-    try {
-      const response = await fetch(`${site.apiUrl}${path}`, {
-        method,
-        headers: {
-          ...who,
-          'Content-Type': 'application/json',
-          ...(method === 'GET' ? {} : { 'Idempotency-Key': key }),
-        },
-        signal: AbortSignal.timeout(withinMs),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      });
-      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-    } catch (error) {
-      return { status: 0, body: { error: String(error) } };
-    }
-  };
-}
+const ownerCall = ({ site, owner }: Pick<History, 'site' | 'owner'>): Call =>
+  callAs(site, { Authorization: `Bearer ${owner.key}` });
 
 export async function playHistory(history: History, course: Course): Promise<Figures> {
   const from = performance.now();
   const play = player(history);
-  const killer = startKiller(history.site, course);
-  let next = 0;
-  const lane = async () => {
-    while (next < course.steps) {
-      const step = next++;
-      await killer.isOnTime(step);
-      await isAnswering(history.site); // A step that meets a dead API is none.
-      await play.step(randomFrom(course.seed + step));
-    }
-  };
-  await Promise.all(Array.from({ length: course.lanes }, lane));
-  const kills = await killer.end();
-  return { steps: next, kills, ...play.figures(), tookMs: performance.now() - from };
+  const random = randomFrom(course.seed);
+  const victims = Array.from({ length: course.deaths }, () =>
+    random.pick<ChildName>(['worker', 'worker', 'api', 'sandbox']),
+  );
+  const played = await playWithDeaths(history.site, course, victims, async (random) => {
+    await isAnswering(history.site); // A step that meets a dead API is none.
+    await play.step(random);
+  });
+  return { ...played, ...play.figures(), tookMs: performance.now() - from };
 }
 
 function player({ site, merchant, owner, buyers }: History) {
-  const call = callOf(site, owner.key);
-  const operator = callOf(site, undefined, owner.ownerId);
+  const call = ownerCall({ site, owner });
+  const operator = callAs(site, { 'X-Dashboard-Secret': site.ready.dashboardSecret, 'X-Owner-Id': owner.ownerId });
   const intents: Declared[] = [];
   const paid: Paid[] = [];
   const did: Record<string, number> = {};
@@ -255,57 +221,6 @@ function player({ site, merchant, owner, buyers }: History) {
     step: (random: Random): Promise<void> => random.pick(kinds)(random),
   };
 }
-
-/** Kills evenly over the steps, each victim at a random moment; no step overtakes the kills by much. */
-function startKiller(site: Installation, { seed, steps, deaths }: Course) {
-  const random = randomFrom(seed);
-  const kills: Record<string, number> = {};
-  const apart = steps / (deaths + 1);
-  const isOver = new AbortController();
-  let reached = 0;
-  let killed = 0;
-  const running = (async () => {
-    while (killed < deaths) {
-      await eventually(
-        async () => reached >= Math.min(steps, Math.round(apart * (killed + 1))) || isOver.signal.aborted,
-        Boolean,
-        600_000,
-      );
-      const victim = random.pick<ChildName>(['worker', 'worker', 'api', 'sandbox']);
-      await isUp(site, victim);
-      await sleep(random.below(800));
-      await site.kill(victim);
-      kills[victim] = (kills[victim] ?? 0) + 1;
-      killed++;
-      if (victim === 'api') await expireLeases(site, new Date());
-    }
-  })();
-  return {
-    isOnTime: async (step: number): Promise<void> => {
-      reached = Math.max(reached, step);
-      const due = Math.floor(step / apart) - 2;
-      if (killed >= due) return;
-      await Promise.race([running, eventually(async () => killed >= due, Boolean, 120_000)]);
-    },
-    end: async () => {
-      isOver.abort();
-      await running;
-      return kills;
-    },
-  };
-}
-
-async function isUp(site: Installation, name: ChildName): Promise<void> {
-  const url = { api: `${site.apiUrl}/`, sandbox: `${site.sandboxUrl}/health` }[name as string];
-  await eventually(
-    async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
-    Boolean,
-    60_000,
-  );
-}
-
-const isAnswering = (site: Installation) =>
-  eventually(async () => (await fetch(`${site.apiUrl}/`).catch(() => undefined))?.ok, Boolean, 60_000);
 
 /** No payment is on its way, no message waits, and nothing is held. */
 export async function isQuiet({ site, merchant }: History, withinMs = 120_000): Promise<void> {

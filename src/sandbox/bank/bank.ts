@@ -88,11 +88,14 @@ export function createBank({ store, bursar, log, pollMs, clockPollMs }: BankOpti
       reasonCode,
     );
 
-  /** The second payment with an end-to-end id is the first. */
+  /** The second payment with an end-to-end id is the first, and is counted. */
   function take(order: PaymentOrder): PaymentRow {
     return store.inTransaction(() => {
       const known = find(order.endToEndId);
-      if (known !== undefined) return known;
+      if (known !== undefined) {
+        store.run('UPDATE bank_payments SET submissions = submissions + 1 WHERE end_to_end_id = ?', order.endToEndId);
+        return known;
+      }
       const { endToEndId, scheme, amountCents, executionDate, payer, payee, remittance } = order;
       const wish = wishIn(remittance);
       const isRefused = scheme === 'instant' && wish === 'FAIL';
