@@ -74,7 +74,7 @@ describe('probing', () => {
     const [count, probes] = [30, 4];
     const then = inTurn(...Array.from({ length: 5 + probes }, () => hanging), answerAfter(20));
     const { webhookId } = await failedOnce('probed', count, then);
-    await bursar.retryWorker({ timeoutMs: 1_200, patienceMs: 100, limits: { perReceiver: 5, leaseMs: 45_000 } });
+    await bursar.retryWorker({ timeoutMs: 2_000, patienceMs: 100, limits: { perReceiver: 5, leaseMs: 45_000 } });
     await bursar.world.advance(minute + second);
     const handle = await runOf(webhookId);
     await eventually(
@@ -178,7 +178,7 @@ describe('several workers', () => {
 describe('hanging receivers', () => {
   test('a batch leaves attempts that hang after its patience, and their results wake the run', async () => {
     const { webhookId } = await failedOnce('left', 2, inTurn(hanging, status(200), status(200)));
-    await bursar.retryWorker({ timeoutMs: 4_000, patienceMs: 500 });
+    await bursar.retryWorker({ timeoutMs: 6_000, patienceMs: 500 });
     await bursar.world.advance(minute + second);
     const handle = await runOf(webhookId);
     const details = async () => JSON.stringify(await handle.query('__temporal_workflow_metadata'));
