@@ -10,9 +10,12 @@ export function cardNumbersIn(text: string): Span[] {
   return spansOf(text, digitRuns).flatMap((run) => cardNumbersInRun(text, run, names));
 }
 
-/** Record ids and UUIDs: 26 characters after a short prefix, or 8-4-4-4-12. */
+/**
+ * Record ids and UUIDs: 26 characters after a short prefix, or 8-4-4-4-12; and what a bank calls a transfer, which begins
+ * as a Turkish account does and is longer.
+ */
 export const ownNames =
-  /(?<![A-Za-z0-9])(?:[a-z]{2,6}_[0-9a-z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(?![A-Za-z0-9])/g;
+  /(?<![A-Za-z0-9])(?:[a-z]{2,6}_[0-9a-z]{26}|TR[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12})(?![A-Za-z0-9])/g;
 
 export const spansOf = (text: string, pattern: RegExp): Span[] =>
   [...text.matchAll(pattern)].map((match) => [match.index, match.index + match[0].length]);

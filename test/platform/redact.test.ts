@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInThisContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { endToEndIdOf } from '../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
 import { type IdKind, idPrefixes, newId, uuidv7 } from '../../src/kernel/ids.ts';
 import { passesLuhn } from '../../src/platform/card-number-spans.ts';
 import { redact, redactText } from '../../src/platform/redact.ts';
@@ -231,6 +232,17 @@ describe('what stays readable', () => {
       const requestId = uuidv7();
       expect(redactText(`7 ${requestId} 12`)).toBe(`7 ${requestId} 12`);
     }
+  });
+
+  test('what a bank calls a transfer survives, and a Turkish account does not', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 16, maxLength: 16 }), (bytes) => {
+        const name = endToEndIdOf(newId('transfer', bytes));
+        expect(redactText(`the bank knows no ${name}.`)).toBe(`the bank knows no ${name}.`);
+      }),
+      { numRuns: 1_000 },
+    );
+    expect(redactText('from TR330006100519786457841326')).toBe('from [redacted]');
   });
 
   test('amounts, instants, clocks, hashes, event names and ordinary words survive', () => {
