@@ -13,6 +13,7 @@ import { createSandboxPayeeCheck } from '../adapters/payee-check/sandbox.ts';
 import { isoBankFiles } from '../adapters/sepa-files/bank-files.ts';
 import type { CardProcessor } from '../domains/cards/cards/card.port.ts';
 import type { MerchantCheckout } from '../domains/payments/checkout/checkout.port.ts';
+import { challengesOfMcpAnswer } from '../domains/payments/mpp/mcp-challenge.wire.ts';
 import type { MerchantKeys } from '../domains/payments/mpp-credentials/merchant-keys.port.ts';
 import type { PaidResource } from '../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { NetworkSimulator } from '../domains/payments/simulations/simulation.port.ts';
@@ -38,7 +39,10 @@ export function portsOf(config: Config, outbound: Outbound): Ports {
   const overHttp = {
     merchantCheckout: createBursarCheckout({ outbound }),
     merchantKeys: createMerchantKeys({ outbound }),
-    paidResource: createPaidResource({ outbound }),
+    paidResource: createPaidResource({
+      outbound,
+      demandsPayment: (answer) => challengesOfMcpAnswer(answer).length > 0,
+    }),
   };
   const filesRail = folder === undefined ? undefined : createFileBankRail({ folder, files: isoBankFiles });
   if (sandboxUrl === undefined) {

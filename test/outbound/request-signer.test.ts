@@ -292,7 +292,7 @@ describe('over HTTP', () => {
 
   test('after a redirect the request is signed for the new address', async () => {
     const outbound = createOutbound({ allowedOrigins: [origin] });
-    await createPaidResource({ outbound }).request(`${origin}/moved`, signerOf());
+    await createPaidResource({ outbound, demandsPayment: () => false }).request(`${origin}/moved`, signerOf());
     await outbound.close();
     const both = received.splice(0);
     expect(both.map(({ url }) => url)).toEqual([`${origin}/moved`, `${origin}/here?n=1`]);

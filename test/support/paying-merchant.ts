@@ -96,6 +96,8 @@ export async function startMerchant() {
     requests,
     presentations,
     challenge,
+    /** What is inside a credential that came by another way. */
+    open,
     /** The lines of `WWW-Authenticate` of each 402. */
     demands(lines: () => readonly string[]): void {
       challenges = lines;

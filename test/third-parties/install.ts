@@ -11,10 +11,20 @@ export async function install(folder: string, ...flags: readonly string[]): Prom
 }
 
 /** Its exit code, and what both streams received. */
-export function run(command: string, args: readonly string[], cwd: string): Promise<{ code: number; output: string }> {
+export function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number; output: string; stdout: string }> {
   return new Promise((resolve) => {
-    execFile(command, args, { cwd }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: `${stdout}${stderr}` });
-    });
+    execFile(
+      command,
+      args,
+      { cwd, maxBuffer: 16 * 1024 * 1024, env: { ...process.env, ...env } },
+      (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code ?? 1), output: `${stdout}${stderr}`, stdout });
+      },
+    );
   });
 }

@@ -97,7 +97,7 @@ async function keyOf({ challenge, charge: { key } }: ReturnType<typeof chosen>) 
 
 /** The credential that answers the merchant's challenge at that address. */
 async function credentialFor(url: string, paymentToken = goodToken) {
-  const first = await createPaidResource({ outbound }).request(url);
+  const first = await createPaidResource({ outbound, demandsPayment: () => false }).request(url);
   const choice = chosen(first);
   const key = await keyOf(choice);
   if (!key.ok) throw new Error(key.reason);
@@ -109,7 +109,7 @@ async function credentialFor(url: string, paymentToken = goodToken) {
 }
 
 async function present(presentation: { readonly url: string; readonly header: { name: string; value: string } }) {
-  const answer = await createPaidResource({ outbound }).present(presentation);
+  const answer = await createPaidResource({ outbound, demandsPayment: () => false }).present(presentation);
   if (answer.outcome !== 'answered') throw new Error(`no answer: ${answer.outcome}`);
   const body = new TextDecoder().decode(answer.body.bytes);
   return { status: answer.status, receipt: answer.receipt, body };
@@ -221,7 +221,7 @@ describe.each(schemes)('paying at a merchant over %s', (scheme) => {
   const fresh = createOutbound({ allowedOrigins: merchant.origins });
   try {
     const [, origin] = merchant.origins;
-    expect(await createPaidResource({ outbound: fresh }).request(`${origin}/paid`)).toMatchObject({
+    expect(await createPaidResource({ outbound: fresh, demandsPayment: () => false }).request(`${origin}/paid`)).toMatchObject({
       outcome: 'unpayable',
       reason: 'unreachable',
     });

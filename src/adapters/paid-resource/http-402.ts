@@ -1,5 +1,5 @@
 /**
- * The adapter for every merchant that sells by HTTP 402. A merchant is not trusted: each address is guarded, each answer
+ * The adapter for every merchant that sells by HTTP 402; a tool of an MCP server has its own way. A merchant is not trusted: each address is guarded, each answer
  * is limited in size and time, and a redirect is followed only while no payment is sent.
  * @module
  */
@@ -13,6 +13,7 @@ import {
 import type { Outbound, OutboundAnswer } from '../../outbound/outbound.ts';
 import { OutboundError } from '../../outbound/outbound-error.ts';
 import { offersX402 } from '../x402-offer.ts';
+import { createPaidTool } from './mcp-tool.ts';
 
 /** The same headers on both requests: a merchant may answer other ones with another price. */
 const headers = { Accept: 'application/json, */*;q=0.8', 'Accept-Payment': 'card/charge' };
@@ -24,9 +25,17 @@ const mostBodyBytes = 5 * 1024 * 1024;
 const mostRedirects = 5;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
-export function createPaidResource({ outbound }: { outbound: Outbound }): PaidResource {
+type Options = {
+  readonly outbound: Outbound;
+  /** Whether the answer of a tool demands a payment. */
+  readonly demandsPayment: (mcpAnswer: unknown) => boolean;
+};
+
+export function createPaidResource({ outbound, demandsPayment }: Options): PaidResource {
+  const paidTool = createPaidTool({ outbound, demandsPayment, requestTimeoutMs, presentationTimeoutMs });
   return {
-    async request(url, signer) {
+    async request(url, signer, tool) {
+      if (tool !== undefined) return paidTool.request(url, tool, signer);
       let at = url;
       const signature = signer && ({ signer, purpose: 'browse' } as const);
       const until = Date.now() + requestTimeoutMs;
@@ -42,7 +51,9 @@ export function createPaidResource({ outbound }: { outbound: Outbound }): PaidRe
       return unpayable('too_many_redirects', null);
     },
 
-    async present({ url, header, signer }) {
+    async present(presentation) {
+      const { url, header, signer, tool } = presentation;
+      if (tool !== undefined) return paidTool.present(presentation, tool);
       const signature = signer && ({ signer, purpose: 'pay' } as const);
       const limits = { timeoutMs: presentationTimeoutMs, maxBytes: mostBodyBytes, requireHttps: true } as const;
       const paid = { ...headers, [header.name]: header.value };

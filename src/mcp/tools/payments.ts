@@ -36,7 +36,7 @@ export const paymentTools: readonly Tool[] = [
     name: 'mpp_declare',
     title: 'Declare a purchase for a payment challenge',
     description:
-      'Declares a purchase for the challenge of a resource that answered HTTP 402: give the value of its WWW-Authenticate header, and the address. Amount and payee are read from the challenge. Then pay with mpp_pay. It moves no money.',
+      'Declares a purchase for a payment challenge: of a resource that answered HTTP 402 (the value of its WWW-Authenticate header), or of another MCP server’s tool that demands a payment (the JSON of its error or result, unchanged). Give the address too. Amount and payee are read from the challenge. Then pay with mpp_pay. It moves no money.',
     reason: 'Amount and payee of a machine payment stand in its challenge, which a model must not retype.',
     operation: 'handlePaymentChallenge',
     purchase: 'key',
@@ -45,7 +45,9 @@ export const paymentTools: readonly Tool[] = [
       if (declared.status !== 'approved') return afterIntent(declared, given);
       const { purchaseRef, url } = given;
       return {
-        do: 'Approved. Pay now.',
+        do: isJson(given.challenge)
+          ? 'Approved. Pay now, with the tool that demanded the payment, its arguments, and the address of its server as url.'
+          : 'Approved. Pay now.',
         tool: 'mpp_pay',
         arguments: {
           intentId: declared.id,
@@ -65,9 +67,9 @@ export const paymentTools: readonly Tool[] = [
   },
   {
     name: 'mpp_pay',
-    title: 'Pay for a resource that answers 402',
+    title: 'Pay for a resource or a tool that demands a payment',
     description:
-      'Pays for a resource that answers HTTP 402, for an approved intent, and answers with what the merchant delivered. Needs url, intentId, the cardId of the intent and the purchaseRef. It spends money, once: after a time-out repeat it with the same purchaseRef.',
+      'Pays for a resource that answers HTTP 402, or for another MCP server’s tool that demands a payment, for an approved intent, and answers with what the merchant delivered. For a tool, give it with its arguments as tool and its server as url: Bursar calls it, so do not call it again. Needs url, intentId, the cardId of the intent and the purchaseRef. It spends money, once: after a time-out repeat it with the same purchaseRef.',
     reason: 'Machine payments deliver their content in the answer.',
     operation: 'payAtMerchant',
     purchase: 'key',
@@ -113,6 +115,8 @@ export const paymentTools: readonly Tool[] = [
     next: nothingNext,
   },
 ];
+
+const isJson = (challenge: unknown): boolean => typeof challenge === 'string' && challenge.trimStart().startsWith('{');
 
 /** The refusal of a payment names no rule; the rules as they are now do. */
 async function explainDenied({ intentId }: Arguments, { ask, ...calling }: Calling) {

@@ -13,6 +13,7 @@ import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outco
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import { openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import type { ToolCall } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
@@ -37,7 +38,12 @@ export type PayAtMerchantDeps = AskDeps & {
   readonly refusalOfUrl: (url: string) => string | undefined;
 };
 
-export type PayOrder = { readonly url: string; readonly intentId: ReachedId<'intent'>; readonly cardId: string };
+export type PayOrder = {
+  readonly url: string;
+  readonly intentId: ReachedId<'intent'>;
+  readonly cardId: string;
+  readonly tool?: ToolCall | undefined;
+};
 
 /** The run answers each question within 8 s, so that the last one is answered before 30 s are over. */
 export const askForMs = 21 * second;
@@ -104,7 +110,7 @@ type Ids = { readonly id: Id<'mppPayment'>; readonly credentialId: Id<'mppCreden
 async function begin(
   tx: Tx,
   ids: Ids,
-  { url, intentId, cardId }: PayOrder,
+  { url, intentId, cardId, tool }: PayOrder,
   call: Call,
 ): Promise<Readonly<MppPaymentRow>> {
   const known = call.idempotencyKey === undefined ? null : await findMppPayment(tx, ids.id);
@@ -112,7 +118,7 @@ async function begin(
   mayReach(ownOf(call), 'intent', intentId, await lockSpendingForIntent(tx, intentId));
   const intent = await lockedIntent(tx, intentId);
   await refuse(tx, intent, cardId, call.cause.at);
-  return openMppPayment(tx, { ...ids, intent, url }, inRunOf(call.cause, intent));
+  return openMppPayment(tx, { ...ids, intent, url, tool }, inRunOf(call.cause, intent));
 }
 
 async function refuse(tx: Tx, intent: Readonly<IntentRow>, cardId: string, at: Date): Promise<void> {

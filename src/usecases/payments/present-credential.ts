@@ -20,6 +20,7 @@ import {
   lockMppPaymentWithIntent,
   markSent,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { toolOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { recordAnswer } from './conclude-presentation.ts';
 import { type MintDeps, mintCredential } from './mint-credential.ts';
@@ -78,7 +79,8 @@ export const presentCredential = (deps: Deps) => {
     ]);
     if (why !== undefined) return notSent(deps, row, sendCause, why);
     if (!(await claimSend(deps, row, sendCause, cause))) return mppPaymentOf(deps.database.read(), paymentId);
-    const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header: minted.header, signer });
+    const { header } = minted;
+    const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header, signer, tool: toolOf(row) });
     return recordAnswer(deps, row, { answer, challengeId: minted.row.challengeId });
   };
 };

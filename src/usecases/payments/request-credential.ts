@@ -6,6 +6,7 @@
 import type { Database } from '../../db/database.ts';
 import { type HeaderChallenge, parseAuthenticate } from '../../domains/payments/mpp/authenticate-header.rules.ts';
 import { type ChallengeChoice, chooseChallenge } from '../../domains/payments/mpp/challenge.wire.ts';
+import { challengesOfMcpAnswer } from '../../domains/payments/mpp/mcp-challenge.wire.ts';
 import { refusalErrorCode } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
 import type { NewMppCredentialWire } from '../../domains/payments/mpp-credentials/mpp-credential.contract.ts';
 import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mpp-credential.entity.ts';
@@ -72,9 +73,26 @@ export function readChallengeText(text: string): Extract<ChallengeChoice, { ok: 
   throw new DomainError('invalid_state', `the challenge cannot be answered: ${why}`);
 }
 
+/** A header's value, or the JSON of what an MCP server answered. */
 function challengesIn(text: string): HeaderChallenge[] {
+  if (text.trimStart().startsWith('{')) return challengesInJson(text);
   const startsWithParameter = /^\s*[a-z]+\s*=/i.test(text);
   return parseAuthenticate([startsWithParameter ? `Payment ${text}` : text]);
+}
+
+function challengesInJson(text: string): HeaderChallenge[] {
+  const whole = objectIn(text);
+  // A client shows its user the error or the result, without the message around it.
+  const parts = [whole, { error: whole }, { result: whole }];
+  return parts.map(challengesOfMcpAnswer).find((found) => found.length > 0) ?? [];
+}
+
+function objectIn(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DomainError('invalid_state', 'the challenge begins like JSON and is none', { cause });
+  }
 }
 
 async function mintedOrRefused(

@@ -1,14 +1,16 @@
 /**
- * Requests a resource that a merchant sells by HTTP 402, and finds the challenge that Bursar can answer. A merchant that
+ * Requests a resource that a merchant sells by HTTP 402, or calls the tool of its MCP server, and finds the challenge that Bursar can answer. A merchant that
  * offers nothing of the kind is refused with a sentence that names what it offers. Spends nothing.
  * @module
  */
 import { parseAuthenticate } from '../../domains/payments/mpp/authenticate-header.rules.ts';
 import { chooseChallenge } from '../../domains/payments/mpp/challenge.wire.ts';
 import { digestFits } from '../../domains/payments/mpp/credential.wire.ts';
+import { challengesOfMcpAnswer } from '../../domains/payments/mpp/mcp-challenge.wire.ts';
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { noChallengeInWords, unpayableInWords } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { challengeContext, type MppPaymentChange } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { toolOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
 import type { FirstAnswer, PaidResource } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { OpenedChallenge, Refusal } from './mpp-payment-step.ts';
@@ -31,14 +33,18 @@ type Found =
 
 export const requestPaidResource =
   (deps: PaidResourceDeps) =>
-  async ({ id, url, agentId }: Readonly<MppPaymentRow>): Promise<Found> =>
-    challengeIn(deps, id, await deps.paidResource.request(url, await deps.signerOf(agentId)));
+  async (row: Readonly<MppPaymentRow>): Promise<Found> => {
+    const signer = await deps.signerOf(row.agentId);
+    return challengeIn(deps, row.id, await deps.paidResource.request(row.url, signer, toolOf(row)));
+  };
 
 const refuse = (outcomeCode: string, outcomeReason: string): Found => ({ refused: { outcomeCode, outcomeReason } });
 
 async function challengeIn({ vault }: PaidResourceDeps, id: string, answer: FirstAnswer): Promise<Found> {
   if (answer.outcome === 'unpayable') return refuse(answer.reason, unpayableInWords(answer.reason, answer.status));
-  const choice = chooseChallenge(parseAuthenticate(answer.authenticate), Date.now());
+  const challenges =
+    answer.mcpAnswer === undefined ? parseAuthenticate(answer.authenticate) : challengesOfMcpAnswer(answer.mcpAnswer);
+  const choice = chooseChallenge(challenges, Date.now());
   if (!choice.ok) {
     const { code, why } = noChallengeInWords({ ...choice, offersX402: answer.offersX402 });
     return refuse(code, why);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   outbound = createOutbound({ allowedOrigins: [url, closedUrl] });
-  merchant = createPaidResource({ outbound });
+  merchant = createPaidResource({ outbound, demandsPayment: () => false });
 });
 afterAll(async () => {
   await outbound.close();

@@ -18,7 +18,8 @@ const expiresAt = instantOut.meta({
 
 /** The header value of a challenge. Merchants send at most 8 KB. */
 export const challengeText = text(8_192).meta({
-  description: 'The value of `WWW-Authenticate` as the merchant sent it, with or without the word `Payment`.',
+  description:
+    'The value of `WWW-Authenticate` as the merchant sent it, with or without the word `Payment`; or the JSON of what an MCP server answered, where its tool demands the payment.',
   examples: ['Payment id="yNWW…", realm="shop.example", method="card", intent="charge", request="eyJhbW91bnQi…"'],
 });
 

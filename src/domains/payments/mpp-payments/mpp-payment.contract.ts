@@ -72,6 +72,10 @@ const paymentFields = {
   intentId: idOut('intent'),
   cardId: idOut('card'),
   url: z.string().meta({ description: 'The resource to pay for.', examples: ['https://api.shop.example/report'] }),
+  tool: z
+    .string()
+    .nullable()
+    .meta({ description: 'The tool of the MCP server at `url`; null where `url` itself is sold.', examples: [null] }),
   status: statusOut,
   amountEuros: eurosOut.nullable().meta({ description: 'The amount of the challenge; null until it is read.' }),
   currency: z
@@ -127,6 +131,30 @@ const paymentDetailOut = z
 
 export type MppPaymentDetailWire = z.input<typeof paymentDetailOut>;
 
+/** Of the JSON of its arguments. */
+const longestArguments = 16_384;
+
+const toolIn = z
+  .strictObject({
+    name: z
+      .string()
+      .regex(/^[A-Za-z0-9_./-]{1,128}$/, 'must be the name of a tool: letters, digits, _, -, . and /')
+      .meta({ description: 'The tool, as its server lists it.', examples: ['report'] }),
+    arguments: z
+      .record(z.string(), z.unknown())
+      .refine(
+        (given) => JSON.stringify(given).length <= longestArguments,
+        `at most ${longestArguments} characters of JSON`,
+      )
+      .default({})
+      .meta({ description: 'Its arguments.', examples: [{ year: 2026 }] }),
+  })
+  .meta({
+    id: 'PaidToolCall',
+    description:
+      'For a tool of an MCP server (Streamable HTTP) that demands a payment: `url` is the address of the server, which is called without a payment first, and once with the credential.',
+  });
+
 const one = z.strictObject({ id: id('mppPayment') });
 
 export const mppPaymentsArea = defineArea({
@@ -141,7 +169,7 @@ export const mppPaymentsArea = defineArea({
       path: '/pay',
       summary: 'Pay for a resource that a merchant sells by HTTP 402',
       description:
-        'Requests the address, reads the payment challenge of the 402, compares amount, currency, payee and expiry with the intent and the rules, mints a credential, and presents it once. 200 when the merchant delivered or refused, or when the payment is settled; `status` says which. 400 and 403 before anything was sent: nothing was spent, and the intent stays approved. 503 when the outcome is not known within 30 s: `X-Service-Payment-Id` names the payment, and a repeat with the same Idempotency-Key finds it and never pays again. The body of the merchant is kept for 24 hours.',
+        'Requests the address, reads the payment challenge of the 402, compares amount, currency, payee and expiry with the intent and the rules, mints a credential, and presents it once. With `tool` the same is done with a tool of an MCP server: its challenges are read from the error -32042 or -32603 or from the metadata of its result, and the result is the merchant’s body. 200 when the merchant delivered or refused, or when the payment is settled; `status` says which. 400 and 403 before anything was sent: nothing was spent, and the intent stays approved. 503 when the outcome is not known within 30 s: `X-Service-Payment-Id` names the payment, and a repeat with the same Idempotency-Key finds it and never pays again. The body of the merchant is kept for 24 hours.',
       auth: ['key', 'agent'],
       scope: 'mpp.write',
       body: z.strictObject({
@@ -154,6 +182,7 @@ export const mppPaymentsArea = defineArea({
           }),
         intentId: id('intent').meta({ description: 'The approved intent that the payment is for.' }),
         cardId: id('card').meta({ description: 'The card of the intent.' }),
+        tool: toolIn.optional(),
       }),
       success: { status: 200, body: paidOut },
       answersFromRow: true,

@@ -17,6 +17,8 @@ export const MppPaymentSchema = defineEntity({
     cardId: p.string(),
     url: p.string(),
     payeeUrl: p.string().nullable(),
+    /** JSON of the tool of the MCP server at `url`; null where `url` itself is sold. */
+    toolCall: p.string().nullable(),
     status: p.string().$type<MppPaymentStatus>(),
     sealedChallenge: p.string().nullable(),
     amountCents: p.bigint('number').$type<Cents>().nullable(),

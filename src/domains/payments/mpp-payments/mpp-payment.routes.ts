@@ -16,6 +16,7 @@ import type { MppPaymentRow } from './mpp-payment.entity.ts';
 import type { Resolution } from './mpp-payment.messages.ts';
 import { listMppPayments } from './mpp-payment.queries.ts';
 import { mppPaymentDetailWire, mppPaymentWire, payWire } from './mpp-payment.wire.ts';
+import type { ToolCall } from './paid-resource.port.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -23,7 +24,10 @@ export type MppPaymentDeps = {
   readonly database: Database;
   readonly vault: Pick<Vault, 'open'>;
   /** Throws where nothing was sent, and while the outcome is not known. */
-  readonly pay: (order: { url: string; intentId: ReachedId<'intent'>; cardId: string }, call: Call) => Promise<Row>;
+  readonly pay: (
+    order: { url: string; intentId: ReachedId<'intent'>; cardId: string; tool?: ToolCall | undefined },
+    call: Call,
+  ) => Promise<Row>;
   readonly resolve: (
     tx: Tx,
     order: {

@@ -29,6 +29,7 @@ import {
 import { progressOf } from './mpp-payment.state.ts';
 import { mppPaymentData } from './mpp-payment.wire.ts';
 import { insertMppPayment, type KeptBody, quietWrite, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
+import type { ToolCall } from './paid-resource.port.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -37,6 +38,7 @@ export type NewMppPayment = {
   readonly credentialId: Id<'mppCredential'>;
   readonly intent: Readonly<IntentRow>;
   readonly url: string;
+  readonly tool?: ToolCall | undefined;
 };
 
 /**
@@ -45,7 +47,7 @@ export type NewMppPayment = {
  */
 export async function openMppPayment(
   tx: Tx,
-  { id, credentialId, intent, url }: NewMppPayment,
+  { id, credentialId, intent, url, tool }: NewMppPayment,
   cause: Cause,
 ): Promise<Row> {
   const counted = { ownerId: intent.ownerId, subject: intent.id, at: cause.at };
@@ -58,6 +60,7 @@ export async function openMppPayment(
     cardId: intent.cardId,
     url,
     payeeUrl: null,
+    toolCall: tool === undefined ? null : JSON.stringify(tool),
     status: 'requested',
     sealedChallenge: null,
     amountCents: null,

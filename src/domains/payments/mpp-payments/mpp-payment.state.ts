@@ -12,6 +12,7 @@ import {
   settlementOf,
   type TwoClocks,
 } from './mpp-payment.rules.ts';
+import type { ToolCall } from './paid-resource.port.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -63,3 +64,7 @@ export function mppPaymentState(row: Row, now: TwoClocks): RowState<MppPaymentVi
     },
   };
 }
+
+/** What is sold, where it is no address. */
+export const toolOf = ({ toolCall }: Pick<Row, 'toolCall'>): ToolCall | undefined =>
+  toolCall == null ? undefined : (JSON.parse(toolCall) as ToolCall);

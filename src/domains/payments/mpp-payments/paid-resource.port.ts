@@ -1,5 +1,5 @@
 /**
- * A resource that is sold by HTTP 402, as Bursar requests it: once without a payment, and once with the credential. No
+ * A resource that is sold by HTTP 402, or a tool of an MCP server, as Bursar requests it: once without a payment, and once with the credential. No
  * behaviour of a merchant makes these calls throw.
  * @module
  */
@@ -8,10 +8,13 @@ import type { RequestSigner } from '../../../outbound/request-signer.ts';
 
 export type PaidResource = {
   /** The first request. It carries no payment, and may be repeated. Redirects are followed; each request is signed anew. */
-  request(url: string, signer?: RequestSigner): Promise<FirstAnswer>;
+  request(url: string, signer?: RequestSigner, tool?: ToolCall): Promise<FirstAnswer>;
   /** The request with the credential. Never repeated; redirects are answers. */
   present(presentation: Presentation): Promise<PresentedAnswer>;
 };
+
+/** A tool of the MCP server at the address, which is sold instead of the address itself. */
+export type ToolCall = { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> };
 
 export type Presentation = {
   /** The address that made the challenge: the last one, where redirects were followed. */
@@ -20,6 +23,7 @@ export type Presentation = {
   readonly header: { readonly name: string; readonly value: string };
   /** That of the agent; without one, the request is not signed. */
   readonly signer?: RequestSigner | undefined;
+  readonly tool?: ToolCall | undefined;
 };
 
 export const unpayableReasons = [
@@ -38,6 +42,8 @@ export type FirstAnswer =
       readonly url: string;
       /** The lines of `WWW-Authenticate`, as received. */
       readonly authenticate: readonly string[];
+      /** The JSON-RPC answer of a tool, which has the challenges instead. */
+      readonly mcpAnswer?: unknown;
       /** The merchant offers a payment by x402, a cryptocurrency. */
       readonly offersX402: boolean;
     }
