@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose } from '../../../http/schemas.ts';
+import { exampleId } from '../../../kernel/ids.ts';
 import { resolutions } from './mpp-payment.messages.ts';
 import { mppPaymentStatuses } from './mpp-payment.rules.ts';
 
@@ -172,18 +173,25 @@ export const mppPaymentsArea = defineArea({
         'Requests the address, reads the payment challenge of the 402, compares amount, currency, payee and expiry with the intent and the rules, mints a credential, and presents it once. With `tool` the same is done with a tool of an MCP server: its challenges are read from the error -32042 or -32603 or from the metadata of its result, and the result is the merchant’s body. 200 when the merchant delivered or refused, or when the payment is settled; `status` says which. 400 and 403 before anything was sent: nothing was spent, and the intent stays approved. 503 when the outcome is not known within 30 s: `X-Service-Payment-Id` names the payment, and a repeat with the same Idempotency-Key finds it and never pays again. The body of the merchant is kept for 24 hours.',
       auth: ['key', 'agent'],
       scope: 'mpp.write',
-      body: z.strictObject({
-        url: z
-          .url()
-          .max(2_048)
-          .meta({
-            description: 'The resource; https. Redirects are followed before the payment, and never with it.',
-            examples: ['https://api.shop.example/report'],
-          }),
-        intentId: id('intent').meta({ description: 'The approved intent that the payment is for.' }),
-        cardId: id('card').meta({ description: 'The card of the intent.' }),
-        tool: toolIn.optional(),
-      }),
+      body: z
+        .strictObject({
+          url: z
+            .url()
+            .max(2_048)
+            .meta({
+              description: 'The resource; https. Redirects are followed before the payment, and never with it.',
+              examples: ['https://api.shop.example/report'],
+            }),
+          intentId: id('intent').meta({ description: 'The approved intent that the payment is for.' }),
+          cardId: id('card').meta({ description: 'The card of the intent.' }),
+          tool: toolIn.optional(),
+        })
+        // A tool is the exception.
+        .meta({
+          examples: [
+            { url: 'https://api.shop.example/report', intentId: exampleId('intent'), cardId: exampleId('card') },
+          ],
+        }),
       success: { status: 200, body: paidOut },
       answersFromRow: true,
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
