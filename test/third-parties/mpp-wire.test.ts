@@ -221,7 +221,9 @@ describe.each(schemes)('paying at a merchant over %s', (scheme) => {
   const fresh = createOutbound({ allowedOrigins: merchant.origins });
   try {
     const [, origin] = merchant.origins;
-    expect(await createPaidResource({ outbound: fresh, demandsPayment: () => false }).request(`${origin}/paid`)).toMatchObject({
+    expect(
+      await createPaidResource({ outbound: fresh, demandsPayment: () => false }).request(`${origin}/paid`),
+    ).toMatchObject({
       outcome: 'unpayable',
       reason: 'unreachable',
     });
