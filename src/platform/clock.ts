@@ -37,5 +37,6 @@ export async function advanceClock(tx: Tx, ms: number, cause: Cause): Promise<nu
 const clockRow = columnRow({ offsetMs: z.int() });
 
 async function readOffset(tx: Tx, lock: '' | 'for update' = ''): Promise<number> {
-  return (await oneRowOf(tx, clockRow, `select offset_ms from clock where id = 1 ${lock}`)).offsetMs;
+  // With a parameter, so that the connection keeps it prepared.
+  return (await oneRowOf(tx, clockRow, `select offset_ms from clock where id = $1 ${lock}`, [1])).offsetMs;
 }

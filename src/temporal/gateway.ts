@@ -38,9 +38,12 @@ export type WorkflowGateway = {
   wake(run: WorkflowRun & { readonly isOpen: boolean }): Promise<void>;
   /** Whether Temporal has a run with that id that has not ended. Throws when Temporal is away. */
   isRunning(workflowId: string): Promise<boolean>;
-  /** Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. */
+  /**
+   * Asks the workflow, started if need be, and waits for its answer: ten seconds at most, then 503. `target`: its id, or
+   * the run itself where the caller has just opened it, so that its row need not be read.
+   */
   ask<Answer, Payload>(
-    workflowId: string,
+    target: string | WorkflowRun,
     update: Message<Answer, Payload>,
     payload: Payload,
     updateId: string,
@@ -111,13 +114,12 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     },
     isRunning: async (workflowId) => isRunning(await temporal.client(), workflowId),
     ask: async <Answer, Payload>(
-      workflowId: string,
+      target: string | WorkflowRun,
       update: Message<Answer, Payload>,
       payload: Payload,
       updateId: string,
     ) => {
-      const [run] = await findWorkflowRuns(database, [workflowId]);
-      if (run === undefined) throw new DomainError('not_found', `no run ${workflowId}`);
+      const run = typeof target === 'string' ? await knownRun(database, target) : asOpened(target);
       try {
         const answer = await answeredWithin(askTimeoutMs, async (leftMs) => {
           const client = await temporal.client();
@@ -136,7 +138,7 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
           })(run, settings);
         });
         noteAnswered(run).catch((error: unknown) =>
-          log.debug({ err: error, workflowId }, 'start not noted; the relay starts it again'),
+          log.debug({ err: error, workflowId: run.id }, 'start not noted; the relay starts it again'),
         );
         return answer;
       } catch (error) {
@@ -145,6 +147,14 @@ export function createGateway({ database, temporal, log, workflows, queues = tas
     },
   };
 }
+
+async function knownRun(database: Database, workflowId: string): Promise<KnownWorkflowRun> {
+  const [run] = await findWorkflowRuns(database, [workflowId]);
+  if (run === undefined) throw new DomainError('not_found', `no run ${workflowId}`);
+  return run;
+}
+
+const asOpened = (run: WorkflowRun): KnownWorkflowRun => ({ ...run, startedEpoch: null, isRetried: false });
 
 /** A run whose row is final only has to end; a run that starts later reads that from its row. */
 async function wakeIfRunning(client: Client, workflowId: string): Promise<void> {

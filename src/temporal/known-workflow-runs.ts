@@ -27,6 +27,7 @@ export const isUntouched = ({ startedEpoch, isRetried }: KnownWorkflowRun): bool
 
 /**
  * A row that another transaction has locked is left out, so that no call waits for it: the run is only started again.
+ * Of a run whose row is final nothing is noted: no one starts it, and what opens it again forgets the start.
  */
 export async function noteAllStarted(database: Database, started: readonly Started[]): Promise<void> {
   await runSql(
@@ -35,7 +36,7 @@ export async function noteAllStarted(database: Database, started: readonly Start
      from unnest($1::text[], $2::text[]) as n(id, epoch)
      where p.id = n.id and p.id in (
        select id from workflow_runs where id = any($1::text[]) order by id for update skip locked)
-       and (p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
+       and (p.is_open and p.started_epoch is distinct from n.epoch or p.retry_at is not null)`,
     [started.map(({ id }) => id), started.map(({ epoch }) => epoch)],
   );
 }

@@ -4,11 +4,12 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { cardOnRecord } from '../../domains/cards/cards/card.queries.ts';
+import { type CardOnRecord, cardOnRecord } from '../../domains/cards/cards/card.queries.ts';
 import type { Challenge, ChargeRequest } from '../../domains/payments/mpp/challenge.wire.ts';
 import {
   type ChallengeEvaluation,
   evaluateChallenge as evaluateFacts,
+  type Refused,
   readPayee,
   refused,
 } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
@@ -17,9 +18,11 @@ import { whyUnpayable } from '../../domains/spending/intents/intent.rules.ts';
 import { stateOf } from '../../domains/spending/intents/intent.state.service.ts';
 import { matchableIntent } from '../../domains/spending/intents/matchable-intent.rules.ts';
 import { payableAt, windowOfNow } from '../../domains/spending/intents/windows/window.now.service.ts';
+import { protectRulesFor } from '../../domains/spending/protect-rules/protect-rule.queries.ts';
+import type { ProtectRule } from '../../domains/spending/protect-rules/protect-rule.rules.ts';
 import type { EvaluateCharge } from './evaluate-charge.ts';
-import { claimedMerchant } from './merchant-of-charge.ts';
-import { protectionFrom } from './protection-from.ts';
+import { claimedMerchant, type MerchantsOfCharge } from './merchant-of-charge.ts';
+import { protectionBy } from './protection-from.ts';
 
 export type ChallengeOrder = {
   readonly intent: IntentRow;
@@ -33,7 +36,18 @@ export type ChallengeOrder = {
   readonly origin: string | null;
 };
 
-export type EvaluateChallenge = (tx: Tx, order: ChallengeOrder, at: Date) => Promise<ChallengeEvaluation>;
+/** What was read for the evaluation, and what the minting that follows it needs again. */
+export type ReadForMinting = {
+  readonly card: CardOnRecord;
+  /** Of the owner, for the agent. */
+  readonly rules: readonly ProtectRule[];
+  /** Undefined where the challenge does not carry its key. */
+  readonly merchants: MerchantsOfCharge | undefined;
+};
+
+export type EvaluatedChallenge = Refused | (Exclude<ChallengeEvaluation, Refused> & { readonly read: ReadForMinting });
+
+export type EvaluateChallenge = (tx: Tx, order: ChallengeOrder, at: Date) => Promise<EvaluatedChallenge>;
 
 /** `at` is business time. A later change of the facts may still lead the network's authorization to another decision. */
 export const evaluateChallenge =
@@ -49,7 +63,8 @@ export const evaluateChallenge =
     const matchable = matchableIntent(intent, taken === null ? [] : [taken], payableAt(intent, at));
     const why = whyUnpayable(stateOf(intent), at) ?? matchable.closedBecause;
     if (why !== undefined) return refused('intent', why);
-    const { brand, cardRef } = await cardOnRecord(tx, cardId);
+    const card = await cardOnRecord(tx, cardId);
+    const { brand, cardRef } = card;
     // Category and country are the network's to say, so a rule about them is applied at the authorization.
     const planned = {
       intentId: intent.id,
@@ -64,6 +79,8 @@ export const evaluateChallenge =
       },
     } as const;
     const { decision, tolerancePercent } = await evaluate(tx, planned, at);
+    const rules = await protectRulesFor(tx, intent);
+    const { merchant, found: merchants } = await claimedMerchant(tx, charge);
     const facts = {
       challenge,
       charge,
@@ -71,12 +88,9 @@ export const evaluateChallenge =
       intent: matchable,
       tolerancePercent,
       brand,
-      protection: await protectionFrom(tx, intent, {
-        payee,
-        realm: challenge.realm,
-        merchant: await claimedMerchant(tx, charge),
-      }),
+      protection: protectionBy(rules, intent.agentId, { payee, realm: challenge.realm, merchant }),
       decision,
     };
-    return evaluateFacts(facts, new Date());
+    const evaluation = evaluateFacts(facts, new Date());
+    return evaluation.ok ? { ...evaluation, read: { card, rules, merchants } } : evaluation;
   };

@@ -5,19 +5,46 @@
  */
 import type { Tx } from '../../db/tx.ts';
 import { merchantNamed, type RegisteredMerchant } from '../../domains/merchants/merchants/merchant.queries.ts';
-import { holderOfKey } from '../../domains/merchants/merchants/merchant-key.queries.ts';
+import { type HeldKey, holderOfKey } from '../../domains/merchants/merchants/merchant-key.queries.ts';
 import type { ChargeRequest } from '../../domains/payments/mpp/challenge.wire.ts';
 import { type EncryptionJwk, readEncryptionKey } from '../../domains/payments/mpp/encryption-key.rules.ts';
 
-/** Before the key is known to be the merchant's; null for a merchant that is not registered. */
+/** What the registry says about a challenge. */
+export type MerchantsOfCharge = {
+  /** The merchant that has the recipient's name. */
+  readonly named: RegisteredMerchant | null;
+  /** The merchant that has proven to hold the key. */
+  readonly held: HeldKey | null;
+};
+
+export type ClaimedMerchant = {
+  /** Before the key is known to be the merchant's; null for a merchant that is not registered. */
+  readonly merchant: RegisteredMerchant | null;
+  /** Where the challenge carries its key. */
+  readonly found?: MerchantsOfCharge;
+};
+
 export async function claimedMerchant(
   tx: Tx,
   { recipient, key }: Pick<ChargeRequest, 'recipient' | 'key'>,
-): Promise<RegisteredMerchant | null> {
-  const named = recipient === undefined ? null : await merchantNamed(tx, recipient);
-  if (named !== null || key.kind !== 'embedded') return named;
-  const reading = readEncryptionKey(key.jwk);
-  return reading.ok ? ((await holderOfKey(tx, reading.jwk))?.merchant ?? null) : null;
+): Promise<ClaimedMerchant> {
+  const reading = key.kind === 'embedded' ? readEncryptionKey(key.jwk) : undefined;
+  if (reading?.ok === true) {
+    const found = await merchantsOfCharge(tx, { recipient, jwk: reading.jwk });
+    return { merchant: found.named ?? found.held?.merchant ?? null, found };
+  }
+  return { merchant: recipient === undefined ? null : await merchantNamed(tx, recipient) };
+}
+
+export async function merchantsOfCharge(
+  tx: Tx,
+  { recipient, jwk }: { readonly recipient: string | undefined; readonly jwk: EncryptionJwk },
+): Promise<MerchantsOfCharge> {
+  const [held, named] = await Promise.all([
+    holderOfKey(tx, jwk),
+    recipient === undefined ? null : merchantNamed(tx, recipient),
+  ]);
+  return { held, named };
 }
 
 export type MerchantReading =
@@ -25,14 +52,7 @@ export type MerchantReading =
   | { readonly ok: false; readonly reason: string };
 
 /** The merchant that can read what is encrypted for the key. A challenge that names another one, or with a replaced key, is refused. */
-export async function merchantBehind(
-  tx: Tx,
-  { recipient, jwk }: { readonly recipient: string | undefined; readonly jwk: EncryptionJwk },
-): Promise<MerchantReading> {
-  const [held, named] = await Promise.all([
-    holderOfKey(tx, jwk),
-    recipient === undefined ? null : merchantNamed(tx, recipient),
-  ]);
+export function merchantBehind({ named, held }: MerchantsOfCharge): MerchantReading {
   if (held?.isUsable === false)
     return { ok: false, reason: `merchant ${held.merchant.id} has replaced the encryption key` };
   const merchant = held?.merchant ?? null;

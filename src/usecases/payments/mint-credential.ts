@@ -46,11 +46,11 @@ import { ownClockInWords } from '../../platform/own-clock.ts';
 import { hashSecret } from '../../vault/secret-hash.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { whyInactive } from '../spending/assert-active.ts';
-import { evaluateChallenge } from './evaluate-challenge.ts';
+import { evaluateChallenge, type ReadForMinting } from './evaluate-challenge.ts';
 import type { EvaluateCharge } from './evaluate-charge.ts';
-import { merchantBehind } from './merchant-of-charge.ts';
-import { type ProtectedPayee, protectionFrom } from './protection-from.ts';
-import { type CredentialOrder, causeOfStep, reserveCredential } from './reserve-credential.ts';
+import { merchantBehind, merchantsOfCharge } from './merchant-of-charge.ts';
+import { type ProtectedPayee, protectionBy, protectionFrom } from './protection-from.ts';
+import { type CredentialOrder, causeOfStep, type Reservation, reserveCredential } from './reserve-credential.ts';
 
 export type MintDeps = {
   readonly database: Database;
@@ -89,19 +89,25 @@ export const mintCredential = (deps: MintDeps) => {
     const ended = await endedBefore(deps, order.credentialId, cause);
     if (ended !== undefined) return ended;
     const reserved = await deps.database.write((tx) => reserve(tx, order, cause));
-    return reserved.ok ? mint(order, reserved.row, cause, alongside) : refusal(reserved);
+    return reserved.ok ? mint(order, reserved, cause, alongside) : refusal(reserved);
   };
 };
+
+/** `read`: what its reservation a moment ago has read. */
+export type Reserved = Pick<Extract<Reservation, { readonly ok: true }>, 'row' | 'read'>;
 
 /** The same for a credential that has just been reserved. */
 export const mintReserved =
   (deps: MintDeps) =>
-  async (order: CredentialOrder, row: MppCredentialRow, cause: Cause, alongside?: Alongside): Promise<MintResult> => {
+  async (order: CredentialOrder, reserved: Reserved, cause: Cause, alongside?: Alongside): Promise<MintResult> => {
+    const { row } = reserved;
+    // A key set is fetched meanwhile, which may take seconds: then it is read again.
+    const read = reserved.read?.merchants === undefined ? undefined : reserved.read;
     const key = await encryptionKeyOf(deps, row, order);
     if (!key.ok) return refuse(deps, row.id, refused('challenge_key', key.reason), cause);
     const [payee, card] = await Promise.all([
-      payeeFor(deps.database.read(), { row, order, jwk: key.jwk }),
-      cardOnRecord(deps.database.read(), row.cardId),
+      payeeFor(deps.database.read(), { row, order, jwk: key.jwk }, read),
+      read?.card ?? cardOnRecord(deps.database.read(), row.cardId),
     ]);
     if (!payee.ok) return refuse(deps, row.id, payee, cause);
     return mintFor(deps, { row, order, jwk: key.jwk, payee: payee.payee, card, alongside }, cause);
@@ -154,13 +160,16 @@ type Minting = KnownKey & {
 async function payeeFor(
   tx: Tx,
   { row, order: { charge, challenge }, jwk }: KnownKey,
+  read: ReadForMinting | undefined,
 ): Promise<{ readonly ok: true; readonly payee: ProtectedPayee } | Refused> {
-  const behind = await merchantBehind(tx, { recipient: charge.recipient, jwk });
+  // A key that the challenge carries is the one that was looked up for the reservation.
+  const behind = merchantBehind(read?.merchants ?? (await merchantsOfCharge(tx, { recipient: charge.recipient, jwk })));
   if (!behind.ok) return refused('challenge_key', behind.reason);
   const { merchant } = behind;
   const paid = { host: row.host ?? null, recipient: row.recipient ?? null, reference: merchantOf(row) };
   const payee = { payee: paid, realm: challenge.realm, merchant };
-  const forbidden = await protectionFrom(tx, row, payee);
+  const forbidden =
+    read === undefined ? await protectionFrom(tx, row, payee) : protectionBy(read.rules, row.agentId, payee);
   return forbidden === undefined ? { ok: true, payee } : refused('protect_rule', forbidden.reason);
 }
 

@@ -4,7 +4,6 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import type { MppCredentialRow } from '../../domains/payments/mpp-credentials/mpp-credential.entity.ts';
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import {
@@ -14,12 +13,13 @@ import {
   lockMppPaymentWithIntent,
   type MppPaymentChange,
   mintOfPayment,
+  undefinedIfStale,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { ownClockInWords } from '../../platform/own-clock.ts';
 import { whyInactive } from '../spending/assert-active.ts';
 import { evaluateChallenge } from './evaluate-challenge.ts';
-import { type MintDeps, mintCredential, mintReserved } from './mint-credential.ts';
+import { type MintDeps, mintCredential, mintReserved, type Reserved } from './mint-credential.ts';
 import type { MintedCredentials } from './minted-credentials.ts';
 import {
   type CauseOfStep,
@@ -90,7 +90,7 @@ async function keptChallenge(deps: Deps, row: Row): Promise<Asked | { readonly r
 type Allowed =
   | {
       readonly order: CredentialOrder;
-      readonly credential: MppCredentialRow;
+      readonly credential: Reserved;
       /** Of the intent that was evaluated; undefined where the credential was reserved before. */
       readonly intentVersion: number | undefined;
       /** As it is after the decision. */
@@ -104,8 +104,8 @@ type Allowed =
  */
 const allowPayment = (deps: Deps) => {
   const reserve = reserveCredential({ evaluateChallenge: evaluateChallenge(deps) });
-  return (row: Row, { opened, change }: Asked, causeOf: CauseOfStep): Promise<Allowed> =>
-    deps.database.write(async (tx) => {
+  return async (row: Row, { opened, change }: Asked, causeOf: CauseOfStep): Promise<Allowed> => {
+    const writing = deps.database.write(async (tx): Promise<Allowed | undefined> => {
       const order = credentialOrderOf({ ...row, ...change }, opened);
       const why = await whyInactive(tx, row);
       const reserved =
@@ -113,14 +113,20 @@ const allowPayment = (deps: Deps) => {
           ? await reserve(tx, order, causeOf('allow'))
           : ({ ok: false, code: 'inactive', reason: why } as const);
       if (!reserved.ok) return { refused: refusal(reserved.code, reserved.reason) };
-      const locked = await lockMppPayment(tx, row.id);
       const causes = { challenge: causeOf('challenge'), allow: causeOf('allow') };
-      const allowed = await allowMppPayment(tx, locked, change, causes);
-      // Another attempt has gone further meanwhile, or has ended the payment: this one reserves nothing.
-      if (allowed === undefined) throw new DomainError('conflict', `payment ${row.id} is ${locked.status}`);
-      return { order, credential: reserved.row, intentVersion: reserved.intentVersion, payment: allowed };
+      const allowed = await allowMppPayment(tx, row, change, causes);
+      if (allowed === undefined) throw await goneFurther(tx, row);
+      return { order, credential: reserved, intentVersion: reserved.intentVersion, payment: allowed };
     });
+    const allowed = await undefinedIfStale(writing);
+    if (allowed === undefined) throw await goneFurther(deps.database.read(), row);
+    return allowed;
+  };
 };
+
+/** Another attempt has gone further meanwhile, or has ended the payment: this one reserves nothing. */
+const goneFurther = async (tx: Tx, { id }: Row): Promise<DomainError> =>
+  new DomainError('conflict', `payment ${id} is ${(await mppPaymentOf(tx, id)).status}`);
 
 /** `asked`: what the row keeps of the challenge that is refused. */
 const refuse = (

@@ -5,13 +5,12 @@
  */
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
-import { latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
 import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { mppPaymentWorkflowId, payAtMerchant } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
-import { openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import { openedRunOf, openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
 import type { ToolCall } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
@@ -26,10 +25,12 @@ import { DomainError, unavailable } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { second } from '../../kernel/instant.ts';
 import { inRunOf } from '../../platform/cause.ts';
+import type { WorkflowRun } from '../../platform/workflow-runs.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
-import { assertAgentAndCardActive } from '../spending/assert-active.ts';
+import { inactivityOf } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
-import { refuseOpenPayment } from './refuse-open-payment.ts';
+import { surroundingsOf } from './payment-surroundings.ts';
+import { refuseOpen } from './refuse-open-payment.ts';
 
 type AskDeps = { readonly database: Database; readonly gateway: Pick<WorkflowGateway, 'ask'> };
 
@@ -54,12 +55,17 @@ export const payAtMerchantOnce =
     const why = deps.refusalOfUrl(order.url);
     if (why !== undefined) throw new DomainError('invalid_request', `body.url: ${why}`);
     const ids = { id: call.newId('mppPayment'), credentialId: call.newId('mppCredential') };
-    const opened = await deps.database.write((tx) => begin(tx, ids, order, call));
-    return answeredPayment(deps, opened, { requestId: call.requestId, until: Date.now() + askForMs });
+    const { row, run } = await deps.database.write((tx) => begin(tx, ids, order, call));
+    return answeredPayment(deps, row, { requestId: call.requestId, until: Date.now() + askForMs, run });
   };
 
-/** `until`: when the last question is asked at the latest, in real time. */
-type Asking = { readonly requestId: string; readonly until: number };
+type Asking = {
+  readonly requestId: string;
+  /** When the last question is asked at the latest, in real time. */
+  readonly until: number;
+  /** Where this call has opened it. */
+  readonly run?: WorkflowRun | undefined;
+};
 
 /** The payment with an answer for its caller. Refuses where nothing was spent, and while the outcome is not known. */
 export async function answeredPayment(
@@ -75,13 +81,14 @@ export async function answeredPayment(
 }
 
 /** Waits for the outcome by asking the workflow, as long as the caller may be kept waiting. */
-async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPaymentRow>, { requestId, until }: Asking) {
+async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPaymentRow>, asking: Asking) {
+  const { requestId, until, run } = asking;
   const { id } = opened;
   let row = opened;
   for (let asks = 0; payResult(outcomeOf(row)).kind === 'unknown' && (asks === 0 || Date.now() < until); asks++) {
     try {
       // Another update id for each question: a repeat asks anew, and the row makes it harmless.
-      await gateway.ask(mppPaymentWorkflowId(id), payAtMerchant, {}, `${id}/${requestId}/${asks}`);
+      await gateway.ask(run ?? mppPaymentWorkflowId(id), payAtMerchant, {}, `${id}/${requestId}/${asks}`);
     } catch (error) {
       const found = await findMppPayment(database.read(), id);
       if (found !== null && payResult(outcomeOf(found)).kind !== 'unknown') return found; // It was faster than the answer.
@@ -112,24 +119,26 @@ async function begin(
   ids: Ids,
   { url, intentId, cardId, tool }: PayOrder,
   call: Call,
-): Promise<Readonly<MppPaymentRow>> {
+): Promise<{ readonly row: Readonly<MppPaymentRow>; readonly run?: WorkflowRun }> {
   const known = call.idempotencyKey === undefined ? null : await findMppPayment(tx, ids.id);
-  if (known !== null) return known; // This very request began it.
+  if (known !== null) return { row: known }; // This very request began it.
   mayReach(ownOf(call), 'intent', intentId, await lockSpendingForIntent(tx, intentId));
   const intent = await lockedIntent(tx, intentId);
   await refuse(tx, intent, cardId, call.cause.at);
-  return openMppPayment(tx, { ...ids, intent, url, tool }, inRunOf(call.cause, intent));
+  const row = await openMppPayment(tx, { ...ids, intent, url, tool }, inRunOf(call.cause, intent));
+  return { row, run: openedRunOf(row, intent) };
 }
 
 async function refuse(tx: Tx, intent: Readonly<IntentRow>, cardId: string, at: Date): Promise<void> {
-  await refuseOpenPayment(tx, intent.id);
+  const { payment, checkout, holder } = await surroundingsOf(tx, intent.id);
+  refuseOpen(payment);
   refuseUnpayable(intent, at);
   if (intent.cardId !== cardId)
     throw new DomainError('invalid_state', `intent ${intent.id} is for card ${intent.cardId}, not for ${cardId}`);
   await refuseClosedWindow(tx, intent, at);
-  await assertAgentAndCardActive(tx, intent);
+  const why = inactivityOf(intent, holder);
+  if (why !== undefined) throw new DomainError('policy_denied', why);
   refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
-  const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw new DomainError('invalid_state', `checkout ${checkout.id} of this intent is under way`);
 }

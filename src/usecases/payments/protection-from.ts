@@ -6,7 +6,7 @@
 import type { Tx } from '../../db/tx.ts';
 import type { Payee } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
 import { protectRulesFor } from '../../domains/spending/protect-rules/protect-rule.queries.ts';
-import { protectDecision } from '../../domains/spending/protect-rules/protect-rule.rules.ts';
+import { type ProtectRule, protectDecision } from '../../domains/spending/protect-rules/protect-rule.rules.ts';
 
 export type ProtectedPayee = {
   readonly payee: Payee;
@@ -16,13 +16,23 @@ export type ProtectedPayee = {
   readonly merchant: { readonly id: string; readonly slug: string } | null;
 };
 
+type Protection = { readonly reason: string };
+
 /** Undefined where no rule forbids the payee. */
 export async function protectionFrom(
   tx: Tx,
   { ownerId, agentId }: { readonly ownerId: string; readonly agentId: string },
+  payee: ProtectedPayee,
+): Promise<Protection | undefined> {
+  return protectionBy(await protectRulesFor(tx, { ownerId, agentId }), agentId, payee);
+}
+
+/** The same by rules that the caller has read. */
+export function protectionBy(
+  rules: readonly ProtectRule[],
+  agentId: string,
   { payee, realm, merchant }: ProtectedPayee,
-): Promise<{ readonly reason: string } | undefined> {
-  const rules = await protectRulesFor(tx, { ownerId, agentId });
+): Protection | undefined {
   const named = { agentId, merchantId: merchant?.id ?? null, merchantSlug: merchant?.slug ?? null };
   const decision = protectDecision(rules, { ...named, host: bracketed(payee.host) });
   if (!decision.allowed) return { reason: decision.why };

@@ -8,7 +8,11 @@ import { openMppPaymentOf } from '../../domains/payments/mpp-payments/mpp-paymen
 import { DomainError } from '../../kernel/errors.ts';
 
 export async function refuseOpenPayment(tx: Tx, intentId: string): Promise<void> {
-  const open = await openMppPaymentOf(tx, intentId);
+  refuseOpen(await openMppPaymentOf(tx, intentId));
+}
+
+/** The same of a payment that the caller has read. */
+export function refuseOpen(open: { readonly id: string; readonly status: string } | null): void {
   if (open === null) return;
   throw new DomainError(
     'invalid_state',

@@ -4,7 +4,6 @@
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
-import { latestCheckout } from '../../domains/payments/checkout/checkout.queries.ts';
 import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
 import type { Challenge, ChargeRequest } from '../../domains/payments/mpp/challenge.wire.ts';
 import { type Refused, refused } from '../../domains/payments/mpp-credentials/challenge-evaluation.rules.ts';
@@ -19,13 +18,13 @@ import {
   expireMppCredential,
   reserveMppCredential,
 } from '../../domains/payments/mpp-credentials/mpp-credential.service.ts';
-import { openMppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
 import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
 import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { notFound } from '../../kernel/errors.ts';
 import { type Cause, inRunOf } from '../../platform/cause.ts';
-import type { EvaluateChallenge } from './evaluate-challenge.ts';
+import type { EvaluateChallenge, ReadForMinting } from './evaluate-challenge.ts';
+import { surroundingsOf } from './payment-surroundings.ts';
 
 export type CredentialOrder = {
   readonly credentialId: MppCredentialRow['id'];
@@ -45,6 +44,8 @@ export type Reservation =
       readonly row: Readonly<MppCredentialRow>;
       /** Of the intent that was evaluated; undefined where the credential was reserved before. */
       readonly intentVersion: number | undefined;
+      /** For the evaluation; undefined where the credential was reserved before. */
+      readonly read: ReadForMinting | undefined;
     }
   | Refused;
 
@@ -55,21 +56,21 @@ export const reserveCredential =
     const { credentialId, intentId, paymentId, charge } = order;
     if ((await lockSpendingForIntent(tx, intentId)) === null) throw notFound('intent', intentId);
     const known = await findMppCredential(tx, credentialId);
-    if (known !== null) return { ok: true, row: known, intentVersion: undefined };
+    if (known !== null) return { ok: true, row: known, intentVersion: undefined, read: undefined };
     const intent = await lockedIntent(tx, intentId);
     const cause = causeOfStep(inRunOf(caller, intent), credentialId, 'reserve');
     const underWay = await otherPayment(tx, intent, { cause, paymentId });
     if (underWay !== undefined) return refused('intent', underWay);
     const evaluation = await evaluateChallenge(tx, { ...order, intent }, cause.at);
     if (!evaluation.ok) return evaluation;
-    const { payee, ceilingCents } = evaluation;
+    const { payee, ceilingCents, read } = evaluation;
     const { challenge, origin } = order;
     const wanted = {
       ...{ id: credentialId, intent, paymentId, challenge, origin, payee, ceilingCents },
       amountCents: charge.amountCents,
     };
     const row = await reserveMppCredential(tx, wanted, cause, new Date());
-    return { ok: true, row, intentVersion: intent.version };
+    return { ok: true, row, intentVersion: intent.version, read };
   };
 
 /** Why another payment of the intent may still be made. A credential past its expiry is marked. */
@@ -78,17 +79,17 @@ async function otherPayment(
   intent: Readonly<IntentRow>,
   { cause, paymentId }: { readonly cause: Cause; readonly paymentId: string | null },
 ): Promise<string | undefined> {
-  const payment = await openMppPaymentOf(tx, intent.id);
+  const { payment, credentialId, checkout } = await surroundingsOf(tx, intent.id);
   if (payment !== null && payment.id !== paymentId) return `payment ${payment.id} of this intent is ${payment.status}`;
   const now = new Date();
-  const live = await lockLiveCredentialOf(tx, intent.id);
+  // The intent is locked, so where there is none now, none is made.
+  const live = credentialId === null ? null : await lockLiveCredentialOf(tx, intent.id);
   if (live !== null && !isPastExpiry(live, now))
     return `credential ${live.id} of this intent is valid until ${live.expiresAt.toISOString()}`;
   if (live !== null) {
     const expired = await lockMppCredential(tx, live.id);
     await expireMppCredential(tx, expired, causeOfStep(cause, live.id, 'expire'), now);
   }
-  const checkout = await latestCheckout(tx, intent.id);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     return `checkout ${checkout.id} of this intent is under way`;
   return undefined;

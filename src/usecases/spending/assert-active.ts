@@ -26,7 +26,17 @@ export async function whyInactive(
   tx: Tx,
   { agentId, cardId }: Pick<IntentRow, 'agentId' | 'cardId'>,
 ): Promise<string | undefined> {
-  const holder = await holderOf.first(tx, { agentId, cardId });
+  return inactivityOf({ agentId, cardId }, await holderOf.first(tx, { agentId, cardId }));
+}
+
+/** The states of agent and card; null for one that is not there. */
+export type Holder = { readonly agent: string | null; readonly card: string | null };
+
+/** The same of states that the caller has read. */
+export function inactivityOf(
+  { agentId, cardId }: Pick<IntentRow, 'agentId' | 'cardId'>,
+  holder: Holder | null,
+): string | undefined {
   if (holder?.agent !== 'active') return `agent ${agentId} is ${holder?.agent ?? 'not there'}`;
-  return holder.card === 'active' ? undefined : `card ${cardId} is ${holder.card}`;
+  return holder.card === 'active' ? undefined : `card ${cardId} is ${holder.card ?? 'not there'}`;
 }

@@ -113,3 +113,23 @@ test('an answer is given, whatever becomes of the note of its start', async () =
   expect(await gateway.ask(run?.id ?? '', message<string, object>('decide'), {}, 'once')).toBe('the answer');
   expect(await notedOf([run?.id ?? ''])).toBe(0);
 });
+
+test('a start of a run that has ended meanwhile is not noted, and its claim ends', async () => {
+  const [ended, claimed, open] = runs as [WorkflowRun, WorkflowRun, WorkflowRun];
+  await world.sql('update workflow_runs set is_open = false where id = any($1)', [[ended.id, claimed.id]]);
+  await world.sql('update workflow_runs set retry_at = now() where id = $1', [claimed.id]);
+  await Promise.all([ended, claimed, open].map((run) => gateway.start(run)));
+  expect(await notedOf([open.id])).toBe(1);
+  expect(await notedOf([ended.id])).toBe(0);
+  expect(await world.sql('select 1 from workflow_runs where id = $1 and retry_at is null', [claimed.id])).toHaveLength(
+    1,
+  );
+});
+
+test('a run that the caller has opened is asked without its row', async () => {
+  const [run] = runs as [WorkflowRun];
+  await world.sql('delete from workflow_runs where id = $1', [run.id]);
+  expect(await gateway.ask({ ...run, amountCents: null }, message<string, object>('decide'), {}, 'once')).toBe(
+    'the answer',
+  );
+});

@@ -9,6 +9,7 @@ import type { Change } from '../../../events/record.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { assertBelowLimit } from '../../../platform/assert-limit.ts';
 import type { Cause } from '../../../platform/cause.ts';
+import type { WorkflowRun } from '../../../platform/workflow-runs.ts';
 import { applyToIntent, type IntentRow, releaseFromPayment, tellOfOpenPayment } from '../../spending/intents/index.ts';
 import { intentWorkflowId } from '../../spending/intents/intent.messages.ts';
 import type { Receipt } from '../mpp/credential.wire.ts';
@@ -88,17 +89,21 @@ export async function openMppPayment(
   };
   await insertMppPayment(tx, row, cause, {
     change: changeOf(row, 'mpp.payment.created'),
-    run: {
-      id: mppPaymentWorkflowId(id),
-      workflow: mppPaymentWorkflow,
-      stage: row.status,
-      // The challenge is not read yet, so the amount is that of the intent.
-      amountCents: intent.expectedAmountCents,
-    },
+    run: openedRunOf(row, intent),
     intentRunId: intentWorkflowId(intent.id),
   });
   return row;
 }
+
+/** The run of a new payment. */
+export const openedRunOf = (
+  { id, ownerId, agentId, status }: Row,
+  { expectedAmountCents }: Pick<IntentRow, 'expectedAmountCents'>,
+): WorkflowRun => ({
+  ...{ id: mppPaymentWorkflowId(id), workflow: mppPaymentWorkflow, subjectId: id, ownerId, agentId, stage: status },
+  // The challenge is not read yet, so the amount is that of the intent.
+  amountCents: expectedAmountCents,
+});
 
 /** For a step that does not end the payment. */
 export const lockMppPayment = lockedMppPayment;
@@ -180,8 +185,8 @@ export async function changeMppPayment(
 }
 
 /**
- * The challenge is read and allowed, in one write. Undefined where another attempt has gone further meanwhile, or has
- * ended the payment. The row is locked.
+ * The challenge is read and allowed, in one write. Undefined where another attempt has gone further; fails as stale where
+ * the row has changed since it was read.
  */
 export async function allowMppPayment(
   tx: Tx,
