@@ -326,11 +326,13 @@ async function recorded(): Promise<unknown> {
 }
 
 /**
- * A message of the network, a wake or a run that will change something. A message with a date waits for the clock. A
- * run causes messages and a message wakes runs, so that runs are asked between two looks at messages.
+ * A message of the network, a wake or a run that will change something. A message with a date waits for the clock. Asked
+ * twice, because one causes another: what was on its way between two of the questions is found by the second round.
  */
-const underWay = async (): Promise<string | undefined> =>
-  (await messageUnderWay()) ?? (await wakeUnderWay()) ?? (await runUnderWay()) ?? (await messageUnderWay());
+async function underWay(): Promise<string | undefined> {
+  const round = async () => (await messageUnderWay()) ?? (await wakeUnderWay()) ?? (await runUnderWay());
+  return (await round()) ?? (await round());
+}
 
 async function messageUnderWay(): Promise<string | undefined> {
   const answer = await fetch(`${all.world.sandboxUrl}/network/messages?state=queued`);
