@@ -76,6 +76,11 @@ test('terminated, cancelled and deleted runs are started again; one that runs is
     async () => Promise.all([terminated, cancelled].map(runOf)),
     (found) => found[0]?.state === 'TERMINATED' && found[1]?.state === 'CANCELLED',
   );
+  // Temporal deletes some time after its answer. Until then the old run would be taken for a new one.
+  await eventually(
+    async () => (await runOf(deleted).catch(() => undefined))?.runId,
+    (runId) => runId !== before[2]?.runId,
+  );
   const loop = startEndedRunsLoop({
     database: databaseOf(orm),
     temporal,
