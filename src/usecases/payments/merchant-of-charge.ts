@@ -40,11 +40,9 @@ export async function merchantsOfCharge(
   tx: Tx,
   { recipient, jwk }: { readonly recipient: string | undefined; readonly jwk: EncryptionJwk },
 ): Promise<MerchantsOfCharge> {
-  const [held, named] = await Promise.all([
-    holderOfKey(tx, jwk),
-    recipient === undefined ? null : merchantNamed(tx, recipient),
-  ]);
-  return { held, named };
+  // One after the other: within a transaction both are on one connection.
+  const named = recipient === undefined ? null : await merchantNamed(tx, recipient);
+  return { named, held: await holderOfKey(tx, jwk) };
 }
 
 export type MerchantReading =
