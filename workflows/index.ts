@@ -9,3 +9,4 @@ export { simulation } from './payments/simulation.workflow.ts';
 export { agentPolicy } from './spending/agent-policy.workflow.ts';
 export { intentLifecycle } from './spending/intent-lifecycle.workflow.ts';
 export { bankTransfer } from './treasury/bank-transfer.workflow.ts';
+export { transferSplit } from './treasury/transfer-split.workflow.ts';

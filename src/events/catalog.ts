@@ -81,6 +81,7 @@ export const eventCatalog = {
   ...group('Transfer', transferData, ['transfer.completed', 'transfer.failed']),
   ...group('Transfer', transferData, ['transfer.created', 'transfer.updated', 'transfer.reminded'], ours),
   ...group('Transfer', transferSplitData, ['transfer.split.completed']),
+  ...group('Transfer', transferSplitData, ['transfer.split.created', 'transfer.split.updated'], ours),
   ...group('Risk', agentRiskData, ['risk.agent_frozen', 'risk.denied', 'risk.velocity_alert']),
   ...group('Risk', agentRiskData, ['risk.geo_impossible']),
   ...group('Risk', riskReviewData, ['risk.review_required']),

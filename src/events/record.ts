@@ -34,6 +34,16 @@ export async function recordChanges(tx: Tx, cause: Cause, changes: readonly Chan
   await runSql(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
 
+type Caused = { readonly cause: Cause; readonly changes: readonly Change[] };
+
+/** Changes of several causes, in one statement. */
+export async function recordChangesOfCauses(tx: Tx, all: readonly Caused[]): Promise<void> {
+  const records = all.map(({ cause, changes }) => changeRecords(cause, changes));
+  const [events, audits] = [records.flatMap((one) => one.events), records.flatMap((one) => one.audits)];
+  if (events.length === 0) return;
+  await runSql(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
+}
+
 /** Subscribers of the channel `bursar.changes` get this, in the asynchronous context of the change, before its commit. */
 export type PublishedChanges = {
   readonly cause: Cause;

@@ -31,12 +31,12 @@ export const moveBy = (
     [noun, rowId, causeId],
   );
 
-/** The same move of many rows, in one statement. */
+/** The same move of many rows, in one statement. `from` is null for creations. */
 export async function recordTransitions(
   tx: Tx,
   noun: string,
   rowIds: readonly string[],
-  move: { from: string; to: string },
+  move: { from: string | null; to: string },
   cause: Cause,
 ): Promise<void> {
   if (rowIds.length === 0) return;

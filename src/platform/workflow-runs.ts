@@ -33,6 +33,19 @@ export async function openWorkflowRun(tx: Tx, run: NewWorkflowRun): Promise<void
   );
 }
 
+/** Many new ones at once. */
+export async function openWorkflowRuns(tx: Tx, runs: readonly NewWorkflowRun[]): Promise<void> {
+  await runSql(
+    tx,
+    `insert into workflow_runs (id, workflow, subject_id, owner_id, agent_id, stage, due_at, created_at, amount_cents)
+     select id, workflow, "subjectId", "ownerId", "agentId", stage, "dueAt", at, "amountCents"
+     from jsonb_to_recordset($1::jsonb) as n (id text, workflow text, "subjectId" text, "ownerId" text, "agentId" text,
+       stage text, "dueAt" timestamptz, at timestamptz, "amountCents" bigint)
+     on conflict (id) do nothing`,
+    [JSON.stringify(runs)],
+  );
+}
+
 /**
  * Many at once, each open afterwards and due no later than asked: a missing one is inserted, a closed one opened again.
  * An open one is woken where it becomes due earlier, and left alone otherwise. Rows are locked in the order of their

@@ -27,5 +27,7 @@ export const transferSplitData = named('TransferSplitEventData', {
   status: code,
   fromWalletId: id('wallet').nullable().meta({ description: 'null when the money came from the budget of the agent' }),
   totalAmountEuros: euros,
+  completedAmountEuros: euros.meta({ description: 'what has arrived and has not come back' }),
   lines: count.meta({ description: 'number of its transfers' }),
+  completedLines: count.meta({ description: 'number of its transfers whose money has arrived and has not come back' }),
 });

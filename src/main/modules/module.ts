@@ -56,7 +56,7 @@ type Parts = {
   readonly activities?: (worker: WorkerProcess) => Activities;
   readonly workflows?: readonly WorkflowRegistration<keyof typeof workflowTypes>[];
   /** The area's records wait for a person: they are served under an approver's link, and decided by signal. */
-  readonly approval?: Approval;
+  readonly approval?: Approval | readonly Approval[];
   readonly loops?: readonly LoopRegistration[];
   /** Queries that return no rows while the area's records agree. */
   readonly reconciliation?: readonly ReconciliationQuery[];

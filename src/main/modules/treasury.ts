@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { bankTransferActivities } from '../../../activities/treasury/bank-transfer.activities.ts';
+import { transferSplitActivities } from '../../../activities/treasury/transfer-split.activities.ts';
 import { bankInbox } from '../../adapters/bank-rail/inbox.ts';
 import { isoBankFiles, largestFileBytes } from '../../adapters/sepa-files/bank-files.ts';
 import { isDatabaseAway, isLockTimeout } from '../../db/database.ts';
@@ -26,6 +27,7 @@ import { bankTransferWorkflow } from '../../domains/treasury/transfers/bank-tran
 import { transfersArea } from '../../domains/treasury/transfers/transfer.contract.ts';
 import { findSplit, findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
 import { transferHandlers } from '../../domains/treasury/transfers/transfer.routes.ts';
+import { transferSplitWorkflow } from '../../domains/treasury/transfers/transfer-split.messages.ts';
 import { walletsArea } from '../../domains/treasury/wallets/wallet.contract.ts';
 import { WalletRow } from '../../domains/treasury/wallets/wallet.entity.ts';
 import { walletFor } from '../../domains/treasury/wallets/wallet.queries.ts';
@@ -38,8 +40,11 @@ import { startLoop } from '../../relay/loop.ts';
 import { attestSubject } from '../../usecases/identity/attest-subject.ts';
 import { ensureCustomer } from '../../usecases/parties/ensure-customer.ts';
 import { approveBankTransfer } from '../../usecases/treasury/approve-bank-transfer.ts';
+import { approveTransferSplit } from '../../usecases/treasury/approve-transfer-split.ts';
 import { bankTransferApproval } from '../../usecases/treasury/bank-transfer-approval.ts';
 import { decideBankTransfer } from '../../usecases/treasury/decide-bank-transfer.ts';
+import { decideTransferSplit } from '../../usecases/treasury/decide-transfer-split.ts';
+import { divideAmount } from '../../usecases/treasury/divide-amount.ts';
 import { openWallet } from '../../usecases/treasury/open-wallet.ts';
 import { orderTransfer } from '../../usecases/treasury/order-transfer.ts';
 import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
@@ -49,6 +54,7 @@ import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
 import { transferMoney } from '../../usecases/treasury/transfer-money.ts';
+import { transferSplitApproval } from '../../usecases/treasury/transfer-split-approval.ts';
 import { verifyOwner } from '../../usecases/treasury/verify-owner.ts';
 import type { Config } from '../config.ts';
 import { type Infrastructure, ibanIssueOf } from '../infrastructure.ts';
@@ -77,6 +83,8 @@ const sealer: LoopRegistration = {
 
 const approvingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
   approveBankTransfer({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
+const splitApprovingOf = ({ database, gateway, vault, relyingParty }: ApiProcessWithoutApprovals) =>
+  approveTransferSplit({ database, gateway, vault, attest: attestSubject({ database, relyingParty }) });
 const receivingOf = ({ database, config, log, vault }: Infrastructure) => ({
   database,
   vault,
@@ -155,9 +163,11 @@ export const treasury = defineModule('treasury', [
     }),
     handlers: (api) => {
       const { database, links, vault, risk, sanctions, gateway, config } = api;
-      const divide = transferMoney({ database, risk });
-      const payBank = payBankAccount({ database, vault, risk, sanctions, limits: railLimitsOf(config) });
-      const order = orderTransfer({ gateway, transfer: divide, payBank });
+      const limits = railLimitsOf(config);
+      const transfer = transferMoney({ database, risk });
+      const payBank = payBankAccount({ database, vault, risk, sanctions, limits });
+      const order = orderTransfer({ gateway, transfer, payBank });
+      const divide = divideAmount({ database, vault, risk, sanctions, limits, links, gateway, transfer });
       return transferHandlers({
         database,
         links,
@@ -165,21 +175,34 @@ export const treasury = defineModule('treasury', [
         order,
         approve: approvingOf(api),
         revoke: decideBankTransfer,
+        approveSplit: splitApprovingOf(api),
+        revokeSplit: decideTransferSplit,
       });
     },
-    approval: {
-      fires: {
-        approve: transfersArea.operations.approveTransfer.fires,
-        deny: transfersArea.operations.denyTransfer.fires,
+    approval: [
+      {
+        fires: {
+          approve: transfersArea.operations.approveTransfer.fires,
+          deny: transfersArea.operations.denyTransfer.fires,
+        },
+        subject: (api) => bankTransferApproval({ approve: approvingOf(api) }),
       },
-      subject: (api) => bankTransferApproval({ approve: approvingOf(api) }),
-    },
+      {
+        fires: {
+          approve: transfersArea.operations.approveTransferSplit.fires,
+          deny: transfersArea.operations.denyTransferSplit.fires,
+        },
+        subject: (api) => transferSplitApproval({ approve: splitApprovingOf(api) }),
+      },
+    ],
     tables: ['transfers', 'transfer_splits'],
-    activities: ({ database, clock, config, links, vault, sanctions, ports }) =>
-      bankTransferActivities({
-        ...{ database, clock, links, vault, sanctions, signalsMayApprove: config.signalsMayApprove },
-        ...{ payeeCheck: ports.payeeCheck, rail: ports.bankRail },
-      }),
+    activities: ({ database, clock, config, links, vault, sanctions, ports }) => {
+      const deciding = { database, clock, links, vault, signalsMayApprove: config.signalsMayApprove };
+      return {
+        ...bankTransferActivities({ ...deciding, sanctions, payeeCheck: ports.payeeCheck, rail: ports.bankRail }),
+        ...transferSplitActivities(deciding),
+      };
+    },
     workflows: [
       {
         type: bankTransferWorkflow,
@@ -187,6 +210,12 @@ export const treasury = defineModule('treasury', [
         queue: 'main',
         summary: ({ subjectId, ofAgent }) =>
           `Transfer ${subjectId}${ofAgent}: to a bank account, checked, approved where needed, sent once`,
+      },
+      {
+        type: transferSplitWorkflow,
+        idPrefix: 'split',
+        queue: 'main',
+        summary: ({ subjectId, ofAgent }) => `Split ${subjectId}${ofAgent}: waits for its transfers to banks`,
       },
     ],
     reconciliation: transferReconciliation,

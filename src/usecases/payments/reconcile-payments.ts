@@ -22,7 +22,8 @@ const spendingCounters = defineReconciliation({
         select agent_id, coalesce(card_id, '') as card_id, authorized_at as at, spent_cents as cents, 1 as uses
         from transactions where ($1::text is null or owner_id = $1) and spent_cents > 0
         union all
-        select agent_id, '', created_at, amount_cents, case when coalesce(split_line, 0) = 0 then 1 else 0 end
+        select agent_id, '', created_at, amount_cents,
+          case when split_id is null or row_number() over (partition by split_id order by split_line) = 1 then 1 else 0 end
         from transfers where ($1::text is null or owner_id = $1) and agent_id is not null
           and status not in ('failed', 'denied', 'cancelled')
       ) p group by 1, 2, 3

@@ -34,6 +34,7 @@ import {
   saveSteps,
   transferChange,
 } from '../../domains/treasury/transfers/bank-transfer.service.ts';
+import { updateSplits } from '../../domains/treasury/transfers/transfer-split.service.ts';
 import { recordChanges } from '../../events/record.ts';
 import { assert } from '../../kernel/assert.ts';
 import { later } from '../../kernel/instant.ts';
@@ -283,6 +284,7 @@ export const closeReturnWindow =
       if (row.stage !== 'settled' || row.closedAt !== null || !isOver) return row;
       const after = { ...row, closedAt: at, updatedAt: at };
       await saveFigures(tx, after);
+      if (row.splitId !== null) await updateSplits(tx, causeAt(row, 'close', at), [row.splitId]);
       return after;
     });
   };

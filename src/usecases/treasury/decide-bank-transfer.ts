@@ -7,7 +7,12 @@ import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { payRefusal } from '../../domains/treasury/beneficiaries/beneficiary.rules.ts';
-import { isFinalStage, isRecallable, moveTransfer } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
+import {
+  type BankTransferStage,
+  isFinalStage,
+  isRecallable,
+  moveTransfer,
+} from '../../domains/treasury/sepa/bank-transfer.rules.ts';
 import { type BankTransfer, lockBankTransfer } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
 import {
   inStage,
@@ -39,13 +44,22 @@ export async function decideBankTransfer(
   if (decision.kind === 'approve') await assertApprovable(tx, row, cause);
   const move = moveTransfer(row.stage, decision.kind, seen);
   if (move.outcome !== 'moved') return row;
-  const reason = decision.kind === 'deny' ? (decision.reason ?? null) : null;
-  const after = inStage(row, move.next, cause.at, {
-    ...{ decidedBy: actorInWords(cause.actor), decidedAt: cause.at, decisionReason: reason },
-    ...(decision.kind !== 'approve' && { failureReason: move.next }),
-  });
+  const after = decidedRow(row, move.next, decision, cause);
   await saveSteps(tx, [{ before: row, after, cause }], { isOwnStep });
   return after;
+}
+
+export function decidedRow(
+  row: BankTransfer,
+  next: BankTransferStage,
+  decision: TransferDecision,
+  { actor, at }: Cause,
+): BankTransfer {
+  const reason = decision.kind === 'deny' ? (decision.reason ?? null) : null;
+  return inStage(row, next, at, {
+    ...{ decidedBy: actorInWords(actor), decidedAt: at, decisionReason: reason },
+    ...(decision.kind !== 'approve' && { failureReason: next }),
+  });
 }
 
 /** False where nothing changes: the cause moved the row before, or it is where the command leads. Throws refusals. */
@@ -71,7 +85,7 @@ async function recall(tx: Tx, row: BankTransfer, cause: Cause): Promise<BankTran
   return saveRecallRequest(tx, row, cause);
 }
 
-async function assertApprovable(tx: Tx, row: BankTransfer, { actor }: Cause): Promise<void> {
+export async function assertApprovable(tx: Tx, row: BankTransfer, { actor }: Cause): Promise<void> {
   if (actor.kind === 'signal' && (await needsPasskey(tx, row))) {
     throw new DomainError('invalid_state', "the agent's policy demands a passkey; a signal cannot approve it");
   }

@@ -20,6 +20,7 @@ import type { BankOrder } from '../../domains/treasury/transfers/transfer.reques
 import { heldOpen } from '../../domains/treasury/wallets/wallet.service.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
+import type { Cents } from '../../kernel/money.ts';
 import { sepaTextOf } from '../../kernel/sepa-text.ts';
 import type { Cause } from '../../platform/cause.ts';
 import type { Vault } from '../../vault/vault.ts';
@@ -45,8 +46,7 @@ export const payBankAccount =
     const found = 'to' in payee ? { ...payee.draft, compared: await compareWithList(sanctions, payee.to.name) } : payee;
     await database.write(async (tx) => {
       if ((await findTransfer(tx, order.ownerId, order.id)) !== null) return;
-      const drawn =
-        agentId === null ? await ofOwner(tx, order) : await ofAgent(tx, { risk }, { ...order, agentId }, cause.at);
+      const drawn = await drawnFor(tx, { risk }, { ...order, totalCents: order.amountCents }, cause.at);
       const payer = { walletId: drawn.walletId, iban: await accountOf(tx, order.ownerId, drawn.walletId) };
       if ('compared' in found && screened(found.compared.matches, []).result === 'hit') {
         throw new DomainError('invalid_state', 'body.to.name: resembles a name of the sanctions list');
@@ -81,18 +81,21 @@ type Drawn = {
   readonly details: Record<string, unknown>;
 };
 
-async function ofOwner(tx: Tx, { ownerId, fromWalletId }: BankOrder): Promise<Drawn> {
-  const source = await sourceOfOwner(tx, ownerId, fromWalletId);
-  return { source, walletId: source.id as Id<'wallet'>, approvalRule: null, details: {} };
-}
+type Drawing = {
+  readonly ownerId: Id<'owner'>;
+  readonly agentId: Id<'agent'> | null;
+  readonly fromWalletId?: Id<'wallet'> | undefined;
+  readonly totalCents: Cents;
+};
 
-async function ofAgent(
-  tx: Tx,
-  deps: { readonly risk: RiskEngine },
-  order: BankOrder & { readonly agentId: Id<'agent'> },
-  at: Date,
-): Promise<Drawn> {
-  const request = { ...order, totalCents: order.amountCents };
+/** What the caller draws on, and whether a person has to approve the amount. Refuses what the policy denies. */
+export async function drawnFor(tx: Tx, deps: { readonly risk: RiskEngine }, order: Drawing, at: Date): Promise<Drawn> {
+  const { ownerId, agentId, fromWalletId } = order;
+  if (agentId === null) {
+    const source = await sourceOfOwner(tx, ownerId, fromWalletId);
+    return { source, walletId: source.id as Id<'wallet'>, approvalRule: null, details: {} };
+  }
+  const request = { ...order, agentId, fromWalletId };
   const { source, walletId, decision, policyVersion } = await evaluatedSource(tx, deps, request, at);
   if (decision.outcome === 'deny') {
     throw new DomainError('policy_denied', `refused by ${decision.rule}: ${decision.reason}`);
@@ -112,6 +115,10 @@ async function accountOf(tx: Tx, ownerId: Id<'owner'>, walletId: Id<'wallet'>): 
   if (status !== 'active') {
     throw new DomainError('invalid_state', `body.fromWalletId: wallet ${walletId} is ${status}`);
   }
+  return ibanOfLocked(tx, walletId);
+}
+
+export async function ibanOfLocked(tx: Tx, walletId: Id<'wallet'>): Promise<string> {
   const iban = (await ibanOf.first(tx, { id: walletId }))?.iban;
   if (iban == null) throw new DomainError('invalid_state', `wallet ${walletId} has no account at a bank`);
   return iban;

@@ -57,6 +57,32 @@ const theSplit = async (one: Sampler): Promise<string> => {
   return (await one.client(transfersArea).createTransferSplit({ body: { splits } })).id;
 };
 
+/** To a wallet and to a bank account, the second waiting for a person. */
+async function waitingSplit(one: Sampler): Promise<string> {
+  const to = { name: 'Erika Muster NOMATCH', iban: anIban() };
+  const splits = [
+    { toWalletId: await one.the(theTarget), amountEuros: 0.5 },
+    { to, amountEuros: 0.5, reference: aSilentBank },
+  ];
+  const transfers = one.client(transfersArea);
+  const { id } = await transfers.createTransferSplit({ body: { fromWalletId: await one.the(theSource), splits } });
+  if (one.world.hasWorker) {
+    await eventually(
+      () => transfers.getTransferSplit({ params: { splitId: id } }),
+      ({ status }) => status === 'pending_approval',
+    );
+  } else {
+    await one.world.sql(
+      `with line as (
+         update transfers set stage = 'pending_approval', status = 'pending_approval', payee_check = 'no_match',
+           expires_at = created_at + interval '72 hours' where split_id = $1 and stage = 'requested')
+       update transfer_splits set status = 'pending_approval' where id = $1`,
+      [id],
+    );
+  }
+  return id;
+}
+
 const theAgent = async (one: Sampler): Promise<string> => (await one.the(theRecords)).agentId;
 
 export const samples = samplesOf(transfersArea, {
@@ -92,6 +118,9 @@ export const samples = samplesOf(transfersArea, {
     cancelTransfer: async () => ({ path: { id: await waitingTransfer(one) } }),
     getTransfer: async () => ({ path: { id: await one.the(theTransfer) } }),
     getTransferSplit: async () => ({ path: { splitId: await one.the(theSplit) } }),
+    approveTransferSplit: async () => ({ path: { splitId: await waitingSplit(one) } }),
+    denyTransferSplit: async () => ({ path: { splitId: await waitingSplit(one) } }),
+    cancelTransferSplit: async () => ({ path: { splitId: await waitingSplit(one) } }),
   }),
   variants: {
     createTransfer: {
@@ -104,6 +133,16 @@ export const samples = samplesOf(transfersArea, {
         },
       }),
     },
+    createTransferSplit: {
+      'to a wallet and to a bank account': (one) => async () => {
+        const { id: beneficiaryId } = await aBeneficiary(one.owner, { agentsMayPay: true });
+        const splits = [
+          { toWalletId: await one.the(theTarget), amountEuros: 0.5 },
+          { beneficiaryId, amountEuros: 0.5, reference: aSilentBank },
+        ];
+        return { body: { fromWalletId: await one.the(theSource), splits } };
+      },
+    },
   },
-  needsTemporal: ['approveTransfer'],
+  needsTemporal: ['approveTransfer', 'approveTransferSplit'],
 });

@@ -42,7 +42,7 @@ const many = query((from, given: Given<{ ids: readonly string[] }>) =>
 );
 
 /** Without those that do not exist or go to no bank account. */
-async function bankTransfers(tx: Tx, ids: readonly string[]): Promise<BankTransfer[]> {
+export async function bankTransfers(tx: Tx, ids: readonly string[]): Promise<BankTransfer[]> {
   return (await many.all(tx, { ids })).filter(isBankTransfer);
 }
 

@@ -9,7 +9,7 @@ import { columnRow } from '../../../db/column-row.ts';
 import { idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import { type Change, draftRecords, publishChanges, recordChanges } from '../../../events/record.ts';
+import { type Change, recordChanges, recordChangesOfCauses } from '../../../events/record.ts';
 import { unavailable } from '../../../kernel/errors.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
 import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
@@ -29,6 +29,7 @@ import { bankTransferWorkflowId } from './bank-transfer.messages.ts';
 import type { BankTransfer } from './bank-transfer.queries.ts';
 import { dueAt, isClosed } from './bank-transfer.run.rules.ts';
 import { bankTransferData } from './transfer.wire.ts';
+import { updateSplits } from './transfer-split.service.ts';
 
 /** One step of one transfer, in the order in which the steps of a transfer follow each other. */
 export type TransferStep = {
@@ -62,9 +63,18 @@ export async function saveSteps(tx: Tx, steps: readonly TransferStep[], { isOwnS
   const posted = await post(tx, steps);
   await update(tx, [...lastOf(steps).values()]);
   await noteTransitions(tx, steps);
-  await recordSteps(tx, steps, posted);
+  await recordChangesOfCauses(
+    tx,
+    steps.map((step) => ({ cause: step.cause, changes: changesOf(step, posted) })),
+  );
   await wakeRuns(tx, steps, isOwnStep);
+  const last = steps.at(-1);
+  if (last !== undefined) await updateSplits(tx, last.cause, splitsOf(steps));
 }
+
+const splitsOf = (steps: readonly TransferStep[]): string[] => [
+  ...new Set(steps.flatMap(({ after: { splitId } }) => splitId ?? [])),
+];
 
 const lastOf = (steps: readonly TransferStep[]): Map<string, BankTransfer> =>
   new Map(steps.map(({ after }) => [after.id, after]));
@@ -250,18 +260,6 @@ export async function seenCauses(
     [JSON.stringify(causes)],
   );
   return new Set(found.map(({ key }) => key));
-}
-
-async function recordSteps(tx: Tx, steps: readonly TransferStep[], posted: Posted): Promise<void> {
-  const events: object[] = [];
-  const audits: object[] = [];
-  for (const step of steps) {
-    const records = draftRecords(step.cause, changesOf(step, posted));
-    publishChanges(step.cause, records);
-    events.push(...records.events);
-    audits.push(...records.audits);
-  }
-  await runSql(tx, 'select record_changes($1::jsonb, $2::jsonb)', [JSON.stringify(events), JSON.stringify(audits)]);
 }
 
 type TransferEvent =

@@ -21,6 +21,7 @@ import { payeeCheckResults, recallOutcomes } from '../sepa/bank-transfer.rules.t
 import { schemes } from '../sepa/scheme.rules.ts';
 import { metadata } from '../wallets/wallet.contract.ts';
 import { fewestLines, largestTransferCents, mostLines, transferStatuses, transferTypes } from './transfer.rules.ts';
+import { splitDecisions, splitStatuses } from './transfer-split.rules.ts';
 
 const fromWalletOut = idOut('wallet')
   .nullable()
@@ -118,15 +119,45 @@ const TransferSplit = z
     agentId: idOut('agent').nullable().meta({ description: 'the agent that made it; null: the owner did' }),
     fromWalletId: fromWalletOut,
     totalAmountEuros: eurosOut,
+    completedAmountEuros: eurosOut.meta({ description: 'What has arrived and has not come back.', examples: [7.5] }),
     currency: z.literal('EUR'),
-    status: z.enum(transferStatuses),
+    status: z.enum(splitStatuses).meta({
+      description:
+        '`pending_approval`: all payees are checked, and some lines wait for a person. `partially_completed`: every line ' +
+        'has ended, and the money of some did not arrive or came back.',
+    }),
+    approvalRule: z
+      .string()
+      .nullable()
+      .meta({ description: 'The rule of the policy that asks for a person.', examples: ['auto_approve_limit'] }),
+    approvalUrl: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'The approver’s page for all lines that wait, while a person is waited for. To an API key only.',
+        examples: ['https://bursar.example/approve/6f1d2c3b4a5968778695a4b3c2d1e0f9'],
+      }),
+    expiresAt: instantOut.nullable().meta({ description: 'Until when a person can approve all lines that wait.' }),
+    decision: z
+      .enum(splitDecisions)
+      .nullable()
+      .meta({ description: 'What a person decided of all lines that waited; null where no one did.' }),
+    decidedBy: z
+      .string()
+      .nullable()
+      .meta({ description: 'Who decided it.', examples: ['key:key_01kc1v9m3se7ttw5v1x0h2q8ab'] }),
+    decidedAt: instantOut.nullable().meta({ description: 'When it was decided, in business time.' }),
+    decisionReason: z
+      .string()
+      .nullable()
+      .meta({ description: 'Given with a denial.', examples: ['We do not know this payee.'] }),
     requestId: z.string(),
     runId: z.string().nullable(),
     createdAt: instantOut,
-    completedAt: instantOut,
+    completedAt: instantOut.nullable().meta({ description: 'When the last line had ended; null before.' }),
     transfers: z.array(Transfer).meta({ description: 'one for each line, in the order of the lines' }),
   })
-  .meta({ id: 'TransferSplit', description: 'An amount that one call divided among several wallets.' });
+  .meta({ id: 'TransferSplit', description: 'An amount that one call divided among wallets and bank accounts.' });
 export type TransferSplitRecord = z.infer<typeof TransferSplit>;
 
 const amount = euros({ minCents: 1, maxCents: largestTransferCents });
@@ -134,11 +165,6 @@ const fromWalletId = id('wallet').optional().meta({
   description: 'Absent: the default wallet; for an agent, what its cards draw on. An agent can name no other wallet.',
 });
 const sepaCharacters = "must be of letters, digits, spaces and / - ? : ( ) . , ' +";
-/** The characters that every bank passes on. */
-const reference = text(140)
-  .regex(/^[A-Za-z0-9/?:().,'+ -]*$/, sepaCharacters)
-  .optional()
-  .meta({ description: 'What a statement shows, in the characters of SEPA.', examples: ['Invoice 2026-117'] });
 const percent = z
   .number()
   .refine((value) => /^\d{1,3}(\.\d{1,2})?$/.test(String(value)), 'must be a percentage with at most two decimals')
@@ -158,33 +184,38 @@ const remittance = text(longestRemittance)
     examples: ['Invoice 2026-117'],
   });
 
+/** Where the money of a transfer, or of a line, goes. */
+const target = {
+  toWalletId: id('wallet').optional().meta({ description: 'A wallet of the same owner.' }),
+  beneficiaryId: id('beneficiary').optional().meta({ description: 'A saved payee.' }),
+  to: z
+    .strictObject({ name: nameIn, iban: ibanIn, bic: bicIn.optional() })
+    .optional()
+    .meta({ description: 'A payee that is not saved. Not for agents.' }),
+  scheme: z
+    .enum(schemes)
+    .optional()
+    .meta({ description: 'To a bank account. Absent: `instant` where the bank offers it for the amount.' }),
+};
+type Target = { readonly toWalletId?: unknown; readonly beneficiaryId?: unknown; readonly to?: unknown };
+const hasOneTarget = ({ toWalletId, beneficiaryId, to }: Target): boolean =>
+  [toWalletId, beneficiaryId, to].filter((one) => one !== undefined).length === 1;
+const oneTarget = 'give exactly one of toWalletId, beneficiaryId and to';
+/** A wallet's statement shows the reference as it is. */
+const isReferenceForTarget = ({ toWalletId, reference }: { toWalletId?: unknown; reference?: string | undefined }) =>
+  toWalletId === undefined || isSepaText(reference ?? '');
+
 const creation = z
   .strictObject({
     fromWalletId,
-    toWalletId: id('wallet').optional().meta({ description: 'A wallet of the same owner.' }),
-    beneficiaryId: id('beneficiary').optional().meta({ description: 'A saved payee.' }),
-    to: z
-      .strictObject({ name: nameIn, iban: ibanIn, bic: bicIn.optional() })
-      .optional()
-      .meta({ description: 'A payee that is not saved. Not for agents.' }),
-    scheme: z
-      .enum(schemes)
-      .optional()
-      .meta({ description: 'To a bank account. Absent: `instant` where the bank offers it for the amount.' }),
+    ...target,
     amountEuros: amount,
     reference: remittance,
     memo: prose(1000).optional(),
     metadata: metadata.optional(),
   })
-  .refine(
-    ({ toWalletId, beneficiaryId, to }) =>
-      [toWalletId, beneficiaryId, to].filter((target) => target !== undefined).length === 1,
-    'give exactly one of toWalletId, beneficiaryId and to',
-  )
-  .refine(({ toWalletId, reference: given }) => toWalletId === undefined || isSepaText(given ?? ''), {
-    message: sepaCharacters,
-    path: ['reference'],
-  })
+  .refine(hasOneTarget, oneTarget)
+  .refine(isReferenceForTarget, { message: sepaCharacters, path: ['reference'] })
   .meta({
     examples: [{ toWalletId: exampleId('wallet'), amountEuros: 12.5, reference: 'Invoice 2026-117' }],
     minProperties: 2,
@@ -193,11 +224,13 @@ export type TransferBody = Received<typeof creation>;
 
 const line = z
   .strictObject({
-    toWalletId: id('wallet'),
+    ...target,
     amountEuros: amount.optional(),
     percent: percent.optional(),
-    reference,
+    reference: remittance,
   })
+  .refine(hasOneTarget, oneTarget)
+  .refine(isReferenceForTarget, { message: sepaCharacters, path: ['reference'] })
   .meta({ id: 'TransferSplitLine', description: 'One line of a split: an amount, or a percentage of the total.' });
 
 const division = z
@@ -215,7 +248,7 @@ const division = z
         totalAmountEuros: 10,
         splits: [
           { toWalletId: exampleId('wallet'), percent: 25 },
-          { toWalletId: exampleId('wallet'), percent: 75, reference: 'Invoice 2026-117' },
+          { beneficiaryId: exampleId('beneficiary'), percent: 75, reference: 'Invoice 2026-117' },
         ],
       },
     ],
@@ -253,17 +286,31 @@ export const transfersArea = defineArea({
     createTransferSplit: {
       method: 'post',
       path: '/split',
-      reaches: { 'body.fromWalletId': lockedByService, 'body.splits.toWalletId': lockedByService },
-      summary: 'Divide an amount among several wallets',
+      reaches: {
+        'body.fromWalletId': lockedByService,
+        'body.splits.toWalletId': lockedByService,
+        'body.splits.beneficiaryId': lockedByService,
+      },
+      summary: 'Divide an amount among wallets and bank accounts',
       description:
-        'By amounts or by percentages, all of it or nothing. Each percentage is rounded down to the cent, and the last ' +
-        'line takes the rest. For an agent’s policy the whole split is one payment.',
+        'By amounts or by percentages. Each percentage is rounded down to the cent, and the last line takes the rest. The ' +
+        'money of all lines is moved or held at once, or none of it. Lines to wallets are completed in the answer; each ' +
+        'line to a bank account is a transfer of its own, which can fail while others arrive: see `status`. Lines that ' +
+        'need a person are decided together, or one by one. For an agent’s policy the whole split is one payment; what ' +
+        'a person would have to approve is refused where a line goes to a wallet.',
       auth: ['key', 'agent'],
       scope: 'transfers.write',
       body: division,
       success: { status: 201, body: TransferSplit },
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
-      fires: ['transfer.completed', 'wallet.credited', 'transfer.split.completed'],
+      fires: [
+        'transfer.completed',
+        'wallet.credited',
+        'transfer.split.completed',
+        'transfer.created',
+        'transfer.split.created',
+        'beneficiary.created',
+      ],
     },
     listTransfers: {
       method: 'get',
@@ -348,6 +395,53 @@ export const transfersArea = defineArea({
       params: z.strictObject({ splitId: id('transferSplit') }),
       success: { status: 200, body: TransferSplit },
       refusals: ['agent_isolation', 'not_found'],
+    },
+    approveTransferSplit: {
+      method: 'post',
+      path: '/splits/{splitId}/approve',
+      summary: 'Approve the lines of a split that wait for a person',
+      description:
+        'All of them, or none: 400 while payees are still being checked, and where the payee of one may not be paid any ' +
+        'more (deny or cancel that transfer first). A 503 may still take effect: repeat with the same Idempotency-Key. ' +
+        'Approving what is approved already answers 200 again and changes nothing.',
+      auth: ['key'],
+      params: z.strictObject({ splitId: id('transferSplit') }),
+      body: z.strictObject({}),
+      success: { status: 200, body: TransferSplit },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.updated', 'transfer.split.updated'],
+    },
+    denyTransferSplit: {
+      method: 'post',
+      path: '/splits/{splitId}/deny',
+      summary: 'Deny the lines of a split that wait for a person',
+      description:
+        'The other lines go on. Works while Temporal is unavailable. Denying what is denied already answers 200 without ' +
+        'an event.',
+      auth: ['key'],
+      params: z.strictObject({ splitId: id('transferSplit') }),
+      body: z.strictObject({
+        reason: prose(500)
+          .optional()
+          .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
+      }),
+      success: { status: 200, body: TransferSplit },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
+    },
+    cancelTransferSplit: {
+      method: 'post',
+      path: '/splits/{splitId}/cancel',
+      summary: 'Cancel the lines of a split that the bank does not have',
+      description:
+        'Their money is released. Lines that the bank may have, and lines that have ended, stay as they are; ' +
+        '`POST /transfers/{id}/cancel` recalls one. Works while Temporal is unavailable.',
+      auth: ['key'],
+      params: z.strictObject({ splitId: id('transferSplit') }),
+      body: z.strictObject({}),
+      success: { status: 200, body: TransferSplit },
+      refusals: ['invalid_state', 'not_found'],
+      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
     },
   },
 });

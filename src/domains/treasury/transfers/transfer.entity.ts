@@ -7,6 +7,7 @@ import type { Cents } from '../../../kernel/money.ts';
 import type { BankTransferStage, PayeeCheckResult, RecallOutcome } from '../sepa/bank-transfer.rules.ts';
 import type { Scheme } from '../sepa/scheme.rules.ts';
 import type { TransferStatus, TransferType } from './transfer.rules.ts';
+import type { SplitDecision, SplitStatus } from './transfer-split.rules.ts';
 
 export const TransferSchema = defineEntity({
   name: 'Transfer',
@@ -74,11 +75,19 @@ export const TransferSplitSchema = defineEntity({
     agentId: p.text().$type<Id<'agent'>>().nullable(),
     fromWalletId: p.text().$type<Id<'wallet'>>().nullable(),
     totalAmountCents: p.bigint('number').$type<Cents>(),
-    status: p.text().$type<TransferStatus>(),
+    status: p.text().$type<SplitStatus>(),
     requestId: p.text(),
     runId: p.text().nullable(),
     createdAt: p.datetime(),
-    completedAt: p.datetime(),
+    /** When its last line had ended, whatever became of them. */
+    completedAt: p.datetime().nullable(),
+    version: p.integer(),
+    updatedAt: p.datetime(),
+    approvalRule: p.text().nullable(),
+    decision: p.text().$type<SplitDecision>().nullable(),
+    decidedBy: p.text().nullable(),
+    decidedAt: p.datetime().nullable(),
+    decisionReason: p.text().nullable(),
   },
 });
 

@@ -10,7 +10,9 @@ import { TransferSchema, TransferSplitSchema } from './transfer.entity.ts';
 import type { TransferStatus, TransferType } from './transfer.rules.ts';
 
 export type TransferView = Readonly<TableOf<typeof TransferSchema>>;
-export type SplitView = Readonly<TableOf<typeof TransferSplitSchema>> & { readonly transfers: readonly TransferView[] };
+export type SplitRow = Readonly<TableOf<typeof TransferSplitSchema>>;
+/** With its lines, in their order. */
+export type SplitView = SplitRow & { readonly transfers: readonly TransferView[] };
 
 const columns = columnsOf(TransferSchema).map((column) => `t.${column}` as const);
 const transfersOf = (from: Db) => from.selectFrom('transfers as t').select(columns);
@@ -20,24 +22,33 @@ type Named = { readonly ownerId: string; readonly id: string };
 const transfer = query((from, given: Given<Named>) =>
   transfersOf(from).where('t.id', '=', given('id')).where('t.ownerId', '=', given('ownerId')),
 );
-const split = query((from, given: Given<Named>) =>
-  from
-    .selectFrom('transferSplits')
-    .select(columnsOf(TransferSplitSchema))
-    .where('id', '=', given('id'))
-    .where('ownerId', '=', given('ownerId')),
+const split = query((from, given: Given<{ id: string }>) =>
+  from.selectFrom('transferSplits').select(columnsOf(TransferSplitSchema)).where('id', '=', given('id')),
 );
-const lines = query((from, given: Given<{ splitId: string }>) =>
-  transfersOf(from).where('t.splitId', '=', given('splitId')).orderBy('t.splitLine'),
+const lines = query((from, given: Given<{ splitIds: readonly string[] }>) =>
+  transfersOf(from)
+    .where(sql<boolean>`t.split_id = any(${given('splitIds')}::text[])`)
+    .orderBy('t.splitId')
+    .orderBy('t.splitLine'),
 );
 
 export const findTransfer = (tx: Tx, ownerId: string, id: string): Promise<TransferView | null> =>
   transfer.first(tx, { ownerId, id });
 
 export async function findSplit(tx: Tx, ownerId: string, id: string): Promise<SplitView | null> {
-  const found = await split.first(tx, { ownerId, id });
-  return found === null ? null : { ...found, transfers: await lines.all(tx, { splitId: id }) };
+  const found = await findAnySplit(tx, id);
+  return found?.ownerId === ownerId ? found : null;
 }
+
+/** Of any owner: for the worker, and for an approver's link. */
+export async function findAnySplit(tx: Tx, id: string): Promise<SplitView | null> {
+  const found = await split.first(tx, { id });
+  // The lines after the row, so that they are never older than its version.
+  return found === null ? null : { ...found, transfers: await linesOfSplits(tx, [id]) };
+}
+
+export const linesOfSplits = (tx: Tx, splitIds: readonly string[]): Promise<TransferView[]> =>
+  lines.all(tx, { splitIds });
 
 export async function transferOf(tx: Tx, ownerId: string, id: string): Promise<TransferView> {
   const found = await findTransfer(tx, ownerId, id);

@@ -2,9 +2,9 @@
 import type { Database } from '../../../db/database.ts';
 import type { Call } from '../../../http/caller.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
-import type { TransferRecord } from './transfer.contract.ts';
-import { type TransferView, transferOf } from './transfer.queries.ts';
-import { transferWire } from './transfer.wire.ts';
+import type { TransferRecord, TransferSplitRecord } from './transfer.contract.ts';
+import { type SplitView, splitOf, type TransferView, transferOf } from './transfer.queries.ts';
+import { transferSplitWire, transferWire } from './transfer.wire.ts';
 
 type Deps = { readonly database: Pick<Database, 'read'>; readonly links: Pick<ApprovalLinks, 'urlsOf'> };
 type Caller = Pick<Call, 'caller'>;
@@ -26,3 +26,23 @@ export async function transferRecord(deps: Deps, ownerId: string, id: string, ca
   const row = await transferOf(deps.database.read(), ownerId, id);
   return (await transferRecords(deps, [row], caller))(row);
 }
+
+/** With the links of its lines and, while all of them can be decided, its own. */
+export async function transferSplitRecord(
+  deps: Deps,
+  split: SplitView,
+  { caller }: Caller,
+): Promise<TransferSplitRecord> {
+  const lineWire = await transferRecords(deps, split.transfers, { caller });
+  const shows = caller.kind === 'key' && split.status === 'pending_approval';
+  const urls = shows ? await deps.links.urlsOf(deps.database.read(), [split.id]) : new Map<string, string>();
+  return transferSplitWire(split, urls.get(split.id) ?? null, lineWire);
+}
+
+/** As it is now. */
+export const transferSplitRecordOf = async (
+  deps: Deps,
+  ownerId: string,
+  id: string,
+  caller: Caller,
+): Promise<TransferSplitRecord> => transferSplitRecord(deps, await splitOf(deps.database.read(), ownerId, id), caller);

@@ -8,7 +8,7 @@ import type { BeneficiaryBody } from '../beneficiaries/beneficiary.contract.ts';
 import type { Scheme } from '../sepa/scheme.rules.ts';
 import type { TransferBody, TransferSplitBody } from './transfer.contract.ts';
 import { divide } from './transfer.rules.ts';
-import type { TransferOrder } from './transfer.service.ts';
+import type { TransferLine, TransferOrder } from './transfer.service.ts';
 
 /** Without `fromWalletId`: out of the owner's default wallet, or what the agent draws on. */
 export type TransferRequest = TransferOrder & { readonly fromWalletId?: Id<'wallet'> | undefined };
@@ -44,7 +44,7 @@ export function transferCall(body: TransferBody, own: Own, call: Caller): Transf
   const made = { id: call.newId('transfer'), journalId: call.newId('journal') };
   if (toWalletId !== undefined) {
     const { amountCents, reference, memo, metadata } = order;
-    const line = { ...made, toWalletId, amountCents, reference, memo, metadata };
+    const line = { ...made, splitLine: null, toWalletId, amountCents, reference, memo, metadata };
     const between = { ...orderer(own), fromWalletId, totalCents: amountCents, splitId: null, lines: [line] };
     return { id: made.id, between };
   }
@@ -62,15 +62,31 @@ function payeeOf(to: Payee | undefined, id: Id<'beneficiary'> | undefined, call:
 
 const draftOf = (to: Payee, call: Caller) => ({ id: call.newId('beneficiary'), body: { ...to, agentsMayPay: false } });
 
-export function splitRequest({ fromWalletId, totalAmountCents, splits }: TransferSplitBody, own: Own, call: Caller) {
+export type BankLine = Pick<BankOrder, 'id' | 'journalId' | 'payee' | 'scheme' | 'amountCents' | 'reference'> & {
+  /** Its place among the lines of the split. */
+  readonly splitLine: number;
+};
+
+/** What a call of `POST /transfers/split` asks for: lines between wallets alone, or lines to banks as well. */
+export type SplitRequest = Omit<TransferRequest, 'splitId'> & {
+  readonly splitId: Id<'transferSplit'>;
+  readonly bankLines: readonly BankLine[];
+};
+
+export function splitRequest(body: TransferSplitBody, own: Own, call: Caller): SplitRequest {
+  const { fromWalletId, totalAmountCents, splits } = body;
   const division = divide(splits, totalAmountCents);
   if (!division.ok) throw new DomainError('invalid_request', division.why);
   const splitId = call.newId('transferSplit');
-  const lines = division.amountsCents.map((amountCents, index) => {
-    const { toWalletId, reference } = splits[index] as TransferSplitBody['splits'][number];
-    return { id: call.newId('transfer'), journalId: call.newId('journal'), toWalletId, amountCents, reference };
-  });
-  return { ...orderer(own), fromWalletId, totalCents: division.totalCents, splitId, lines };
+  const lines: TransferLine[] = [];
+  const bankLines: BankLine[] = [];
+  for (const [splitLine, amountCents] of division.amountsCents.entries()) {
+    const { toWalletId, beneficiaryId, to, scheme, reference } = splits[splitLine] as (typeof splits)[number];
+    const made = { id: call.newId('transfer'), journalId: call.newId('journal'), splitLine, amountCents, reference };
+    if (toWalletId !== undefined) lines.push({ ...made, toWalletId });
+    else bankLines.push({ ...made, scheme, payee: payeeOf(to, beneficiaryId, call) });
+  }
+  return { ...orderer(own), fromWalletId, totalCents: division.totalCents, splitId, lines, bankLines };
 }
 
 const orderer = ({ ownerId, agentId }: Own) => ({ ownerId, agentId: agentId ?? null });

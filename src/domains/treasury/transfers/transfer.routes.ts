@@ -10,23 +10,31 @@ import type { Cause } from '../../../platform/cause.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
 import { asBankTransfer, type BankTransfer } from './bank-transfer.queries.ts';
 import type { transfersArea } from './transfer.contract.ts';
-import { listTransfers, splitOf } from './transfer.queries.ts';
-import { transferRecord, transferRecords } from './transfer.record.service.ts';
-import { splitRequest, type TransferCall, type TransferRequest, transferCall } from './transfer.request.service.ts';
+import { listTransfers, type SplitView, splitOf } from './transfer.queries.ts';
+import {
+  transferRecord,
+  transferRecords,
+  transferSplitRecord,
+  transferSplitRecordOf,
+} from './transfer.record.service.ts';
+import { type SplitRequest, splitRequest, type TransferCall, transferCall } from './transfer.request.service.ts';
 import { transferSplitWire } from './transfer.wire.ts';
 
 type Revocation = { readonly kind: 'cancel' } | { readonly kind: 'deny'; readonly reason: string | undefined };
 type Named = { readonly id: ReachedId<'transfer'>; readonly ownerId: string };
+type NamedSplit = { readonly id: ReachedId<'transferSplit'>; readonly ownerId: string };
 
 export type TransferDeps = {
   readonly database: Database;
   readonly links: Pick<ApprovalLinks, 'urlsOf'>;
   readonly order: (order: TransferCall, cause: Cause) => Promise<void>;
-  readonly divide: (request: TransferRequest, cause: Cause) => Promise<void>;
+  readonly divide: (request: SplitRequest, cause: Cause) => Promise<void>;
   /** Through the workflow: 503 while Temporal is unavailable. */
   readonly approve: (row: BankTransfer, envelope: undefined, cause: Cause) => Promise<void>;
   /** In one transaction, without Temporal. */
   readonly revoke: (tx: Tx, named: Named, decision: Revocation, cause: Cause) => Promise<unknown>;
+  readonly approveSplit: (row: SplitView, envelope: undefined, cause: Cause) => Promise<void>;
+  readonly revokeSplit: (tx: Tx, named: NamedSplit, decision: Revocation, cause: Cause) => Promise<unknown>;
 };
 
 export const transferHandlers = (deps: TransferDeps): Handlers<typeof transfersArea> => ({
@@ -61,5 +69,19 @@ export const transferHandlers = (deps: TransferDeps): Handlers<typeof transfersA
     await inTransaction(deps, call, (tx, cause) => deps.revoke(tx, { id, ownerId }, { kind: 'cancel' }, cause));
     return transferRecord(deps, ownerId, id, call);
   },
-  getTransferSplit: async ({ records }) => transferSplitWire(records.transferSplit),
+  getTransferSplit: async ({ records: { transferSplit } }, call) => transferSplitRecord(deps, transferSplit, call),
+  approveTransferSplit: async ({ records: { transferSplit }, own }, call) => {
+    await deps.approveSplit(transferSplit, undefined, call.cause);
+    return transferSplitRecordOf(deps, own.ownerId, transferSplit.id, call);
+  },
+  denyTransferSplit: async ({ params: { splitId: id }, body: { reason }, own: { ownerId } }, call) => {
+    const decision = { kind: 'deny', reason } as const;
+    await inTransaction(deps, call, (tx, cause) => deps.revokeSplit(tx, { id, ownerId }, decision, cause));
+    return transferSplitRecordOf(deps, ownerId, id, call);
+  },
+  cancelTransferSplit: async ({ params: { splitId: id }, own: { ownerId } }, call) => {
+    const decision = { kind: 'cancel' } as const;
+    await inTransaction(deps, call, (tx, cause) => deps.revokeSplit(tx, { id, ownerId }, decision, cause));
+    return transferSplitRecordOf(deps, ownerId, id, call);
+  },
 });

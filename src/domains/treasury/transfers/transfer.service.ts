@@ -10,15 +10,17 @@ import { DomainError, notFound } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import { type Cents, cents, eurosFromCents, inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
-import { accountInWords, available, type FundingSource, wallet } from '../ledger/account.rules.ts';
+import { accountInWords, available, type FundingSource, type OwnerAccount, wallet } from '../ledger/account.rules.ts';
 import { walletTransfer } from '../ledger/ledger.rules.ts';
-import { lockAccounts, postNew } from '../ledger/ledger.service.ts';
+import { type JournalDraft, lockAccounts, type PostResult, postNew } from '../ledger/ledger.service.ts';
 import type { WalletStatus } from '../wallets/wallet.rules.ts';
 import { lockWalletsForShare } from '../wallets/wallet.service.ts';
 
 export type TransferLine = {
   readonly id: Id<'transfer'>;
   readonly journalId: Id<'journal'>;
+  /** Its place among the lines of its split; null for a single transfer. */
+  readonly splitLine: number | null;
   readonly toWalletId: Id<'wallet'>;
   readonly amountCents: Cents;
   readonly reference?: string | undefined;
@@ -46,36 +48,48 @@ export async function completeTransfers(
 ): Promise<void> {
   await lockWallets(tx, source, order);
   if (order.splitId !== null) await mustCover(tx, cause, source, order);
-  const posted = await postNew(
-    tx,
-    cause,
-    order.lines.map(({ id, journalId, toWalletId, amountCents }) => ({
-      id: journalId,
-      ownerId: order.ownerId,
-      agentId: order.agentId,
-      kind: 'internal_transfer',
-      referenceType: 'transfer',
-      referenceId: id,
-      cause: `transfer:${id}`,
-      postings: walletTransfer({ from: source, toWalletId, amountCents }),
-    })),
-  );
-  await insert(tx, cause, source, order);
-  const balances = posted.map(({ balances }) => balances);
-  await recordChanges(tx, cause, changesOf(source, order, balances, details));
+  const posted = await postNew(tx, cause, walletJournals(source, order));
+  if (order.splitId !== null) {
+    await insertSplit(tx, cause, source, { ...order, splitId: order.splitId, approvalRule: null, status: 'completed' });
+  }
+  await insertTransfers(tx, cause, source, order);
+  const changes = transferChanges(source, order, posted, details);
+  await recordChanges(tx, cause, [...changes, ...splitCompleted(source, order)]);
 }
 
-/** None of the wallets is closed or frozen before the transaction ends. */
-async function lockWallets(tx: Tx, source: FundingSource, { ownerId, splitId, lines }: TransferOrder): Promise<void> {
-  const fromWalletId = walletIdOf(source);
+export const walletJournals = (source: FundingSource, { ownerId, agentId, lines }: TransferOrder): JournalDraft[] =>
+  lines.map(({ id, journalId, toWalletId, amountCents }) => ({
+    id: journalId,
+    ownerId,
+    agentId,
+    kind: 'internal_transfer',
+    referenceType: 'transfer',
+    referenceId: id,
+    cause: `transfer:${id}`,
+    postings: walletTransfer({ from: source, toWalletId, amountCents }),
+  }));
+
+/**
+ * None of the wallets is closed or frozen before the transaction ends. `payerWalletId`: the one whose account a bank
+ * debits.
+ */
+export async function lockWallets(
+  tx: Tx,
+  source: FundingSource,
+  { ownerId, lines }: Pick<TransferOrder, 'ownerId' | 'lines'>,
+  payerWalletId: Id<'wallet'> | null = null,
+): Promise<void> {
+  const fromWalletId = walletIdOf(source) ?? payerWalletId;
   const targets = lines.map(({ toWalletId }) => toWalletId);
   const named = fromWalletId === null ? targets : [fromWalletId, ...targets];
   const statuses = await lockWalletsForShare(tx, ownerId, [...new Set(named)]);
   if (fromWalletId !== null) mustBeActive('body.fromWalletId', fromWalletId, statuses);
-  for (const [index, target] of targets.entries()) {
-    const field = splitId === null ? 'body.toWalletId' : `body.splits.${index}.toWalletId`;
-    if (target === fromWalletId) throw new DomainError('invalid_request', `${field}: is where the money comes from`);
-    mustBeActive(field, target, statuses);
+  for (const { toWalletId, splitLine } of lines) {
+    const field = splitLine === null ? 'body.toWalletId' : `body.splits.${splitLine}.toWalletId`;
+    if (toWalletId === walletIdOf(source)) {
+      throw new DomainError('invalid_request', `${field}: is where the money comes from`);
+    }
+    mustBeActive(field, toWalletId, statuses);
   }
 }
 
@@ -85,16 +99,27 @@ function mustBeActive(field: string, walletId: string, statuses: ReadonlyMap<str
   if (status !== 'active') throw new DomainError('invalid_state', `${field}: wallet ${walletId} is ${status}`);
 }
 
-/** Refuses a split with the figures of its total; the posting would name those of the first line that is not covered. */
-async function mustCover(tx: Tx, cause: Cause, source: FundingSource, order: TransferOrder): Promise<void> {
+type Covered = Pick<TransferOrder, 'ownerId' | 'totalCents' | 'lines'>;
+
+/**
+ * Refuses a split with the figures of its total; the posting would name those of the first line that is not covered.
+ * `others`: further accounts that the transaction will post to.
+ */
+export async function mustCover(
+  tx: Tx,
+  cause: Cause,
+  source: FundingSource,
+  { ownerId, totalCents, lines }: Covered,
+  others: readonly OwnerAccount[] = [],
+): Promise<void> {
   const from = available(source);
-  const targets = order.lines.map(({ toWalletId }) => available(wallet(toWalletId)));
-  const balances = await lockAccounts(tx, cause, order.ownerId, [...new Set([from, ...targets])]);
+  const targets = lines.map(({ toWalletId }) => available(wallet(toWalletId)));
+  const balances = await lockAccounts(tx, cause, ownerId, [...new Set([from, ...others, ...targets])]);
   const balanceCents = balances[from] ?? 0;
-  if (balanceCents >= order.totalCents) return;
+  if (balanceCents >= totalCents) return;
   throw new DomainError(
     'insufficient_funds',
-    `${accountInWords(from)} has ${inWords(balanceCents)} euros available, ${inWords(order.totalCents)} asked: ` +
+    `${accountInWords(from)} has ${inWords(balanceCents)} euros available, ${inWords(totalCents)} asked: ` +
       'fund it, or ask for less',
   );
 }
@@ -102,19 +127,33 @@ async function mustCover(tx: Tx, cause: Cause, source: FundingSource, order: Tra
 const walletIdOf = ({ kind, id }: FundingSource): Id<'wallet'> | null =>
   kind === 'wallet' ? (id as Id<'wallet'>) : null;
 
-async function insert(tx: Tx, cause: Cause, source: FundingSource, order: TransferOrder): Promise<void> {
-  const { ownerId, agentId, splitId, totalCents, lines } = order;
-  const shared = [ownerId, agentId, walletIdOf(source), cause.requestId, cause.runId ?? null, cause.at];
-  if (splitId !== null) {
-    await runSql(
-      tx,
-      `insert into transfer_splits (id, owner_id, agent_id, from_wallet_id, total_amount_cents, status, request_id,
-         run_id, created_at, completed_at)
-       values ($7, $1, $2, $3, $8, 'completed', $4, $5, $6, $6)`,
-      [...shared, splitId, totalCents],
-    );
-  }
-  const rows = lines.map((line, index) => ({ ...line, splitLine: splitId === null ? null : index }));
+type NewSplit = Pick<TransferOrder, 'ownerId' | 'agentId' | 'totalCents'> & {
+  readonly splitId: Id<'transferSplit'>;
+  /** The rule that asks for a person. */
+  readonly approvalRule: string | null;
+  readonly status: 'completed' | 'pending';
+};
+
+export async function insertSplit(tx: Tx, cause: Cause, source: FundingSource, split: NewSplit): Promise<void> {
+  const { splitId, ownerId, agentId, totalCents, approvalRule, status } = split;
+  await runSql(
+    tx,
+    `insert into transfer_splits (id, owner_id, agent_id, from_wallet_id, total_amount_cents, status, approval_rule,
+       request_id, run_id, created_at, updated_at, completed_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11)`,
+    [
+      ...[splitId, ownerId, agentId, walletIdOf(source), totalCents, status, approvalRule, cause.requestId],
+      ...[cause.runId ?? null, cause.at, status === 'completed' ? cause.at : null],
+    ],
+  );
+}
+
+export async function insertTransfers(
+  tx: Tx,
+  cause: Cause,
+  source: FundingSource,
+  { ownerId, agentId, splitId, lines }: TransferOrder,
+): Promise<void> {
   await runSql(
     tx,
     `insert into transfers (id, owner_id, agent_id, type, from_wallet_id, to_wallet_id, amount_cents, reference, memo,
@@ -123,23 +162,25 @@ async function insert(tx: Tx, cause: Cause, source: FundingSource, order: Transf
        coalesce(l."metadata", '{}'), 'completed', $7, l."splitLine", l."journalId", $4, $5, $6, $6, $6
      from jsonb_to_recordset($8::jsonb) as l ("id" text, "toWalletId" text, "amountCents" bigint, "reference" text,
        "memo" text, "metadata" jsonb, "splitLine" smallint, "journalId" text)`,
-    [...shared, splitId, JSON.stringify(rows)],
+    [
+      ...[ownerId, agentId, walletIdOf(source), cause.requestId, cause.runId ?? null, cause.at, splitId],
+      JSON.stringify(lines),
+    ],
   );
 }
 
-/** `details` are those of the audit row of each transfer. */
-function changesOf(
+/** `details` are those of the audit row of each transfer; `posted` are the outcomes of its lines, in their order. */
+export function transferChanges(
   source: FundingSource,
-  order: TransferOrder,
-  balances: readonly Readonly<Record<string, number>>[],
+  { ownerId, agentId, splitId, lines }: TransferOrder,
+  posted: readonly Pick<PostResult, 'balances'>[],
   details: Record<string, unknown>,
 ): Change[] {
-  const { ownerId, agentId, splitId, totalCents, lines } = order;
   const shared = { ownerId, agentId, status: 'completed', fromWalletId: walletIdOf(source) };
-  const changes = lines.flatMap(({ id, toWalletId, amountCents }, index): Change[] => {
+  return lines.flatMap(({ id, toWalletId, amountCents }, index): Change[] => {
     const account = available(wallet(toWalletId));
     const amountEuros = eurosFromCents(amountCents);
-    const balanceEuros = eurosFromCents(cents(balances[index]?.[account] ?? 0));
+    const balanceEuros = eurosFromCents(cents(posted[index]?.balances[account] ?? 0));
     return [
       {
         event: 'transfer.completed',
@@ -164,9 +205,16 @@ function changesOf(
       },
     ];
   });
-  if (splitId === null) return changes;
+}
+
+/** Of a split between wallets alone, which is completed when it is made. */
+function splitCompleted(source: FundingSource, order: TransferOrder): Change[] {
+  const { ownerId, agentId, splitId, totalCents, lines } = order;
+  if (splitId === null) return [];
   const totalAmountEuros = eurosFromCents(totalCents);
-  const data = { id: splitId, ...shared, totalAmountEuros, lines: lines.length };
-  const event = 'transfer.split.completed';
-  return [...changes, { event, ownerId, agentId, subjectId: splitId, data, details: { totalCents } }];
+  const data = {
+    ...{ id: splitId, ownerId, agentId, status: 'completed', fromWalletId: walletIdOf(source), totalAmountEuros },
+    ...{ completedAmountEuros: totalAmountEuros, lines: lines.length, completedLines: lines.length },
+  };
+  return [{ event: 'transfer.split.completed', ownerId, agentId, subjectId: splitId, data, details: { totalCents } }];
 }

@@ -7,6 +7,7 @@ import { reasonInWords } from '../sepa/reason-code.rules.ts';
 import type { BankTransfer } from './bank-transfer.queries.ts';
 import type { TransferRecord, TransferSplitRecord } from './transfer.contract.ts';
 import type { SplitView, TransferView } from './transfer.queries.ts';
+import { approvalEnds, arrived } from './transfer-split.rules.ts';
 
 /** `approvalUrl` where the caller may have it. */
 export const transferWire = (row: TransferView, approvalUrl: string | null = null): TransferRecord => ({
@@ -46,20 +47,48 @@ export const transferWire = (row: TransferView, approvalUrl: string | null = nul
   completedAt: isoOrNull(row.completedAt),
 });
 
-export const transferSplitWire = (row: SplitView): TransferSplitRecord => ({
+/** `approvalUrl` and `lineWire` where the caller may have the links. */
+export const transferSplitWire = (
+  row: SplitView,
+  approvalUrl: string | null = null,
+  lineWire: (line: TransferView) => TransferRecord = (line) => transferWire(line),
+): TransferSplitRecord => ({
   id: row.id,
   ownerId: row.ownerId,
   agentId: row.agentId,
   fromWalletId: row.fromWalletId,
   totalAmountEuros: eurosFromCents(row.totalAmountCents),
   currency: 'EUR',
+  completedAmountEuros: eurosFromCents(arrived(row.transfers).amountCents),
   status: row.status,
+  approvalRule: row.approvalRule,
+  approvalUrl,
+  expiresAt: isoOrNull(approvalEnds(row.transfers)),
+  decision: row.decision,
+  decidedBy: row.decidedBy,
+  decidedAt: isoOrNull(row.decidedAt),
+  decisionReason: row.decisionReason,
   requestId: row.requestId,
   runId: row.runId,
   createdAt: row.createdAt.toISOString(),
-  completedAt: row.completedAt.toISOString(),
-  transfers: row.transfers.map((line) => transferWire(line)),
+  completedAt: isoOrNull(row.completedAt),
+  transfers: row.transfers.map(lineWire),
 });
+
+export const splitData = (row: SplitView): EventData<'transfer.split.completed'> => {
+  const there = arrived(row.transfers);
+  return {
+    id: row.id,
+    ownerId: row.ownerId,
+    agentId: row.agentId,
+    status: row.status,
+    fromWalletId: row.fromWalletId,
+    totalAmountEuros: eurosFromCents(row.totalAmountCents),
+    completedAmountEuros: eurosFromCents(there.amountCents),
+    lines: row.transfers.length,
+    completedLines: there.lines,
+  };
+};
 
 /** Without name, account, texts and address: events leave the deployment. */
 export const bankTransferData = (row: BankTransfer): EventData<'transfer.created'> => ({
