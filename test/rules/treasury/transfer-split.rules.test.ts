@@ -1,0 +1,112 @@
+/** What a split is, for every combination of its lines. */
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type BankTransferStage,
+  bankTransferStages,
+  bankTransferStatus,
+} from '../../../src/domains/treasury/sepa/bank-transfer.rules.ts';
+import {
+  arrived,
+  type LineState,
+  splitCommands,
+  splitDecisions,
+  splitFacts,
+  splitOpenness,
+  splitStage,
+  splitStatus,
+} from '../../../src/domains/treasury/transfers/transfer-split.rules.ts';
+import { cents } from '../../../src/kernel/money.ts';
+
+/** Null: between wallets. */
+const line = (stage: BankTransferStage | null, amountCents = 1_000): LineState => ({
+  stage,
+  status: stage === null ? 'completed' : bankTransferStatus(stage),
+  amountCents: cents(amountCents),
+  ...{ expiresAt: null, closedAt: null, returnWindowEndsAt: null },
+});
+const someLine = fc
+  .tuple(fc.constantFrom(null, ...bankTransferStages), fc.integer({ min: 1, max: 100_000 }))
+  .map(([stage, amountCents]) => line(stage, amountCents));
+const someLines = fc.array(someLine, { minLength: 2, maxLength: 50 });
+const stageOf = (...stages: readonly (BankTransferStage | null)[]) => splitStage(stages.map((stage) => line(stage)));
+
+describe('the state of a split', () => {
+  test.each([
+    [['requested', 'pending_approval'], 'checking'],
+    [[null, 'pending_approval', 'settled'], 'pending_approval'],
+    [[null, 'approved'], 'pending'],
+    [['settled', 'accepted'], 'pending'],
+    [[null, 'settled'], 'completed'],
+    [['settled', 'rejected'], 'partially_completed'],
+    [[null, 'cancelled'], 'partially_completed'],
+    [['settled', 'returned'], 'partially_completed'],
+    [['returned', 'recalled'], 'returned'],
+    [['returned', 'rejected'], 'failed'],
+    [['denied', 'denied'], 'denied'],
+    [['cancelled', 'cancelled'], 'cancelled'],
+    [['denied', 'expired'], 'failed'],
+  ] as const)('of lines that are %j is %s', (stages, stage) => {
+    expect(stageOf(...stages)).toBe(stage);
+  });
+
+  test('is completed exactly when the money of every line is there, and names every part of it that is not', () => {
+    fc.assert(
+      fc.property(someLines, (lines) => {
+        const status = splitStatus(splitStage(lines));
+        const total = lines.reduce((sum, { amountCents }) => sum + amountCents, 0);
+        const there = arrived(lines);
+        expect(there.lines === lines.length).toBe(status === 'completed');
+        if (status === 'completed') expect(there.amountCents).toBe(total);
+        if (status === 'partially_completed') {
+          expect(there.amountCents).toBeGreaterThan(0);
+          expect(there.amountCents).toBeLessThan(total);
+        }
+        if (['returned', 'failed', 'cancelled', 'denied'].includes(status)) expect(there.amountCents).toBe(0);
+      }),
+    );
+  });
+
+  test('does not depend on the order of the lines', () => {
+    fc.assert(
+      fc.property(someLines, (lines) => {
+        expect(splitStage(lines.toReversed())).toBe(splitStage(lines));
+      }),
+    );
+  });
+
+  test('is final only when no line can change any more, and then has every fact', () => {
+    fc.assert(
+      fc.property(someLines, (lines) => {
+        const { final, reached } = splitFacts(lines);
+        if (final) expect(reached).toEqual(['payeesChecked', 'decided', 'settled', 'returnWindowsOver']);
+        else expect(reached).not.toContain('returnWindowsOver');
+      }),
+    );
+  });
+});
+
+describe('a decision about a split', () => {
+  test('finds lines that wait whenever it is open, and is refused or repeated where nothing is left to decide', () => {
+    const someSplit = fc.record({ decision: fc.constantFrom(null, ...splitDecisions), lines: someLines });
+    fc.assert(
+      fc.property(someSplit, fc.constantFrom(...splitCommands), (split, command) => {
+        const { outcome } = splitOpenness(split, command);
+        const stages = split.lines.map(({ stage }) => stage);
+        const isUnsent = (stage: BankTransferStage | null) =>
+          stage === 'requested' || stage === 'pending_approval' || stage === 'approved';
+        if (command === 'cancel') expect(outcome === 'open').toBe(stages.some(isUnsent));
+        else if (outcome === 'open') {
+          expect(stages).toContain('pending_approval');
+          expect(stages).not.toContain('requested');
+        }
+      }),
+    );
+  });
+
+  test('stays as it was decided first', () => {
+    const ended = [line('settled'), line('denied')];
+    expect(splitOpenness({ decision: 'denied', lines: ended }, 'deny').outcome).toBe('already');
+    expect(splitOpenness({ decision: 'denied', lines: ended }, 'approve').outcome).toBe('refused');
+  });
+});
