@@ -11,8 +11,6 @@ import type { Fact } from './facts.ts';
 export const notBuiltYet: readonly string[] = [
   'prefix:/v1',
   'does:Checkout:a zero-knowledge credential flow',
-  'does:Transfers:wallet-to-wallet and external SEPA transfers',
-  'event:transfer.failed',
   'event:payment.updated',
 ];
 

@@ -50,6 +50,7 @@ const verified = async () =>
 const namesOf = async (id: string) => (await eventsOf(world, id)).map(({ name }) => name);
 
 describe('a split with lines to banks', () => {
+  // spec: does:Transfers:wallet-to-wallet and external SEPA transfers
   test('completes its wallet lines at once and is completed when the bank has settled the others', async () => {
     const { id: beneficiaryId } = await aBeneficiary(owner);
     const made = await transfers().createTransferSplit({
@@ -80,6 +81,7 @@ describe('a split with lines to banks', () => {
     await verified();
   });
 
+  // spec: event:transfer.failed
   test('names what arrived when one line is rejected, and when another comes back later', async () => {
     const { id } = await divide(line('Anna'), line('Bert', 'FAIL'), line('Carl', 'RETURN'));
     const settled = await reaches(id, 'partially_completed');
@@ -92,6 +94,7 @@ describe('a split with lines to banks', () => {
     );
     expect(after).toMatchObject({ status: 'partially_completed', completedAt: settled.completedAt });
     expect(statuses(after)).toEqual(['completed', 'failed', 'returned']);
+    expect(await namesOf(settled.transfers[1]?.id ?? '')).toContain('transfer.failed');
     const [created, completed] = await eventsOf(world, id);
     expect(created?.data).toMatchObject({ status: 'pending', lines: 3, completedLines: 0, completedAmountEuros: 0 });
     expect(completed).toMatchObject({
