@@ -70,6 +70,10 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/treasury/decide-bank-transfer.ts decideBankTransfer':
     'of a caller, the edge has checked the transfer; a workflow run or an approver names its own row',
   'src/usecases/treasury/decide-bank-transfer.ts payeeForShare': lockedRow,
+  'src/usecases/treasury/decide-transfer-split.ts decideTransferSplit':
+    'of a caller, the edge has checked the split; a workflow run or an approver names its own row',
+  'src/usecases/treasury/divide-amount.ts divideAmount':
+    'the edge has checked the beneficiaries, whose rows are locked with their owner, and the wallets with their owner',
   'src/usecases/treasury/hear-bank-messages.ts hearBankMessages':
     'the bank names the transfers, and each message is compared with amount and account',
   'src/usecases/treasury/open-wallet.ts openWallet': ownStatement,

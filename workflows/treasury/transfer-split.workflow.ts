@@ -5,7 +5,7 @@
  */
 import type { TransferSplitActivities } from '../../activities/treasury/transfer-split.activities.ts';
 import type { SplitRunView } from '../../src/domains/treasury/transfers/transfer-split.messages.ts';
-import type { SplitFact } from '../../src/domains/treasury/transfers/transfer-split.rules.ts';
+import { type SplitFact, whyNot } from '../../src/domains/treasury/transfers/transfer-split.rules.ts';
 import { inWords } from '../../src/kernel/money.ts';
 import { type FollowedRun, followRow, type RunInput } from '../lib/follow-row.ts';
 import { refusal } from '../lib/refusals.ts';
@@ -32,9 +32,10 @@ const transferSplitRun: FollowedRun<SplitRunView, SplitFact> = {
   decide: {
     carryOut: decideTransferSplit,
     refuse: ({ stage, openness }, { decision }) => {
-      const found = openness[decision];
       // Other runs move the lines, so what this one read may be old. Once all payees are checked, no line begins to wait.
-      if (stage !== 'checking' && found.outcome === 'refused') throw refusal('invalid_state', found.why);
+      if (stage !== 'checking' && openness[decision] === 'refused') {
+        throw refusal('invalid_state', whyNot(stage, decision));
+      }
     },
   },
 };

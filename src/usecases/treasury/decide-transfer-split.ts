@@ -17,6 +17,8 @@ import {
   isMovedBy,
   type SplitCommand,
   splitOpenness,
+  splitStage,
+  whyNot,
 } from '../../domains/treasury/transfers/transfer-split.rules.ts';
 import { lockSplits, saveSplitDecision } from '../../domains/treasury/transfers/transfer-split.service.ts';
 import { DomainError, notFound } from '../../kernel/errors.ts';
@@ -70,8 +72,10 @@ const stepsOf = (rows: readonly BankTransfer[], order: SplitOrder, cause: Cause)
 export function isSplitOpenFor(split: SplitView, command: SplitCommand, seen: boolean, at: Date): boolean {
   if (seen) return false;
   const openness = splitOpenness({ ...split, lines: split.transfers }, command);
-  if (openness.outcome === 'refused') throw new DomainError('invalid_state', openness.why);
-  if (openness.outcome === 'already') return false;
+  if (openness === 'already') return false;
+  if (openness === 'refused') {
+    throw new DomainError('invalid_state', whyNot(splitStage(split.transfers), command));
+  }
   const ends = approvalEnds(split.transfers);
   if (command === 'approve' && ends !== null && ends <= at) {
     throw new DomainError('invalid_state', 'the time to approve a line of the split is over');

@@ -72,7 +72,7 @@ const transferSplit = (id: string): TransferSplitRun => ({
   view: {
     ...{ splitId: id as TransferSplitRun['view']['splitId'], amountCents: 2_500, agentId: null },
     ...{ stage: 'pending_approval', lines: 2, walletLines: 0, waitingLines: 2, completedLines: 0, completedCents: 0 },
-    openness: { approve: { outcome: 'open' }, deny: { outcome: 'open' }, cancel: { outcome: 'open' } },
+    openness: { approve: 'open', deny: 'open', cancel: 'open' },
     expiresAt: later(new Date(), 3 * day).toISOString(),
     ...{ returnWindowsEndAt: null, approvalUrl: null, needsPasskey: false },
   },

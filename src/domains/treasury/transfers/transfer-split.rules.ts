@@ -84,27 +84,28 @@ export const isMovedBy: Readonly<Record<SplitCommand, (line: Pick<LineState, 'st
 
 export type Decidable = { readonly decision: SplitDecision | null; readonly lines: readonly LineState[] };
 
-export type Openness =
-  | { readonly outcome: 'open' }
-  | { readonly outcome: 'already' }
-  | { readonly outcome: 'refused'; readonly why: string };
+export type Openness = 'open' | 'already' | 'refused';
 
 /** Whether a command has anything to do. What is decided already stays as it was decided first. */
 export function splitOpenness({ decision, lines }: Decidable, command: SplitCommand): Openness {
-  const stage = splitStage(lines);
   if (command === 'cancel') {
-    if (lines.some(isMovedBy.cancel)) return { outcome: 'open' };
-    if (lines.some((line) => line.status === 'cancelled')) return { outcome: 'already' };
-    return refused('cannot cancel a split of which no line is left: what the bank has is recalled line by line');
+    if (lines.some(isMovedBy.cancel)) return 'open';
+    return lines.some(({ status }) => status === 'cancelled') ? 'already' : 'refused';
   }
-  if (decision === decided[command]) return { outcome: 'already' };
-  if (stage === 'checking') return refused(`cannot ${command} a split whose payees are still being checked`);
-  if (stage !== 'pending_approval') return refused(`cannot ${command} a split that is ${stage}: no line of it waits`);
-  return { outcome: 'open' };
+  if (decision === decided[command]) return 'already';
+  return splitStage(lines) === 'pending_approval' ? 'open' : 'refused';
 }
 
 const decided = { approve: 'approved', deny: 'denied' } as const;
-const refused = (why: string): Openness => ({ outcome: 'refused', why });
+
+/** Why a command is refused. */
+export function whyNot(stage: SplitStage, command: SplitCommand): string {
+  if (command === 'cancel') {
+    return 'cannot cancel a split of which no line is left: what the bank has is recalled line by line';
+  }
+  if (stage === 'checking') return `cannot ${command} a split whose payees are still being checked`;
+  return `cannot ${command} a split that is ${stage}: no line of it waits`;
+}
 
 export type SplitFact = 'payeesChecked' | 'decided' | 'settled' | 'returnWindowsOver';
 

@@ -248,7 +248,11 @@ const division = z
         totalAmountEuros: 10,
         splits: [
           { toWalletId: exampleId('wallet'), percent: 25 },
-          { beneficiaryId: exampleId('beneficiary'), percent: 75, reference: 'Invoice 2026-117' },
+          {
+            to: { name: 'Erika Muster', iban: 'DE89370400440532013000' },
+            percent: 75,
+            reference: 'Invoice 2026-117',
+          },
         ],
       },
     ],
@@ -286,11 +290,7 @@ export const transfersArea = defineArea({
     createTransferSplit: {
       method: 'post',
       path: '/split',
-      reaches: {
-        'body.fromWalletId': lockedByService,
-        'body.splits.toWalletId': lockedByService,
-        'body.splits.beneficiaryId': lockedByService,
-      },
+      reaches: { 'body.fromWalletId': lockedByService, 'body.splits.toWalletId': lockedByService },
       summary: 'Divide an amount among wallets and bank accounts',
       description:
         'By amounts or by percentages. Each percentage is rounded down to the cent, and the last line takes the rest. The ' +
