@@ -17,7 +17,7 @@ import { actorOf, type Call, type Caller, ownOf } from './caller.ts';
 import { withCents } from './cents-names.ts';
 import { refusalOf } from './errors.ts';
 import { hashOf, type Idempotency, type Lease, type RequestKey } from './idempotency.ts';
-import { isInProcess } from './in-process.ts';
+import { isInProcess, noteRefusal } from './in-process.ts';
 import { negotiatePage, type Page } from './pages.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Reaching } from './reaches.ts';
@@ -62,6 +62,7 @@ export function edge(name: string, operation: Operation, answering: Answering, d
     } catch (error) {
       const client = deps.clientOf(request);
       void deps.refusedAccess.trace({ name, operation, request, caller, client, error });
+      noteRefusal(request, error);
       refuse(response, error, deps.log, { asProblem: operation.problems === true });
     }
   };

@@ -6,19 +6,23 @@
 import { createServer, type IncomingMessage, type RequestListener, request as send } from 'node:http';
 import { duplexPair } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { DomainError, type RefusedBy } from '../kernel/errors.ts';
+import { nameRequestsOver, requestIdOf } from './request-id.ts';
 
 export type InProcessRequest = {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Its client address, credential and run id are this request's too. */
+  /** Its id, client address, credential and run id are this request's too. */
   readonly cause: IncomingMessage;
 };
 
 export type InProcessAnswer = {
   readonly status: number;
   readonly body: unknown;
+  /** Of a refusal that has it; the body has only its sentence. */
+  readonly refusedBy: RefusedBy | undefined;
   header(name: string): string | undefined;
 };
 
@@ -31,11 +35,26 @@ export const isInProcess = ({ socket }: IncomingMessage): boolean => connections
 
 const passedOn = ['authorization', 'host', 'user-agent', 'x-forwarded-for', 'x-service-run-id'] as const;
 
+/** With its length, because the body of a DELETE has no other frame. */
+const framed = (body: string) => ({
+  'content-type': 'application/json',
+  'content-length': String(Buffer.byteLength(body)),
+});
+
+const refusals = new WeakMap<object, RefusedBy>();
+
+/** Keeps what an error says beside its sentence for the caller within this process. */
+export function noteRefusal(request: IncomingMessage, error: unknown): void {
+  if (!isInProcess(request) || !(error instanceof DomainError) || error.refusedBy === undefined) return;
+  refusals.set(request.socket, error.refusedBy);
+}
+
 export function inProcess(app: RequestListener): InProcess {
   const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, app); // Never listens.
   return async ({ method, url, headers, body, cause }) => {
     const [near, far] = duplexPair();
     connections.add(far);
+    nameRequestsOver(far, requestIdOf(cause));
     server.emit('connection', Object.assign(far, { remoteAddress: cause.socket.remoteAddress }));
     const known = passedOn.flatMap((name) => {
       const value = cause.headers[name];
@@ -48,7 +67,7 @@ export function inProcess(app: RequestListener): InProcess {
         path: url,
         headers: {
           ...Object.fromEntries(known),
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...(body === undefined ? {} : framed(body)),
           ...headers,
         },
       });
@@ -58,6 +77,7 @@ export function inProcess(app: RequestListener): InProcess {
     return {
       status: answer.statusCode ?? 0,
       body: received === '' ? undefined : (JSON.parse(received) as unknown),
+      refusedBy: refusals.get(far),
       header: (name) => {
         const value = answer.headers[name];
         return Array.isArray(value) ? value.join(', ') : value;

@@ -24,6 +24,8 @@ export type ProtocolRequest = {
   readonly response: ServerResponse;
   readonly caller: BearerCaller;
   readonly rawBody: Uint8Array;
+  /** Notes a refusal that the protocol answers itself, like a refused access. */
+  noteRefused(error: DomainError): void;
 };
 
 export type Protocol = {
@@ -52,6 +54,10 @@ export function serveProtocol(app: Express, protocol: Protocol, areas: readonly 
     const onIdentified = (one: Caller): void => {
       caller = one;
     };
+    const note = (error: unknown): void => {
+      const client = deps.clientOf(request);
+      void deps.refusedAccess.trace({ name: protocol.name, operation, request, caller, client, error });
+    };
     try {
       const { headers, refused } = await deps.rateLimit(request);
       for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -63,10 +69,9 @@ export function serveProtocol(app: Express, protocol: Protocol, areas: readonly 
       if (admitted.kind !== 'key' && admitted.kind !== 'agent')
         throw new DomainError('forbidden', 'send a bearer token');
       const rawBody = await readBody(request, defaultBodyLimitBytes);
-      await serve({ request, response, caller: admitted, rawBody });
+      await serve({ request, response, caller: admitted, rawBody, noteRefused: note });
     } catch (error) {
-      const client = deps.clientOf(request);
-      void deps.refusedAccess.trace({ name: protocol.name, operation, request, caller, client, error });
+      note(error);
       refuse(response, error, deps.log);
     }
   };

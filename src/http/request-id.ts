@@ -7,10 +7,16 @@ import { redactText } from '../platform/redact.ts';
 const name = Symbol('request id');
 type Named = IncomingMessage & { [name]?: string };
 
+/** Of connections whose requests belong to another one. */
+const idOfConnection = new WeakMap<object, string>();
+
+/** Every request over this connection has the id of the request that causes it. */
+export const nameRequestsOver = (connection: object, id: string): void => void idOfConnection.set(connection, id);
+
 /** One id per request, a UUIDv7 of ours: a caller's own value is not trusted to be unique. */
 export function requestIdOf(request: IncomingMessage): string {
   const named: Named = request;
-  named[name] ??= uuidv7();
+  named[name] ??= idOfConnection.get(request.socket) ?? uuidv7();
   return named[name];
 }
 

@@ -25,6 +25,12 @@ export const errorCodes = [
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 
+/** The rule that refused, by its code, and its figures as callers see them; for protocols with structured refusals. */
+export type RefusedBy = {
+  readonly rule: string;
+  readonly figures?: Readonly<Record<string, string | number | boolean | null>>;
+};
+
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: ErrorCode;
@@ -34,6 +40,7 @@ export class DomainError extends Error {
   readonly isFailedVerification: boolean;
   /** Further headers of the answer. */
   readonly headers: Readonly<Record<string, string>>;
+  readonly refusedBy: RefusedBy | undefined;
 
   constructor(
     code: ErrorCode,
@@ -42,6 +49,7 @@ export class DomainError extends Error {
       retryAfterSeconds?: number;
       isFailedVerification?: boolean;
       headers?: Readonly<Record<string, string>>;
+      refusedBy?: RefusedBy | undefined;
       cause?: unknown;
     } = {},
   ) {
@@ -50,6 +58,7 @@ export class DomainError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.isFailedVerification = options.isFailedVerification ?? false;
     this.headers = options.headers ?? {};
+    this.refusedBy = options.refusedBy;
   }
 }
 

@@ -32,6 +32,8 @@ export type Outcome = Result | Refusal;
 
 /** About 15,000 tokens; clients cut at 25,000. */
 export const longestAnswer = 50_000;
+/** The rest is `untrusted` and `next`. */
+const longestResult = longestAnswer - 8_000;
 const longestText = 2_000;
 
 type Told = {
@@ -42,19 +44,29 @@ type Told = {
 };
 
 export function toolResult(outcome: Outcome, { offers, untrusted }: Told): CallToolResult {
-  const next = offered(outcome.next, offers);
+  const next = shortNext(offered(outcome.next, offers));
   if (outcome.kind === 'refusal') {
-    const { code, message, rule, figures } = outcome;
+    const { code, rule } = outcome;
+    const { message, figures } = cut({ message: outcome.message, figures: outcome.figures }, firstCut);
     const text = JSON.stringify({ code, rule, figures, message, untrusted: ['message', 'figures'], next });
     return { isError: true, content: [{ type: 'text', text }] };
   }
-  const structuredContent = { result: shortened(withoutLinks(outcome.result)), untrusted, next };
+  const { value: result, isWhole } = shortened(withoutLinks(outcome.result));
+  const structuredContent = { result, untrusted, next: isWhole ? next : { ...next, do: `${leftOut} ${next.do}` } };
   return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
 }
 
 function offered(next: Next, offers: (tool: string) => boolean): Next {
   if (next.tool === undefined || offers(next.tool)) return next;
   return { do: next.do };
+}
+
+const leftOut = 'Records were left out, because the answer was too long: ask for fewer of them.';
+
+/** Arguments that a caller sent are its own to repeat. */
+function shortNext({ arguments: given, ...next }: Next): Next {
+  if (given === undefined) return next;
+  return JSON.stringify(given).length > longestText * 2 ? next : { ...next, arguments: given };
 }
 
 /** A person decides by a link, which no program is to follow. An owner's key would otherwise be shown it. */
@@ -70,19 +82,38 @@ export function withoutLinks(value: unknown): unknown {
 
 const merchantBodies: readonly string[] = ['merchantBody', 'merchant_body'];
 
-function shortened(value: unknown): unknown {
-  const length = JSON.stringify(value).length;
-  if (length <= longestAnswer) return value;
-  return cut(value);
+type Cut = { readonly text: number; readonly items: number };
+
+const firstCut: Cut = { text: longestText, items: Number.POSITIVE_INFINITY };
+/** Texts first, because every record may matter. The form stays that of the contract. */
+const cuts: readonly Cut[] = [
+  firstCut,
+  ...[500, 100].map((text) => ({ text, items: Number.POSITIVE_INFINITY })),
+  ...[20, 10, 5, 2, 1, 0].map((items) => ({ text: 100, items })),
+];
+
+/** `isWhole`: every record is there. */
+function shortened(value: unknown): { readonly value: unknown; readonly isWhole: boolean } {
+  const fits = (one: unknown): boolean => JSON.stringify(one).length <= longestResult;
+  if (fits(value)) return { value, isWhole: true };
+  for (const one of cuts) {
+    const short = cut(value, one);
+    if (fits(short)) return { value: short, isWhole: one.items === Number.POSITIVE_INFINITY };
+  }
+  return { value: cut(value, { text: 0, items: 0 }), isWhole: false };
 }
 
-function cut(value: unknown): unknown {
+function cut<T>(value: T, by: Cut): T;
+function cut(value: unknown, by: Cut): unknown {
   if (typeof value === 'string')
-    return value.length <= longestText ? value : `${value.slice(0, longestText)}… (${value.length} characters)`;
-  if (Array.isArray(value)) return value.map(cut);
+    return value.length <= by.text ? value : `${value.slice(0, by.text)}… (${value.length} characters)`;
+  if (Array.isArray(value)) return value.slice(0, by.items).map((inner) => cut(inner, by));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([name, inner]) => [name, merchantBodies.includes(name) ? cutBody(inner) : cut(inner)]),
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      merchantBodies.includes(name) ? cutBody(inner) : cut(inner, by),
+    ]),
   );
 }
 

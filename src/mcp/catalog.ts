@@ -197,7 +197,8 @@ function compileOne(tool: OperationTool, kind: Kind, compiling: Compiling): Comp
       const ask = () => calling.ask(tool.operation, request);
       const answered = await (tool.call?.(ask, args, calling) ?? ask());
       if (!isDone(answered)) {
-        const decided = answered.code === 'policy_denied' ? await tool.explain?.(args, calling) : undefined;
+        const isExplained = answered.code !== 'policy_denied' || answered.refusedBy?.figures !== undefined;
+        const decided = isExplained ? undefined : await tool.explain?.(args, calling);
         return refusal(answered, asked, decided);
       }
       const refused = await tool.refuse?.(answered.body, args, calling);

@@ -7,7 +7,7 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
 import { parseJson } from '../http/body.ts';
 import { createOwnPages } from '../http/own-pages.ts';
-import type { BearerCaller, Protocol, ProtocolRequest } from '../http/protocol.ts';
+import type { Protocol, ProtocolRequest } from '../http/protocol.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Logger } from '../platform/log.ts';
 import { catalogFor } from './catalog.ts';
@@ -44,10 +44,10 @@ export function mcpProtocol({ version, publicUrl, hosts, log }: Options): McpPro
         onerror: (error) => log.debug({ err: error }, 'mcp'),
       });
       const answer = toNodeHandler(handler, { onerror: (error) => log.error({ err: error }, 'bug') });
-      return async ({ request, response, caller, rawBody }) => {
+      return async ({ request, response, caller, rawBody, noteRefused }) => {
         const message = messageIn(rawBody, request, response);
         if (message === undefined) return;
-        const extra: Extra = { request, caller };
+        const extra: Extra = { request, caller, noteRefused };
         // The SDK is not given the token: the calls carry the request's own header.
         Object.assign(request, { auth: { token: '', clientId: caller.kind, scopes: [], extra } });
         await answer(request as Request, response, message);
@@ -59,7 +59,7 @@ export function mcpProtocol({ version, publicUrl, hosts, log }: Options): McpPro
 type Request = Parameters<ReturnType<typeof toNodeHandler>>[0];
 type Incoming = ProtocolRequest['request'];
 type Outgoing = ProtocolRequest['response'];
-type Extra = { readonly request: Incoming; readonly caller: BearerCaller };
+type Extra = Pick<ProtocolRequest, 'request' | 'caller' | 'noteRefused'>;
 
 function serverOf(serving: Serving, extra: Readonly<Record<string, unknown>> | undefined): Server {
   return serverFor(serving, extra as unknown as Extra);

@@ -50,7 +50,7 @@ const textOf = (value: unknown): string =>
   typeof value === 'string' ? value : value === undefined ? '' : JSON.stringify(value);
 
 /** A list without pages is an array; tools answer with objects. */
-function answerOf({ status, body, header }: Awaited<ReturnType<InProcess>>): Answer {
+function answerOf({ status, body, header, refusedBy }: Awaited<ReturnType<InProcess>>): Answer {
   const whole = Array.isArray(body) ? { data: body } : ((body ?? {}) as Answer['body']);
   const retryAfter = Number(header('retry-after'));
   return {
@@ -58,6 +58,7 @@ function answerOf({ status, body, header }: Awaited<ReturnType<InProcess>>): Ans
     body: whole,
     code: header('x-service-error-code') ?? 'internal',
     message: 'error' in whole ? String(whole.error) : '',
+    refusedBy,
     retryAfterSeconds: Number.isFinite(retryAfter) ? retryAfter : undefined,
   };
 }

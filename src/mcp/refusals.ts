@@ -3,6 +3,7 @@
  * agent does next. Decides nothing.
  * @module
  */
+import type { RefusedBy } from '../kernel/errors.ts';
 import type { Next, Refusal } from './answer.ts';
 import type { Decided } from './tool.ts';
 
@@ -10,30 +11,29 @@ export type Refused = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds?: number | undefined;
+  readonly refusedBy?: RefusedBy | undefined;
 };
 
 /** The same call, which is safe to repeat. */
 export type Asked = { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> };
 
-export function refusal({ code, message, retryAfterSeconds }: Refused, asked: Asked, decided?: Decided): Refusal {
+/** `decided`: what the rules say about it now, where the refusal itself has no figures. */
+export function refusal(refused: Refused, asked: Asked, decided?: Decided): Refusal {
+  const { code, message, retryAfterSeconds, refusedBy } = refused;
+  const rule = refusedBy?.rule ?? decided?.rule ?? null;
+  const figures = refusedBy?.figures ?? (decided?.rule === rule ? decided?.figures : undefined);
   return {
     kind: 'refusal',
     code,
     message,
-    rule: decided?.rule ?? null,
+    rule,
     figures: {
-      ...(decided?.figures ?? figuresIn(message)),
+      ...figures,
       ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
     },
     next: nextOf(code, asked, retryAfterSeconds),
   };
 }
-
-/** Only words of ours are names of figures: a sentence may repeat a merchant's. */
-const figure = /\b(limit|spent|asked|available|held|left|needed|needs|has|balance)\b(?: of)? (\d{1,12}(?:\.\d{2})?)\b/g;
-
-const figuresIn = (message: string): Record<string, number> =>
-  Object.fromEntries([...message.matchAll(figure)].map(([, name, amount]) => [name, Number(amount)]));
 
 const intentIn = ({ arguments: { intentId } }: Asked): Readonly<Record<string, unknown>> | undefined =>
   typeof intentId === 'string' ? { intentId } : undefined;
@@ -63,7 +63,7 @@ const sentences: Readonly<Record<string, string>> = {
   insufficient_scope: 'The token lacks this right. Ask the owner.',
   E_AGENT_ISOLATION: 'This record is another agent’s. Use an id that you were given here.',
   not_found: 'No such record is visible to you. Use an id that you were given here.',
-  conflict: 'The purchaseRef belongs to another purchase. Use the first purchase, or a new purchaseRef for a new one.',
+  conflict: 'The purchaseRef belongs to another purchase: go on with that one, or use a new purchaseRef for a new one.',
   idempotency_conflict:
     'This purchaseRef was used with other arguments, or its first call still runs. Repeat the first call unchanged; for a new purchase use a new purchaseRef.',
   gone: 'It was used before, or its time is over. Begin anew with a new purchaseRef.',

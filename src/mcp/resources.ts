@@ -85,7 +85,7 @@ async function transaction(id: string, calling: Calling): Promise<Contents> {
     typeof intentId === 'string' ? await calling.ask('getIntent', { params: { id: intentId } }) : undefined;
   const declaration = intent !== undefined && isDone(intent) ? intent.body.policyCheck : null;
   const decision = { rule: declineRule ?? null, reason: declineReason ?? null, declaration };
-  return { mimeType: json, text: JSON.stringify({ note, transaction: found.body, decision }) };
+  return { mimeType: json, text: JSON.stringify(withoutLinks({ note, transaction: found.body, decision })) };
 }
 
 export const prompts = [

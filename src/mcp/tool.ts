@@ -7,6 +7,7 @@
 import type { Json } from '../http/openapi-schemas.ts';
 import type { BearerCaller } from '../http/protocol.ts';
 import type { Scope } from '../http/scopes.ts';
+import type { DomainError, RefusedBy } from '../kernel/errors.ts';
 import type { Next, Outcome } from './answer.ts';
 
 export type Arguments = Readonly<Record<string, unknown>>;
@@ -18,6 +19,8 @@ export type Answer = {
   readonly code: string;
   readonly message: string;
   readonly retryAfterSeconds: number | undefined;
+  /** Of a refusal that names its rule. */
+  readonly refusedBy?: RefusedBy | undefined;
 };
 
 export type Ask = {
@@ -34,6 +37,8 @@ export type Calling = {
   readonly signal: AbortSignal;
   /** Takes a place among the calls that wait; undefined where too many do. */
   takeWait(): (() => void) | undefined;
+  /** Notes a refusal that no operation made, like a refused access. */
+  noteRefused(error: DomainError): void;
   /** Calls an operation through the edge. */
   ask(operation: string, ask: Ask): Promise<Answer>;
   /** Tells a client that wants to know that the call goes on. */

@@ -24,29 +24,42 @@ export async function assertBelowLimit(
   counted: Counted,
   { isLocked = false } = {},
 ): Promise<void> {
-  const why = await whyAtLimit(tx, names, counted, { isLocked });
-  if (why !== undefined) throw new DomainError('invalid_state', why);
+  const full = await fullLimit(tx, names, counted, { isLocked });
+  if (full === undefined) return;
+  const by = { rule: full.name, figures: { used: full.used, limit: full.most } };
+  throw new DomainError('invalid_state', atLimitInWords(full), { refusedBy: by });
 }
 
 /** The sentence of the refusal with its figures; undefined while there is room. */
 export async function whyAtLimit(
   tx: Tx,
   names: LimitName | readonly [LimitName, ...LimitName[]],
-  { ownerId, subject, at }: Counted,
+  counted: Counted,
   { isLocked = false } = {},
 ): Promise<string | undefined> {
+  const full = await fullLimit(tx, names, counted, { isLocked });
+  return full === undefined ? undefined : atLimitInWords(full);
+}
+
+type FullLimit = { readonly name: LimitName; readonly used: number; readonly most: number };
+
+async function fullLimit(
+  tx: Tx,
+  names: LimitName | readonly [LimitName, ...LimitName[]],
+  { ownerId, subject, at }: Counted,
+  { isLocked }: { readonly isLocked: boolean },
+): Promise<FullLimit | undefined> {
   const limitNames: readonly LimitName[] = typeof names === 'string' ? [names] : names;
   if (!isLocked) await runSql(tx, 'select lock_limit($1, $2, $3)', [limitNames[0], ownerId, subject]);
   // A separate statement: it sees rows that were committed while the lock was awaited.
   const states = await rowsOf(tx, stateRow, limitNames.map(stateSql).join(' union all '), [ownerId, subject, at]);
-  const full = states
+  return states
     .map(({ name, used, raised }) => ({ name, used, most: raised ?? limits[name].most }))
     .find(({ used, most }) => used >= most);
-  return full === undefined ? undefined : atLimitInWords(full);
 }
 
 /** For a database function that counts in its own statement. */
-export function atLimitInWords({ name, used, most }: { name: LimitName; used: number; most: number }): string {
+export function atLimitInWords({ name, used, most }: FullLimit): string {
   const { counted, remedy } = limits[name];
   return `you have ${used} ${counted}, and ${most} is the limit; ${remedy}`;
 }

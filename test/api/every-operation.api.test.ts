@@ -13,6 +13,7 @@ import { publishedAreas } from '../../src/main/modules/index.ts';
 import { secretForms } from '../../src/platform/secret-forms.ts';
 import { registeredMerchant } from '../support/factories/merchants.ts';
 import { theRecords } from '../support/factories/records.ts';
+import { refusedByTool } from '../support/mcp.ts';
 import {
   askedOf,
   discoverSamples,
@@ -26,6 +27,7 @@ import {
   suiteLimitMs,
 } from '../support/published-operations.ts';
 import type { Asked, Sampler } from '../support/samples.ts';
+import { toolCallsOf } from '../support/tool-calls.ts';
 import type { Owner } from '../support/world.ts';
 
 const areas = await discoverSamples();
@@ -144,6 +146,21 @@ describe.each(samples.map(({ sampleName, one }) => [sampleName, one] as const))(
       ]);
       if (!sharedBySiblings.has(name))
         expect([name, 'sibling', await statusFor(siblingToken)]).toEqual([name, 'sibling', 403]);
+      const refusedAs = (kind: 'key' | 'agent', tool: string, code: string): string => {
+        if (kind === 'key' || forAgents) return code;
+        return tool === 'operations_call' ? 'not_found' : 'forbidden';
+      };
+      for (const [caller, kind, token, code] of [
+        ['stranger', 'key', stranger.key, unknown === 404 ? 'not_found' : 'invalid_request'],
+        ['stranger’s agent', 'agent', strangersToken, 'not_found'],
+        ...(sharedBySiblings.has(name) ? [] : [['sibling', 'agent', siblingToken, 'E_AGENT_ISOLATION'] as const]),
+      ] as const)
+        for (const { tool, args } of toolCallsOf(name, asked, kind)) {
+          if (idsIn(JSON.stringify(args)).length === 0) continue; // Then it is about the caller's own agent.
+          const { code: refused, requestId } = await refusedByTool(all.world.apiUrl, token, tool, args);
+          requestIds.push(requestId);
+          expect([tool, caller, refused]).toEqual([tool, caller, refusedAs(kind, tool, code)]);
+        }
       expect(await leftBy(requestIds)).toEqual([]);
     });
   }

@@ -75,6 +75,16 @@ export async function call<Body = Told>(apiUrl: string, token: string, name: str
   return bodyOf(result as ToolAnswer);
 }
 
+/** The code of a tool's refusal, and the id of the request; null where it was not refused. */
+export async function refusedByTool(apiUrl: string, token: string, name: string, args: object) {
+  const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: args } };
+  const answer = await post(`${apiUrl}/mcp`, message, { Authorization: `Bearer ${token}` });
+  const { result } = await messageOf(answer);
+  const { isError, content } = result as ToolAnswer;
+  const code = isError === true ? (JSON.parse(content[0]?.text ?? 'null') as Refused).code : null;
+  return { code, requestId: answer.headers.get('X-Request-Id') };
+}
+
 export function bodyOf<Body>({ isError, structuredContent, content }: ToolAnswer): Body {
   const body = JSON.parse(content[0]?.text ?? 'null');
   if (content.length !== 1 || (isError === true) !== (structuredContent === undefined))

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Scope } from '../../http/scopes.ts';
+import { DomainError } from '../../kernel/errors.ts';
 import type { Outcome } from '../answer.ts';
 import { type Described, isDone, type Kind, keyOf, type Served } from '../operations.ts';
 import { refusal } from '../refusals.ts';
@@ -57,8 +58,11 @@ async function callOperation(known: ReadonlyMap<string, Served>, given: Argument
   const asked = { tool: 'operations_call', arguments: given };
   const { operationId, path, query, body, purchaseRef: ref } = given;
   const { caller } = calling;
-  if (caller.kind === 'agent' && !caller.scopes.includes(callScope))
-    return refusal({ code: 'insufficient_scope', message: `this token lacks the scope ${callScope}` }, asked);
+  if (caller.kind === 'agent' && !caller.scopes.includes(callScope)) {
+    const lacking = new DomainError('insufficient_scope', `this token lacks the scope ${callScope}`);
+    calling.noteRefused(lacking);
+    return refusal(lacking, asked);
+  }
   const found = typeof operationId === 'string' ? known.get(operationId) : undefined;
   if (found === undefined)
     return refusal(

@@ -209,9 +209,10 @@ function waitOf({ waitSeconds }: Arguments): number {
 /** A denied declaration is a refusal, and so is a purchaseRef that means another purchase. */
 async function refuseDeclared(found: Answer['body'], given: Arguments, calling: Calling): Promise<Outcome | undefined> {
   const asked = { tool: 'intents_declare', arguments: given };
-  const { expectedAmountEuros, expectedMerchant } = found;
-  if (expectedAmountEuros !== given.expectedAmountEuros || !isSameMerchant(expectedMerchant, given.expectedMerchant)) {
-    const message = 'this purchaseRef was declared before, with another amount or merchant';
+  const { expectedAmountEuros } = found;
+  const others = differencesOf(found, given);
+  if (others.length > 0) {
+    const message = `this purchaseRef was declared before, with another ${others.join(', ')}`;
     return {
       ...refusal({ code: 'conflict', message }, asked),
       figures: {
@@ -229,8 +230,25 @@ async function refuseDeclared(found: Answer['body'], given: Arguments, calling: 
   return { ...refused, figures: { intentId: found.id, ...refused.figures } };
 }
 
-const isSameMerchant = (found: unknown, given: unknown): boolean =>
-  (typeof given === 'string' ? given.trim() : null) === (found ?? null);
+/** The fields in which a declaration is another one. Which card, and until when, Bursar chooses where it is left open. */
+function differencesOf(found: Answer['body'], given: Arguments): string[] {
+  const textOf = (value: unknown): unknown => (typeof value === 'string' ? value.trim() : (value ?? null));
+  const isSame: Readonly<Record<string, boolean>> = {
+    amount: found.expectedAmountEuros === given.expectedAmountEuros,
+    merchant: textOf(found.expectedMerchant) === textOf(given.expectedMerchant),
+    purpose: textOf(found.purpose) === textOf(given.purpose),
+    card: given.cardId === undefined || found.cardId === given.cardId,
+    recurrence: isSameRecurrence(found.recurring, given.recurring),
+  };
+  return Object.keys(isSame).filter((name) => isSame[name] === false);
+}
+
+/** What is left out has its default. */
+function isSameRecurrence(found: unknown, given: unknown): boolean {
+  if ((found ?? null) === null || (given ?? null) === null) return (found ?? null) === (given ?? null);
+  const kept = found as Arguments;
+  return Object.entries(given as Arguments).every(([name, value]) => kept[name] === value);
+}
 
 type Simulated = {
   readonly allowed?: unknown;

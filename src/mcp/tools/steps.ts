@@ -45,7 +45,8 @@ const ended: Readonly<Record<string, string>> = {
   cancelled: 'Cancelled. Nothing will be paid for it.',
 };
 
-export function afterCheckout({ status, intentId, transactionId, paymentId }: Body, { targetUrl }: Arguments): Next {
+/** An attempt that took nothing ends here: its intent may still be approved, and would lead to the same attempt again. */
+export function afterCheckout({ status, transactionId, paymentId }: Body, { targetUrl }: Arguments): Next {
   if (status === 'paid' && typeof transactionId === 'string')
     return {
       do: 'Paid. Do not pay again; read the transaction for the receipt.',
@@ -58,17 +59,10 @@ export function afterCheckout({ status, intentId, transactionId, paymentId }: Bo
       tool: 'payments_status',
       arguments: { paymentId },
     };
-  if (status === 'declined')
-    return {
-      do: 'The charge was declined, and nothing was taken. Read the intent, and tell the person.',
-      tool: 'intents_get',
-      arguments: { intentId },
-    };
+  if (status === 'declined') return { do: 'The charge was declined, and nothing was taken. Tell the person.' };
   if (status === 'failed')
     return {
       do: `The shop took nothing. The intent stays approved: you may try again with a new purchaseRef${targetUrl === undefined ? '' : ', or at another address of the shop'}.`,
-      tool: 'intents_get',
-      arguments: { intentId },
     };
   return { do: 'Nothing is left to do.' };
 }

@@ -29,7 +29,7 @@ import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
 import { assertAgentAndCardActive } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
-import { answeredPayment, askForMs } from './pay-at-merchant.ts';
+import { answeredPayment, askForMs, ruleOf } from './pay-at-merchant.ts';
 import { refuseOpenPayment } from './refuse-open-payment.ts';
 
 export type ExecuteCheckoutDeps = {
@@ -56,7 +56,7 @@ function endedOrRefused(row: CheckoutRow): EndedCheckout {
   const { status, outcomeCode = null, outcomeReason = null } = row;
   const result = checkoutResult({ status, outcomeCode, outcomeReason });
   if (result.kind === 'ended') return { row, result, payment: null };
-  if (result.kind === 'refused') throw new DomainError(result.code, result.why);
+  if (result.kind === 'refused') throw new DomainError(result.code, result.why, { refusedBy: ruleOf(row) });
   throw unavailable(`the outcome of checkout ${row.id} is not known yet`);
 }
 

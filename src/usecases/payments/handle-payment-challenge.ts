@@ -61,7 +61,8 @@ export const handlePaymentChallenge =
       { ownerId, agentId },
       { payee, realm: challenge.realm, merchant },
     );
-    if (forbidden !== undefined) throw new DomainError('policy_denied', forbidden.reason);
+    if (forbidden !== undefined)
+      throw new DomainError('policy_denied', forbidden.reason, { refusedBy: { rule: 'protect_rule' } });
     // As the payment will be evaluated.
     const facts = { id: payee.recipient, domain: payee.host };
     const { row, isNew } = await declare(declarationFor(agentId, charge.amountCents, payee), call, facts);

@@ -21,13 +21,13 @@ import { refuseClosedWindow } from '../../domains/spending/intents/windows/windo
 import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { type Call, mayReach, ownOf } from '../../http/caller.ts';
 import type { ReachedId } from '../../http/reaches.ts';
-import { DomainError, unavailable } from '../../kernel/errors.ts';
+import { DomainError, type RefusedBy, unavailable } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { second } from '../../kernel/instant.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowRun } from '../../platform/workflow-runs.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
-import { inactivityOf } from '../spending/assert-active.ts';
+import { assertActive } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
 import { surroundingsOf } from './payment-surroundings.ts';
 import { refuseOpen } from './refuse-open-payment.ts';
@@ -76,9 +76,13 @@ export async function answeredPayment(
   const row = await settled(deps, opened, asking);
   const result = payResult(outcomeOf(row));
   if (result.kind === 'answered') return row;
-  if (result.kind === 'refused') throw new DomainError(result.code, result.why);
+  if (result.kind === 'refused') throw new DomainError(result.code, result.why, { refusedBy: ruleOf(row) });
   throw unknownOutcome(row.id);
 }
+
+/** The row keeps the code of the rule that refused, and no figures. */
+export const ruleOf = ({ outcomeCode }: { readonly outcomeCode?: string | null | undefined }): RefusedBy | undefined =>
+  outcomeCode == null ? undefined : { rule: outcomeCode };
 
 /** Waits for the outcome by asking the workflow, as long as the caller may be kept waiting. */
 async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPaymentRow>, asking: Asking) {
@@ -136,8 +140,7 @@ async function refuse(tx: Tx, intent: Readonly<IntentRow>, cardId: string, at: D
   if (intent.cardId !== cardId)
     throw new DomainError('invalid_state', `intent ${intent.id} is for card ${intent.cardId}, not for ${cardId}`);
   await refuseClosedWindow(tx, intent, at);
-  const why = inactivityOf(intent, holder);
-  if (why !== undefined) throw new DomainError('policy_denied', why);
+  assertActive(intent, holder);
   refuseUnattestedPayment(await policyOfAgent(tx, intent.agentId), intent, at);
   if (checkout !== null && !isFinalCheckout(checkout.status))
     throw new DomainError('invalid_state', `checkout ${checkout.id} of this intent is under way`);

@@ -55,7 +55,10 @@ export const requestCredential = (deps: RequestCredentialDeps) => {
       const { challenge, charge } = readChallengeText(text);
       const order = { credentialId: id, intentId, cardId, paymentId: null, challenge, charge, origin: null };
       const reserved = await database.write((tx) => reserve(tx, order, call.cause));
-      if (!reserved.ok) throw new DomainError(refusalErrorCode(reserved.code), reserved.reason);
+      if (!reserved.ok)
+        throw new DomainError(refusalErrorCode(reserved.code), reserved.reason, {
+          refusedBy: { rule: reserved.code },
+        });
     }
     if (known === null || known.status === 'requested') {
       // Another update id for each request: a repeat asks anew, and the row makes it harmless.

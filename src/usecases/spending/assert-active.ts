@@ -5,7 +5,7 @@
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
-import { DomainError } from '../../kernel/errors.ts';
+import { DomainError, type RefusedBy } from '../../kernel/errors.ts';
 
 const holderOf = query((from, given: Given<{ agentId: string; cardId: string }>) =>
   from
@@ -17,26 +17,32 @@ const holderOf = query((from, given: Given<{ agentId: string; cardId: string }>)
 );
 
 export async function assertAgentAndCardActive(tx: Tx, intent: IntentRow): Promise<void> {
-  const why = await whyInactive(tx, intent);
-  if (why !== undefined) throw new DomainError('policy_denied', why);
+  assertActive(intent, await holderOf.first(tx, { agentId: intent.agentId, cardId: intent.cardId }));
 }
 
-/** Undefined where both may pay. */
-export async function whyInactive(
-  tx: Tx,
-  { agentId, cardId }: Pick<IntentRow, 'agentId' | 'cardId'>,
-): Promise<string | undefined> {
-  return inactivityOf({ agentId, cardId }, await holderOf.first(tx, { agentId, cardId }));
-}
+type Held = Pick<IntentRow, 'agentId' | 'cardId'>;
 
 /** The states of agent and card; null for one that is not there. */
 export type Holder = { readonly agent: string | null; readonly card: string | null };
 
 /** The same of states that the caller has read. */
-export function inactivityOf(
-  { agentId, cardId }: Pick<IntentRow, 'agentId' | 'cardId'>,
+export function assertActive(held: Held, holder: Holder | null): void {
+  const inactive = inactiveOf(held, holder);
+  if (inactive !== undefined) throw new DomainError('policy_denied', inactive.why, { refusedBy: inactive.by });
+}
+
+/** Undefined where both may pay. */
+export const whyInactive = async (tx: Tx, { agentId, cardId }: Held): Promise<string | undefined> =>
+  inactiveOf({ agentId, cardId }, await holderOf.first(tx, { agentId, cardId }))?.why;
+
+function inactiveOf(
+  { agentId, cardId }: Held,
   holder: Holder | null,
-): string | undefined {
-  if (holder?.agent !== 'active') return `agent ${agentId} is ${holder?.agent ?? 'not there'}`;
-  return holder.card === 'active' ? undefined : `card ${cardId} is ${holder.card ?? 'not there'}`;
+): { readonly why: string; readonly by: RefusedBy } | undefined {
+  const agent = holder?.agent ?? 'not there';
+  if (agent !== 'active')
+    return { why: `agent ${agentId} is ${agent}`, by: { rule: 'agent_status', figures: { status: agent } } };
+  const card = holder?.card ?? 'not there';
+  if (card === 'active') return undefined;
+  return { why: `card ${cardId} is ${card}`, by: { rule: 'card_status', figures: { status: card } } };
 }

@@ -9,6 +9,7 @@ import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts'
 import { type LockedIntent, lockIntentFor } from '../../domains/spending/intents/intent.lock.service.ts';
 import { holderOf } from '../../domains/spending/intents/intent.queries.ts';
 import { applyToLockedIntent, type IntentCommand } from '../../domains/spending/intents/intent.service.ts';
+import { refusedBy } from '../../domains/spending/policies/policy.wire.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import type { Cause } from '../../platform/cause.ts';
@@ -48,7 +49,8 @@ async function refuseForbiddenGrant(tx: Tx, deps: Deps, { grounds, locked, cause
   if (seen || row.status !== 'pending_approval') return;
   refuseUnattested(grounds.policy, row, cause);
   const decision = await evaluatePlan(deps)(tx, { ...grounds, request: requestOf(row), at: cause.at });
-  if (decision.outcome === 'deny') throw new DomainError('policy_denied', `cannot approve: ${decision.reason}`);
+  if (decision.outcome === 'deny')
+    throw new DomainError('policy_denied', `cannot approve: ${decision.reason}`, { refusedBy: refusedBy(decision) });
 }
 
 const requestOf = ({ expectedAmountCents, expectedMerchant, recurring }: IntentRow) =>

@@ -59,7 +59,10 @@ async function declare(tx: Tx, deps: Evaluating, wanted: Wanted, call: Call): Pr
     (clientIntentId === undefined ? null : await findByClientId(tx, agentId, clientIntentId));
   if (known !== null) return { row: known, isNew: known.id === id };
   if (agent.status !== 'active') {
-    throw new DomainError('policy_denied', `agent ${agentId} is ${agent.status}; it may declare nothing`);
+    const by = { rule: 'agent_status', figures: { status: agent.status } };
+    throw new DomainError('policy_denied', `agent ${agentId} is ${agent.status}; it may declare nothing`, {
+      refusedBy: by,
+    });
   }
   const card = await chosenCard(tx, agentId, declaration);
   const policy = await lockPolicyForShare(tx, agentId);

@@ -25,7 +25,9 @@ export function refuseUnattestedPayment(policy: PolicyRow | null, intent: Intent
   const demand = demandOf(policy);
   const why = demand === undefined ? undefined : whyUnattested(demand, intent.attestedAt ?? null, at);
   if (why === undefined) return;
-  throw new DomainError('policy_denied', `the policy ${why}; attest it with POST /intents/${intent.id}/attest`);
+  throw new DomainError('policy_denied', `the policy ${why}; attest it with POST /intents/${intent.id}/attest`, {
+    refusedBy: { rule: 'require_attestation' },
+  });
 }
 
 export const demandsPasskey = (policy: PolicyRow | null): boolean => demandOf(policy) !== undefined;

@@ -7,6 +7,7 @@
 import type { Database } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
+import { refusedBy } from '../../domains/spending/policies/policy.wire.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { lockBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
 import { payRefusal, screened } from '../../domains/treasury/beneficiaries/beneficiary.rules.ts';
@@ -98,7 +99,8 @@ export async function drawnFor(tx: Tx, deps: { readonly risk: RiskEngine }, orde
   const request = { ...order, agentId, fromWalletId };
   const { source, walletId, decision, policyVersion } = await evaluatedSource(tx, deps, request, at);
   if (decision.outcome === 'deny') {
-    throw new DomainError('policy_denied', `refused by ${decision.rule}: ${decision.reason}`);
+    const why = `refused by ${decision.rule}: ${decision.reason}`;
+    throw new DomainError('policy_denied', why, { refusedBy: refusedBy(decision) });
   }
   const approvalRule = decision.outcome === 'needs_approval' ? decision.rule : null;
   return { source, walletId, approvalRule, details: { policyVersion } };

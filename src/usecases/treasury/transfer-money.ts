@@ -7,6 +7,7 @@ import type { Database } from '../../db/database.ts';
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { SpendingDecision } from '../../domains/spending/policies/policy.rules.ts';
+import { refusedBy } from '../../domains/spending/policies/policy.wire.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
 import { agentBudget, type FundingSource, wallet } from '../../domains/treasury/ledger/account.rules.ts';
 import { findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
@@ -34,7 +35,8 @@ export const transferMoney =
       }
       const request = { ...order, agentId, fromWalletId };
       const { source, decision, policyVersion } = await evaluatedSource(tx, evaluating, request, cause.at);
-      if (decision.outcome !== 'allow') throw new DomainError('policy_denied', whyRefused(decision));
+      if (decision.outcome !== 'allow')
+        throw new DomainError('policy_denied', whyRefused(decision), { refusedBy: refusedBy(decision) });
       await completeTransfers(tx, cause, source, order, { policyVersion });
     });
 

@@ -62,7 +62,7 @@ const availableOf = async (one: Client): Promise<unknown> => {
 
 const person = () => createClient(intentsArea, sendTo(w.apiUrl, payer.owner.key));
 
-test('it buys at two shops, meets a blocked merchant, an approval and a refused offer, and the balance is right', async () => {
+test('it buys at two shops, meets a blocked merchant, an approval, a refused offer and a declined charge, and the balance is right', async () => {
   const box = boxOf(client);
   const first = await pursue(wish('sandbox-shop', 'Sandbox Shop', 12.5, 'one'), box);
   expect(first).toMatchObject({ isRefused: false, body: { result: { amountEuros: 12.5, merchant: 'Sandbox Shop' } } });
@@ -83,6 +83,18 @@ test('it buys at two shops, meets a blocked merchant, an approval and a refused 
 
   const refused = await pursue(wish('sandbox-casino', 'Sandbox Casino', 10, 'five'), box);
   expect(refused).toMatchObject({ isRefused: true, body: { code: 'policy_denied', next: { tool: 'allowance_get' } } });
+  expect(await availableOf(client)).toBe(200 - 12.5 - 20 - 60);
+
+  // It takes no payment and asks for double.
+  const raising = {
+    ...wish('', 'm_sandbox_raises', 8, 'six'),
+    targetUrl: `${w.sandboxUrl}/paid/sandbox-raises?amountCents=800`,
+  };
+  const declined = await pursue(raising, box);
+  const declinedNext = declined.body.next as { do: string; tool?: string };
+  expect([declined.isRefused, declinedNext.tool]).toEqual([false, undefined]);
+  expect(declinedNext.do).toMatch(/declined/);
+  expect(declined.calls.length).toBeLessThan(10);
   expect(await availableOf(client)).toBe(200 - 12.5 - 20 - 60);
 
   // The same wish again, as after a time-out, buys nothing.

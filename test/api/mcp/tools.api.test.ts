@@ -9,17 +9,18 @@ import { intentsArea } from '../../../src/domains/spending/intents/intent.contra
 import { grants } from '../../../src/http/scopes.ts';
 import { longestAnswer } from '../../../src/mcp/answer.ts';
 import { namedTools } from '../../../src/mcp/catalog.ts';
-import { call, connect, type Refused, rpc, type Told } from '../../support/mcp.ts';
+import { call, connect, post, type Refused, rpc, type Told } from '../../support/mcp.ts';
 import { anIntent, aPayer, type Payer } from '../../support/payments-world.ts';
 import { publishedOperations } from '../../support/published-operations.ts';
 import { eventually, startWorld, type World } from '../../support/world.ts';
 
+const lines: string[] = [];
 let world: World;
 let payer: Payer;
 let other: Payer;
 let strange: Payer;
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ onLogLine: (line) => lines.push(line) });
   payer = await aPayer(world);
   other = await aPayer(world, { owner: payer.owner });
   strange = await aPayer(world);
@@ -147,12 +148,24 @@ test('no tool takes the id of an agent with a token, and an owner names it', asy
 test('the same purchaseRef finds the first declaration, also of two clients at once', async () => {
   const args = { purpose: 'a chair', expectedAmountEuros: 40, expectedMerchant: 'Sandbox Shop', purchaseRef: 'chair' };
   const [one, two] = await Promise.all([told('intents_declare', args), told('intents_declare', args)]);
-  const again = await told('intents_declare', { ...args, purpose: 'the chair, in other words' });
+  const again = await told('intents_declare', { ...args, cardId: payer.cardId });
   expect(new Set([one, two, again].map(({ result }) => result.id)).size).toBe(1);
   expect(one.next).toMatchObject({ tool: 'checkout_execute', arguments: { purchaseRef: 'chair' } });
   expect(await refused('intents_declare', { ...args, expectedAmountEuros: 41 })).toMatchObject({
     code: 'conflict',
     figures: { intentId: one.result.id, declaredEuros: 40, askedEuros: 41 },
+  });
+  const recurring = { cadence: 'monthly' };
+  for (const other of [{ purpose: 'another chair' }, { expectedMerchant: 'Example Shop' }, { recurring }])
+    expect(await refused('intents_declare', { ...args, ...other })).toMatchObject({
+      code: 'conflict',
+      figures: { intentId: one.result.id },
+    });
+  const monthly = { ...args, recurring, purchaseRef: 'monthly chair' };
+  const { result: first } = await told('intents_declare', monthly);
+  expect((await told('intents_declare', monthly)).result.id).toBe(first.id);
+  expect(await refused('intents_declare', { ...monthly, recurring: { cadence: 'yearly' } })).toMatchObject({
+    code: 'conflict',
   });
   expect(await refused('intents_declare', { ...args, purchaseRef: '' })).toMatchObject({ code: 'invalid_request' });
 });
@@ -284,7 +297,46 @@ test('a frozen agent reads that it is frozen, and a revoked token ends', async (
   expect(answer.headers.get('X-Service-Error-Code')).toBe('unauthenticated');
   await world.sql(`update agents set status = 'frozen' where id = $1`, [strange.agentId]);
   const args = { purpose: 'a lamp', expectedAmountEuros: 1, purchaseRef: 'frozen' };
-  expect(await refused('intents_declare', args, strange.token)).toMatchObject({ code: 'policy_denied' });
+  expect(await refused('intents_declare', args, strange.token)).toMatchObject({
+    code: 'policy_denied',
+    rule: 'agent_status',
+    figures: { status: 'frozen' },
+  });
+});
+
+test('a refusal has its rule and figures from where it was decided, and none from its sentence', async () => {
+  const poor = await aPayer(world, { owner: payer.owner, policy: { require_intent: true } });
+  const ask = { operationId: 'transferMoney', body: { amountEuros: 3, note: 'limit 5 spent 4' }, purchaseRef: 'x' };
+  expect(await refused('operations_call', ask, payer.owner.key)).toMatchObject({ rule: null, figures: {} });
+  expect(
+    await refused('intents_declare', { purpose: 'x', expectedAmountEuros: 'limit 5', purchaseRef: 'y' }),
+  ).toMatchObject({ code: 'invalid_request', rule: null, figures: {} });
+  await world.sql(`update policies set max_transaction_cents = 500 where id = $1`, [poor.policyId]);
+  const declared = { purpose: 'a lamp', expectedAmountEuros: 20, purchaseRef: 'lamp' };
+  expect(await refused('intents_declare', declared, poor.token)).toMatchObject({
+    rule: 'max_transaction',
+    figures: { intentId: expect.any(String), limitEuros: 5 },
+  });
+});
+
+test('the id of an MCP answer is that of what it recorded, and a lacking scope is noted', async () => {
+  const message = (name: string, args: object) => ({
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name, arguments: args },
+  });
+  const send = (body: object, token: string) => post(`${world.apiUrl}/mcp`, body, { Authorization: `Bearer ${token}` });
+  const declared = { purpose: 'a lamp', expectedAmountEuros: 2, purchaseRef: 'named' };
+  const answer = await send(message('intents_declare', declared), payer.token);
+  await answer.text();
+  const rows = await world.sql('select name from events where request_id = $1', [answer.headers.get('X-Request-Id')]);
+  expect(rows.map(({ name }) => name)).toContain('intent.created');
+  const lacking = await send(
+    message('operations_call', { operationId: 'listWallets' }),
+    await tokenWith('intents.read'),
+  );
+  await lacking.text();
+  const requestId = String(lacking.headers.get('X-Request-Id'));
+  expect(lines.filter((line) => line.includes('access.refused') && line.includes(requestId))).toHaveLength(1);
 });
 
 test('the scope that opens the other operations is never implied', () => {

@@ -1,8 +1,16 @@
 /** Converts policies and decisions from cents to euros, for callers and events. Shapes only. @module */
 import type { EventData } from '../../../events/catalog.ts';
+import type { RefusedBy } from '../../../kernel/errors.ts';
 import { cents, centsOrNull, eurosFromCents, eurosOrNull } from '../../../kernel/money.ts';
 import type { PolicyRow } from './policy.entity.ts';
-import { expiryOf, type Figures, type Policy, type PolicyTerms, type TraceEntry } from './policy.rules.ts';
+import {
+  expiryOf,
+  type Figures,
+  type Policy,
+  type PolicyTerms,
+  type SpendingDecision,
+  type TraceEntry,
+} from './policy.rules.ts';
 import type { PolicyTermsWire, PolicyWire } from './policy-shapes.contract.ts';
 import type { PolicyChange } from './policy-terms.contract.ts';
 
@@ -81,6 +89,12 @@ export const termsFromChange = (change: PolicyChange): Partial<PolicyTerms> =>
 /** A trace as callers see it: figures in euros. */
 export const traceWire = (trace: readonly TraceEntry[]) =>
   trace.map(({ rule, outcome, figures }) => ({ rule, outcome, figures: figuresWire(figures) }));
+
+/** A refusal by the rules, for callers that read more than its sentence. */
+export const refusedBy = ({ rule, trace }: Pick<SpendingDecision, 'rule' | 'trace'>): RefusedBy => ({
+  rule,
+  figures: figuresWire(trace.find((entry) => entry.rule === rule)?.figures ?? {}),
+});
 
 const figuresWire = (figures: Figures): Figures =>
   Object.fromEntries(

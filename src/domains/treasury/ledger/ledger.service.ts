@@ -10,9 +10,9 @@ import { idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { assert } from '../../../kernel/assert.ts';
-import { DomainError } from '../../../kernel/errors.ts';
+import { DomainError, type RefusedBy } from '../../../kernel/errors.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import { type Cents, cents, inWords } from '../../../kernel/money.ts';
+import { type Cents, cents, eurosFromCents, inWords } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, type OwnerAccount } from './account.rules.ts';
 import { balancesByName, balancesOf } from './ledger.queries.ts';
@@ -183,9 +183,15 @@ export function postingRefusal(outcome: string, detail: unknown, cause?: unknown
     'insufficient_funds',
     `${accountInWords(account)} has ${inWords(balanceCents)} euros available, ${inWords(askedCents)} asked: ` +
       'fund it, or ask for less',
-    { cause },
+    { cause, refusedBy: notCovered(balanceCents, askedCents) },
   );
 }
+
+/** Of an account without enough money. */
+export const notCovered = (balanceCents: number, askedCents: number): RefusedBy => ({
+  rule: 'insufficient_funds',
+  figures: { availableEuros: eurosFromCents(cents(balanceCents)), askedEuros: eurosFromCents(cents(askedCents)) },
+});
 
 /** What a caller can do something about becomes the refusal that callers see; anything else is a bug and goes on. */
 async function orRefused<T>(posting: Promise<T>): Promise<T> {

@@ -12,7 +12,7 @@ import { type Cents, cents, eurosFromCents, inWords } from '../../../kernel/mone
 import type { Cause } from '../../../platform/cause.ts';
 import { accountInWords, available, type FundingSource, type OwnerAccount, wallet } from '../ledger/account.rules.ts';
 import { walletTransfer } from '../ledger/ledger.rules.ts';
-import { type JournalDraft, lockAccounts, type PostResult, postNew } from '../ledger/ledger.service.ts';
+import { type JournalDraft, lockAccounts, notCovered, type PostResult, postNew } from '../ledger/ledger.service.ts';
 import type { WalletStatus } from '../wallets/wallet.rules.ts';
 import { lockWalletsForShare } from '../wallets/wallet.service.ts';
 
@@ -121,6 +121,7 @@ export async function mustCover(
     'insufficient_funds',
     `${accountInWords(from)} has ${inWords(balanceCents)} euros available, ${inWords(totalCents)} asked: ` +
       'fund it, or ask for less',
+    { refusedBy: notCovered(balanceCents, order.totalCents) },
   );
 }
 
