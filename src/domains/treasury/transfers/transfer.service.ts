@@ -121,7 +121,7 @@ export async function mustCover(
     'insufficient_funds',
     `${accountInWords(from)} has ${inWords(balanceCents)} euros available, ${inWords(totalCents)} asked: ` +
       'fund it, or ask for less',
-    { refusedBy: notCovered(balanceCents, order.totalCents) },
+    { refusedBy: notCovered(balanceCents, totalCents) },
   );
 }
 
