@@ -5,7 +5,7 @@
  * @module
  */
 import type { BankTransferActivities } from '../../activities/treasury/bank-transfer.activities.ts';
-import { moveTransfer } from '../../src/domains/treasury/sepa/bank-transfer.rules.ts';
+import { isFinalStage, moveTransfer } from '../../src/domains/treasury/sepa/bank-transfer.rules.ts';
 import type { BankTransferRunView } from '../../src/domains/treasury/transfers/bank-transfer.messages.ts';
 import type {
   BankTransferDue,
@@ -55,8 +55,10 @@ const bankTransferRun: FollowedRun<BankTransferRunView, BankTransferFact, BankTr
     carryOut: decideBankTransfer,
     refuse: ({ stage }, { decision }) => {
       const move = moveTransfer(stage, decision, false);
-      // What the bank may have is recalled by the same decision.
-      if (move.outcome === 'refused' && decision !== 'cancel') throw refusal('invalid_state', move.why);
+      // The row decides: what the bank may have is recalled by the same decision, and of two approvals at once the
+      // second one finds the first.
+      const isForRow = decision === 'cancel' || (decision === 'approve' && !isFinalStage(stage));
+      if (move.outcome === 'refused' && !isForRow) throw refusal('invalid_state', move.why);
     },
   },
 };

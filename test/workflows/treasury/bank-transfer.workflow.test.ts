@@ -4,12 +4,19 @@ import { approvalsArea } from '../../../src/domains/identity/approvals/approval.
 import { beneficiariesArea } from '../../../src/domains/treasury/beneficiaries/beneficiary.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { ledgerArea } from '../../../src/domains/treasury/ledger/ledger.contract.ts';
+import { inBerlin, instantInBerlin } from '../../../src/domains/treasury/sepa/banking-day.rules.ts';
+import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
+import { businessDayFrom, businessDaysAfter } from '../../../src/domains/treasury/sepa/target-calendar.rules.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
-import { day, hour } from '../../../src/kernel/instant.ts';
+import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
+import type { CalendarDate } from '../../../src/kernel/calendar-date.ts';
+import type { Id } from '../../../src/kernel/ids.ts';
+import { hour } from '../../../src/kernel/instant.ts';
+import { notificationOf, sendBankFile } from '../../support/bank-files.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { aPasskey } from '../../support/factories/passkeys.ts';
 import { aPayer } from '../../support/payments-world.ts';
-import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { businessNow, eventually, type Owner, startWorld, type World } from '../../support/world.ts';
 
 let world: World;
 let owner: Owner;
@@ -80,6 +87,56 @@ describe('a transfer to a bank account', () => {
     await verified();
   });
 
+  test('comes back on the next business day, after it was completed', async () => {
+    const { id } = await pay('Erika Muster', { reference: 'RETURN' });
+    await reaches(id, 'completed');
+    const today = inBerlin(await businessNow(world)).date;
+    const booking = instantInBerlin(businessDaysAfter(today, 1), '08:00');
+    expect(await balance()).toEqual({ balanceEuros: 90, heldEuros: 0 });
+    await world.advance(booking.getTime() - (await businessNow(world)).getTime() + 1_000);
+    expect(await reaches(id, 'returned')).toMatchObject({
+      failureReason: 'returned:MD07',
+      failureText: 'MD07: the payee has died',
+      completedAt: expect.any(String),
+    });
+    expect(await balance()).toEqual({ balanceEuros: 100, heldEuros: 0 });
+    const told = await world.sql<{ name: string }>(
+      `select name from events where subject_id = $1 or data ->> 'transferId' = $1 order by name`,
+      [id],
+    );
+    const once = ['transfer.completed', 'transfer.created', 'transfer.failed', 'wallet.credited'];
+    expect(told.map(({ name }) => name).filter((name) => name !== 'transfer.updated')).toEqual(once);
+    await verified();
+  });
+
+  test('that is cancelled is not settled by a debit of the bank: an operator looks at it', async () => {
+    const { id } = await pay('Anna CLOSE');
+    await reaches(id, 'pending_approval');
+    await transfers().cancelTransfer({ params: { id }, body: {} });
+    const { iban } = await owner.client(walletsArea).getWallet({ params: { id: walletId } });
+    const line = { direction: 'DBIT', amount: '10.00', endToEndId: endToEndIdOf(id as Id<'transfer'>) } as const;
+    const answer = await sendBankFile(world, notificationOf([line], iban ?? ''));
+    expect(answer).toMatchObject({ status: 200, body: { moved: 0, unbooked: 1 } });
+    expect(await transfer(id)).toMatchObject({ status: 'cancelled', completedAt: null });
+    expect(await balance()).toEqual({ balanceEuros: 100, heldEuros: 0 });
+    await verified();
+  });
+
+  test('takes one of two approvals at once, and is sent once', async () => {
+    const { id } = await pay('Anna NOMATCH');
+    await reaches(id, 'pending_approval');
+    const approvals = [1, 2].map(() => transfers().approveTransfer({ params: { id }, body: {} }));
+    for (const answer of await Promise.all(approvals))
+      expect(answer).toMatchObject({ id, decidedBy: expect.stringMatching(/^key:/) });
+    await reaches(id, 'completed');
+    const approved = await world.sql(
+      `select 1 from transitions where noun = 'transfer' and row_id = $1 and to_status = any('{approved,sending}')`,
+      [id],
+    );
+    expect(approved).toHaveLength(2);
+    await verified();
+  });
+
   test('is decided on the approver’s page', async () => {
     const passkey = await aPasskey(world, owner);
     const approver = world.as('').client(approvalsArea);
@@ -107,6 +164,8 @@ describe('a transfer to a bank account', () => {
       await pay('Anna SILENT'),
     ];
     for (const { id } of [denied, cancelled, expired]) await reaches(id, 'pending_approval');
+    // A bank that does not answer the payee check can say nothing about it.
+    expect(await transfer(expired.id)).toMatchObject({ payeeCheck: 'not_possible', failureReason: null });
     expect(await balance()).toEqual({ balanceEuros: 70, heldEuros: 30 });
     const body = { reason: 'unknown payee' };
     expect(await transfers().denyTransfer({ params: { id: denied.id }, body })).toMatchObject({
@@ -146,17 +205,28 @@ describe('a transfer to a bank account', () => {
     await verified();
   });
 
-  test('reminds the owner of a bank that is silent, and stays unknown', async () => {
+  test('reminds the owner of a silent bank after one and after three business days, and stays unknown', async () => {
     const { id } = await pay('Erika Muster', { reference: 'SILENT' });
-    await eventually(
-      () => world.sql<{ stage: string; asks: number }>('select stage, asks from transfers where id = $1', [id]),
-      ([row]) => row?.stage === 'sending',
+    const [row] = await eventually(
+      () =>
+        world.sql<{ day: CalendarDate }>(
+          `select settlement_date as day from transfers where id = $1 and stage = 'sending'`,
+          [id],
+        ),
+      (found) => found.length === 1,
     );
-    await world.advance(7 * day);
-    await eventually(
-      () => world.sql('select 1 from events where subject_id = $1 and name = $2', [id, 'transfer.reminded']),
-      (found) => found.length === 2,
-    );
+    const reminders = () =>
+      world.sql('select 1 from events where subject_id = $1 and name = $2', [id, 'transfer.reminded']);
+    const from = businessDayFrom(row?.day as CalendarDate);
+    expect(await reminders()).toEqual([]);
+    for (const [count, days] of [
+      [1, 1],
+      [2, 3],
+    ] as const) {
+      const morning = instantInBerlin(businessDaysAfter(from, days), '09:00');
+      await world.advance(morning.getTime() - (await businessNow(world)).getTime() + 1_000);
+      await eventually(reminders, (found) => found.length === count);
+    }
     expect(await transfer(id)).toMatchObject({ status: 'submitted' });
     expect(await balance()).toEqual({ balanceEuros: 90, heldEuros: 10 });
   });
