@@ -20,9 +20,11 @@ import { evaluate, inMs, percentile, table, whole } from './support/figures.ts';
 import { benchFolder, startBenchPostgres } from './support/postgres.ts';
 import { type ApiProgram, startApi } from './support/program.ts';
 import { type Ending, runBench } from './support/run.ts';
-import { idOf, seedAgents, seededOwner } from './support/seed.ts';
+import { idOf, seedAgents, seededOwner, settle } from './support/seed.ts';
 
 const count = 10_000;
+/** Each with a journal, so that the book is that of a deployment in use, with statistics. */
+const agents = 1_000;
 const walletIban = germanIban('99999999', 1);
 
 const inMib = (bytes: number): string => `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
@@ -110,8 +112,9 @@ async function peakBytes(pid: number): Promise<number> {
 async function installation(atEnd: Ending): Promise<ApiProgram> {
   const { url, sql } = await startBenchPostgres(atEnd);
   const api = await startApi('live', { databaseUrl: url, dir: await benchFolder(atEnd) }, atEnd);
-  await seedAgents(sql, await seededOwner(sql), 1);
+  await seedAgents(sql, await seededOwner(sql), agents);
   await sql(`update wallets set iban = $1, bic = 'BURSDEFFXXX' where id = $2`, [walletIban, idOf('wal', 1)]);
+  await settle(sql);
   return api;
 }
 
