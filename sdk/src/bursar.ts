@@ -3,7 +3,9 @@
  * says how its answer is read.
  * @module
  */
+import { eventsAfter, type FeedPage } from './feed.ts';
 import { type Areas, errorClasses, type Operation, operations } from './generated/operations.ts';
+import type { components } from './generated/schema.ts';
 import { type Page, Pages } from './pages.ts';
 import { type CallOptions, type Outgoing, type Sending, send } from './send.ts';
 
@@ -60,6 +62,7 @@ class BursarClient {
       areas[operation.area] ??= {};
       Object.assign(areas[operation.area] ?? {}, { [name]: methodOf(this.#client, name, operation) });
     }
+    areas.events = { ...areas.events, after: followingOf(this.#client) };
     Object.assign(this, areas);
   }
 
@@ -81,8 +84,19 @@ class BursarClient {
   }
 }
 
+export type FeedEvent = components['schemas']['FeedEvent'];
+
+/** Beside the operations of the feed. */
+export interface Feed {
+  /**
+   * Every event behind a position, as it happens: store `event.position` and go on from there. `now`: what happens from
+   * now on. It never ends by itself; leave the loop, or give a signal.
+   */
+  after(position: number | 'now', options?: CallOptions): AsyncGenerator<FeedEvent, void, undefined>;
+}
+
 /** All areas of the service, each with its operations by their names. */
-export type Bursar = BursarClient & Areas;
+export type Bursar = BursarClient & Areas & { readonly events: Feed };
 export const Bursar = BursarClient as new (options: BursarOptions) => Bursar;
 
 function methodOf(client: Client, name: string, operation: Operation): unknown {
@@ -95,6 +109,23 @@ function methodOf(client: Client, name: string, operation: Operation): unknown {
   if (!operation.isPaged) return async (params: Params = {}, options: CallOptions = {}) => call(params, options);
   return (params: Params = {}, options: CallOptions = {}) =>
     new Pages((cursor) => call(cursor === undefined ? params : { ...params, cursor }, options) as Promise<Page<never>>);
+}
+
+function followingOf(client: Client): Feed['after'] {
+  const operation = operations.listEvents;
+  if (operation === undefined) throw new Error('the interface has no listEvents');
+  const { path, method, usesToken, isKeyed } = operation;
+  return (position, options = {}) => {
+    // Less than a request may take.
+    const waitMs = Math.min(25_000, Math.max(0, (options.timeoutMs ?? client.sending.timeoutMs) - 5_000));
+    const read = (after: string): Promise<FeedPage<FeedEvent>> => {
+      const query = `after=${after}&waitMs=${waitMs}`;
+      const asked = { name: 'events.after', method, path, query, body: undefined, usesToken, isKeyed, options };
+      const outgoing = outgoingOf(client, asked);
+      return send({ ...outgoing, read: readJson }, options, client.sending) as Promise<FeedPage<FeedEvent>>;
+    };
+    return eventsAfter(position, { read, signal: options.signal });
+  };
 }
 
 /** Each parameter at its place: what neither path nor query names belongs to the body. */

@@ -1,5 +1,5 @@
 /** Everything that this package offers. @module */
-export { Bursar, type BursarOptions } from './bursar.ts';
+export { Bursar, type BursarOptions, type Feed, type FeedEvent } from './bursar.ts';
 export { BursarError, ConnectionError, type RateLimit, RefusedError, TimeoutError } from './errors.ts';
 export type { EventData } from './generated/events.ts';
 export * from './generated/operations.ts';

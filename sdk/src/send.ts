@@ -130,7 +130,7 @@ function mayRepeat(error: unknown, { method, idempotencyKey }: Outgoing): boolea
 /** Where the service names no time: 0.25 s, doubled, at most 8 s, and up to half of it less, so that callers spread. */
 const backoffMs = (attempts: number): number => Math.min(8_000, 250 * 2 ** (attempts - 1)) * (1 - Math.random() / 2);
 
-function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
+export function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const end = (): void => {
       clearTimeout(timer);

@@ -24,6 +24,8 @@ type Given = {
 /** The API's limit allows 100 calls a minute. */
 const pauseMs = 2_000;
 const longestPauseMs = 15_000;
+/** So long the service may wait for an event before it answers. */
+const waitMs = 25_000;
 const waitsMs = [1_000, 2_000, 4_000, 8_000];
 const timeoutMs = 30_000;
 
@@ -44,11 +46,13 @@ export const listen: Command<Given> = async (context, given) => {
   }
   const secret = given.forward === undefined ? '' : await secretOf(context);
   out.note(`listening${given.forward === undefined ? '' : `, forwarding to ${given.forward}`}; Ctrl-C ends`);
+  const waiting = given.once === true ? '' : `&waitMs=${waitMs}`;
   let unanswered = 0;
   let hasBegun = false;
   while (!ended.aborted) {
+    const askedAt = performance.now();
     const feed = await api
-      .call<Feed>('GET', `/events?after=${encodeURIComponent(after)}`, { signal: ended })
+      .call<Feed>('GET', `/events?after=${encodeURIComponent(after)}${waiting}`, { signal: ended })
       .catch((error: unknown) => {
         // A service that answered before is being restarted; one that never did is the wrong address.
         if (ended.aborted || (hasBegun && given.once !== true && isPassing(error))) return undefined;
@@ -84,7 +88,8 @@ export const listen: Command<Given> = async (context, given) => {
     await keepPosition(settings, address, feed.position);
     if (feed.hasMore) continue;
     if (given.once === true) break;
-    await pause(context, pauseMs);
+    // The service may answer at once, where too many wait.
+    await pause(context, Math.max(0, pauseMs - (performance.now() - askedAt)));
   }
   return exitCodes.done;
 };
@@ -124,9 +129,9 @@ async function forward(context: Context, url: string, secret: string, event: Fee
       },
       () => 0,
     );
-    const waitMs = waitsMs[attempt - 1];
-    if ((status >= 200 && status < 300) || waitMs === undefined || ended.aborted) return status;
-    await pause(context, waitMs);
+    const untilNextMs = waitsMs[attempt - 1];
+    if ((status >= 200 && status < 300) || untilNextMs === undefined || ended.aborted) return status;
+    await pause(context, untilNextMs);
   }
 }
 

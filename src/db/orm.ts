@@ -13,6 +13,8 @@ export type Orm = MikroORM;
 export type AnyEntity = EntitySchema | EntityClass<object>;
 
 export const defaultPoolTimeoutMs = 5_000;
+/** PostgreSQL ends a transaction that does nothing for so long, because it holds locks and stalls the feed of events. */
+const idleInTransactionMs = 60_000;
 
 export type DatabaseOptions = {
   url: string;
@@ -40,6 +42,7 @@ export async function openDatabase({
         application_name: applicationName,
         Client: preparingClient(),
         connectionTimeoutMillis: poolTimeoutMs,
+        idle_in_transaction_session_timeout: idleInTransactionMs,
         onPoolCreated: returnDeadClients,
       },
       forceUtcTimezone: true,

@@ -47,9 +47,10 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     log,
     audit: async (refusal) => recordRefusedAccess(database, refusal, await clock.now()),
   });
+  const stopping = new AbortController();
   const mcp = mcpProtocol({ version, publicUrl: config.publicUrl, hosts: config.BURSAR_MCP_HOSTS, log });
   const app = createApp({
-    areas: mountedAreas({ ...infrastructure, credentials }),
+    areas: mountedAreas({ ...infrastructure, credentials, stopping: stopping.signal }),
     mode: config.BURSAR_MODE,
     version,
     publicUrl: config.publicUrl,
@@ -77,6 +78,7 @@ export async function startApi(config: Config, logTo?: LogOptions['destination']
     port,
     stop: async () => {
       mcp.stop();
+      stopping.abort();
       server.close();
       server.closeIdleConnections();
       const timer = setTimeout(() => server.closeAllConnections(), stopTimes.drainMs);

@@ -10,10 +10,10 @@ import { createOwnPages } from '../http/own-pages.ts';
 import type { Protocol, ProtocolRequest } from '../http/protocol.ts';
 import { DomainError } from '../kernel/errors.ts';
 import type { Logger } from '../platform/log.ts';
+import { waitSlots } from '../platform/wait-slots.ts';
 import { catalogFor } from './catalog.ts';
 import { servedOperations } from './operations.ts';
 import { type Serving, serverFor } from './server.ts';
-import { waitSlots } from './wait-slots.ts';
 
 type Options = {
   readonly version: string;

@@ -13,13 +13,13 @@ import {
 import type { InProcess } from '../http/in-process.ts';
 import type { ProtocolRequest } from '../http/protocol.ts';
 import type { Logger } from '../platform/log.ts';
+import type { TakeWait } from '../platform/wait-slots.ts';
 import { toolResult } from './answer.ts';
 import { type Catalog, isShown } from './catalog.ts';
 import { asker, type Kind, type Served } from './operations.ts';
 import { refusal } from './refusals.ts';
 import { buyPrompt, prompts, readResource, resources, templates } from './resources.ts';
 import type { Calling } from './tool.ts';
-import type { TakeWait } from './wait-slots.ts';
 
 export type Serving = {
   readonly version: string;

@@ -1,6 +1,6 @@
 /** Waiting calls are bounded: of one owner, and in all. @module */
 import { expect, test } from '@jest/globals';
-import { waitSlots } from '../../src/mcp/wait-slots.ts';
+import { waitSlots } from '../../src/platform/wait-slots.ts';
 
 test('an owner whose calls all wait keeps no other owner waiting, and a place comes back', () => {
   const take = waitSlots({ most: 3, mostOfOwner: 2 });

@@ -49,7 +49,7 @@ export const delivery = defineModule('delivery', [
   servedArea('events', {
     contract: eventsArea,
     position: 520,
-    handlers: ({ database }) => eventHandlers({ database }),
+    handlers: ({ database, stopping }) => eventHandlers({ database, stopping }),
     tables: [],
   }),
 ]);

@@ -19,6 +19,8 @@ import type { Ports } from '../ports.ts';
 
 /** What the handlers of an area may use. */
 export type ApiProcess = Infrastructure & {
+  /** Aborts when the process ends. */
+  readonly stopping: AbortSignal;
   readonly credentials: OpenCredentials;
   /** The reconciliation queries of all areas. */
   readonly reconciliation: readonly ReconciliationQuery[];

@@ -74,10 +74,7 @@ const recordsOf = `
      ${ofIntent('evidence')})
   union all
   (select 'access', id, created_at, decision, expected_amount_cents, null, rule, reasons ->> 0, null,
-     kind, null, null from access_events
-     where owner_id = $1 and agent_id = (select agent_id from intents where id = $3)
-       and ($2::text is null or agent_id = $2) and intent_id = $3
-     order by created_at desc, id desc limit ${mostOfPart + 1})
+     kind, null, null ${ofIntent('access_events')})
   union all
   (select 'transaction', id, created_at, status, amount_cents, null, decline_rule, decline_reason, merchant, rail, id,
      null from transactions

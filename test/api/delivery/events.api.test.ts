@@ -131,6 +131,62 @@ test('an event that commits late holds those behind it back, and comes before th
   expect(found).toEqual([first.id, other.id]);
 });
 
+test('a process that began beside an open transaction knows no position of now, and tells no wrong one', async () => {
+  const owner = await world.owner();
+  const open = new pg.Client(world.ownerUrl);
+  await open.connect();
+  await open.query('begin');
+  await write(open, [anEvent(owner.ownerId)]);
+  const fresh = createClient(eventsArea, sendTo((await world.secondApi()).url, owner.key));
+  const [status] = await refusalOf(fresh.listEvents({ query: { after: 'now' } }));
+  expect(status).toBe(503);
+  expect((await fresh.listEvents({ query: { after: '0' } })).data).toEqual([]);
+  await open.query('commit');
+  await open.end();
+  const now = await fresh.listEvents({ query: { after: 'now' } });
+  expect(now.position).toBeGreaterThanOrEqual(await lastEvent(world, owner));
+});
+
+describe('a call that waits', () => {
+  test('is answered with the event as soon as there is one', async () => {
+    const owner = await world.owner();
+    const { position } = await readOn(owner, 0);
+    const waiting = feedOf(owner).listEvents({ query: { after: String(position), waitMs: '25000' } });
+    const event = anEvent(owner.ownerId);
+    await write({ query: world.sql as never }, [event]);
+    expect((await waiting).data.map(({ id }) => id)).toEqual([event.id]);
+  });
+
+  test('is answered without one at the end, and an agent is not woken for nothing by events of others', async () => {
+    const payer = await aPayer(world);
+    const { position } = await readOn(payer.owner, 0);
+    const waiting = feedOf(world.as(payer.token)).listEvents({ query: { after: String(position), waitMs: '900' } });
+    await write({ query: world.sql as never }, [anEvent(payer.owner.ownerId)]);
+    const feed = await waiting;
+    expect(feed).toMatchObject({ data: [], hasMore: false });
+    expect(feed.position).toBeGreaterThanOrEqual(position);
+  });
+
+  test('is one of twenty of its owner: more are answered at once, and all when the process stops', async () => {
+    const owner = await world.owner();
+    const api = await world.secondApi();
+    const client = createClient(eventsArea, sendTo(api.url, owner.key));
+    const { position } = await readOn(owner, 0);
+    const answered: number[] = [];
+    const calls = Array.from({ length: 23 }, async (_, index) => {
+      const feed = await client.listEvents({ query: { after: String(position), waitMs: '25000' } });
+      answered.push(index);
+      return feed;
+    });
+    await eventually(
+      async () => answered.length,
+      (length) => length >= 3,
+    );
+    await api.stop();
+    for (const feed of await Promise.all(calls)) expect(feed.data).toEqual([]);
+  });
+});
+
 test('numbers are drawn singly, which the settled position relies on', async () => {
   const [sequence] = await world.sql<{ cache_size: string }>(
     `select cache_size from pg_sequences where sequencename = 'events_seq_seq'`,
@@ -185,14 +241,22 @@ test('the position goes on, also without events of the owner', async () => {
   expect((await feedOf(owner).listEvents({ query: { after: ahead } })).position).toBe(Number(ahead));
 });
 
-test.each(['after=-1', 'after=1.5', 'after=yesterday', 'after=', 'limit=0', 'limit=101', 'limit=x', 'before=1'])(
-  '%s is refused',
-  async (query) => {
-    const owner = await world.owner();
-    const answer = await owner.send({ method: 'GET', path: `/events?${query}`, headers: {} });
-    expect(answer.status).toBe(400);
-  },
-);
+test.each([
+  'after=-1',
+  'after=1.5',
+  'after=yesterday',
+  'after=',
+  'limit=0',
+  'limit=101',
+  'limit=x',
+  'before=1',
+  'waitMs=25001',
+  'waitMs=x',
+])('%s is refused', async (query) => {
+  const owner = await world.owner();
+  const answer = await owner.send({ method: 'GET', path: `/events?${query}`, headers: {} });
+  expect(answer.status).toBe(400);
+});
 
 test('a token without events.read is refused', async () => {
   const payer = await aPayer(world);

@@ -42,7 +42,7 @@ test('nothing open is settled, and at the end everything is', () => {
           draw(writer); // Between the two questions of a look.
           position.see({ drawn: before, holders: holders() });
         }
-        const through = position.through();
+        const through = position.through() ?? 0;
         expect(through).toBeGreaterThanOrEqual(last);
         last = through;
         const unsettled = [...open.values()].flatMap(({ numbers }) => numbers);
@@ -58,9 +58,21 @@ test('nothing open is settled, and at the end everything is', () => {
 test('one transaction that stays open delays, and never for longer than it is open', () => {
   const position = createSettledPosition();
   for (let drawn = 1; drawn <= 100; drawn++) position.see({ drawn, holders: new Set(['stuck', `t${drawn}`]) });
-  expect(position.through()).toBe(0);
+  expect(position.through()).toBeUndefined();
   position.see({ drawn: 101, holders: new Set(['t101']) });
   expect(position.through()).toBeGreaterThan(0);
   position.see({ drawn: 102, holders: new Set() });
   expect(position.through()).toBe(102);
+});
+
+test('before anything is known there is no position, and a sequence without numbers is settled', () => {
+  const position = createSettledPosition();
+  expect(position.through()).toBeUndefined();
+  position.see({ drawn: 7, holders: new Set(['open']) });
+  expect(position.through()).toBeUndefined();
+  position.see({ drawn: 9, holders: new Set(['another']) });
+  expect(position.through()).toBe(7);
+  const empty = createSettledPosition();
+  empty.see({ drawn: 0, holders: new Set(['open']) });
+  expect(empty.through()).toBe(0);
 });

@@ -4,6 +4,8 @@ import { defineArea } from '../../../http/route.ts';
 import { idOut, instantOut } from '../../../http/schemas.ts';
 
 export const maximumEvents = 100;
+/** Below the time-outs of usual proxies. */
+export const maximumWaitMs = 25_000;
 
 const position = z.int().min(0);
 
@@ -81,6 +83,17 @@ export const eventsArea = defineArea({
           .refine((limit) => limit >= 1 && limit <= maximumEvents, `must be from 1 to ${maximumEvents}`)
           .meta({ description: 'How many events at most, in decimal digits.', examples: ['100'] })
           .default(maximumEvents),
+        waitMs: z
+          .string()
+          .regex(/^\d{1,9}$/, 'must be a number in decimal digits')
+          .transform(Number)
+          .refine((waitMs) => waitMs <= maximumWaitMs, `must be at most ${maximumWaitMs}`)
+          .meta({
+            description:
+              'How long to wait for an event where there is none yet, in milliseconds and decimal digits. The answer may come earlier without one: with `after=now`, where 20 calls of the owner wait already, and when the service restarts.',
+            examples: ['25000'],
+          })
+          .optional(),
       }),
       unpaged: 'a feed goes on by its position, because a cursor of a list ends with the list',
       success: { status: 200, body: feedOut },

@@ -5,23 +5,25 @@ export type Sight = { readonly drawn: number; readonly holders: ReadonlySet<stri
 
 export type SettledNumbers = {
   see(sight: Sight): void;
-  /** All numbers up to this one are settled. It never falls. */
-  through(): number;
+  /** All numbers up to this one are settled. It never falls. Undefined: so far transactions were open at every look. */
+  through(): number | undefined;
 };
 
 /** So many moments wait for their holders at once; while there are more, later ones are not noted. */
 const maximumWaiting = 16;
 
 export function createSettledPosition(): SettledNumbers {
-  let settled = 0;
+  let settled: number | undefined;
   let waiting: readonly Sight[] = [];
   return {
     see: (sight) => {
       const ended = waiting.filter(({ holders }) => isDisjoint(holders, sight.holders));
-      const now = sight.holders.size === 0 ? sight.drawn : 0;
-      settled = Math.max(settled, now, ...ended.map(({ drawn }) => drawn));
-      waiting = waiting.filter(({ drawn }) => drawn > settled);
-      const isNews = sight.drawn > (waiting.at(-1)?.drawn ?? settled);
+      const now = sight.holders.size === 0 || sight.drawn === 0 ? [sight] : [];
+      const known = [...now, ...ended].map(({ drawn }) => drawn);
+      if (known.length > 0) settled = Math.max(settled ?? 0, ...known);
+      const through = settled ?? 0;
+      waiting = waiting.filter(({ drawn }) => drawn > through);
+      const isNews = sight.drawn > (waiting.at(-1)?.drawn ?? through);
       if (isNews && waiting.length < maximumWaiting) waiting = [...waiting, sight];
     },
     through: () => settled,

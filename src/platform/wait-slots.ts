@@ -1,4 +1,4 @@
-/** How many calls of one process wait for a person at once: each reads again and again meanwhile. @module */
+/** How many calls of one process wait for a person or for events at once: each holds a connection meanwhile. @module */
 
 /** Undefined where too many wait already; otherwise gives the place back. */
 export type TakeWait = (ownerId: string) => (() => void) | undefined;
