@@ -4,7 +4,7 @@
  * @module
  */
 import { defineConfig, type EntityClass, type EntitySchema, MikroORM } from '@mikro-orm/postgresql';
-import { type Pool, TypeOverrides } from 'pg';
+import { type ClientBase, type Pool, TypeOverrides } from 'pg';
 import { returnDeadClients } from './dead-clients.ts';
 import { keepPool } from './pools.ts';
 import { preparingClient } from './prepared-statements.ts';
@@ -42,8 +42,10 @@ export async function openDatabase({
         application_name: applicationName,
         Client: preparingClient(),
         connectionTimeoutMillis: poolTimeoutMs,
-        idle_in_transaction_session_timeout: idleInTransactionMs,
         onPoolCreated: returnDeadClients,
+        // No parameter of the connection's start: a pooler in session mode refuses those that it does not know.
+        onConnect: (client: ClientBase) =>
+          client.query(`set idle_in_transaction_session_timeout = ${idleInTransactionMs}`),
       },
       forceUtcTimezone: true,
     }),

@@ -6,10 +6,15 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import pg from 'pg';
+import * as z from 'zod';
 import { createClient, sendTo } from '../../../src/client/client.ts';
+import { databaseOf } from '../../../src/db/database.ts';
+import { openDatabase } from '../../../src/db/orm.ts';
+import { oneRowOf } from '../../../src/db/statement.ts';
 import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
+import { entities } from '../../../src/main/modules/index.ts';
 import { lastEvent } from '../../support/events.ts';
 import { aPayer, type Payer } from '../../support/payments-world.ts';
 import { refusalOf } from '../../support/refusals.ts';
@@ -185,6 +190,19 @@ describe('a call that waits', () => {
     await api.stop();
     for (const feed of await Promise.all(calls)) expect(feed.data).toEqual([]);
   });
+});
+
+test('a transaction of ours that does nothing is ended, because it would hold every feed back', async () => {
+  const orm = await openDatabase({
+    url: world.config.DATABASE_URL,
+    entities,
+    poolSize: 1,
+    applicationName: 'bursar-test',
+  });
+  const row = z.object({ timeout: z.string() });
+  const shown = `select current_setting('idle_in_transaction_session_timeout') as timeout`;
+  expect(await oneRowOf(databaseOf(orm).read(), row, shown)).toEqual({ timeout: '1min' });
+  await orm.close();
 });
 
 test('numbers are drawn singly, which the settled position relies on', async () => {
