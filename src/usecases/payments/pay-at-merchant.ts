@@ -96,6 +96,8 @@ async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPayme
     } catch (error) {
       const found = await findMppPayment(database.read(), id);
       if (found !== null && payResult(outcomeOf(found)).kind !== 'unknown') return found; // It was faster than the answer.
+      // The row says what is known, whatever kept the run from its answer.
+      if (found?.status === 'unknown' && isUnavailable(error)) throw unknownOutcome(id, error);
       throw withPaymentId(error, id);
     }
     row = await mppPaymentOf(database.read(), id);
@@ -105,13 +107,16 @@ async function settled({ database, gateway }: AskDeps, opened: Readonly<MppPayme
 
 const header = (id: string) => ({ 'X-Service-Payment-Id': id });
 
-const unknownOutcome = (id: string): DomainError => {
+const isUnavailable = (error: unknown): error is DomainError =>
+  error instanceof DomainError && error.code === 'unavailable';
+
+const unknownOutcome = (id: string, cause?: unknown): DomainError => {
   const { message, code } = unavailable(`the outcome of payment ${id} is not known yet; it is never paid again`);
-  return new DomainError(code, message, { retryAfterSeconds: 5, headers: header(id) });
+  return new DomainError(code, message, { retryAfterSeconds: 5, headers: header(id), cause });
 };
 
 function withPaymentId(error: unknown, id: string): unknown {
-  if (!(error instanceof DomainError) || error.code !== 'unavailable') return error;
+  if (!isUnavailable(error)) return error;
   const { message, code, retryAfterSeconds = 5 } = error;
   return new DomainError(code, message, { retryAfterSeconds, headers: header(id), cause: error });
 }
