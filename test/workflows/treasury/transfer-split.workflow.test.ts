@@ -164,6 +164,28 @@ describe('a split with lines to banks', () => {
     expect(statuses(after)).toEqual(['denied', 'completed']);
     const again = await transfers().denyTransferSplit({ params: { splitId: denied.id }, body: {} });
     expect(again).toMatchObject({ decidedAt: after.decidedAt, decisionReason: 'unknown payee' });
+    const silent = await divide(line('Emil NOMATCH'), line('Fritz', 'SILENT'));
+    await approver.denyByLink({ params: await linkOf(silent.id), body: {} });
+    expect(await split(silent.id)).toMatchObject({ status: 'pending', decision: 'denied' });
+    await verified();
+  });
+
+  test('goes on at the bank when the lines that wait are denied or cancelled', async () => {
+    const [denied, cancelled] = [
+      await divide(line('Anna NOMATCH'), line('Bert', 'SILENT')),
+      await divide(line('Carl NOMATCH'), line('Dora', 'SILENT')),
+    ];
+    for (const { id } of [denied, cancelled]) {
+      await reaches(id, 'pending_approval');
+      await eventually(
+        () => split(id),
+        (found) => statuses(found)[1] === 'submitted',
+      );
+    }
+    await transfers().denyTransferSplit({ params: { splitId: denied.id }, body: {} });
+    await transfers().cancelTransferSplit({ params: { splitId: cancelled.id }, body: {} });
+    expect(statuses(await split(denied.id))).toEqual(['denied', 'submitted']);
+    expect(statuses(await split(cancelled.id))).toEqual(['cancelled', 'submitted']);
     await verified();
   });
 

@@ -118,7 +118,14 @@ export const bankFilesArea = defineArea({
         'The body is the file. It is signed like the messages of the card network, with the key of the bank. All of it is validated by its complete schema before the first line is booked. A file that comes again gets the same answer; one with a known message id and other content is refused with 409. Lines about transfers move these; credits go to the top-up that they name or to the wallet of their account, otherwise into suspense.',
       success: { status: 200, body: bankFileAnswer },
       refusals: [],
-      fires: ['wallet.funded', 'wallet.credited', 'transfer.updated', 'transfer.completed', 'transfer.failed'],
+      fires: [
+        'wallet.funded',
+        'wallet.credited',
+        'transfer.updated',
+        'transfer.completed',
+        'transfer.failed',
+        'transfer.split.completed',
+      ],
     },
     listBankEntries: {
       method: 'get',

@@ -10,7 +10,7 @@ import { runSql } from '../../../db/statement.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChangesOfCauses } from '../../../events/record.ts';
-import { type Cause, causedBy } from '../../../platform/cause.ts';
+import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRuns, wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { TransferSplitSchema } from './transfer.entity.ts';
 import { linesOfSplits, type SplitRow, type SplitView } from './transfer.queries.ts';
@@ -55,7 +55,7 @@ export async function updateSplits(tx: Tx, cause: Cause, ids: readonly string[])
   );
   const caused = after.map((row, index) => {
     const event = eventOf(before[index], row);
-    return { cause: causedBy(cause, row), changes: event === undefined ? [] : [splitChange(event, row)] };
+    return { cause, changes: event === undefined ? [] : [splitChange(event, row)] };
   });
   await recordChangesOfCauses(tx, caused);
   await wakeRuns(tx, after);
