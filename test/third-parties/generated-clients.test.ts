@@ -60,12 +60,12 @@ describe.each(generators)('$folder', ({ folder, generate: [generator = '', ...pa
   test('the client is generated, the program compiles, and buys', async () => {
     const generated = await run(process.execPath, [join(own, 'node_modules', generator), ...parameters], dir);
     expect([generated.code, generated.output]).toEqual([0, expect.any(String)]);
-    expect(await compile()).toEqual({ code: 0, output: '' });
+    expect(await compile()).toMatchObject({ code: 0, output: '' });
 
     const { key } = await world.owner();
     const shop = `${world.sandboxUrl}/shops/sandbox-shop?amountCents=1250`;
     const bought = await run(process.execPath, ['built/purchase.js', world.apiUrl, key, shop], dir);
-    expect(bought).toEqual({ code: 0, output: `${JSON.stringify({ status: 'completed', amountEuros: 12.5 })}\n` });
+    expect(bought).toMatchObject({ code: 0, output: `${JSON.stringify({ status: 'completed', amountEuros: 12.5 })}\n` });
 
     const program = await readFile(join(dir, 'purchase.ts'), 'utf8');
     await writeFile(join(dir, 'purchase.ts'), program.replace("purpose: 'a book', ", 'colour: 1, '));

@@ -7,10 +7,12 @@ import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.r
 import { createBankTransfer } from '../../../src/domains/treasury/transfers/bank-transfer.create.service.ts';
 import { lockBankTransfer } from '../../../src/domains/treasury/transfers/bank-transfer.queries.ts';
 import { inStage, saveSteps } from '../../../src/domains/treasury/transfers/bank-transfer.service.ts';
+import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { type Id, newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
 import { freshReference, notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
+import { eventNamesOf } from '../../support/events.ts';
 import { aBeneficiary } from '../../support/factories/beneficiaries.ts';
 import { inDatabase } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -90,6 +92,34 @@ test('what comes back of a payment that was never booked is given to nobody, in 
   }
 });
 
+test('a split is completed by the debit of its last line, and only partly when a line comes back', async () => {
+  const owner = await world.owner();
+  const { id: fromWalletId, iban } = await owner.client(walletsArea).createWallet({ body: { name: 'Salaries' } });
+  const send = async (line: Parameters<typeof notificationOf>[0][number]) =>
+    (await sendBankFile(world, notificationOf([line], iban ?? ''))).body;
+  await send({ amount: '100.00' });
+  const { id: beneficiaryId } = await aBeneficiary(owner, {});
+  const transfers = owner.client(transfersArea);
+  const line = { beneficiaryId: beneficiaryId as Id<'beneficiary'>, amountEuros: 12.5 };
+  const { id: splitId, transfers: lines } = await transfers.createTransferSplit({
+    body: { fromWalletId, splits: [line, line] },
+  });
+  for (const { id } of lines) await markSending(id as Id<'transfer'>);
+  const status = async () => (await transfers.getTransferSplit({ params: { splitId } })).status;
+  const [first = '', second = ''] = lines.map(({ id }) => endToEndIdOf(id as Id<'transfer'>));
+  expect(await send({ direction: 'DBIT', endToEndId: first })).toMatchObject({ moved: 1 });
+  expect(await status()).toBe('pending');
+  expect(await send({ direction: 'DBIT', endToEndId: second })).toMatchObject({ moved: 1 });
+  expect(await status()).toBe('completed');
+  expect(await send({ endToEndId: first, returnReason: 'MD07' })).toMatchObject({ moved: 1 });
+  expect(await status()).toBe('partially_completed');
+  expect(await eventNamesOf(world, splitId)).toEqual([
+    'transfer.split.created',
+    'transfer.split.completed',
+    'transfer.split.updated',
+  ]);
+});
+
 /** As the bank has it: its end-to-end id. */
 async function sentTransfer(payer: {
   ownerId: string;
@@ -111,10 +141,21 @@ async function sentTransfer(payer: {
         ...{ amountCents: cents(12_50), scheme: 'instant', reference: undefined, remittance: null },
         ...{ memo: undefined, metadata: undefined, approvalRule: null },
       });
-      const before = await lockBankTransfer(tx, id);
-      const after = inStage(before, 'sending', at, { sendingCause: 'test', sendUntil: at });
-      await saveSteps(tx, [{ before, after, cause: { ...cause, causeId: 'mark' } }]);
     }),
   );
+  await markSending(id);
   return endToEndIdOf(id);
+}
+
+/** As the worker leaves it that asks the bank. */
+async function markSending(id: Id<'transfer'>): Promise<void> {
+  const at = new Date();
+  const cause = { causeId: 'mark', requestId: 'test', actor: { kind: 'system' }, at } as const;
+  await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      const before = await lockBankTransfer(tx, id);
+      const after = inStage(before, 'sending', at, { sendingCause: 'test', sendUntil: at });
+      await saveSteps(tx, [{ before, after, cause }]);
+    }),
+  );
 }

@@ -124,6 +124,7 @@ export const bankFilesArea = defineArea({
         'transfer.updated',
         'transfer.completed',
         'transfer.failed',
+        'transfer.split.updated',
         'transfer.split.completed',
       ],
     },
