@@ -117,7 +117,8 @@ function followingOf(client: Client): Feed['after'] {
   const { path, method, usesToken, isKeyed } = operation;
   return (position, options = {}) => {
     // Less than a request may take.
-    const waitMs = Math.min(25_000, Math.max(0, (options.timeoutMs ?? client.sending.timeoutMs) - 5_000));
+    const timeoutMs = options.timeoutMs ?? client.sending.timeoutMs;
+    const waitMs = Math.min(25_000, Math.max(0, Math.floor(timeoutMs - 5_000)));
     const read = (after: string): Promise<FeedPage<FeedEvent>> => {
       const query = `after=${after}&waitMs=${waitMs}`;
       const asked = { name: 'events.after', method, path, query, body: undefined, usesToken, isKeyed, options };

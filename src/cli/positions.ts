@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { writeAtomically } from '../supervisor/atomic-file.ts';
 import { CommandError, exitCodes } from './exit-codes.ts';
-import type { Settings } from './settings.ts';
+import { makeItsFolder, type Settings } from './settings.ts';
 
 const positions = z.record(z.string(), z.int());
 type Where = Pick<Settings, 'file' | 'apiUrl' | 'kept'>;
@@ -21,8 +21,9 @@ export async function readPosition(where: Where, address: string): Promise<numbe
 export async function keepPosition(where: Where, address: string, position: number): Promise<void> {
   const [file, place] = [fileOf(where), placeOf(where, address)];
   const all = await readAll(file);
-  if (all[place] !== position)
-    await writeAtomically(file, `${JSON.stringify({ ...all, [place]: position }, null, 2)}\n`);
+  if (all[place] === position) return;
+  await makeItsFolder(file);
+  await writeAtomically(file, `${JSON.stringify({ ...all, [place]: position }, null, 2)}\n`);
 }
 
 const fileOf = ({ file }: Where): string => file.replace(/(\.json)?$/, '.positions.json');

@@ -93,7 +93,7 @@ const remedy = 'name another file by BURSAR_CLI_FILE';
 const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown';
 
 /** The data folder may be made here first: the system user postgres has to pass it later. */
-async function makeItsFolder(file: string): Promise<void> {
+export async function makeItsFolder(file: string): Promise<void> {
   const folder = dirname(file);
   try {
     const made = await makeFolder(folder);

@@ -32,7 +32,8 @@ export const databaseOf = (orm: Orm): Database => ({
 
 const maximumAttempts = 4;
 const repeatableCodes = new Set(['40001', '40P01']);
-const awayCodes = /^(08...|57P0[123]|53300|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT)$/;
+/** Also a full disk, no memory, and a server that only reads because another one takes over. */
+const awayCodes = /^(08...|57P0[123]|53...|58030|25006|ECONNREFUSED|ECONNRESET|ENOTFOUND|EPIPE|ETIMEDOUT)$/;
 const awayMessages =
   /Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection/;
 

@@ -65,7 +65,10 @@ describe.each(generators)('$folder', ({ folder, generate: [generator = '', ...pa
     const { key } = await world.owner();
     const shop = `${world.sandboxUrl}/shops/sandbox-shop?amountCents=1250`;
     const bought = await run(process.execPath, ['built/purchase.js', world.apiUrl, key, shop], dir);
-    expect(bought).toMatchObject({ code: 0, output: `${JSON.stringify({ status: 'completed', amountEuros: 12.5 })}\n` });
+    expect(bought).toMatchObject({
+      code: 0,
+      output: `${JSON.stringify({ status: 'completed', amountEuros: 12.5 })}\n`,
+    });
 
     const program = await readFile(join(dir, 'purchase.ts'), 'utf8');
     await writeFile(join(dir, 'purchase.ts'), program.replace("purpose: 'a book', ", 'colour: 1, '));

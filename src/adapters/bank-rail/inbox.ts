@@ -29,6 +29,9 @@ const mostFailures = 10;
 const places = ['inbox', 'done', 'refused', 'failed'] as const;
 type Place = (typeof places)[number];
 
+/** `version`: another one where the gateway puts another file under the name. */
+type Ready = { readonly size: number; readonly version: string };
+
 /** One pass over the folder. Returns how many files were moved. */
 export function bankInbox(options: BankInboxOptions): () => Promise<number> {
   const { folder, receive, isPassing, largestBytes, log, youngestMs = 2_000 } = options;
@@ -54,38 +57,44 @@ export function bankInbox(options: BankInboxOptions): () => Promise<number> {
 
   /** Whether the file was moved. */
   async function pass(name: string): Promise<boolean> {
-    const size = await sizeOfReady(name);
-    if (size === undefined) return false;
+    const ready = await readyFile(name);
+    if (ready === undefined) return false;
+    const { size } = ready;
     try {
-      await take(name, size > largestBytes ? undefined : await readFile(join(inbox, name)), size);
+      return await take(name, size > largestBytes ? undefined : await readFile(join(inbox, name)), ready);
     } catch (error) {
       if (isPassing(error)) throw error;
       const count = (failures.get(name) ?? 0) + 1;
       failures.set(name, count);
       if (count < mostFailures) throw error;
-      await keep(name, 'failed', `${name}/${size}`);
+      await keep(name, 'failed', ready.version);
       log.error({ size, err: error }, 'a file of the bank failed time and again: it is in the folder failed');
     }
     return true;
   }
 
   /** Undefined for what is no file, hidden, gone, or may still be being written. */
-  async function sizeOfReady(name: string): Promise<number | undefined> {
+  async function readyFile(name: string): Promise<Ready | undefined> {
     if (name.startsWith('.')) return undefined;
     try {
       const found = await lstat(join(inbox, name));
-      return found.isFile() && Date.now() - found.mtimeMs >= youngestMs ? found.size : undefined;
+      if (!found.isFile() || Date.now() - found.mtimeMs < youngestMs) return undefined;
+      const { size, ino, mtimeMs } = found;
+      return { size, version: `${name}/${ino}/${mtimeMs}/${size}` };
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw error;
     }
   }
 
-  async function take(name: string, bytes: Uint8Array | undefined, size: number): Promise<void> {
+  /** False where another file has come under the name meanwhile, which nobody has read. */
+  async function take(name: string, bytes: Uint8Array | undefined, { size, version }: Ready): Promise<boolean> {
     const refusal = bytes === undefined ? { why: `is larger than ${largestBytes} bytes` } : await receive(bytes);
     if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
     else log.error({ size, why: refusal.why }, 'a file of the bank in the folder was refused');
-    await keep(name, refusal === undefined ? 'done' : 'refused', bytes ?? `${name}/${size}`);
+    if ((await readyFile(name))?.version !== version) return false;
+    await keep(name, refusal === undefined ? 'done' : 'refused', bytes ?? version);
+    return true;
   }
 
   /** Another file with the same name does not take its place. */

@@ -33,6 +33,13 @@ type Json = Readonly<Record<string, unknown>>;
 /** How the server is spoken to: the headers and the metadata of each request. */
 type Dialect = { readonly headers: Readonly<Record<string, string>>; readonly meta: Json };
 
+type How = {
+  readonly headers?: Dialect['headers'];
+  readonly maxBytes?: number;
+  readonly acceptsPartialBody?: boolean;
+  readonly isRepeatable?: boolean;
+};
+
 type Asking = { readonly url: string; readonly until: number; readonly signature: OutboundSignature | undefined };
 
 const newest = '2026-07-28';
@@ -46,33 +53,42 @@ const envelope: Json = {
 const credentialKey = 'org.paymentauth/credential';
 const receiptKey = 'org.paymentauth/receipt';
 
+/** What a paid call delivers may be long; a challenge, or the answer to a handshake, is short. */
 const mostBytes = 5 * 1024 * 1024;
+const mostUnpaidBytes = 64 * 1024;
+/** Of a stream. */
+const mostEvents = 1_000;
 
 export function createPaidTool(options: Options): PaidTool {
   const { outbound, demandsPayment } = options;
 
-  async function post({ url, until, signature }: Asking, message: Json, headers: Dialect['headers'] = {}) {
+  async function post({ url, until, signature }: Asking, message: Json, how: How = {}) {
+    const { headers, ...more } = how;
     return outbound.request(url, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', Accept: 'application/json, text/event-stream', ...headers },
       body: JSON.stringify({ jsonrpc: '2.0', ...message }),
       signature,
       timeoutMs: Math.max(1, until - Date.now()),
-      maxBytes: mostBytes,
+      maxBytes: mostUnpaidBytes,
       requireHttps: true,
+      ...more,
     });
   }
 
-  /** Calls nothing. Undefined where the address is no MCP server. */
+  /** Calls nothing, so each request may be repeated. Undefined where the address is no MCP server. */
   async function dialectOf(asking: Asking): Promise<Dialect | undefined> {
     const modern = { 'MCP-Protocol-Version': newest };
     const discover = { id: 1, method: 'server/discover', params: { _meta: envelope } };
-    const discovered = await post(asking, discover, { ...modern, 'Mcp-Method': discover.method });
+    const discovered = await post(asking, discover, {
+      headers: { ...modern, 'Mcp-Method': discover.method },
+      isRepeatable: true,
+    });
     const { supportedVersions } = objectIn(messageOf(discovered)?.result);
     if (Array.isArray(supportedVersions) && supportedVersions.includes(newest))
       return { headers: modern, meta: envelope };
     const params = { protocolVersion: withHandshake, capabilities: {}, clientInfo: client };
-    const greeted = await post(asking, { id: 1, method: 'initialize', params });
+    const greeted = await post(asking, { id: 1, method: 'initialize', params }, { isRepeatable: true });
     const { protocolVersion } = objectIn(messageOf(greeted)?.result);
     if (typeof protocolVersion !== 'string' || !/^[0-9-]{1,20}$/.test(protocolVersion)) return undefined;
     const [session] = greeted.linesOf('mcp-session-id');
@@ -80,7 +96,7 @@ export function createPaidTool(options: Options): PaidTool {
       'MCP-Protocol-Version': protocolVersion,
       ...(session === undefined ? {} : { 'Mcp-Session-Id': session }),
     };
-    await post(asking, { method: 'notifications/initialized' }, headers);
+    await post(asking, { method: 'notifications/initialized' }, { headers, isRepeatable: true });
     return { headers, meta: {} };
   }
 
@@ -88,7 +104,8 @@ export function createPaidTool(options: Options): PaidTool {
     const _meta = { ...meta, ...(credential === undefined ? {} : { [credentialKey]: credential }) };
     const params = { name: tool.name, arguments: tool.arguments, ...(Object.keys(_meta).length > 0 ? { _meta } : {}) };
     const named = meta === envelope ? { 'Mcp-Method': 'tools/call', 'Mcp-Name': tool.name } : {};
-    return post(asking, { id: 2, method: 'tools/call', params }, { ...headers, ...named });
+    const paid = credential === undefined ? {} : { maxBytes: mostBytes, acceptsPartialBody: true };
+    return post(asking, { id: 2, method: 'tools/call', params }, { headers: { ...headers, ...named }, ...paid });
   }
 
   return {
@@ -108,8 +125,11 @@ export function createPaidTool(options: Options): PaidTool {
 
     async present({ url, header, signer }, tool) {
       const signature = signer && ({ signer, purpose: 'pay' } as const);
-      const asking = { url, signature, until: Date.now() + options.presentationTimeoutMs };
-      const dialect = await withoutAnswer(() => dialectOf(asking));
+      // The credential leaves with at least half of the time before it, or not at all.
+      const begun = Date.now();
+      const handshake = { url, signature, until: begun + options.presentationTimeoutMs / 2 };
+      const asking = { ...handshake, until: begun + options.presentationTimeoutMs };
+      const dialect = await withoutAnswer(() => dialectOf(handshake));
       if (dialect === undefined) return { outcome: 'unsent', reason: 'unreachable' };
       if (dialect instanceof OutboundError) return { outcome: 'unsent', reason: reasonOf(dialect) };
       const answer = await withoutAnswer(() => callTool(asking, tool, dialect, credentialIn(header.value)));
@@ -148,12 +168,25 @@ function presented(answer: OutboundAnswer, demandsPayment: Options['demandsPayme
   const receipt = objectIn(_meta)[receiptKey];
   const hasReceipt = typeof receipt === 'object' && receipt !== null;
   const isDelivered = message?.result !== undefined && (hasReceipt || result.isError !== true);
+  const receiptJson = hasReceipt ? jsonOf(receipt) : undefined;
+  const delivered = message?.result === undefined ? undefined : jsonOf(result);
+  // Without an answer of the protocol, that of HTTP says what became of the call.
+  const isHttpRefusal = message === undefined && (answer.status < 200 || answer.status > 299);
   return {
     outcome: 'answered',
-    status: demandsPayment(message) ? 402 : isDelivered ? 200 : 500,
-    receipt: hasReceipt ? Buffer.from(JSON.stringify(receipt)).toString('base64url') : null,
-    body: message?.result === undefined ? bodyOf(answer) : jsonBody(result),
+    status: isHttpRefusal ? answer.status : demandsPayment(message) ? 402 : isDelivered ? 200 : 500,
+    receipt: receiptJson === undefined ? null : Buffer.from(receiptJson).toString('base64url'),
+    body: delivered === undefined ? bodyOf(answer) : jsonBody(delivered),
   };
+}
+
+/** Undefined for what is too deep to be written again. */
+function jsonOf(value: object): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 const bodyOf = (answer: OutboundAnswer): MerchantBody => ({
@@ -162,8 +195,8 @@ const bodyOf = (answer: OutboundAnswer): MerchantBody => ({
   isTruncated: answer.truncated,
 });
 
-const jsonBody = (value: Json): MerchantBody => ({
-  bytes: Buffer.from(JSON.stringify(value)),
+const jsonBody = (json: string): MerchantBody => ({
+  bytes: Buffer.from(json),
   contentType: 'application/json',
   isTruncated: false,
 });
@@ -171,8 +204,12 @@ const jsonBody = (value: Json): MerchantBody => ({
 /** The JSON-RPC answer, alone or among the events of a stream. Undefined for anything else. */
 function messageOf(answer: OutboundAnswer): Json | undefined {
   const isStream = /^text\/event-stream/i.test(answer.linesOf('content-type')[0] ?? '');
-  const texts = isStream ? answer.text.split(/\r?\n\r?\n/).map(dataOf) : [answer.text];
-  return texts.map(parsed).find((message) => message !== undefined && ('result' in message || 'error' in message));
+  const texts = isStream ? answer.text.split(/\r?\n\r?\n/, mostEvents).map(dataOf) : [answer.text];
+  for (const text of texts) {
+    const message = text === '' ? undefined : parsed(text);
+    if (message !== undefined && ('result' in message || 'error' in message)) return message;
+  }
+  return undefined;
 }
 
 const dataOf = (event: string): string =>

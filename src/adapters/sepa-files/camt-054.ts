@@ -74,7 +74,7 @@ function lineOf(common: Common, servicerReference: string | null, payment: XmlNo
     servicerReference,
     direction,
     endToEndId: payment.textAt('Refs', 'EndToEndId'),
-    returnReasonCode: payment.textAt('RtrInf', 'Rsn', 'Cd'),
+    returnReasonCode: returnReasonOf(payment),
     counterparty: {
       name: payment.textAt('RltdPties', other, 'Pty', 'Nm'),
       iban: payment.textAt('RltdPties', `${other}Acct`, 'Id', 'IBAN'),
@@ -85,6 +85,11 @@ function lineOf(common: Common, servicerReference: string | null, payment: XmlNo
     },
   };
 }
+
+/** A return may have a reason in the bank's own words, or none. */
+const returnReasonOf = (payment: XmlNode): string | null =>
+  payment.at('RtrInf') === undefined ? null : (payment.textAt('RtrInf', 'Rsn', 'Cd') ?? unspecifiedReason);
+const unspecifiedReason = 'MS03';
 
 /** The schema requires it of an entry, but not of its payments. */
 function required(node: XmlNode | undefined): XmlNode {

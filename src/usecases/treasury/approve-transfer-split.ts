@@ -3,6 +3,7 @@
  * to their amounts and payees. The split's workflow carries it out.
  * @module
  */
+import { createHash } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
 import type { ApproverChanges } from '../../domains/identity/approvals/decision.messages.ts';
 import type { Matter } from '../../domains/identity/passkeys/challenge.service.ts';
@@ -49,7 +50,7 @@ export const approveTransferSplit =
     });
   };
 
-/** The challenge is bound to payee, amount and text of each line that waits. */
+/** The challenge is bound to payee, amount and text of each line that waits: to their digest, because there may be many. */
 export function matterOfSplit({ id, ownerId, transfers }: SplitView, changes: ApproverChanges = {}): Matter {
   if (Object.keys(changes).length > 0) {
     throw new DomainError('invalid_request', 'an approver changes nothing of a split');
@@ -59,5 +60,8 @@ export function matterOfSplit({ id, ownerId, transfers }: SplitView, changes: Ap
     .map((line) => [
       ...[line.id, line.beneficiaryId, line.payeeName, line.payeeIbanMasked, line.amountCents, line.remittance],
     ]);
-  return { ownerId, purpose: 'approval', subjectId: id, terms: JSON.stringify(lines) };
+  return { ownerId, purpose: 'approval', subjectId: id, terms: digestOf(lines) };
 }
+
+const digestOf = (lines: readonly unknown[]): string =>
+  createHash('sha256').update(JSON.stringify(lines)).digest('hex');

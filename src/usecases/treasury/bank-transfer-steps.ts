@@ -284,7 +284,7 @@ export const closeReturnWindow =
       if (row.stage !== 'settled' || row.closedAt !== null || !isOver) return row;
       const after = { ...row, closedAt: at, updatedAt: at };
       await saveFigures(tx, after);
-      if (row.splitId !== null) await updateSplits(tx, causeAt(row, 'close', at), [row.splitId]);
+      if (row.splitId !== null) await updateSplits(tx, new Map([[row.splitId, causeAt(row, 'close', at)]]));
       return after;
     });
   };

@@ -46,8 +46,9 @@ export async function decideTransferSplit(
   if (split === undefined) throw notFound('transfer split', id);
   const seen = await hasMoved(tx, splitNoun, id, cause.causeId);
   if (!isSplitOpenFor(split, order.kind, seen, cause.at)) return;
-  if (order.kind === 'approve')
-    for (const row of rows.filter(isMovedBy.approve)) await assertApprovable(tx, row, cause);
+  if (order.kind === 'approve') {
+    for (const row of byPayee(rows.filter(isMovedBy.approve))) await assertApprovable(tx, row, cause);
+  }
   const decision = decisions[order.kind];
   if (decision !== null) {
     const reason = order.kind === 'deny' ? (order.reason ?? null) : null;
@@ -59,6 +60,10 @@ export async function decideTransferSplit(
 
 export const splitNoun = 'transfer_split';
 const decisions = { approve: 'approved', deny: 'denied', cancel: null } as const;
+
+/** In the order in which a new split locks its payees. */
+const byPayee = (rows: readonly BankTransfer[]): BankTransfer[] =>
+  [...rows].sort((one, other) => (one.beneficiaryId < other.beneficiaryId ? -1 : 1));
 
 const bankLinesOf = ({ transfers }: SplitView): string[] => transfers.filter(isBankTransfer).map(({ id }) => id);
 

@@ -64,6 +64,7 @@ async function payBanks(deps: PayDeps, request: SplitRequest, cause: Cause): Pro
   const compared = await comparedNames(deps.sanctions, bankLines);
   await deps.database.write(async (tx) => {
     if ((await findSplit(tx, ownerId, splitId)) !== null) return;
+    refuseHits(bankLines, compared);
     const drawn = await drawnFor(tx, deps, request, cause.at);
     if (drawn.approvalRule !== null && request.lines.length > 0) {
       throw new DomainError(
@@ -94,15 +95,20 @@ function schemeOf({ scheme, amountCents, splitLine }: BankLine, limits: RailLimi
 /** Before the transaction, because reading the list may take seconds. By line. */
 async function comparedNames(sanctions: Deps['sanctions'], lines: readonly BankLine[]): Promise<(Compared | null)[]> {
   const compared: (Compared | null)[] = [];
-  for (const { payee, splitLine } of lines) {
-    const found = 'to' in payee ? await compareWithList(sanctions, payee.to.name) : null;
-    if (found !== null && screened(found.matches, []).result === 'hit') {
-      const field = `body.splits.${splitLine}.to.name`;
-      throw new DomainError('invalid_state', `${field}: resembles a name of the sanctions list`);
-    }
-    compared.push(found);
+  for (const { payee } of lines) {
+    compared.push('to' in payee ? await compareWithList(sanctions, payee.to.name) : null);
   }
   return compared;
+}
+
+function refuseHits(lines: readonly BankLine[], compared: readonly (Compared | null)[]): void {
+  const hit = lines.find((_, index) => {
+    const found = compared[index];
+    return found != null && screened(found.matches, []).result === 'hit';
+  });
+  if (hit === undefined) return;
+  const field = `body.splits.${hit.splitLine}.to.name`;
+  throw new DomainError('invalid_state', `${field}: resembles a name of the sanctions list`);
 }
 
 /** In the order of the lines. Saved beneficiaries are locked in the order of their ids. */

@@ -7,7 +7,12 @@ import type { Tx } from '../../db/tx.ts';
 import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/approval-subject.ts';
 import type { PayeeCheckResult } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
 import { findAnySplit, type SplitView, type TransferView } from '../../domains/treasury/transfers/transfer.queries.ts';
-import { approvalEnds, isMovedBy } from '../../domains/treasury/transfers/transfer-split.rules.ts';
+import {
+  approvalEnds,
+  isApproved,
+  isMovedBy,
+  isWithoutEffect,
+} from '../../domains/treasury/transfers/transfer-split.rules.ts';
 import { add, eurosFromCents, inWords } from '../../kernel/money.ts';
 import { type ApproveTransferSplit, matterOfSplit } from './approve-transfer-split.ts';
 import { needsPasskey } from './decide-bank-transfer.ts';
@@ -24,6 +29,10 @@ export const transferSplitApproval = ({ approve }: Deps): ApprovalSubject => ({
   },
 });
 
+const isAhead = (end: Date | null, at: Date): boolean => end === null || end > at;
+const latest = (times: readonly Date[]): Date | undefined =>
+  times.toSorted((one, other) => other.getTime() - one.getTime())[0];
+
 const waitingLines = ({ transfers }: SplitView): TransferView[] => transfers.filter(isMovedBy.approve);
 
 const caseOf = (split: SplitView, approve: ApproveTransferSplit): ApprovalCase => ({
@@ -31,19 +40,25 @@ const caseOf = (split: SplitView, approve: ApproveTransferSplit): ApprovalCase =
   ownerId: split.ownerId,
   agentId: split.agentId,
   standing: (at) => {
-    const ends = approvalEnds(split.transfers);
-    const expired = split.status === 'pending_approval' && ends !== null && ends <= at;
-    const isApproved = split.decision === 'approved';
-    const ending = expired ? endings.expired : endings[split.decision ?? 'undecided'];
+    const { decision, status, transfers } = split;
+    const isWaiting =
+      status === 'pending_approval' && waitingLines(split).some(({ expiresAt }) => isAhead(expiresAt, at));
+    const late =
+      decision === null && !isWaiting
+        ? transfers.filter((line) => isMovedBy.approve(line) || line.stage === 'expired')
+        : [];
+    const expired = late.length > 0;
+    const approved = isApproved(decision, status);
+    const ended = isWithoutEffect(status) ? status : decision;
     return {
-      status: expired ? 'expired' : split.status,
-      isWaiting: split.status === 'pending_approval' && !expired,
-      isApproved,
-      isDenied: split.decision === 'denied',
+      status: expired ? 'expired' : status,
+      isWaiting,
+      isApproved: approved,
+      isDenied: decision === 'denied' || status === 'denied',
       outcome: {
-        at: expired ? ends : (split.decidedAt ?? split.updatedAt),
-        approvedBy: isApproved ? split.decidedBy : null,
-        ...ending,
+        at: latest(late.flatMap(({ expiresAt }) => expiresAt ?? [])) ?? split.decidedAt ?? split.updatedAt,
+        approvedBy: approved ? split.decidedBy : null,
+        ...(expired ? endings.expired : endings[ended ?? 'undecided']),
       },
     };
   },
@@ -95,6 +110,9 @@ const checks: Readonly<Record<PayeeCheckResult, string>> = {
 const endings = {
   approved: { title: 'Approved', verb: 'Approved', meaning: 'The bank gets the transfers.', tone: 'good' },
   denied: { title: 'Denied', verb: 'Denied', meaning: 'No money of these transfers is sent.', tone: 'bad' },
+  cancelled: { title: 'Cancelled', verb: 'Cancelled', meaning: 'No money of these transfers is sent.', tone: 'calm' },
+  failed: { title: 'Failed', verb: 'Ended', meaning: 'None of these transfers reached its payee.', tone: 'bad' },
+  returned: { title: 'Returned', verb: 'Ended', meaning: 'The money of these transfers came back.', tone: 'bad' },
   undecided: { title: 'Nothing waits', verb: 'Ended', meaning: 'No transfer of it waits for a person.', tone: 'calm' },
   expired: {
     ...{ title: 'Expired', verb: 'Expired', tone: 'calm' },

@@ -10,7 +10,8 @@ export type TestEntry = {
   readonly status?: string;
   readonly reference?: string | null;
   readonly endToEndId?: string;
-  readonly returnReason?: string;
+  /** Null: in the bank's own words. */
+  readonly returnReason?: string | null;
   readonly isReversal?: boolean;
   readonly name?: string;
   readonly text?: string;
@@ -31,7 +32,7 @@ const detailsXml = (entry: TestEntry, amount: string, endToEndId: string, refere
   return `<TxDtls><Refs>${reference === undefined ? '' : `<AcctSvcrRef>${reference}</AcctSvcrRef>`}<EndToEndId>${endToEndId}</EndToEndId></Refs>
 <Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>
 <RltdPties><${other}><Pty><Nm>${name}</Nm></Pty></${other}><${other}Acct><Id><IBAN>${theirIban}</IBAN></Id></${other}Acct></RltdPties>
-${remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`}${returnReason === undefined ? '' : `<RtrInf><Rsn><Cd>${returnReason}</Cd></Rsn></RtrInf>`}</TxDtls>`;
+${remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`}${returnReason === undefined ? '' : `<RtrInf><Rsn>${returnReason === null ? '<Prtry>HELD</Prtry>' : `<Cd>${returnReason}</Cd>`}</Rsn></RtrInf>`}</TxDtls>`;
 };
 
 function entryXml(entry: TestEntry, index: number): string {

@@ -191,6 +191,11 @@ describe('a notification', () => {
     });
   });
 
+  test('a return has a reason, also one that the bank says in its own words', async () => {
+    const lines = await linesOf([{ returnReason: 'AC04' }, { returnReason: null }, {}]);
+    expect(lines.map(({ returnReasonCode }) => returnReasonCode)).toEqual(['AC04', 'MS03', null]);
+  });
+
   test('a batch that is booked as one entry has a line for each payment, each with its own reference', async () => {
     const payments = [
       { amount: '2.50', endToEndId: 'TR1' },

@@ -1,5 +1,5 @@
 /** The rail by files: the suite for all, what the files hold, and the folder in which the bank's files arrive. @module */
-import { link, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -144,6 +144,23 @@ describe('the inbox', () => {
     });
   const namesIn = async (name: string) => (await readdir(join(folder, name))).map((one) => one.replace(/^\w{16}-/, ''));
   const put = (name: string, text: string) => writeFile(join(folder, 'inbox', name), text);
+
+  test('a file that comes under the name while another one is received is received next', async () => {
+    const received: string[] = [];
+    const pass = inboxWith(async (text) => {
+      received.push(text);
+      if (text !== 'one') return undefined;
+      await writeFile(join(folder, 'next'), 'two');
+      await rename(join(folder, 'next'), join(folder, 'inbox', 'camt.xml'));
+      return undefined;
+    });
+    await pass();
+    await put('camt.xml', 'one');
+    expect(await pass()).toBe(0);
+    expect(await pass()).toBe(1);
+    expect(received).toEqual(['one', 'two']);
+    expect(await namesIn('done')).toEqual(['camt.xml']);
+  });
 
   test('files are received in the order of their names, and moved', async () => {
     const received: string[] = [];

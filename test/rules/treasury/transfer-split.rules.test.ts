@@ -109,4 +109,21 @@ describe('a decision about a split', () => {
     expect(splitOpenness({ decision: 'denied', lines: ended }, 'deny')).toBe('already');
     expect(splitOpenness({ decision: 'denied', lines: ended }, 'approve')).toBe('refused');
   });
+
+  test('is approved no more when nothing came of the approval', () => {
+    const approve = (...stages: readonly BankTransferStage[]) =>
+      splitOpenness({ decision: 'approved', lines: stages.map((stage) => line(stage)) }, 'approve');
+    expect([approve('approved', 'settled'), approve('settled', 'cancelled')]).toEqual(['already', 'already']);
+    const endings = [
+      approve('cancelled', 'cancelled'),
+      approve('rejected', 'expired'),
+      approve('returned', 'returned'),
+    ];
+    expect(endings).toEqual(['refused', 'refused', 'refused']);
+  });
+
+  test('to deny what was denied line by line is a repeat', () => {
+    expect(splitOpenness({ decision: null, lines: [line('denied'), line('denied')] }, 'deny')).toBe('already');
+    expect(splitOpenness({ decision: null, lines: [line('denied'), line('settled')] }, 'deny')).toBe('refused');
+  });
 });

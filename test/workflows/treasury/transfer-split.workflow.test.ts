@@ -170,6 +170,55 @@ describe('a split with lines to banks', () => {
     await verified();
   });
 
+  test('is moved by the decision about its last line that waits, as by one about the split', async () => {
+    const oneOf = async (...more: object[]) => {
+      const { id: splitId, transfers: lines } = await divide(line('Anna NOMATCH'), ...more);
+      await reaches(splitId, 'pending_approval');
+      return { splitId, first: { params: { id: lines[0]?.id ?? '' }, body: {} } };
+    };
+    const silent = line('Bert', 'SILENT');
+    const [approved, denied, cancelled] = [await oneOf(silent), await oneOf(silent), await oneOf(silent)];
+    await transfers().approveTransfer(approved.first);
+    await transfers().denyTransfer(denied.first);
+    await transfers().cancelTransfer(cancelled.first);
+    for (const { splitId } of [approved, denied, cancelled]) {
+      expect(await split(splitId)).toMatchObject({ status: 'pending', decision: null });
+      expect(await namesOf(splitId)).toEqual([
+        'transfer.split.created',
+        'transfer.split.updated',
+        'transfer.split.updated',
+      ]);
+    }
+    const wallet = { toWalletId, amountEuros: 5 };
+    const [ended, taken] = [await oneOf(wallet), await oneOf(wallet)];
+    await transfers().denyTransfer(ended.first);
+    await transfers().cancelTransfer(taken.first);
+    for (const { splitId } of [ended, taken]) {
+      expect(await split(splitId)).toMatchObject({ status: 'partially_completed' });
+      expect((await namesOf(splitId)).at(-1)).toBe('transfer.split.completed');
+    }
+    const { id: splitId, transfers: both } = await divide(line('Carl NOMATCH'), line('Dora NOMATCH'));
+    await reaches(splitId, 'pending_approval');
+    for (const { id } of both) await transfers().denyTransfer({ params: { id }, body: {} });
+    const again = await transfers().denyTransferSplit({ params: { splitId }, body: {} });
+    expect(again).toMatchObject({ status: 'denied', decision: null });
+    await verified();
+  });
+
+  test('of many lines is approved by one passkey', async () => {
+    const passkey = await aPasskey(world, owner);
+    const approver = world.as('').client(approvalsArea);
+    const many = Array.from({ length: 12 }, (_, n) =>
+      line(`A payee with a rather long name NOMATCH`, `Salary of November, number ${n} ${'x'.repeat(80)}`, 1),
+    );
+    const { id } = await divide(...many);
+    const { approvalUrl } = await reaches(id, 'pending_approval');
+    const params = { token: approvalUrl?.split('/').at(-1) ?? '' };
+    const challenge = await approver.createApprovalChallenge({ params, body: {} });
+    await approver.approveByLink({ params, body: { webauthnAssertion: passkey.answer(challenge) } });
+    expect(await reaches(id, 'completed')).toMatchObject({ completedAmountEuros: 12 });
+  });
+
   test('goes on at the bank when the lines that wait are denied or cancelled', async () => {
     const [denied, cancelled] = [
       await divide(line('Anna NOMATCH'), line('Bert', 'SILENT')),

@@ -3,6 +3,7 @@ import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { eurosOut, id, idOut, instantOut, pageOut, pageQuery, prose } from '../../../http/schemas.ts';
 import { exampleId } from '../../../kernel/ids.ts';
+import { jsonBytes } from '../../../kernel/json-bytes.ts';
 import { resolutions } from './mpp-payment.messages.ts';
 import { mppPaymentStatuses } from './mpp-payment.rules.ts';
 
@@ -132,7 +133,7 @@ const paymentDetailOut = z
 
 export type MppPaymentDetailWire = z.input<typeof paymentDetailOut>;
 
-/** Of the JSON of its arguments. */
+/** Of the JSON of its arguments, in bytes. */
 const longestArguments = 16_384;
 
 const toolIn = z
@@ -143,10 +144,7 @@ const toolIn = z
       .meta({ description: 'The tool, as its server lists it.', examples: ['report'] }),
     arguments: z
       .record(z.string(), z.unknown())
-      .refine(
-        (given) => JSON.stringify(given).length <= longestArguments,
-        `at most ${longestArguments} characters of JSON`,
-      )
+      .refine((given) => jsonBytes(given) <= longestArguments, `at most ${longestArguments} bytes of JSON`)
       .default({})
       .meta({ description: 'Its arguments.', examples: [{ year: 2026 }] }),
   })

@@ -55,6 +55,8 @@ export type JournalDraft = {
   readonly cause: string;
   readonly memo?: string | null;
   readonly postings: readonly Posting[];
+  /** What posts this one, where the others of the call have another cause. */
+  readonly by?: Cause;
 };
 
 export type PostResult = {
@@ -77,7 +79,7 @@ export async function postJournals(tx: Tx, cause: Cause, journals: readonly Jour
   if (journals.length === 0) return [];
   const posted = await orRefused(
     rowsOf(tx, postedRow, 'select journal_id, posted, balances, owed_cents from post_journals($1::jsonb)', [
-      JSON.stringify(journals.map((draft) => journalRecord(draft, cause))),
+      JSON.stringify(journals.map(({ by = cause, ...draft }) => journalRecord(draft, by))),
     ]),
   );
   return posted.map((row) => ({

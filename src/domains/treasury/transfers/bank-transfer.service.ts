@@ -68,13 +68,12 @@ export async function saveSteps(tx: Tx, steps: readonly TransferStep[], { isOwnS
     steps.map((step) => ({ cause: step.cause, changes: changesOf(step, posted) })),
   );
   await wakeRuns(tx, steps, isOwnStep);
-  const last = steps.at(-1);
-  if (last !== undefined) await updateSplits(tx, last.cause, splitsOf(steps));
+  await updateSplits(tx, splitCausesOf(steps));
 }
 
-const splitsOf = (steps: readonly TransferStep[]): string[] => [
-  ...new Set(steps.flatMap(({ after: { splitId } }) => splitId ?? [])),
-];
+/** By split: what moved its last line. */
+const splitCausesOf = (steps: readonly TransferStep[]): Map<string, Cause> =>
+  new Map(steps.flatMap(({ after: { splitId }, cause }) => (splitId === null ? [] : [[splitId, cause] as const])));
 
 const lastOf = (steps: readonly TransferStep[]): Map<string, BankTransfer> =>
   new Map(steps.map(({ after }) => [after.id, after]));
@@ -110,7 +109,7 @@ async function post(tx: Tx, steps: readonly TransferStep[]): Promise<Posted> {
 export const sourceOf = ({ fromWalletId, agentId }: BankTransfer): FundingSource =>
   fromWalletId === null ? agentBudget(agentId ?? '') : wallet(fromWalletId);
 
-function journalOf({ after }: TransferStep, posting: TransferPosting, to: FundingSource): JournalDraft {
+function journalOf({ after, cause: by }: TransferStep, posting: TransferPosting, to: FundingSource): JournalDraft {
   const { id, ownerId, agentId } = after;
   return {
     id: newId('journal'),
@@ -121,6 +120,7 @@ function journalOf({ after }: TransferStep, posting: TransferPosting, to: Fundin
     referenceId: id,
     cause: `transfer:${id}:${posting}`,
     postings: postingLines[posting](after, to),
+    by,
   };
 }
 

@@ -92,11 +92,19 @@ export function splitOpenness({ decision, lines }: Decidable, command: SplitComm
     if (lines.some(isMovedBy.cancel)) return 'open';
     return lines.some(({ status }) => status === 'cancelled') ? 'already' : 'refused';
   }
-  if (decision === decided[command]) return 'already';
-  return splitStage(lines) === 'pending_approval' ? 'open' : 'refused';
+  const stage = splitStage(lines);
+  if (command === 'approve' && isApproved(decision, stage)) return 'already';
+  if (command === 'deny' && (decision === 'denied' || stage === 'denied')) return 'already';
+  return stage === 'pending_approval' ? 'open' : 'refused';
 }
 
-const decided = { approve: 'approved', deny: 'denied' } as const;
+/** False again where nothing came of the approval. */
+export const isApproved = (decision: SplitDecision | null, stage: SplitStage): boolean =>
+  decision === 'approved' && !isWithoutEffect(stage);
+
+/** Every line has ended, and the money of none is with its payee. */
+export const isWithoutEffect = (stage: SplitStage): stage is 'cancelled' | 'failed' | 'denied' | 'returned' =>
+  stage === 'cancelled' || stage === 'failed' || stage === 'denied' || stage === 'returned';
 
 /** Why a command is refused. */
 export function whyNot(stage: SplitStage, command: SplitCommand): string {

@@ -10,6 +10,7 @@ import { runSql } from '../../../db/statement.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChangesOfCauses } from '../../../events/record.ts';
+import { assert } from '../../../kernel/assert.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { closeWorkflowRuns, wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { TransferSplitSchema } from './transfer.entity.ts';
@@ -36,12 +37,19 @@ export async function lockSplits(tx: Tx, ids: readonly string[]): Promise<SplitV
 
 /**
  * After lines have moved. Each of them makes a new version of its split, so that the run takes the newest answer.
- * Splits are locked after all lines and accounts.
+ * Splits are locked after all lines and accounts. `causes`: by split, what moved its last line; one message of a bank
+ * moves lines of several owners.
  */
-export async function updateSplits(tx: Tx, cause: Cause, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const before = await lockSplits(tx, ids);
+export async function updateSplits(tx: Tx, causes: ReadonlyMap<string, Cause>): Promise<void> {
+  if (causes.size === 0) return;
+  const causeOf = ({ id }: SplitView): Cause => {
+    const cause = causes.get(id);
+    assert(cause !== undefined, `split ${id} was asked for`);
+    return cause;
+  };
+  const before = await lockSplits(tx, [...causes.keys()]);
   const after = before.map((row): SplitView => {
+    const cause = causeOf(row);
     const status = splitStatus(splitStage(row.transfers));
     const completedAt = row.completedAt ?? (isSettled(status) ? cause.at : null);
     return { ...row, status, completedAt, updatedAt: cause.at };
@@ -55,7 +63,7 @@ export async function updateSplits(tx: Tx, cause: Cause, ids: readonly string[])
   );
   const caused = after.map((row, index) => {
     const event = eventOf(before[index], row);
-    return { cause, changes: event === undefined ? [] : [splitChange(event, row)] };
+    return { cause: causeOf(row), changes: event === undefined ? [] : [splitChange(event, row)] };
   });
   await recordChangesOfCauses(tx, caused);
   await wakeRuns(tx, after);

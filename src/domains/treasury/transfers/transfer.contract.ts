@@ -354,7 +354,7 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.updated'],
+      fires: ['transfer.updated', 'transfer.split.updated'],
     },
     denyTransfer: {
       method: 'post',
@@ -370,7 +370,7 @@ export const transfersArea = defineArea({
       }),
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed'],
+      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
     },
     cancelTransfer: {
       method: 'post',
@@ -384,7 +384,7 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed', 'transfer.updated'],
+      fires: ['transfer.failed', 'transfer.updated', 'transfer.split.updated', 'transfer.split.completed'],
     },
     getTransferSplit: {
       method: 'get',

@@ -13,6 +13,7 @@ import {
   prose,
   text,
 } from '../../../http/schemas.ts';
+import { jsonBytes } from '../../../kernel/json-bytes.ts';
 import { walletStatuses } from './wallet.rules.ts';
 
 export const Wallet = z
@@ -69,7 +70,7 @@ const FundedWallet = z
 
 export const metadata = z
   .record(z.string().max(100), z.unknown())
-  .refine((value) => Buffer.byteLength(JSON.stringify(value)) <= 16_384, 'must not be larger than 16 KiB');
+  .refine((value) => jsonBytes(value) <= 16_384, 'must not be larger than 16 KiB');
 const name = text(120);
 const purpose = prose(500).nullable().optional();
 const params = z.strictObject({ id: id('wallet') });
