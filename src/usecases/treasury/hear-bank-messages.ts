@@ -1,7 +1,7 @@
 /**
  * Books what the bank said of transfers: any number of messages in the caller's transaction, with as many statements for
  * ten thousand as for one. Messages of one transfer are heard in the order of the list. What was heard before, or is old
- * news, moves nothing; a contradiction is answered and moves nothing.
+ * news, moves nothing; a contradiction is answered and moves nothing. Each transfer is debited by one entry.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
@@ -11,7 +11,9 @@ import { hearBank } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
 import { transferIdOf } from '../../domains/treasury/sepa/end-to-end-id.rules.ts';
 import { type BankTransfer, lockBankTransfers } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
 import {
+  debitsOf,
   inStage,
+  noteDebits,
   saveSteps,
   seenCauses,
   type TransferStep,
@@ -32,11 +34,18 @@ export async function hearBankMessages(
   const ids = [...new Set(named.flatMap(({ id }) => id ?? []))].sort();
   const rows = new Map((await lockBankTransfers(tx, ids)).map((row) => [row.id, row]));
   const seen = new Set(await seenCauses(tx, namedCauses(named)));
+  const debits = await debitsOf(tx, ids);
+  const newDebits = new Map<string, string>();
   const steps: TransferStep[] = [];
   const outcomes = named.map(({ message, id }) => {
     const row = id === undefined ? undefined : rows.get(id);
     if (row === undefined) return notOurs;
-    const { outcome, after } = heard(row, message, seen.has(keyOf(row.id, message)), cause.at);
+    const debit = message.isDebit === true ? (debits.get(row.id) ?? newDebits.get(row.id)) : undefined;
+    const isSecondDebit = debit !== undefined && debit !== causeIdOf(message);
+    const known = { isRepeated: seen.has(keyOf(row.id, message)), isSecondDebit };
+    const { outcome, after } = heard(row, message, known, cause.at);
+    if (message.isDebit === true && debit === undefined && !('why' in outcome))
+      newDebits.set(row.id, causeIdOf(message));
     if (after === undefined) return outcome;
     rows.set(row.id, after);
     seen.add(keyOf(row.id, message));
@@ -45,6 +54,7 @@ export async function hearBankMessages(
     return outcome;
   });
   await saveSteps(tx, steps, { isOwnStep });
+  await noteDebits(tx, newDebits, cause.at);
   return outcomes;
 }
 
@@ -57,16 +67,20 @@ const namedCauses = (named: readonly { message: HeardMessage; id: Id<'transfer'>
   named.flatMap(({ message, id }) => (id === undefined ? [] : [{ id, cause: causeIdOf(message) }]));
 
 const otherBefore = 'the bank gave its reference to another line of this transfer';
+const debitedBefore = 'another entry has debited the account for this transfer before';
+
+type Known = { readonly isRepeated: boolean; readonly isSecondDebit: boolean };
 
 function heard(
   row: BankTransfer,
   { kind, reasonCode, amountCents, accountIban }: HeardMessage,
-  isRepeated: boolean,
+  { isRepeated, isSecondDebit }: Known,
   at: Date,
 ): { readonly outcome: HeardOutcome; readonly after?: BankTransfer } {
   const mismatch = mismatchOf(row, { amountCents, ...(accountIban !== null && { accountIban }) });
   if (mismatch !== undefined)
     return { outcome: { outcome: isRepeated ? 'contradicts' : 'refused', why: isRepeated ? otherBefore : mismatch } };
+  if (isSecondDebit) return { outcome: { outcome: 'refused', why: debitedBefore } };
   const move = hearBank(row.stage, kind, isRepeated);
   if (move.outcome === 'refused') return { outcome: { outcome: 'refused', why: move.why } };
   if (move.outcome === 'already') return { outcome: { outcome: 'already' } };

@@ -170,6 +170,7 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
     reasonCode: line.returnReasonCode,
     amountCents: line.amountCents,
     accountIban: line.accountIban,
+    isDebit: line.direction === 'debit',
   },
   ifRefused: entryOf(line),
 });

@@ -55,6 +55,31 @@ test('a debit settles a transfer, a status rejects one, and a return brings the 
   expect(await balance()).toBe(100);
 });
 
+test('a transfer is debited once: a second debit waits for an operator, also where a report had settled it', async () => {
+  const owner = await world.owner();
+  const { id, iban: given } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+  const iban = given ?? '';
+  const send = async (...lines: Parameters<typeof notificationOf>[0]) =>
+    (await sendBankFile(world, notificationOf(lines, iban))).body;
+  await send({ amount: '100.00' });
+  const { id: beneficiaryId } = await aBeneficiary(owner, {});
+  const sent = () => sentTransfer({ ownerId: owner.ownerId, walletId: id, iban, beneficiaryId });
+  const debitOf = (endToEndId: string) => ({ direction: 'DBIT', endToEndId, reference: freshReference() }) as const;
+  const [reported, together] = [await sent(), await sent()];
+  await sendBankFile(world, statusesOf([{ endToEndId: reported, status: 'ACSC' }]));
+  const first = debitOf(reported);
+  expect(await send(first)).toMatchObject({ moved: 0, already: 1, unbooked: 0 });
+  expect(await send(first)).toMatchObject({ already: 1, unbooked: 0 });
+  expect(await send(debitOf(reported))).toMatchObject({ already: 0, unbooked: 1 });
+  expect(await send(debitOf(together), debitOf(together))).toMatchObject({ moved: 1, already: 0, unbooked: 1 });
+  const entries = await world.sql<{ why: string }>(
+    `select why from bank_entries where account_iban = $1 and status = 'unbooked'`,
+    [iban],
+  );
+  const why = 'another entry has debited the account for this transfer before';
+  expect(entries.map((entry) => entry.why)).toEqual([why, why]);
+});
+
 test('what comes back of a payment that was never booked is given to nobody, in whichever order both arrive', async () => {
   const owner = await world.owner();
   const { id, iban: given } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });

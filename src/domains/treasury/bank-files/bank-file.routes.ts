@@ -7,8 +7,8 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { validatedQuery } from '../../../http/validate.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import type { Vault } from '../../../vault/vault.ts';
+import { assignEntry } from './bank-entry.assign.service.ts';
 import { listBankEntries } from './bank-entry.queries.ts';
-import { assignEntry } from './bank-entry.service.ts';
 import { bankEntryWire } from './bank-entry.wire.ts';
 import type { BankFileAnswer, bankFilesArea } from './bank-file.contract.ts';
 

@@ -62,6 +62,8 @@ export type HeardMessage = {
   readonly amountCents: Cents | null;
   /** Of the entry; null for a report. */
   readonly accountIban: string | null;
+  /** The entry took the money from the account, which one entry of a transfer does. */
+  readonly isDebit?: boolean;
 };
 
 /**

@@ -262,6 +262,29 @@ export async function seenCauses(
   return new Set(found.map(({ key }) => key));
 }
 
+/** By transfer: the cause of the entry that took its money from the account, also where a report had settled it before. */
+export async function debitsOf(tx: Tx, ids: readonly string[]): Promise<Map<string, string>> {
+  const found = await rowsOf(
+    tx,
+    z.object({ id: z.string(), cause: z.string() }),
+    `select row_id as id, cause_id as cause from transitions where noun = $1 and row_id = any($2::text[])`,
+    [debitNoun, [...ids]],
+  );
+  return new Map(found.map(({ id, cause }) => [id, cause]));
+}
+
+/** The transfers are locked. */
+export async function noteDebits(tx: Tx, debits: ReadonlyMap<string, string>, at: Date): Promise<void> {
+  if (debits.size === 0) return;
+  await runSql(
+    tx,
+    `insert into transitions select $1, id, cause, null, 'settled', $4 from unnest($2::text[], $3::text[]) as d (id, cause)`,
+    [debitNoun, [...debits.keys()], [...debits.values()], at],
+  );
+}
+
+const debitNoun = 'transfer_debit';
+
 type TransferEvent =
   | 'transfer.created'
   | 'transfer.updated'
