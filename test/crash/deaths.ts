@@ -48,13 +48,23 @@ export async function succeed(answering: Promise<Answer>): Promise<Record<string
 
 export type Course = { readonly seed: number; readonly steps: number; readonly lanes: number };
 
+/** What a history did. */
+export type Figures = {
+  readonly steps: number;
+  readonly kills: Readonly<Record<string, number>>;
+  readonly did: Readonly<Record<string, number>>;
+  /** One sentence for each kind of refusal. */
+  readonly refusals: Readonly<Record<string, string>>;
+  readonly tookMs: number;
+};
+
 /** Plays the steps in so many lanes. Each victim dies once, in the order of the list. Answers what was killed. */
 export async function playWithDeaths(
   site: Installation,
   { seed, steps, lanes }: Course,
   victims: readonly ChildName[],
   play: (random: Random, step: number) => Promise<void>,
-): Promise<{ readonly steps: number; readonly kills: Readonly<Record<string, number>> }> {
+): Promise<Pick<Figures, 'steps' | 'kills'>> {
   const killer = startKiller(site, seed, steps, victims);
   let next = 0;
   const lane = async () => {

@@ -13,6 +13,7 @@ import {
   type Answer,
   type Call,
   callAs,
+  type Figures,
   isAnswering,
   playWithDeaths,
   type Course as Steps,
@@ -34,14 +35,6 @@ export type History = {
   readonly buyers: readonly Buyer[];
 };
 export type Course = Steps & { readonly deaths: number };
-export type Figures = {
-  readonly steps: number;
-  readonly kills: Readonly<Record<string, number>>;
-  readonly did: Readonly<Record<string, number>>;
-  /** One sentence for each kind of refusal. */
-  readonly refusals: Readonly<Record<string, string>>;
-  readonly tookMs: number;
-};
 
 export async function openHistory(site: Installation, merchant: CheatingMerchant): Promise<History> {
   merchant.sellsFor(site.sandboxUrl);

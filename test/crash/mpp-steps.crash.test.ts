@@ -14,20 +14,20 @@ import { untilAnswered } from '../support/plain-calls.ts';
 import { type Clocks, openClocks, type Skew } from '../support/skewed-clocks.ts';
 import { eventually } from '../support/world.ts';
 import { type Buyer, type Buyers, openBuyers } from './mpp-buyers.ts';
-import { openStops, type StoppedAt, type Stops } from './mpp-stops.ts';
+import { type MppStops, openMppStops, type StoppedAt } from './mpp-stops.ts';
 
 const minute = 60_000;
 
 let site: Installation;
 let merchant: PayingMerchant;
-let stops: Stops;
+let stops: MppStops;
 let buyers: Buyers;
 let clocks: Clocks;
 
 beforeAll(async () => {
   [merchant, clocks] = [await startMerchant(), await openClocks()];
   site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: merchant.origin, ...clocks.env });
-  stops = await openStops(site);
+  stops = await openMppStops(site);
   buyers = await openBuyers(site, merchant);
 }, 120_000);
 afterAll(async () => {

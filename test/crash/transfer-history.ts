@@ -21,6 +21,7 @@ import {
   type Answer,
   type Call,
   callAs,
+  type Figures,
   isAnswering,
   playWithDeaths,
   type Course as Steps,
@@ -48,14 +49,6 @@ export type History = {
   readonly beneficiaryIds: readonly string[];
 };
 export type Course = Steps & { readonly deaths: number };
-export type Figures = {
-  readonly steps: number;
-  readonly kills: Readonly<Record<string, number>>;
-  readonly did: Readonly<Record<string, number>>;
-  /** One sentence for each kind of refusal. */
-  readonly refusals: Readonly<Record<string, string>>;
-  readonly tookMs: number;
-};
 
 export const ownerCall = ({ site, owner }: Pick<History, 'site' | 'owner'>): Call =>
   callAs(site, { Authorization: `Bearer ${owner.key}` });

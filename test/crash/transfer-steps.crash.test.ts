@@ -15,17 +15,17 @@ import { eventually } from '../support/world.ts';
 import { type Call, succeed } from './deaths.ts';
 import { differencesOf } from './transfer-checks.ts';
 import { type History, isQuiet, openHistory, ownerCall, sandboxRows } from './transfer-history.ts';
-import { openStops, type StoppedAt, type Stops } from './transfer-stops.ts';
+import { openTransferStops, type StoppedAt, type TransferStops } from './transfer-stops.ts';
 
 let site: Installation;
 let history: History;
-let stops: Stops;
+let stops: TransferStops;
 let call: Call;
 
 beforeAll(async () => {
   site = await startInstallation();
   history = await openHistory(site);
-  stops = await openStops(site);
+  stops = await openTransferStops(site);
   call = ownerCall(history);
 }, 120_000);
 afterAll(() => site?.stop(), 60_000);
