@@ -1,6 +1,6 @@
 /**
- * The adapter for every merchant that sells by HTTP 402; a tool of an MCP server has its own way. A merchant is not trusted: each address is guarded, each answer
- * is limited in size and time, and a redirect is followed only while no payment is sent.
+ * The adapter for every merchant that sells by HTTP 402. A merchant is not trusted: each address is guarded, each answer
+ * is limited in size and time, and a redirect is followed only while no payment is sent. Tools are called by mcp-tool.ts.
  * @module
  */
 import {

@@ -1,6 +1,7 @@
 /**
- * Requests a resource that a merchant sells by HTTP 402, or calls the tool of its MCP server, and finds the challenge that Bursar can answer. A merchant that
- * offers nothing of the kind is refused with a sentence that names what it offers. Spends nothing.
+ * Requests a resource that a merchant sells by HTTP 402, or calls the tool of its MCP server, and finds the challenge that
+ * Bursar can answer. A merchant that offers nothing of the kind is refused with a sentence that names what it offers.
+ * Spends nothing.
  * @module
  */
 import { parseAuthenticate } from '../../domains/payments/mpp/authenticate-header.rules.ts';

@@ -23,6 +23,7 @@ import type { BankLine, SplitRequest } from '../../domains/treasury/transfers/tr
 import { lockWallets } from '../../domains/treasury/transfers/transfer.service.ts';
 import { createSplit, type Payee } from '../../domains/treasury/transfers/transfer-split.create.service.ts';
 import { transferSplitWorkflowId } from '../../domains/treasury/transfers/transfer-split.messages.ts';
+import { assert } from '../../kernel/assert.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { sepaTextOf } from '../../kernel/sepa-text.ts';
 import type { Cause } from '../../platform/cause.ts';
@@ -119,20 +120,23 @@ async function payeesOf(
   compared: readonly (Compared | null)[],
   cause: Cause,
 ): Promise<Payee[]> {
-  const saved = bankLines.flatMap(({ payee }) => ('to' in payee ? [] : [payee.id]));
-  for (const id of [...new Set(saved)].sort()) {
+  const saved = new Map<string, Awaited<ReturnType<typeof lockBeneficiary>>>();
+  const named = bankLines.flatMap(({ payee }) => ('to' in payee ? [] : [payee.id]));
+  for (const id of [...new Set(named)].sort()) {
     const beneficiary = await lockBeneficiary(tx, { id, ownerId });
     const why = payRefusal(beneficiary, agentId === null ? 'owner' : 'agent');
     if (why !== undefined) throw new DomainError('invalid_state', `beneficiary ${id} ${why}`);
+    saved.set(id, beneficiary);
   }
   const payees: Payee[] = [];
   for (const [index, { payee }] of bankLines.entries()) {
     const result = compared[index];
-    const { id, name, ibanMasked } =
+    const found =
       'to' in payee && result != null
         ? await createBeneficiary(tx, vault, { ...payee.draft, compared: result, ownerId, isSaved: false }, cause)
-        : await lockBeneficiary(tx, { id: 'to' in payee ? payee.draft.id : payee.id, ownerId });
-    payees.push({ beneficiaryId: id, name: sepaTextOf(name), ibanMasked });
+        : saved.get('to' in payee ? payee.draft.id : payee.id);
+    assert(found !== undefined, 'a payee is saved, or was compared with the list');
+    payees.push({ beneficiaryId: found.id, name: sepaTextOf(found.name), ibanMasked: found.ibanMasked });
   }
   return payees;
 }

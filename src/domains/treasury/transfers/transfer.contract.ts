@@ -261,6 +261,12 @@ export type TransferSplitBody = Received<typeof division>;
 
 const lockedByService = { elsewhere: 'the service locks the wallets by id and owner' } as const;
 
+const denial = z.strictObject({
+  reason: prose(500)
+    .optional()
+    .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
+});
+
 export const transfersArea = defineArea({
   tag: 'Transfers',
   base: '/transfers',
@@ -363,11 +369,7 @@ export const transfersArea = defineArea({
       description: 'Works while Temporal is unavailable. Denying what is denied already answers 200 without an event.',
       auth: ['key'],
       params: z.strictObject({ id: id('transfer') }),
-      body: z.strictObject({
-        reason: prose(500)
-          .optional()
-          .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
-      }),
+      body: denial,
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
       fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
@@ -420,11 +422,7 @@ export const transfersArea = defineArea({
         'an event.',
       auth: ['key'],
       params: z.strictObject({ splitId: id('transferSplit') }),
-      body: z.strictObject({
-        reason: prose(500)
-          .optional()
-          .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
-      }),
+      body: denial,
       success: { status: 200, body: TransferSplit },
       refusals: ['invalid_state', 'not_found'],
       fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
