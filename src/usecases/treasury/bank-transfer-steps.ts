@@ -14,7 +14,6 @@ import {
   afterPayeeCheck,
   type BankTransferCommand,
   isNotKnownFinal,
-  isRecallable,
   maySend,
   moveTransfer,
   type PayeeCheckResult,
@@ -258,7 +257,7 @@ export const recallTransfer =
     const { database, clock, rail } = deps;
     const row = await bankTransferOf(database.read(), id);
     if (row.recallOutcome !== 'asking') return row;
-    const answer = isRecallable(row.stage) ? await rail.recall(endToEndIdOf(row.id), 'CUST') : refused;
+    const answer = await rail.recall(endToEndIdOf(row.id), 'CUST');
     if (answer.outcome === 'no_answer') return row;
     const at = await clock.now();
     return database.write(async (tx) => {
@@ -271,8 +270,6 @@ export const recallTransfer =
     });
   };
 
-const refused = { outcome: 'refused', why: 'cannot get it back' } as const;
-
 /** From here on nothing is waited for; a late return is still booked. */
 export const closeReturnWindow =
   ({ database, clock }: TransferStepDeps) =>
@@ -282,7 +279,8 @@ export const closeReturnWindow =
       const row = await lockBankTransfer(tx, id);
       const isOver = row.returnWindowEndsAt !== null && row.returnWindowEndsAt <= at;
       if (row.stage !== 'settled' || row.closedAt !== null || !isOver) return row;
-      const after = { ...row, closedAt: at, updatedAt: at };
+      const recallOutcome = row.recallOutcome === 'asking' ? 'ended' : row.recallOutcome;
+      const after: BankTransfer = { ...row, recallOutcome, closedAt: at, updatedAt: at };
       await saveFigures(tx, after);
       if (row.splitId !== null) await updateSplits(tx, new Map([[row.splitId, causeAt(row, 'close', at)]]));
       return after;

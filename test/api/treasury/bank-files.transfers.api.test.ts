@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createClient } from '../../../src/client/client.ts';
 import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
-import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
+import { endToEndIdOf, transferIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
 import { createBankTransfer } from '../../../src/domains/treasury/transfers/bank-transfer.create.service.ts';
 import { lockBankTransfer } from '../../../src/domains/treasury/transfers/bank-transfer.queries.ts';
 import { inStage, saveSteps } from '../../../src/domains/treasury/transfers/bank-transfer.service.ts';
@@ -78,6 +78,31 @@ test('a transfer is debited once: a second debit waits for an operator, also whe
   );
   const why = 'another entry has debited the account for this transfer before';
   expect(entries.map((entry) => entry.why)).toEqual([why, why]);
+});
+
+test('a transfer that ends before the bank is asked to get its money back asks no more', async () => {
+  const owner = await world.owner();
+  const { id, iban: given } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+  const iban = given ?? '';
+  await sendBankFile(world, notificationOf([{ amount: '100.00' }], iban));
+  const { id: beneficiaryId } = await aBeneficiary(owner, {});
+  const transfers = owner.client(transfersArea);
+  const recalled = async () => {
+    const endToEndId = await sentTransfer({ ownerId: owner.ownerId, walletId: id, iban, beneficiaryId });
+    const params = { id: transferIdOf(endToEndId) ?? '' };
+    expect(await transfers.cancelTransfer({ params })).toMatchObject({ recall: 'asking' });
+    return { endToEndId, read: () => transfers.getTransfer({ params }) };
+  };
+  const [rejected, returned, back] = [await recalled(), await recalled(), await recalled()];
+  await sendBankFile(world, statusesOf([{ endToEndId: rejected.endToEndId, status: 'RJCT', reason: 'AC04' }]));
+  const lines = [returned, back].flatMap(({ endToEndId }) => [
+    { direction: 'DBIT', reference: freshReference(), endToEndId } as const,
+    { reference: freshReference(), endToEndId, returnReason: endToEndId === back.endToEndId ? 'FOCR' : 'MD07' },
+  ]);
+  await sendBankFile(world, notificationOf(lines, iban));
+  expect(await rejected.read()).toMatchObject({ status: 'failed', recall: 'ended' });
+  expect(await returned.read()).toMatchObject({ status: 'returned', recall: 'ended' });
+  expect(await back.read()).toMatchObject({ status: 'returned', recall: 'requested' });
 });
 
 test('what comes back of a payment that was never booked is given to nobody, in whichever order both arrive', async () => {

@@ -243,9 +243,18 @@ export const sendWithinMs = 10 * second;
 /** A request that was begun in time is at the bank, or lost, after this. */
 export const requestTimeoutMs = 10 * second;
 
-/** `asking`: the bank is to be asked to get the money back. `requested`: it will try. */
-export const recallOutcomes = ['asking', 'requested', 'refused'] as const;
+/**
+ * `asking`: the bank is to be asked to get the money back. `requested`: it will try. `ended`: the transfer ended before
+ * the bank answered.
+ */
+export const recallOutcomes = ['asking', 'requested', 'refused', 'ended'] as const;
 export type RecallOutcome = (typeof recallOutcomes)[number];
+
+/** With the stage. A transfer that has ended asks the bank for nothing any more. */
+export function recallAfter(stage: BankTransferStage, outcome: RecallOutcome | null): RecallOutcome | null {
+  if (outcome !== 'asking' || !isFinalStage(stage)) return outcome;
+  return stage === 'recalled' ? 'requested' : 'ended';
+}
 
 export type Sending = {
   readonly stage: BankTransferStage;

@@ -22,6 +22,7 @@ import {
   type BankTransferStage,
   bankTransferStatus,
   postingsOf,
+  recallAfter,
   type TransferPosting,
 } from '../sepa/bank-transfer.rules.ts';
 import { inBerlin, returnWindowEnd } from '../sepa/banking-day.rules.ts';
@@ -51,6 +52,7 @@ export function inStage(
     ...row,
     stage,
     status: bankTransferStatus(stage),
+    recallOutcome: recallAfter(stage, row.recallOutcome),
     updatedAt: at,
     ...(completed && { completedAt: at, returnWindowEndsAt: returnWindowEnd(inBerlin(at).date) }),
     ...change,

@@ -98,10 +98,10 @@ const Transfer = z
       .string()
       .nullable()
       .meta({ description: 'The day on which the payee’s bank has the money.', examples: ['2026-11-24'] }),
-    recall: z
-      .enum(recallOutcomes)
-      .nullable()
-      .meta({ description: 'What became of the request to get the money back; null without one.' }),
+    recall: z.enum(recallOutcomes).nullable().meta({
+      description:
+        'What became of the request to get the money back; null without one. `ended`: the transfer ended before the bank answered.',
+    }),
     splitId: idOut('transferSplit').nullable().meta({ description: 'the split that it is a line of' }),
     requestId: z.string(),
     runId: z.string().nullable(),

@@ -15,6 +15,8 @@ import {
   maySend,
   moveTransfer,
   postingsOf,
+  recallAfter,
+  recallOutcomes,
   requestTimeoutMs,
 } from '../../../../src/domains/treasury/sepa/bank-transfer.rules.ts';
 import { endToEndIdOf, transferIdOf } from '../../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
@@ -50,6 +52,14 @@ describe('commands', () => {
     const why = 'cannot cancel a transfer that is rejected';
     expect(moveTransfer('rejected', 'cancel', false)).toEqual({ outcome: 'refused', why });
     expect(isRecallable('rejected')).toBe(false);
+  });
+
+  test('a transfer that has ended has no recall that is still to be requested', () => {
+    for (const stage of bankTransferStages)
+      for (const outcome of [...recallOutcomes, null]) {
+        const ends = outcome === 'asking' && isFinalStage(stage);
+        expect(recallAfter(stage, outcome)).toBe(ends ? (stage === 'recalled' ? 'requested' : 'ended') : outcome);
+      }
   });
 
   test('no approval comes before the payee was checked', () => {
