@@ -13,10 +13,10 @@ import {
   askBank,
   checkTransferPayee,
   closeReturnWindow,
-  markSending,
   recallTransfer,
   remindOfTransfer,
-  submitToBank,
+  sendPayment,
+  submitMarked,
   type TransferStepDeps,
 } from '../../src/usecases/treasury/bank-transfer-steps.ts';
 import { decideBankTransfer, needsPasskey } from '../../src/usecases/treasury/decide-bank-transfer.ts';
@@ -60,8 +60,8 @@ export const bankTransferActivities = (deps: Deps) => {
 
   const step = (run: (id: string) => Promise<BankTransfer>) =>
     refusing(async (id: string): Promise<BankTransferRun> => runOf(await run(id)));
-  const mark = markSending(deps);
-  const submit = submitToBank(deps);
+  const send = sendPayment(deps);
+  const submit = submitMarked(deps);
 
   return {
     readBankTransfer: step((id) => bankTransferOf(database.read(), id)),
@@ -87,10 +87,11 @@ export const bankTransferActivities = (deps: Deps) => {
       return database.write((tx) => decideBankTransfer(tx, { id }, { kind: 'expire' }, cause, { isOwnStep: true }));
     }),
 
-    markTransferSending: refusing(async (id: string, causeId: string) => {
-      const { row, mayHaveSent } = await mark(id, causeId);
-      return { ...(await runOf(row)), mayHaveSent };
-    }),
+    // The attempt that marks also sends, so the run has nothing left to send.
+    markTransferSending: refusing(async (id: string, causeId: string) => ({
+      ...(await runOf(await send(id, causeId))),
+      mayHaveSent: true,
+    })),
 
     submitTransfer: refusing(
       async (id: string, causeId: string): Promise<BankTransferRun> => runOf(await submit(id, causeId)),

@@ -77,6 +77,7 @@ test('a worker that is killed between any two steps: each transfer ends, and is 
     ['checked', 'approved', {}],
     ['asks a person', 'pending_approval', near],
     ['marked', 'sending', {}],
+    ['answered', 'submitted', { scheme: 'batch' }],
     ['heard', 'accepted', {}],
   ] as const satisfies readonly (readonly [string, StoppedAt, Order])[];
   const decided = await order('decided', near);
@@ -100,7 +101,13 @@ test('a worker that is killed between any two steps: each transfer ends, and is 
   await site.kill('worker');
   await stops.end();
   expect([200, 503]).toContain((await approving).status);
-  await become(fresh, { checked: 'settled', 'asks a person': 'pending_approval', marked: 'settled', heard: 'settled' });
+  await become(fresh, {
+    checked: 'settled',
+    'asks a person': 'pending_approval',
+    marked: 'settled',
+    answered: 'accepted',
+    heard: 'settled',
+  });
   if ((await stages([decided])).decided === 'pending_approval')
     expect((await decide(decided, 'approve')).status).toBe(200);
   await become([decided], { decided: 'settled' });
@@ -118,8 +125,32 @@ test('a worker that is killed between any two steps: each transfer ends, and is 
   await areTrue('closed_at is not null', [closed]);
   await areTrue('reminders = 2', [silent]);
   await become([recalled], { recalled: 'recalled' });
+  await become(fresh, { answered: 'settled' });
 
-  expect(submissions()).toEqual({ decided: 1, SILENT: 1, recalled: 1, closed: 1, checked: 1, marked: 1, heard: 1 });
+  const once = ['decided', 'SILENT', 'recalled', 'closed', 'checked', 'marked', 'answered', 'heard'];
+  expect(submissions()).toEqual(Object.fromEntries(once.map((reference) => [reference, 1])));
+  await isQuiet(history);
+  expect(await differencesOf(history)).toEqual([]);
+}, 300_000);
+
+test('a worker that is killed with its request to the bank under way: the bank is asked, and gets nothing again', async () => {
+  const id = await order('under way', { payee: 'Anna CLOSE' });
+  await become([id], { 'under way': 'pending_approval' });
+  await site.signal('sandbox', 'SIGSTOP');
+  const approving = decide(id, 'approve');
+  try {
+    await become([id], { 'under way': 'sending' });
+    await site.kill('worker');
+  } finally {
+    await site.signal('sandbox', 'SIGCONT');
+  }
+  expect([200, 503]).toContain((await approving).status);
+  const { 'under way': ended } = await eventually(
+    () => stages([id]),
+    (found) => found['under way'] === 'settled' || found['under way'] === 'rejected',
+    150_000,
+  );
+  expect(submissions()['under way']).toBe(ended === 'settled' ? 1 : undefined);
   await isQuiet(history);
   expect(await differencesOf(history)).toEqual([]);
 }, 300_000);

@@ -7,6 +7,7 @@ export type StoppedAt =
   | 'pending_approval'
   | 'approved'
   | 'sending'
+  | 'submitted'
   | 'accepted'
   | 'expired'
   | 'reminded'

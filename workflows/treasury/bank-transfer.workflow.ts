@@ -26,13 +26,13 @@ const { readBankTransfer, decideBankTransfer, expireBankTransfer, closeReturnWin
 const { checkTransferPayee, markTransferSending, askBank, remindOfTransfer, recallTransfer } =
   outboundSteps<BankTransferActivities>()({
     checkTransferPayee: 'Screening the payee, and asking its bank whether name and account match',
-    markTransferSending: 'Screening the payee again, and noting that the payment is about to be sent',
+    markTransferSending: 'Screening the payee again, and giving the payment to the bank, once',
     askBank: 'Asking the bank what became of the payment',
     remindOfTransfer: 'Asking the bank, and reminding the owner that no answer has come',
     recallTransfer: 'Asking the bank to get the money back',
   });
 const { submitTransfer } = onceSteps<BankTransferActivities>()({
-  submitTransfer: 'Giving the payment to the bank, once',
+  submitTransfer: 'Giving the payment to the bank, after a mark of an earlier version',
 });
 
 const bankTransferRun: FollowedRun<BankTransferRunView, BankTransferFact, BankTransferDue> = {
@@ -67,6 +67,7 @@ export const bankTransfer = (input: RunInput): Promise<BankTransferRunView> =>
   followRow(bankTransferRun, input, async ({ step, once, wait }) => {
     await step('payeeChecked', checkTransferPayee);
     await wait('approved', { approval: expireBankTransfer });
+    // One attempt marks and sends. `send` is for runs that an earlier version marked.
     await once('submitted', {
       mark: markTransferSending,
       send: submitTransfer,

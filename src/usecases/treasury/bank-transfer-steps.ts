@@ -1,7 +1,7 @@
 /**
- * The steps of a bank transfer that its workflow runs: check the payee, mark, give the payment to the bank once, ask what
- * became of it, remind, recall, and close the return window. Each is safe to repeat; only the run that marked the
- * transfer may send it, and only in time.
+ * The steps of a bank transfer that its workflow runs: check the payee, mark and give the payment to the bank once, ask
+ * what became of it, remind, recall, and close the return window. Each is safe to repeat; only the attempt that marked
+ * the transfer may send it, and only in time.
  * @module
  */
 import { type Given, query } from '../../db/db.ts';
@@ -36,6 +36,7 @@ import {
 import { updateSplits } from '../../domains/treasury/transfers/transfer-split.service.ts';
 import { recordChanges } from '../../events/record.ts';
 import { assert } from '../../kernel/assert.ts';
+import { newId } from '../../kernel/ids.ts';
 import { later } from '../../kernel/instant.ts';
 import { longestSepaName, sepaTextOf } from '../../kernel/sepa-text.ts';
 import { type Actor, type Cause, causedBy } from '../../platform/cause.ts';
@@ -119,18 +120,26 @@ async function moved(
   return after;
 }
 
-/** Screens once more, then commits that this run may send. `mayHaveSent`: another run may have sent before. */
-export const markSending =
+/**
+ * Screens once more, commits that this attempt may send, and gives the payment to the bank at once: nothing but the
+ * request is left to do after the mark, so that a busy worker does not let the deadline pass. Another attempt, also of the
+ * same run, finds the mark of this one and sends nothing. Without an answer the bank may have the payment.
+ */
+export const sendPayment =
   (deps: TransferStepDeps) =>
-  async (id: string, sendingCause: string): Promise<{ readonly row: BankTransfer; readonly mayHaveSent: boolean }> => {
+  async (id: string, runCause: string): Promise<BankTransfer> => {
     const { database, clock, rail } = deps;
     const found = await bankTransferOf(database.read(), id);
+    if (found.stage !== 'approved') return found;
     const cause = causeAt(found, 'send', await clock.now());
-    if (found.stage === 'approved') await screenBeneficiary(deps)(found.beneficiaryId, cause);
+    await screenBeneficiary(deps)(found.beneficiaryId, cause);
+    const payment = await paymentOf(deps, found);
+    const sendingCause = `${runCause}/${newId('request')}`;
     const row = await database.write(async (tx) => {
       const locked = await lockBankTransfer(tx, id);
       if (locked.stage !== 'approved') return locked;
-      if ((await whyUnpayable(tx, locked)) !== undefined) return refusePayee(tx, locked, cause);
+      if (payment === undefined || (await whyUnpayable(tx, locked)) !== undefined)
+        return refusePayee(tx, locked, cause);
       const real = new Date();
       const marks = {
         sendingCause,
@@ -140,7 +149,7 @@ export const markSending =
       };
       return moved(tx, locked, 'beginSending', cause, marks);
     });
-    return { row, mayHaveSent: row.sendingCause !== sendingCause };
+    return giveToBank(deps, row, sendingCause, payment);
   };
 
 function daysOf({ scheme }: BankTransfer, at: Date, { cutOff }: Pick<BankRail, 'cutOff'>) {
@@ -152,38 +161,50 @@ function daysOf({ scheme }: BankTransfer, at: Date, { cutOff }: Pick<BankRail, '
   return { executionDate: today, settlementDate: today };
 }
 
-/** One request, by the run that marked the transfer and in time. Without an answer the bank may have the payment. */
-export const submitToBank =
+/** Of a run that an earlier version marked, and whose payment it did not send in the same attempt. */
+export const submitMarked =
   (deps: TransferStepDeps) =>
   async (id: string, sendingCause: string): Promise<BankTransfer> => {
-    const { database, rail } = deps;
-    const row = await bankTransferOf(database.read(), id);
+    const row = await bankTransferOf(deps.database.read(), id);
     if (!maySend(row, sendingCause, new Date())) return row;
-    const payment = await paymentOf(deps, row);
-    if (!maySend(row, sendingCause, new Date())) return row;
-    const answer = await rail.send(payment);
-    if (answer.outcome === 'unknown') return row;
-    return answer.outcome === 'taken'
-      ? heard(deps, row, answer.status, null)
-      : heard(deps, row, 'rejected', answer.reasonCode);
+    return giveToBank(deps, row, sendingCause, await paymentOf(deps, row));
   };
+
+/** One request, by the attempt that marked the transfer and in time. */
+async function giveToBank(
+  deps: TransferStepDeps,
+  row: BankTransfer,
+  sendingCause: string,
+  payment: Omit<BankPayment, 'executionDate'> | undefined,
+): Promise<BankTransfer> {
+  const { executionDate } = row;
+  if (!maySend(row, sendingCause, new Date()) || payment === undefined) return row;
+  assert(executionDate !== null, 'a transfer that was marked has its day');
+  const answer = await deps.rail.send({ ...payment, executionDate });
+  if (answer.outcome === 'unknown') return row;
+  return answer.outcome === 'taken'
+    ? heard(deps, row, answer.status, null)
+    : heard(deps, row, 'rejected', answer.reasonCode);
+}
 
 const holderOf = query((from, given: Given<{ ownerId: string }>) =>
   from.selectFrom('customers').select(['companyName', 'firstName', 'lastName']).where('ownerId', '=', given('ownerId')),
 );
 
-async function paymentOf({ database, vault }: TransferStepDeps, row: BankTransfer): Promise<BankPayment> {
+/** Undefined where the payee has no account any more. */
+async function paymentOf(
+  { database, vault }: TransferStepDeps,
+  row: BankTransfer,
+): Promise<Omit<BankPayment, 'executionDate'> | undefined> {
   const tx = database.read();
   const payee = await payeeForShare.first(tx, { id: row.beneficiaryId });
-  if (payee?.sealedIban == null) throw new Error(`beneficiary ${row.beneficiaryId} of an open transfer has no account`);
+  if (payee?.sealedIban == null) return undefined;
   const holder = await holderOf.first(tx, { ownerId: row.ownerId });
-  assert(row.executionDate !== null, 'a transfer that was marked has its day');
   const name = holder?.companyName ?? [holder?.firstName, holder?.lastName].filter((part) => part != null).join(' ');
   return {
     endToEndId: endToEndIdOf(row.id),
     scheme: row.scheme,
     amountCents: row.amountCents,
-    executionDate: row.executionDate,
     payer: { name: sepaTextOf(name).slice(0, longestSepaName) || unnamedPayer, iban: row.payerIban, bic: null },
     payee: { name: row.payeeName, iban: await vault.open(payee.sealedIban, ibanContext(row.beneficiaryId)) },
     remittance: row.remittance,

@@ -321,7 +321,12 @@ export const transfersArea = defineArea({
     listTransfers: {
       method: 'get',
       path: '',
-      reaches: { 'query.walletId': 'filter', 'query.agentId': 'filter', 'query.splitId': 'filter' },
+      reaches: {
+        'query.walletId': 'filter',
+        'query.beneficiaryId': 'filter',
+        'query.agentId': 'filter',
+        'query.splitId': 'filter',
+      },
       summary: 'List transfers',
       description: 'Newest first. An agent token sees the transfers of its agent.',
       auth: ['key', 'agent'],
@@ -330,6 +335,7 @@ export const transfersArea = defineArea({
         status: z.enum(transferStatuses).optional().describe('only transfers in this state'),
         type: z.enum(transferTypes).optional().describe('only transfers of this type'),
         walletId: id('wallet').optional().meta({ description: 'only transfers from or to this wallet' }),
+        beneficiaryId: id('beneficiary').optional().meta({ description: 'only transfers to this payee' }),
         agentId: id('agent').optional(),
         splitId: id('transferSplit').optional(),
         ...period,

@@ -5,6 +5,7 @@ import { type Filters, list, newestFirst, page } from '../../../db/page.ts';
 import { columnsOf, type TableOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { notFound } from '../../../kernel/errors.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Page, PageQuery } from '../../../kernel/page.ts';
 import { TransferSchema, TransferSplitSchema } from './transfer.entity.ts';
 import type { TransferStatus, TransferType } from './transfer.rules.ts';
@@ -66,6 +67,7 @@ export type TransferFilter = {
   readonly ownerId: string;
   readonly agentId?: string | undefined;
   readonly splitId?: string | undefined;
+  readonly beneficiaryId?: Id<'beneficiary'> | undefined;
   readonly status?: TransferStatus | undefined;
   readonly type?: TransferType | undefined;
   readonly walletId?: string | undefined;
@@ -77,6 +79,7 @@ function matching(from: Db, given: Filters<TransferFilter>) {
   let wanted = transfersOf(from).where('t.ownerId', '=', given('ownerId'));
   if (given.has('agentId')) wanted = wanted.where('t.agentId', '=', given('agentId'));
   if (given.has('splitId')) wanted = wanted.where('t.splitId', '=', given('splitId'));
+  if (given.has('beneficiaryId')) wanted = wanted.where('t.beneficiaryId', '=', given('beneficiaryId'));
   if (given.has('status')) wanted = wanted.where('t.status', '=', given('status'));
   if (given.has('type')) wanted = wanted.where('t.type', '=', given('type'));
   if (given.has('from')) wanted = wanted.where('t.createdAt', '>=', given('from'));
