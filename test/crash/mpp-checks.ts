@@ -49,16 +49,19 @@ const checks: readonly Check[] = [
   },
   {
     what: 'a payment is never minted for while another one of its intent is open',
-    // Open from `presenting` to the first final state, in the order of the transitions.
+    // Open from `presenting` to the first final state. A payment's own time is that of its request, which may have waited
+    // for the end of the other one; its steps are later than the end that it waited for.
     sql: `with spans as (
             select p.id, p.intent_id,
+              (select min(x.at) from transitions x where x.noun = 'mpp_payment' and x.row_id = p.id
+                and x.to_status = 'minted') as minted_at,
               (select min(x.at) from transitions x where x.noun = 'mpp_payment' and x.row_id = p.id
                 and x.to_status = 'presenting') as from_at,
               (select min(x.at) from transitions x where x.noun = 'mpp_payment' and x.row_id = p.id
                 and x.to_status in ('paid', 'declined', 'refused', 'not_paid')) as to_at
             from mpp_payments p)
-          select s.id, p.id as other from spans s join mpp_payments p on p.intent_id = s.intent_id and p.id <> s.id
-          where s.from_at is not null and p.created_at > s.from_at and (s.to_at is null or p.created_at < s.to_at)`,
+          select s.id, p.id as other from spans s join spans p on p.intent_id = s.intent_id and p.id <> s.id
+          where s.from_at is not null and p.minted_at > s.from_at and (s.to_at is null or p.minted_at < s.to_at)`,
   },
   {
     what: 'two credentials of an intent are never alive at once',
