@@ -79,7 +79,7 @@ test('whatever is killed, every purchase ends right, once', async () => {
   await theBookAgrees(all);
   await everyOpenRowHasItsRun();
   await noEventIsMissing(clean, ended);
-}, 240_000);
+}, 300_000);
 
 /** Every third one is above what the policy approves alone. */
 const amountOf = (index: number): number => (index % 3 === 0 ? 5_100 + index : 300 + 7 * index);
@@ -185,7 +185,7 @@ async function allIsQuiet(): Promise<void> {
       return left;
     },
     (left) => Object.values(left).every((count) => count === 0),
-    60_000,
+    120_000,
   );
   // The network notes an acknowledgement a moment after Bursar has written it.
   await eventually(

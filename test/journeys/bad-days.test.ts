@@ -12,6 +12,9 @@ import { healthOf, type Installation, startInstallation } from '../support/insta
 import { type Answer, type Call, callBy, untilAnswered } from '../support/plain-calls.ts';
 import { eventually, type Owner } from '../support/world.ts';
 
+/** How long a fact is waited for after an outage. */
+const patienceMs = 90_000;
+
 let site: Installation;
 let owner: Owner;
 let call: Call;
@@ -70,11 +73,11 @@ const order = (intentId: string, cents: number) => ({
 const swipe = (cardId: string, amountCents: number, more = {}) =>
   sandbox('POST', '/network/purchases', { cardId, amountCents, merchant: 'sandbox-shop', ...more });
 
-const becomes = (path: string, status: string, withinMs = 45_000) =>
+const becomes = (path: string, status: string) =>
   eventually(
     async () => (await call('GET', path)).body,
     (record) => record?.status === status,
-    withinMs,
+    patienceMs,
   );
 
 /** Its workflow run has marked the row; readers get `expired` from the deadline on. */
@@ -94,8 +97,7 @@ const heard = async (event: string, subject: string): Promise<boolean> => {
   );
 };
 
-const isHeard = (event: string, subject: string, withinMs = 45_000) =>
-  eventually(() => heard(event, subject), Boolean, withinMs);
+const isHeard = (event: string, subject: string) => eventually(() => heard(event, subject), Boolean, patienceMs);
 
 async function temporalClient(): Promise<{ client: Client; close(): Promise<void> }> {
   const connection = await Connection.connect({ address: site.ready.temporalAddress });
@@ -168,7 +170,7 @@ describe('a run that is lost', () => {
     await terminated(`intent/${intent.id}`);
     // As if that time had passed: moving the clock through the API would also wake the runs.
     await site.sql('update clock set offset_ms = offset_ms + $1', [13 * 60_000]);
-    await isMarkedExpired(intent.id, 45_000);
+    await isMarkedExpired(intent.id, patienceMs);
   });
 
   test('of a card calls the processor after the next change', async () => {
@@ -213,7 +215,7 @@ test('API, worker and sandbox are killed between any two steps of a purchase: it
   ]);
   expect(kinds.map(({ kind }) => kind)).toEqual(['authorization', 'clearing']);
   await bookIsRight();
-}, 150_000);
+}, 240_000);
 
 describe('PostgreSQL is killed', () => {
   test('under traffic: only 2xx and 503, and no acknowledged change is lost', async () => {
@@ -259,7 +261,7 @@ describe('PostgreSQL is killed', () => {
       buyer.id,
     ]);
     expect(again).toEqual([]);
-  }, 150_000);
+  }, 240_000);
 
   test('kept down: everything answers 503, the network decides as a stand-in, and its reversal finds no hold', async () => {
     const buyer = await anAgent('buyer');
@@ -295,7 +297,7 @@ describe('PostgreSQL is killed', () => {
     expect(await untilAnswered(() => call('POST', '/intents', once, 'while-down'))).toMatchObject({ status: 201 });
     expect((await swipe(buyer.cardId, 900)).body).toMatchObject({ decision: 'approved' });
     await bookIsRight();
-  }, 120_000);
+  }, 240_000);
 });
 
 describe.each([
@@ -395,7 +397,7 @@ describe.each([
     } finally {
       await bringBack();
     }
-  }, 150_000);
+  }, 240_000);
 });
 
 test("Temporal's file is deleted with an approval, a deadline, a retry and a freeze open: all end right", async () => {
@@ -421,8 +423,8 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   } finally {
     await release();
   }
-  await isMarkedExpired(late.id, 60_000);
-  await isHeard('agent.updated', buyer.id, 60_000);
+  await isMarkedExpired(late.id, patienceMs);
+  await isHeard('agent.updated', buyer.id);
   await eventually(
     () => syncedState(frozen.cardId),
     (state) => state === 'frozen',
@@ -441,4 +443,4 @@ test("Temporal's file is deleted with an approval, a deadline, a retry and a fre
   const paid = await untilAnswered(() => call('POST', '/checkout/execute', order(waiting.id, 8_000), 'after-the-loss'));
   expect(paid).toMatchObject({ status: 200, body: { success: true } });
   await becomes(`/intents/${waiting.id}`, 'completed');
-}, 180_000);
+}, 240_000);
