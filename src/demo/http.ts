@@ -42,7 +42,7 @@ export async function until<T>(ask: () => Promise<T>, isSo: (answer: T) => boole
   }
 }
 
-const timeoutMs = 30_000;
+const timeoutMs = 60_000;
 
 /** Ends the demo with an error where a fact that the demo prints is false. */
 export function check(condition: boolean, what: string): void {

@@ -63,7 +63,8 @@ export async function addVirtualAuthenticator(
 }
 
 const usualPlaces = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
-const timeoutMs = 20_000;
+/** A busy machine needs half a minute to start a browser. */
+const timeoutMs = 60_000;
 
 async function personAt(executablePath: string): Promise<Person> {
   const { chromium } = await import('playwright-core');

@@ -118,7 +118,7 @@ async function isUp(site: Installation, name: ChildName): Promise<void> {
   await eventually(
     async () => isAlive(await site.child(name)) && (url === undefined || (await fetch(url).catch(() => undefined))?.ok),
     Boolean,
-    60_000,
+    120_000,
   );
 }
 
@@ -127,5 +127,5 @@ export const isAnswering = (site: Installation, path = '/', headers: Readonly<Re
   eventually(
     async () => (await fetch(`${site.apiUrl}${path}`, { headers }).catch(() => undefined))?.ok,
     Boolean,
-    60_000,
+    120_000,
   );

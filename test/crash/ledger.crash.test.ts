@@ -16,7 +16,7 @@ const victims: readonly Victim[] = ['backend', 'api', 'postgres', 'worker', 'tem
 let site: Installation;
 beforeAll(async () => {
   site = await startInstallation();
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
 }, 60_000);
@@ -33,4 +33,4 @@ test('whatever is killed, each order with a key takes effect once, and the books
     expect(differences).toEqual([]);
   }
   expect(await booksAgree(site)).toEqual([]);
-}, 240_000);
+}, 400_000);

@@ -19,7 +19,7 @@ let merchant: CheatingMerchant;
 beforeAll(async () => {
   merchant = await startCheatingMerchant();
   site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: merchant.origin });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
   await merchant?.close();
@@ -39,4 +39,4 @@ test('whatever is killed and which merchant cheats, an intent is paid once at mo
   await site.advance(silenceMs);
   await isSettled(history);
   expect(await differencesOf(history)).toEqual([]);
-}, 240_000);
+}, 400_000);

@@ -29,7 +29,7 @@ beforeAll(async () => {
   site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: merchant.origin, ...clocks.env });
   stops = await openMppStops(site);
   buyers = await openBuyers(site, merchant);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
   await merchant?.close();
@@ -63,7 +63,7 @@ describe('a worker that is killed', () => {
     expect([...(await buyers.tokensOf(payer)), ...(await buyers.tokensOf(minter))]).toEqual(minted);
     expect(merchant.presentations.map(({ paymentToken }) => paymentToken).sort()).toEqual([...minted].sort());
     expect(await buyers.wrong([payer, minter])).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 
   test('between sending and the answer: nothing is sent again, and the charge or an operator settles it', async () => {
     const before = await buyers.aBuyer('charged-before');
@@ -96,7 +96,7 @@ describe('a worker that is killed', () => {
     await buyers.become(never, 'not_paid');
     expect(all.map(buyers.presentationsOf)).toEqual([1, 1, 1]);
     expect(await buyers.wrong(all)).toEqual([]);
-  }, 120_000);
+  }, 240_000);
 });
 
 describe("Temporal's database is lost", () => {
@@ -176,7 +176,7 @@ describe("Temporal's database is lost", () => {
     await site.advance(8 * 24 * 60 * minute);
     await buyers.become(named('sending-uncharged'), 'not_paid');
     expect(await buyers.wrong(all)).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 });
 
 describe('clocks that are ten minutes apart', () => {
@@ -247,6 +247,6 @@ describe('clocks that are ten minutes apart', () => {
       expect(buyers.presentationsOf(buyer)).toBe(end === 'refused' ? 0 : 1);
       expect(await buyers.wrong([buyer])).toEqual([]);
     },
-    90_000,
+    240_000,
   );
 });

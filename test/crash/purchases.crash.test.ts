@@ -40,7 +40,7 @@ beforeAll(async () => {
     await call('PATCH', `/policies/agent/${body.id}`, { dailyLimitEuros: 100_000, monthlyLimitEuros: 100_000 });
     agents.push(body.id);
   }
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
 }, 60_000);

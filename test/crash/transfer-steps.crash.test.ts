@@ -27,7 +27,7 @@ beforeAll(async () => {
   history = await openHistory(site);
   stops = await openTransferStops(site);
   call = ownerCall(history);
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.stop(), 60_000);
 
 type Order = { readonly payee?: string; readonly scheme?: 'instant' | 'batch' };

@@ -14,7 +14,7 @@ let site: Installation;
 
 beforeAll(async () => {
   site = await startInstallation();
-}, 120_000);
+}, 300_000);
 afterAll(() => site?.stop(), 60_000);
 
 test('whatever is killed, a transfer is submitted once at most, and both books agree', async () => {
@@ -29,4 +29,4 @@ test('whatever is killed, a transfer is submitted once at most, and both books a
   await isSettled(history);
   process.stderr.write(`${JSON.stringify({ ...figures, ...(await figuresOf(history)) })}\n`);
   expect(await differencesOf(history)).toEqual([]);
-}, 300_000);
+}, 400_000);

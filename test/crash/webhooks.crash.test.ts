@@ -18,7 +18,7 @@ let site: Installation;
 beforeAll(async () => {
   receiver = await startReceiver();
   site = await startInstallation({ BURSAR_ALLOWED_ORIGINS: receiver.origin });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
   await receiver.close();

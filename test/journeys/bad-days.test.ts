@@ -31,7 +31,7 @@ beforeAll(async () => {
   box = owner.ownerId;
   await made('POST', '/fund', { amountEuros: 5_000 });
   await made('POST', '/webhooks', { url: `${site.sandboxUrl}/receiver/${box}`, events: ['*'] });
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await site?.stop();
 });

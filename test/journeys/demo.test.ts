@@ -48,7 +48,7 @@ test('the demo runs to its end on a new folder and again over the same data, and
     expect(text).not.toMatch(/\b(sk_(sandbox|test|live)_|at_(test|live|dlg)_|whsec_|spt_)\w/);
     expect(text).not.toMatch(/postgres(ql)?:\/\//);
   }
-}, 240_000);
+}, 480_000);
 
 async function demo(
   env: Readonly<Record<string, string>> = {},

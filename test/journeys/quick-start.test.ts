@@ -24,4 +24,4 @@ test('from nothing to an agent that paid: the printed commands do what the READM
     return story.every((line) => told.has(line));
   });
   expect(seen.slice(0, -1)).toEqual(recorded.slice(0, -1));
-}, 240_000);
+}, 480_000);

@@ -26,7 +26,7 @@ beforeAll(async () => {
   ({ id: agentId } = await agents.createAgent({ body: { name: 'buyer' } }));
   const body = { agentId, purpose: personal, expectedAmountEuros: 80, expectedMerchant: 'Sandbox Shop' };
   ({ id: intentId } = await intents.declareIntent({ body }));
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await bursar.stop();
 });

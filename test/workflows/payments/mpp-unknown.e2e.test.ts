@@ -52,7 +52,6 @@ const reaching = (paid: Paid, status: string) =>
   eventually(
     () => paymentOf(paid),
     (payment) => payment?.status === status,
-    40_000,
   );
 const resolveAs = async ({ payer }: Pick<Paid, 'payer'>, id: string, outcome: 'paid' | 'not-paid') => {
   const answer = await fetch(`${w.apiUrl}/v1/mpp/payments/${id}/resolve`, {
