@@ -24,7 +24,9 @@ begin
       currency = n.currency, send_cause = n.send_cause, send_until = n.send_until, sent_at = n.sent_at,
       presented_at = n.presented_at, charge_outcome = n.charge_outcome, charge_source = n.charge_source,
       transaction_id = n.transaction_id, merchant_status = n.merchant_status, sealed_receipt = n.sealed_receipt,
-      outcome_code = n.outcome_code, outcome_reason = n.outcome_reason, updated_at = n.updated_at
+      outcome_code = n.outcome_code, outcome_reason = n.outcome_reason, updated_at = n.updated_at,
+      sealed_tool_arguments = case
+        when n.status in ('requested', 'challenged', 'allowed', 'minted', 'presenting') then n.sealed_tool_arguments end
     from mpp_payments o, jsonb_populate_record(o, p -> 'set') n
     where o.id = v_id and m.id = o.id and m.version = (p ->> 'version')::int and o.version = m.version
     returning m.version into v_version;

@@ -202,7 +202,7 @@ export const payments = defineModule('payments', [
       mppPaymentHandlers({
         database,
         vault,
-        pay: payAtMerchantOnce({ database, gateway, refusalOfUrl: refusalOfUrl(config) }),
+        pay: payAtMerchantOnce({ database, gateway, vault, refusalOfUrl: refusalOfUrl(config) }),
         resolve: resolveMppPayment,
       }),
     entities: [MppPaymentRow, MppBodyRow],

@@ -10,8 +10,13 @@ import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-paym
 import { mppPaymentWorkflowId, payAtMerchant } from '../../domains/payments/mpp-payments/mpp-payment.messages.ts';
 import { payResult } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { findMppPayment, mppPaymentOf } from '../../domains/payments/mpp-payments/mpp-payment.queries.ts';
-import { openedRunOf, openMppPayment } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
+import {
+  openedRunOf,
+  openMppPayment,
+  type SealedTool,
+} from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
 import { outcomeOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import { sealTool } from '../../domains/payments/mpp-payments/mpp-payment.tool.ts';
 import type { ToolCall } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import { lockSpendingForIntent } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { IntentRow } from '../../domains/spending/intents/intent.entity.ts';
@@ -27,6 +32,7 @@ import { second } from '../../kernel/instant.ts';
 import { inRunOf } from '../../platform/cause.ts';
 import type { WorkflowRun } from '../../platform/workflow-runs.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
+import type { Vault } from '../../vault/vault.ts';
 import { assertActive } from '../spending/assert-active.ts';
 import { refuseUnattestedPayment } from '../spending/refuse-unattested.ts';
 import { surroundingsOf } from './payment-surroundings.ts';
@@ -35,6 +41,7 @@ import { refuseOpen } from './refuse-open-payment.ts';
 type AskDeps = { readonly database: Database; readonly gateway: Pick<WorkflowGateway, 'ask'> };
 
 export type PayAtMerchantDeps = AskDeps & {
+  readonly vault: Pick<Vault, 'seal'>;
   /** Why an address is not dialled, as far as its text tells; undefined for one that may be. */
   readonly refusalOfUrl: (url: string) => string | undefined;
 };
@@ -55,7 +62,8 @@ export const payAtMerchantOnce =
     const why = deps.refusalOfUrl(order.url);
     if (why !== undefined) throw new DomainError('invalid_request', `body.url: ${why}`);
     const ids = { id: call.newId('mppPayment'), credentialId: call.newId('mppCredential') };
-    const { row, run } = await deps.database.write((tx) => begin(tx, ids, order, call));
+    const tool = order.tool === undefined ? undefined : await sealTool(deps.vault, ids.id, order.tool);
+    const { row, run } = await deps.database.write((tx) => begin(tx, ids, { ...order, tool }, call));
     return answeredPayment(deps, row, { requestId: call.requestId, until: Date.now() + askForMs, run });
   };
 
@@ -126,7 +134,7 @@ type Ids = { readonly id: Id<'mppPayment'>; readonly credentialId: Id<'mppCreden
 async function begin(
   tx: Tx,
   ids: Ids,
-  { url, intentId, cardId, tool }: PayOrder,
+  { url, intentId, cardId, tool }: Omit<PayOrder, 'tool'> & { readonly tool: SealedTool | undefined },
   call: Call,
 ): Promise<{ readonly row: Readonly<MppPaymentRow>; readonly run?: WorkflowRun }> {
   const known = call.idempotencyKey === undefined ? null : await findMppPayment(tx, ids.id);

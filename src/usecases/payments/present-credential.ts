@@ -20,7 +20,7 @@ import {
   lockMppPaymentWithIntent,
   markSent,
 } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
-import { toolOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import { openTool } from '../../domains/payments/mpp-payments/mpp-payment.tool.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { recordAnswer } from './conclude-presentation.ts';
 import { type MintDeps, mintCredential } from './mint-credential.ts';
@@ -72,15 +72,16 @@ export const presentCredential = (deps: Deps) => {
     const minted = deps.mintedCredentials.take(row.credentialId) ?? (await mintAnew(row));
     if (!('header' in minted)) return notSent(deps, row, sendCause, minted);
     // Before the claim: a signer that cannot be had must not leave an unknown outcome.
-    const [signer, why, cause] = await Promise.all([
+    const [signer, tool, why, cause] = await Promise.all([
       deps.signerOf(row.agentId),
+      openTool(deps.vault, row),
       whyUnusable(deps.database.read(), minted),
       causeOfStep(deps, row, 'send'),
     ]);
     if (why !== undefined) return notSent(deps, row, sendCause, why);
     if (!(await claimSend(deps, row, sendCause, cause))) return mppPaymentOf(deps.database.read(), paymentId);
     const { header } = minted;
-    const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header, signer, tool: toolOf(row) });
+    const answer = await deps.paidResource.present({ url: row.payeeUrl ?? row.url, header, signer, tool });
     return recordAnswer(deps, row, { answer, challengeId: minted.row.challengeId });
   };
 };

@@ -11,14 +11,14 @@ import { challengesOfMcpAnswer } from '../../domains/payments/mpp/mcp-challenge.
 import type { MppPaymentRow } from '../../domains/payments/mpp-payments/mpp-payment.entity.ts';
 import { noChallengeInWords, unpayableInWords } from '../../domains/payments/mpp-payments/mpp-payment.outcome.rules.ts';
 import { challengeContext, type MppPaymentChange } from '../../domains/payments/mpp-payments/mpp-payment.service.ts';
-import { toolOf } from '../../domains/payments/mpp-payments/mpp-payment.state.ts';
+import { openTool } from '../../domains/payments/mpp-payments/mpp-payment.tool.ts';
 import type { FirstAnswer, PaidResource } from '../../domains/payments/mpp-payments/paid-resource.port.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { OpenedChallenge, Refusal } from './mpp-payment-step.ts';
 import type { SignerOfAgent } from './request-signer.ts';
 
 export type PaidResourceDeps = {
-  readonly vault: Pick<Vault, 'seal'>;
+  readonly vault: Pick<Vault, 'seal' | 'open'>;
   readonly paidResource: PaidResource;
   /** Signs what the merchant receives, where the agent's owner wants it. */
   readonly signerOf: SignerOfAgent;
@@ -35,8 +35,8 @@ type Found =
 export const requestPaidResource =
   (deps: PaidResourceDeps) =>
   async (row: Readonly<MppPaymentRow>): Promise<Found> => {
-    const signer = await deps.signerOf(row.agentId);
-    return challengeIn(deps, row.id, await deps.paidResource.request(row.url, signer, toolOf(row)));
+    const [signer, tool] = await Promise.all([deps.signerOf(row.agentId), openTool(deps.vault, row)]);
+    return challengeIn(deps, row.id, await deps.paidResource.request(row.url, signer, tool));
   };
 
 const refuse = (outcomeCode: string, outcomeReason: string): Found => ({ refused: { outcomeCode, outcomeReason } });

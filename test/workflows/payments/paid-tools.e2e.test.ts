@@ -63,6 +63,25 @@ describe.each(eras)('a server of the era %s', (era) => {
   );
 });
 
+test('the arguments of a tool are kept sealed until the credential was sent, and not after it', async () => {
+  const payer = await buyer();
+  const kept = () =>
+    w.world.sql<{ tool: string; sealed: string | null; row: string }>(
+      `select tool_name as tool, sealed_tool_arguments as sealed, p::text as row from mpp_payments p where agent_id = $1`,
+      [payer.agentId],
+    );
+  let before: Awaited<ReturnType<typeof kept>> = [];
+  const charge = async (presented: Presentation) => {
+    before = await kept();
+    return charges(payer)(presented);
+  };
+  sellTools({ merchant, era: '2026', place: 'error', charge });
+  await pay(payer, await order(payer));
+  expect(before).toMatchObject([{ tool: 'report', sealed: expect.any(String) }]);
+  expect(before[0]?.row).not.toContain('Übung');
+  expect(await kept()).toMatchObject([{ tool: 'report', sealed: null }]);
+});
+
 test.each(places)('the answer of a tool, with its %s, declares the purchase that then pays', async (place) => {
   const payer = await buyer();
   sellTools({ merchant, era: '2026', place, charge: charges(payer) });

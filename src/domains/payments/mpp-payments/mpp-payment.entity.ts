@@ -17,8 +17,10 @@ export const MppPaymentSchema = defineEntity({
     cardId: p.string(),
     url: p.string(),
     payeeUrl: p.string().nullable(),
-    /** JSON of the tool of the MCP server at `url`; null where `url` itself is sold. */
-    toolCall: p.string().nullable(),
+    /** The tool of the MCP server at `url`; null where `url` itself is sold. */
+    toolName: p.string().nullable(),
+    /** JSON, until the credential was sent. */
+    sealedToolArguments: p.string().nullable(),
     status: p.string().$type<MppPaymentStatus>(),
     sealedChallenge: p.string().nullable(),
     amountCents: p.bigint('number').$type<Cents>().nullable(),

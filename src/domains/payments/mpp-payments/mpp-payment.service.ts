@@ -30,16 +30,18 @@ import {
 import { progressOf } from './mpp-payment.state.ts';
 import { mppPaymentData } from './mpp-payment.wire.ts';
 import { insertMppPayment, type KeptBody, quietWrite, type RunWrite, writeMppPayment } from './mpp-payment.write.ts';
-import type { ToolCall } from './paid-resource.port.ts';
 
 type Row = Readonly<MppPaymentRow>;
+
+/** A tool of an MCP server; `sealedArguments` under the context of its payment. */
+export type SealedTool = { readonly name: string; readonly sealedArguments: string };
 
 export type NewMppPayment = {
   readonly id: MppPaymentRow['id'];
   readonly credentialId: Id<'mppCredential'>;
   readonly intent: Readonly<IntentRow>;
   readonly url: string;
-  readonly tool?: ToolCall | undefined;
+  readonly tool?: SealedTool | undefined;
 };
 
 /**
@@ -61,7 +63,8 @@ export async function openMppPayment(
     cardId: intent.cardId,
     url,
     payeeUrl: null,
-    toolCall: tool === undefined ? null : JSON.stringify(tool),
+    toolName: tool?.name ?? null,
+    sealedToolArguments: tool?.sealedArguments ?? null,
     status: 'requested',
     sealedChallenge: null,
     amountCents: null,
@@ -344,9 +347,10 @@ export type MerchantAnswer = {
 /** As it is sealed. `receipt`: null for one that could not be decoded. */
 export type KeptReceipt = { readonly raw: string; readonly receipt: Receipt | null };
 
-/** The contexts under which the vault seals what a merchant sent. */
+/** The contexts under which the vault seals what a merchant sent, and what its tool is called with. */
 export const challengeContext = (id: string): string => `mpp-payment/${id}/challenge`;
 export const receiptContext = (id: string): string => `mpp-payment/${id}/receipt`;
+export const toolContext = (id: string): string => `mpp-payment/${id}/tool`;
 export const bodyContext = (id: string): string => `mpp-payment/${id}/body`;
 
 const changeOf = (row: Row, event: EventName, note?: string): Change => ({

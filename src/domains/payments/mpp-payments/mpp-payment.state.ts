@@ -12,7 +12,6 @@ import {
   settlementOf,
   type TwoClocks,
 } from './mpp-payment.rules.ts';
-import type { ToolCall } from './paid-resource.port.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -64,7 +63,3 @@ export function mppPaymentState(row: Row, now: TwoClocks): RowState<MppPaymentVi
     },
   };
 }
-
-/** What is sold, where it is no address. */
-export const toolOf = ({ toolCall }: Pick<Row, 'toolCall'>): ToolCall | undefined =>
-  toolCall == null ? undefined : (JSON.parse(toolCall) as ToolCall);

@@ -7,7 +7,7 @@ import type { MppPaymentDetailWire, MppPaymentWire, PayWire } from './mpp-paymen
 import type { MppPaymentRow } from './mpp-payment.entity.ts';
 import { knownInWords, nextInWords, statusShown } from './mpp-payment.outcome.rules.ts';
 import { isPast, type MppPaymentStatus } from './mpp-payment.rules.ts';
-import { outcomeOf, toolOf } from './mpp-payment.state.ts';
+import { outcomeOf } from './mpp-payment.state.ts';
 
 type Row = Readonly<MppPaymentRow>;
 
@@ -58,7 +58,7 @@ export function mppPaymentWire(row: Row): MppPaymentWire {
     amountEuros: eurosOrNull(row.amountCents),
     status: statusShown(outcome),
     url: row.url,
-    tool: toolOf(row)?.name ?? null,
+    tool: row.toolName ?? null,
     reason: outcome.outcomeReason,
     known: knownInWords(outcome),
     next: nextInWords(outcome),
