@@ -103,6 +103,39 @@ export async function seedIntents(sql: Sql, ownerId: string, agents: number, cou
   );
 }
 
+/** What the one intent of each agent that fits a payment names; the others of that agent expect other amounts and merchants. */
+export const fittingMerchant = 'Sandbox Shop';
+
+/**
+ * Gives each of the agents `first` to `last` `perAgent` approved intents for its card, one of them for `cents` at the
+ * merchant `fittingMerchant`; called again, it replaces the fitting ones that were paid.
+ */
+export async function seedOpenIntents(
+  sql: Sql,
+  ownerId: string,
+  { first, last, perAgent, cents }: { first: number; last: number; perAgent: number; cents: number },
+): Promise<void> {
+  await sql(
+    `with made as (
+       insert into intents (id, owner_id, agent_id, purpose, expected_amount_cents, expected_merchant, card_id, status,
+         expires_at, policy_check, is_auto_approved, approved_by, approved_at, request_id, created_at, updated_at)
+       select 'int_' || replace(gen_random_uuid()::text, '-', ''), $1, ${id('ag')}, 'paper and pens for the office',
+         case k when 1 then $5 else $5 * (10 + k) end, case k when 1 then '${fittingMerchant}' else 'Merchant ' || k end,
+         ${id('ca')}, 'approved', at + interval '1 day',
+         '{"allowed": true, "requiresApproval": false, "reason": null}', true, 'policy', at, 'bench', at, at
+       from generate_series($2::int, $3::int) n, generate_series(1, $4::int) k,
+         lateral (select date_trunc('milliseconds', now()) - (k - 1) * interval '1 second' as at) made
+       where not exists (
+         select from intents i where i.agent_id = ${id('ag')} and i.status = 'approved' and i.matched_transaction_id is null
+           and (k > 1 or i.expected_merchant = '${fittingMerchant}'))
+       returning id, created_at
+     )
+     insert into workflow_runs (id, workflow, subject_id, owner_id, stage, due_at, created_at)
+     select 'intent/' || id, 'intentLifecycle', id, $1, 'approved', created_at + interval '1 day', created_at from made`,
+    [ownerId, first, last, perAgent, cents],
+  );
+}
+
 /** Payments 1 to `count`, collected, each with what the network said about it. */
 export async function seedTransactions(sql: Sql, ownerId: string, agents: number, count: number): Promise<void> {
   await sql(

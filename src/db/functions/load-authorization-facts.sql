@@ -33,7 +33,9 @@ begin
   end if;
   select jsonb_agg(jsonb_build_object('id', m.id, 'kind', m.kind, 'card_ref', m.card_ref, 'body', m.body,
       'request_id', m.request_id) order by m.received_at, m.id) into v_early
-    from network_messages m where m.adapter = p_adapter and m.authorization_id = p_id and m.is_waiting;
+    -- Separately (`offset 0`): in the order of the aggregate, the plan would read what waits of all authorizations.
+    from (select * from network_messages
+      where adapter = p_adapter and authorization_id = p_id and is_waiting offset 0) m;
   select * into v_card from cards c where c.card_ref = p_card_ref;
   if v_card.id is null then
     return jsonb_build_object('card', null, 'early', coalesce(v_early, '[]'));
@@ -67,7 +69,8 @@ begin
           -- Also the window of an open payment: its charge counts as of when the payment was begun.
           and (w.from_at <= p_at and w.to_at > p_at or w.from_at <= i.open_payment_at and w.to_at > i.open_payment_at))) end order by i.created_at, i.id)
     into v_intents from intents i
-    where i.agent_id = v_card.agent_id and i.card_id = v_card.id and i.status = 'approved'
+    -- By the card alone: with the agent, a plan made while the table was small would read all intents that it ever had.
+    where i.card_id = v_card.id and i.status = 'approved'
       and i.matched_transaction_id is null
       -- While a payment of it is open, no other token pays for it; of a recurring one, for that payment's window.
       and (i.expires_at > p_at or i.open_payment_id is not null)

@@ -42,6 +42,30 @@ test('the facts of an authorization are read without a scan over all spending', 
   expect(scans.rows).toEqual([{ relname: 'spending_days', scans: 0, lookups: 1 }]);
 });
 
+test('the intents of a card are read without those that it had before, by a plan made while there were none', async () => {
+  const payer = await aPayer(world);
+  const load = () =>
+    client.query<{ facts: { intents: unknown[] } }>(
+      `select load_authorization_facts('sandbox', 'auth_next', $1, null, now()) as facts`,
+      [payer.cardRef],
+    );
+  await load();
+  const open = await anIntent(world, payer);
+  await world.sql(
+    `insert into intents select (jsonb_populate_record(i, jsonb_build_object('id', i.id || '_' || n, 'status', 'completed',
+       'client_intent_id', null, 'created_at', i.created_at - n * interval '1 second'))).*
+     from intents i, generate_series(1, 2000) n where i.id = '${open}'`,
+  );
+  await client.query('begin');
+  const found = await load();
+  const read = await client.query(
+    `select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables where relname = 'intents'`,
+  );
+  await client.query('rollback');
+  expect(found.rows[0]?.facts.intents).toHaveLength(1);
+  expect(read.rows).toEqual([{ rows: 1 }]);
+});
+
 test('open intents are summed for a declaration, and not read for a charge', async () => {
   const payer = await aPayer(world);
   await anIntent(world, payer);

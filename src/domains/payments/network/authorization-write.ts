@@ -17,6 +17,7 @@ import { changesOf, intentMove } from './authorization-events.ts';
 import {
   type AuthorizationFacts,
   type ConfirmedTransaction,
+  type IntentFields,
   isTokenSpent,
   priorMessagesOf,
 } from './authorization-facts.ts';
@@ -158,13 +159,26 @@ function decisionRow(
       partialSupported: message.partialSupported,
       agent: { status: agent.status, version: agent.version },
       card: { status: card.status, usage: card.usage, version: card.version },
-      candidates: facts.intents.map(({ id, expectedAmountCents, version }) => ({ id, expectedAmountCents, version })),
+      ...candidatesOf(facts, decision, message.amountCents),
       counters,
       availableCents,
       collectedBeforeCents: collectedCents,
     },
     trace: decision.trace,
     at: cause.at,
+  };
+}
+
+const nearestKept = 3;
+
+/** Of the open intents: the one that paid, or those whose amounts came nearest; and how many there were. */
+function candidatesOf({ intents }: AuthorizationFacts, { candidate }: Decision, amountCents: number) {
+  const apart = (intent: IntentFields): number => Math.abs(intent.expectedAmountCents - amountCents);
+  const paying = intents.filter(({ id }) => id === candidate?.id);
+  const kept = paying.length > 0 ? paying : intents.toSorted((a, b) => apart(a) - apart(b)).slice(0, nearestKept);
+  return {
+    openIntents: intents.length,
+    candidates: kept.map(({ id, expectedAmountCents, version }) => ({ id, expectedAmountCents, version })),
   };
 }
 
