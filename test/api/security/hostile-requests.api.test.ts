@@ -36,9 +36,11 @@ function raw(bytes: string): Promise<Answer> {
     const socket = connect(Number(new URL(world.apiUrl).port), '127.0.0.1', () => socket.write(bytes));
     let text = '';
     const done = () => resolve({ status: Number(/^HTTP\/1\.1 (\d{3})/.exec(text)?.[1] ?? 0), text });
-    socket.setTimeout(3_000, () => socket.destroy());
+    // A busy machine answers late; after an answer only a second one could come.
+    socket.setTimeout(60_000, () => socket.destroy());
     socket.on('data', (chunk) => {
       text += chunk.toString();
+      socket.setTimeout(3_000);
     });
     socket.on('close', done);
     socket.on('error', reject);
