@@ -89,3 +89,9 @@ begin
   perform 1 from agents where id = any (v_agents) order by id for share;
   perform 1 from transfers where id = any (p_ids) order by id for no key update;
 end $$;
+
+-- What a bank says of an account is booked by one transaction at a time, before whose other locks this one comes.
+create or replace function lock_bank_accounts(p_ibans text[]) returns void language sql volatile as $$
+  select pg_advisory_xact_lock(k.id)
+  from (select distinct hashtextextended(iban, 851) as id from unnest(p_ibans) i (iban) order by 1) k
+$$;

@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as untilOthersRan } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
+import type { Tx } from '../../db/tx.ts';
 import { namedReference } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
 import { bookEntries, type NewEntry } from '../../domains/treasury/bank-files/bank-entry.service.ts';
 import type { BankFileAnswer } from '../../domains/treasury/bank-files/bank-file.contract.ts';
@@ -16,6 +17,7 @@ import {
   type FileKey,
   keepAnswer,
 } from '../../domains/treasury/bank-files/bank-file.service.ts';
+import { type BankLine, causeOfLine, lockBookedLines } from '../../domains/treasury/bank-files/bank-line.service.ts';
 import type {
   BankFiles,
   EntryLine,
@@ -27,6 +29,7 @@ import { entryMeaning, statusMeaning } from '../../domains/treasury/sepa/bank-me
 import type { HeardMessage, HeardOutcome } from '../../domains/treasury/sepa/bank-rail.port.ts';
 import { transferIdOf } from '../../domains/treasury/sepa/end-to-end-id.rules.ts';
 import { ibansOfWallets } from '../../domains/treasury/wallets/wallet.queries.ts';
+import { assert } from '../../kernel/assert.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { newId } from '../../kernel/ids.ts';
 import type { Cause } from '../../platform/cause.ts';
@@ -108,8 +111,8 @@ async function bookFile(
 
 const identityOf = ({ kind, messageId }: StatusReport | Notification) => ({ kind, messageId });
 
-/** `ifRefused`: what an operator gets when the transfer does not move by it. */
-type Told = { readonly message: HeardMessage; readonly ifRefused: NewEntry };
+/** `line`: of an entry. `ifRefused`: what an operator gets when the transfer does not move by it. */
+type Told = { readonly message: HeardMessage; readonly line?: BankLine; readonly ifRefused: NewEntry };
 type Sorted = { readonly heard: readonly Told[]; readonly entries: readonly NewEntry[]; readonly ignored: number };
 
 function sortStatuses({ messageId, lines }: StatusReport): Sorted {
@@ -165,13 +168,13 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
   message: {
     endToEndId: line.endToEndId ?? '',
     kind,
-    // A bank may give a payment and its return one reference.
-    cause: `entry/${line.direction}/${line.servicerReference}`,
+    cause: causeOfLine(line),
     reasonCode: line.returnReasonCode,
     amountCents: line.amountCents,
     accountIban: line.accountIban,
     isDebit: line.direction === 'debit',
   },
+  line,
   ifRefused: entryOf(line),
 });
 
@@ -196,8 +199,7 @@ async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
   const refused: NewEntry[] = [];
   const counts = { moved: 0, already: 0 };
   for (const part of partsOf(told)) {
-    const messages = part.map(({ message }) => message);
-    const outcomes = await database.write((tx) => hearBankMessages(tx, messages, cause));
+    const outcomes = await database.write((tx) => hearPart(tx, part, cause));
     for (const [index, outcome] of outcomes.entries()) count(outcome, part[index]);
   }
   return { ...counts, refused };
@@ -209,6 +211,26 @@ async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
       refused.push({ ...of.ifRefused, ...(mayBeMoney ? { refused: heard.why } : { unbooked: heard.why }) });
     }
   }
+}
+
+/** A line whose money is booked as an entry of its own moves no transfer as well. */
+async function hearPart(tx: Tx, part: readonly Told[], cause: Cause): Promise<HeardOutcome[]> {
+  const booked = await lockBookedLines(
+    tx,
+    part.flatMap(({ line }) => line ?? []),
+  );
+  const found = part.map(({ message, line }) => ({
+    message,
+    why: line === undefined ? undefined : booked.whyNot(line, 'transfer'),
+  }));
+  const messages = found.flatMap(({ message, why }) => (why === undefined ? [message] : []));
+  const outcomes = (await hearBankMessages(tx, messages, cause)).values();
+  return found.map(({ why }) => {
+    if (why !== undefined) return { outcome: 'contradicts', why };
+    const { value } = outcomes.next();
+    assert(value !== undefined, 'each message has its outcome');
+    return value;
+  });
 }
 
 /** Each part says at once what waits in it: after a crash its lines are known, and nothing would say so any more. */

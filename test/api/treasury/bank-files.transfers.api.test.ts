@@ -1,5 +1,5 @@
 /** What a bank's files say of transfers, over HTTP. @module */
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../src/client/client.ts';
 import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { wallet } from '../../../src/domains/treasury/ledger/account.rules.ts';
@@ -140,6 +140,68 @@ test('what comes back of a payment that was never booked is given to nobody, in 
     });
     await expect(assigned).rejects.toThrow(/gives back what bank entry be_\w+ took, which is not booked/);
   }
+});
+
+describe('a line that one file tells with its details and another one without', () => {
+  async function payer() {
+    const owner = await world.owner();
+    const { id, iban } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+    const send = async (...lines: Parameters<typeof notificationOf>[0]) =>
+      (await sendBankFile(world, notificationOf(lines, iban ?? ''))).body;
+    await send({ amount: '100.00' });
+    const { id: beneficiaryId } = await aBeneficiary(owner, {});
+    const settled = async () => {
+      const endToEndId = await sentTransfer({ ownerId: owner.ownerId, walletId: id, iban: iban ?? '', beneficiaryId });
+      await send({ direction: 'DBIT', endToEndId });
+      return endToEndId;
+    };
+    const balance = async () => (await owner.client(walletsArea).getWalletBalance({ params: { id } })).availableEuros;
+    const waiting = (reference: string) =>
+      world.sql<{ status: string; why: string }>(
+        'select status, why from bank_entries where servicer_reference = $1 order by created_at, id',
+        [reference],
+      );
+    return { send, settled, balance, waiting };
+  }
+
+  test('is no return any more once it is income', async () => {
+    const { send, settled, balance, waiting } = await payer();
+    const endToEndId = await settled();
+    const reference = freshReference();
+    expect(await send({ reference, isBare: true })).toMatchObject({ credited: 1 });
+    const withDetails = { reference, endToEndId, returnReason: 'MD07' };
+    expect(await send(withDetails)).toMatchObject({ moved: 0, unbooked: 1 });
+    expect(await send(withDetails, {})).toMatchObject({ moved: 0, unbooked: 0, already: 1 });
+    expect(await balance()).toBe(112.5);
+    expect(await waiting(reference)).toMatchObject([
+      { status: 'credited' },
+      { status: 'unbooked', why: expect.stringMatching(/^its reference is booked: bank entry be_/) },
+    ]);
+  });
+
+  test('is no income any more once it is a return', async () => {
+    const { send, settled, balance, waiting } = await payer();
+    const endToEndId = await settled();
+    const reference = freshReference();
+    expect(await send({ reference, endToEndId, returnReason: 'MD07' })).toMatchObject({ moved: 1 });
+    expect(await send({ reference, isBare: true })).toMatchObject({ credited: 0, suspense: 0, unbooked: 1 });
+    expect(await send({ reference, isBare: true }, {})).toMatchObject({ credited: 1, already: 1 });
+    expect(await balance()).toBe(112.5);
+    expect(await waiting(reference)).toMatchObject([
+      { status: 'unbooked', why: expect.stringMatching(/^its reference is booked: transfer tr_/) },
+    ]);
+  });
+
+  test('is booked once when both files arrive at the same time', async () => {
+    const { send, settled, balance } = await payer();
+    const ids = [await settled(), await settled(), await settled()];
+    const lines = ids.map((endToEndId) => ({ reference: freshReference(), endToEndId, returnReason: 'MD07' }));
+    const files = lines.flatMap((line) => [send(line), send({ reference: line.reference, isBare: true })]);
+    const answers = await Promise.all(files);
+    const sum = (name: string) => answers.reduce((total, answer) => total + answer[name], 0);
+    expect([sum('moved') + sum('credited'), sum('unbooked')]).toEqual([3, 3]);
+    expect(await balance()).toBe(100);
+  });
 });
 
 test('a split is completed by the debit of its last line, and only partly when a line comes back', async () => {

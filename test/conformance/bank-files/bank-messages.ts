@@ -16,6 +16,8 @@ export type TestEntry = {
   readonly name?: string;
   readonly text?: string;
   readonly creditorReference?: string;
+  /** Without details of its payment. */
+  readonly isBare?: boolean;
   /** Amounts of a batch that is booked as this entry. */
   readonly payments?: readonly { readonly amount: string; readonly endToEndId: string; readonly reference?: string }[];
 };
@@ -45,7 +47,7 @@ function entryXml(entry: TestEntry, index: number): string {
   return `<Ntry><Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${isReversal ? '<RvslInd>true</RvslInd>' : ''}
 <Sts><Cd>${status}</Cd></Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt><ValDt><DtTm>2026-11-23T00:00:00+01:00</DtTm></ValDt>
 ${reference === null ? '' : `<AcctSvcrRef>${reference}</AcctSvcrRef>`}<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>ESCT</SubFmlyCd></Fmly></Domn></BkTxCd>
-<NtryDtls>${details}</NtryDtls></Ntry>`;
+${entry.isBare === true ? '' : `<NtryDtls>${details}</NtryDtls>`}</Ntry>`;
 }
 
 export const camt054 = (entries: readonly TestEntry[], iban: string = ourIban): string =>

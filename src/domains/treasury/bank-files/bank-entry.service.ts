@@ -29,6 +29,7 @@ import {
   operatorOwnerId,
 } from './bank-entry.rules.ts';
 import type { BankEntryDetails } from './bank-file.contract.ts';
+import { type BankLine, type BookedLines, lockBookedLines } from './bank-line.service.ts';
 
 export type NewEntry = {
   readonly accountIban: string | null;
@@ -56,9 +57,12 @@ export const detailsContext = (id: string): string => `bank-entry/${id}`;
 export async function bookEntries(
   tx: Tx,
   vault: Pick<Vault, 'seal'>,
-  { adapter, lines }: { readonly adapter: string; readonly lines: readonly NewEntry[] },
+  { adapter, lines: given }: { readonly adapter: string; readonly lines: readonly NewEntry[] },
   cause: Cause,
 ): Promise<Booked> {
+  const ofAccounts = given.filter(isOfAccount);
+  const booked = await lockBookedLines(tx, ofAccounts);
+  const lines = given.map((line) => withoutBooking(line, booked));
   const targets = await lockTargets(tx, lines);
   const { news, others } = sorted(lines, await firstLines(tx, adapter, lines));
   const completing = new Set<string>();
@@ -82,6 +86,15 @@ export async function bookEntries(
     unbooked: count('unbooked') + kept,
     already: lines.length - fresh.length - kept,
   };
+}
+
+const isOfAccount = (line: NewEntry): line is NewEntry & BankLine =>
+  line.accountIban !== null && line.direction !== null;
+
+/** What a transfer has heard stays beside it for an operator. */
+function withoutBooking(line: NewEntry, booked: BookedLines): NewEntry {
+  const why = line.unbooked ?? (isOfAccount(line) ? booked.whyNot(line, 'entry') : undefined);
+  return why === undefined ? line : { ...line, unbooked: why };
 }
 
 /** What makes two lines with one reference the same. */
@@ -161,7 +174,7 @@ async function contradictions(
     const known = first.get(placeOf(line));
     assert(known !== undefined, 'a line with its reference is booked');
     if (isSame(known, contentOf(line))) return [];
-    const why = `the bank gave its reference to another line, ${known.id}`;
+    const why = line.unbooked ?? `the bank gave its reference to another line, ${known.id}`;
     return [{ ...(await unbookedEntry(line, why, vault)), contradicts: known.id }];
   });
   return (await Promise.all(found)).flat();
