@@ -40,7 +40,7 @@ function linesOf(record: XmlNode, accountIban: string): readonly EntryLine[] {
   const [only = emptyDetails] = payments;
   if (payments.length < 2) {
     const servicerReference = reference ?? only.textAt('Refs', 'AcctSvcrRef');
-    return [lineOf({ ...common, amountCents }, servicerReference, only, record)];
+    return [lineOf({ ...common, amountCents, entryReference: null }, servicerReference, only, record)];
   }
   const lines = payments.map((payment, index) => {
     const own = payment.textAt('Refs', 'AcctSvcrRef');
@@ -48,7 +48,7 @@ function linesOf(record: XmlNode, accountIban: string): readonly EntryLine[] {
     const lineCents = centsOf(required(payment.at('Amt')));
     // A bank may repeat the entry's reference in each of its payments.
     return lineOf(
-      { ...common, amountCents: lineCents },
+      { ...common, amountCents: lineCents, entryReference: reference },
       own === reference ? numbered : (own ?? numbered),
       payment,
       record,
@@ -61,7 +61,10 @@ function linesOf(record: XmlNode, accountIban: string): readonly EntryLine[] {
 
 const emptyDetails = new XmlNode({ local: 'TxDtls', attributes: {} } as never);
 
-type Common = Pick<EntryLine, 'accountIban' | 'isReversal' | 'isBooked' | 'bookingDate' | 'valueDate' | 'amountCents'>;
+type Common = Pick<
+  EntryLine,
+  'accountIban' | 'entryReference' | 'isReversal' | 'isBooked' | 'bookingDate' | 'valueDate' | 'amountCents'
+>;
 
 function lineOf(common: Common, servicerReference: string | null, payment: XmlNode, record: XmlNode): EntryLine {
   if (servicerReference === null) throw new RefusedFile('has an entry without the reference of the bank');

@@ -14,6 +14,7 @@ import {
   debitsOf,
   inStage,
   noteDebits,
+  noteEntries,
   saveSteps,
   seenCauses,
   type TransferStep,
@@ -55,15 +56,26 @@ export async function hearBankMessages(
   });
   await saveSteps(tx, steps, { isOwnStep });
   await noteDebits(tx, newDebits, cause.at);
+  await noteEntries(tx, entriesOf(named, outcomes), cause.at);
   return outcomes;
 }
+
+/** Of the payments that were heard. */
+const entriesOf = (named: readonly Named[], outcomes: readonly HeardOutcome[]) =>
+  named.flatMap(({ message: { entryCause }, id }, index) => {
+    const outcome = outcomes[index];
+    const isHeard = outcome !== undefined && !('why' in outcome);
+    return isHeard && id !== undefined && entryCause !== undefined ? [{ id, cause: `bank:${entryCause}` }] : [];
+  });
 
 const notOurs: HeardOutcome = { outcome: 'not_ours', why: 'there is no such transfer' };
 
 const causeIdOf = ({ cause }: HeardMessage): string => `bank:${cause}`;
 const keyOf = (id: string, message: HeardMessage): string => `${id} ${causeIdOf(message)}`;
 
-const namedCauses = (named: readonly { message: HeardMessage; id: Id<'transfer'> | undefined }[]) =>
+type Named = { readonly message: HeardMessage; readonly id: Id<'transfer'> | undefined };
+
+const namedCauses = (named: readonly Named[]) =>
   named.flatMap(({ message, id }) => (id === undefined ? [] : [{ id, cause: causeIdOf(message) }]));
 
 const otherBefore = 'the bank gave its reference to another line of this transfer';

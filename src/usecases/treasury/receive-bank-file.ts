@@ -17,7 +17,12 @@ import {
   type FileKey,
   keepAnswer,
 } from '../../domains/treasury/bank-files/bank-file.service.ts';
-import { type BankLine, causeOfLine, lockBookedLines } from '../../domains/treasury/bank-files/bank-line.service.ts';
+import {
+  type BankLine,
+  causeOfLine,
+  lockBookedLines,
+  type NotBooked,
+} from '../../domains/treasury/bank-files/bank-line.service.ts';
 import type {
   BankFiles,
   EntryLine,
@@ -130,6 +135,7 @@ function toldByStatus(line: StatusLine, cause: string): Told | undefined {
     ifRefused: {
       accountIban: null,
       servicerReference: cause,
+      entryReference: null,
       direction: null,
       isReversal: false,
       amountCents,
@@ -173,6 +179,9 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
     amountCents: line.amountCents,
     accountIban: line.accountIban,
     isDebit: line.direction === 'debit',
+    ...(line.entryReference !== null && {
+      entryCause: causeOfLine({ ...line, servicerReference: line.entryReference }),
+    }),
   },
   line,
   ifRefused: entryOf(line),
@@ -181,6 +190,7 @@ const toldByEntry = (line: EntryLine, kind: HeardMessage['kind']): Told => ({
 const entryOf = (line: EntryLine): NewEntry => ({
   accountIban: line.accountIban,
   servicerReference: line.servicerReference,
+  entryReference: line.entryReference,
   direction: line.direction,
   isReversal: line.isReversal,
   amountCents: line.amountCents,
@@ -204,29 +214,36 @@ async function hear({ database }: Deps, told: readonly Told[], cause: Cause) {
   }
   return { ...counts, refused };
 
-  function count(heard: HeardOutcome, of: Told | undefined): void {
+  function count(heard: Heard, of: Told | undefined): void {
     if (heard.outcome === 'moved' || heard.outcome === 'already') counts[heard.outcome] += 1;
-    else if (of !== undefined && 'why' in heard) {
-      const mayBeMoney = heard.outcome !== 'contradicts';
-      refused.push({ ...of.ifRefused, ...(mayBeMoney ? { refused: heard.why } : { unbooked: heard.why }) });
-    }
+    else if (of !== undefined) refused.push({ ...of.ifRefused, ...refusalOf(heard) });
   }
 }
 
+/** `booked`: by an entry, before it came as a message about a transfer. */
+type Heard = HeardOutcome | { readonly outcome: 'booked'; readonly unbooked: NotBooked };
+
+/** What contradicts a message that was heard has another amount or another account, so it is other money. */
+function refusalOf(heard: Heard): Partial<NewEntry> {
+  if (heard.outcome === 'booked') return { unbooked: heard.unbooked };
+  if (!('why' in heard)) return {};
+  return heard.outcome === 'contradicts'
+    ? { unbooked: { why: heard.why, isOtherMoney: true } }
+    : { refused: heard.why };
+}
+
 /** A line whose money is booked as an entry of its own moves no transfer as well. */
-async function hearPart(tx: Tx, part: readonly Told[], cause: Cause): Promise<HeardOutcome[]> {
-  const booked = await lockBookedLines(
-    tx,
-    part.flatMap(({ line }) => line ?? []),
-  );
+async function hearPart(tx: Tx, part: readonly Told[], cause: Cause): Promise<Heard[]> {
+  const ofAccounts = part.flatMap(({ line }) => line ?? []);
+  const booked = await lockBookedLines(tx, ofAccounts);
   const found = part.map(({ message, line }) => ({
     message,
-    why: line === undefined ? undefined : booked.whyNot(line, 'transfer'),
+    unbooked: line === undefined ? undefined : booked.whyNot(line, 'transfer'),
   }));
-  const messages = found.flatMap(({ message, why }) => (why === undefined ? [message] : []));
+  const messages = found.flatMap(({ message, unbooked }) => (unbooked === undefined ? [message] : []));
   const outcomes = (await hearBankMessages(tx, messages, cause)).values();
-  return found.map(({ why }) => {
-    if (why !== undefined) return { outcome: 'contradicts', why };
+  return found.map(({ unbooked }) => {
+    if (unbooked !== undefined) return { outcome: 'booked', unbooked };
     const { value } = outcomes.next();
     assert(value !== undefined, 'each message has its outcome');
     return value;

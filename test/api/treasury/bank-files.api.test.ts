@@ -220,6 +220,62 @@ describe('files that come twice, late, broken or from elsewhere', () => {
     ]);
   });
 
+  test('a reference that the bank uses again waits for an operator, who gives it to a wallet, once', async () => {
+    const { owner, id, iban, balance } = await aWallet();
+    const reference = freshReference();
+    const first = { reference, amount: '10.00', endToEndId: 'RENT-1' };
+    const answerTo = async (...lines: Parameters<typeof notificationOf>[0]) =>
+      (await send(notificationOf(lines, iban))).body;
+    expect(await answerTo(first)).toMatchObject({ credited: 1 });
+    const others = [
+      { ...first, bookedOn: '2026-11-21' },
+      { ...first, endToEndId: 'RENT-2' },
+      { ...first, payerIban: ourIban },
+      { ...first, amount: '20.00' },
+    ];
+    expect(await answerTo(...others)).toMatchObject({ credited: 0, already: 0, unbooked: 4 });
+    // What another file may leave out, or write in another way.
+    const same = [
+      { ...first, isBare: true },
+      { ...first, endToEndId: 'NOTPROVIDED' },
+      { ...first, name: 'J. DOE', text: 'rent' },
+    ];
+    expect(await answerTo(...others, ...same, first)).toMatchObject({ unbooked: 0, already: 8 });
+    const { data } = await operator().listBankEntries({ query: { status: 'unbooked', limit: 100 } });
+    const waiting = data.filter((entry) => entry.servicerReference === reference);
+    expect(waiting.map(({ assignable }) => assignable)).toEqual([true, true, true, true]);
+    const largest = waiting.find(({ amountEuros }) => amountEuros === 20);
+    const assign = (walletId: string, of = owner) =>
+      operator(of.ownerId).assignBankEntry({
+        params: { id: largest?.id ?? '' },
+        body: { walletId, reason: 'the bank says that it is another payment' },
+      });
+    const assigned = await assign(id);
+    expect(assigned).toMatchObject({ status: 'assigned', walletId: id, assignable: false, details: null });
+    expect(await assign(id)).toEqual(assigned);
+    const other = await aWallet();
+    await expect(assign(other.id, other.owner)).rejects.toThrow(/is assigned/);
+    expect(await balance()).toBe(30);
+    expect(await answerTo(...others)).toMatchObject({ already: 4 });
+  });
+
+  test('what is unbooked because its money is booked elsewhere cannot be assigned', async () => {
+    const { owner, id, iban } = await aWallet();
+    const reference = freshReference();
+    await send(notificationOf([{ reference }], iban));
+    expect(await send(notificationOf([{ reference, isReversal: true }], iban))).toMatchObject({
+      body: { unbooked: 1 },
+    });
+    const { data } = await operator().listBankEntries({ query: { status: 'unbooked', limit: 100 } });
+    const entry = data.find((one) => one.servicerReference === reference);
+    expect(entry).toMatchObject({ assignable: false });
+    const assigned = operator(owner.ownerId).assignBankEntry({
+      params: { id: entry?.id ?? '' },
+      body: { walletId: id, reason: 'because' },
+    });
+    await expect(assigned).rejects.toThrow(/is unbooked: only what is in suspense/);
+  });
+
   test('twins within one file are one line; with other content the second one waits for an operator', async () => {
     const { iban, balance } = await aWallet();
     const [same, different] = [freshReference(), freshReference()];

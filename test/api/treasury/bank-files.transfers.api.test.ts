@@ -192,6 +192,37 @@ describe('a line that one file tells with its details and another one without', 
     ]);
   });
 
+  test('is booked once where one file has the entry and another its payments', async () => {
+    const { send, settled, balance, waiting } = await payer();
+    const [first, second] = [await settled(), await settled()];
+    const [whole, inParts] = [freshReference(), freshReference()];
+    const payments = [1, 2].map(() => ({ amount: '12.50', endToEndId: 'NOTPROVIDED' }));
+    const batch = (reference: string) => ({ reference, amount: '25.00', payments });
+    const bare = (reference: string) => ({ reference, amount: '25.00', isBare: true });
+    expect(await send(bare(whole))).toMatchObject({ credited: 1 });
+    expect(await send(batch(whole))).toMatchObject({ credited: 0, unbooked: 2 });
+    expect(await send(batch(inParts))).toMatchObject({ credited: 2 });
+    expect(await send(bare(inParts))).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await balance()).toBe(125);
+    expect(await waiting(`${whole}/1`)).toMatchObject([
+      { status: 'unbooked', why: expect.stringMatching(/^its entry is booked as a whole: bank entry be_/) },
+    ]);
+    expect(await waiting(inParts)).toMatchObject([
+      {
+        status: 'unbooked',
+        why: expect.stringMatching(/^the payments of the entry are booked one by one: bank entry/),
+      },
+    ]);
+
+    const ofTransfers = [first, second].map((endToEndId, index) => ({
+      ...{ amount: '12.50', endToEndId, reference: `${inParts}-${index}` },
+    }));
+    const returned = { ...bare(freshReference()), isBare: false, returnReason: 'MD07', payments: ofTransfers };
+    expect(await send(returned)).toMatchObject({ moved: 2 });
+    expect(await send({ ...returned, isBare: true })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await balance()).toBe(150);
+  });
+
   test('is booked once when both files arrive at the same time', async () => {
     const { send, settled, balance } = await payer();
     const ids = [await settled(), await settled(), await settled()];

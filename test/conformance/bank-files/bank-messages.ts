@@ -16,6 +16,8 @@ export type TestEntry = {
   readonly name?: string;
   readonly text?: string;
   readonly creditorReference?: string;
+  readonly bookedOn?: string;
+  readonly payerIban?: string;
   /** Without details of its payment. */
   readonly isBare?: boolean;
   /** Amounts of a batch that is booked as this entry. */
@@ -24,6 +26,7 @@ export type TestEntry = {
 
 const detailsXml = (entry: TestEntry, amount: string, endToEndId: string, reference?: string): string => {
   const { direction = 'DBIT', currency = 'EUR', name = 'Jane Doe', text, creditorReference, returnReason } = entry;
+  const { payerIban = theirIban } = entry;
   const other = direction === 'CRDT' ? 'Dbtr' : 'Cdtr';
   const remittance = [
     text === undefined ? '' : `<Ustrd>${text}</Ustrd>`,
@@ -33,7 +36,7 @@ const detailsXml = (entry: TestEntry, amount: string, endToEndId: string, refere
   ].join('');
   return `<TxDtls><Refs>${reference === undefined ? '' : `<AcctSvcrRef>${reference}</AcctSvcrRef>`}<EndToEndId>${endToEndId}</EndToEndId></Refs>
 <Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>
-<RltdPties><${other}><Pty><Nm>${name}</Nm></Pty></${other}><${other}Acct><Id><IBAN>${theirIban}</IBAN></Id></${other}Acct></RltdPties>
+<RltdPties><${other}><Pty><Nm>${name}</Nm></Pty></${other}><${other}Acct><Id><IBAN>${payerIban}</IBAN></Id></${other}Acct></RltdPties>
 ${remittance === '' ? '' : `<RmtInf>${remittance}</RmtInf>`}${returnReason === undefined ? '' : `<RtrInf><Rsn>${returnReason === null ? '<Prtry>HELD</Prtry>' : `<Cd>${returnReason}</Cd>`}</Rsn></RtrInf>`}</TxDtls>`;
 };
 
@@ -45,7 +48,7 @@ function entryXml(entry: TestEntry, index: number): string {
       ? detailsXml(entry, amount, entry.endToEndId ?? 'NOTPROVIDED')
       : entry.payments.map((one) => detailsXml(entry, one.amount, one.endToEndId, one.reference)).join('');
   return `<Ntry><Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${direction}</CdtDbtInd>${isReversal ? '<RvslInd>true</RvslInd>' : ''}
-<Sts><Cd>${status}</Cd></Sts><BookgDt><Dt>2026-11-20</Dt></BookgDt><ValDt><DtTm>2026-11-23T00:00:00+01:00</DtTm></ValDt>
+<Sts><Cd>${status}</Cd></Sts><BookgDt><Dt>${entry.bookedOn ?? '2026-11-20'}</Dt></BookgDt><ValDt><DtTm>2026-11-23T00:00:00+01:00</DtTm></ValDt>
 ${reference === null ? '' : `<AcctSvcrRef>${reference}</AcctSvcrRef>`}<BkTxCd><Domn><Cd>PMNT</Cd><Fmly><Cd>ICDT</Cd><SubFmlyCd>ESCT</SubFmlyCd></Fmly></Domn></BkTxCd>
 ${entry.isBare === true ? '' : `<NtryDtls>${details}</NtryDtls>`}</Ntry>`;
 }

@@ -178,6 +178,7 @@ describe('a notification', () => {
     expect(line).toEqual({
       accountIban: ourIban,
       servicerReference: 'REF0',
+      entryReference: null,
       direction: 'credit',
       isReversal: false,
       isBooked: true,

@@ -1,4 +1,8 @@
-/** An operator gives a credit in suspense to a wallet: once, and never what gives back an unbooked payment. @module */
+/**
+ * An operator gives a credit to a wallet: what is in suspense, or what is not booked because the bank gave it a reference
+ * that it had used before. Once, and never what gives back an unbooked payment.
+ * @module
+ */
 import { LockMode } from '@mikro-orm/core';
 import type { Tx } from '../../../db/tx.ts';
 import { recordChanges } from '../../../events/record.ts';
@@ -8,11 +12,11 @@ import { type Id, newId } from '../../../kernel/ids.ts';
 import { cents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { available, wallet as walletSource } from '../ledger/account.rules.ts';
-import { leaveSuspense, toWalletFromSuspense } from '../ledger/ledger.rules.ts';
+import { leaveSuspense, toSuspense, toWalletFromSuspense } from '../ledger/ledger.rules.ts';
 import { balancesAfter, postNew } from '../ledger/ledger.service.ts';
 import { lockWalletsForShare } from '../wallets/wallet.service.ts';
 import { BankEntryRow } from './bank-entry.entity.ts';
-import { operatorOwnerId } from './bank-entry.rules.ts';
+import { isAssignable, operatorOwnerId } from './bank-entry.rules.ts';
 import { changesOf } from './bank-entry.service.ts';
 
 export type Assignment = {
@@ -24,7 +28,10 @@ export type Assignment = {
 
 const unbookedDebit = (paymentKey: string) => ({ paymentKey, direction: 'debit' as const });
 
-/** The money leaves the operator's book and comes into the owner's. The same wallet again changes nothing. */
+/**
+ * The money leaves the operator's book, into which an unbooked line comes first, and comes into the owner's.
+ * The same wallet again changes nothing.
+ */
 export async function assignEntry(
   tx: Tx,
   { id, ownerId, walletId, reason }: Assignment,
@@ -35,10 +42,10 @@ export async function assignEntry(
   const row = await tx.findOne(BankEntryRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
   if (row === null) throw notFound('bank entry', id);
   if (row.status === 'assigned' && row.walletId === walletId) return row;
-  if (row.status !== 'suspense')
+  if (!isAssignable(row))
     throw new DomainError(
       'invalid_state',
-      `bank entry ${id} is ${row.status}: only what is in suspense can be assigned`,
+      `bank entry ${id} is ${row.status}: only what is in suspense, or has a reference that was used before, can be assigned`,
     );
   if (status === 'closed') throw new DomainError('invalid_state', `body.walletId: wallet ${walletId} is closed`);
   const taken = row.paymentKey == null ? undefined : await tx.findOne(BankEntryRow, unbookedDebit(row.paymentKey));
@@ -54,12 +61,16 @@ export async function assignEntry(
   const journalId = newId('journal');
   const operator = { ownerId: operatorOwnerId, amountCents };
   const to = { ownerId, to: walletSource(walletId), amountCents };
+  const bookedId = (row.journalId as Id<'journal'> | null | undefined) ?? newId('journal');
+  const first = { ...about, id: bookedId, ownerId: operatorOwnerId, cause: `bank-entry:${id}` };
   const posted = await postNew(tx, cause, [
+    ...(row.status === 'unbooked' ? [{ ...first, postings: toSuspense(operator) }] : []),
     { ...of, id: newId('journal'), ownerId: operatorOwnerId, postings: leaveSuspense(operator) },
     { ...of, id: journalId, ownerId, postings: toWalletFromSuspense(to) },
   ]);
   Object.assign(row, {
     status: 'assigned',
+    journalId: bookedId,
     ownerId,
     walletId,
     assignedJournalId: journalId,

@@ -16,6 +16,10 @@ import type { WalletStatus } from '../wallets/wallet.rules.ts';
 export const bankEntryStatuses = ['credited', 'suspense', 'assigned', 'unbooked'] as const;
 export type BankEntryStatus = (typeof bankEntryStatuses)[number];
 
+/** An unbooked credit can be assigned where nothing else has its money. */
+export const isAssignable = ({ status, assignable }: { status: BankEntryStatus; assignable: boolean }): boolean =>
+  status === 'suspense' || (status === 'unbooked' && assignable);
+
 /** Whose book holds what belongs to no owner that is known. */
 export const operatorOwnerId = 'own_operator';
 
@@ -57,6 +61,30 @@ export function creditTarget({ amountCents, wallet, funding }: Credit): CreditTa
 
 /** Amounts that no payment has cannot be booked. */
 export const isBookable = (amountCents: number): boolean => amountCents > 0 && amountCents <= largestPaymentCents;
+
+/** `NOTPROVIDED` stands where the payer gave none. */
+export const givenId = (endToEndId: string | null): string | null => (endToEndId === 'NOTPROVIDED' ? null : endToEndId);
+
+/** `…Check`: a short hash; null where the bank does not say it. */
+export type SaidOfLine = {
+  readonly direction: 'credit' | 'debit' | null;
+  readonly amountCents: Cents | null;
+  readonly isReversal: boolean;
+  readonly bookedOn: string | null;
+  readonly endToEndCheck: string | null;
+  readonly payerCheck: string | null;
+};
+
+/**
+ * Of two lines with one reference. A bank may tell a line first without its details, and write names and texts in other
+ * ways; what it says in both files of day, end-to-end id and payer's account does not change once the line is booked.
+ */
+export function isSameMoney(one: SaidOfLine, other: SaidOfLine): boolean {
+  const differs = (name: 'bookedOn' | 'endToEndCheck' | 'payerCheck') =>
+    one[name] !== null && other[name] !== null && one[name] !== other[name];
+  const isOther = differs('bookedOn') || differs('endToEndCheck') || differs('payerCheck');
+  return one.direction === other.direction && one.amountCents === other.amountCents && !isOther;
+}
 
 type Remittance = { readonly text: string | null; readonly creditorReference: string | null };
 

@@ -24,16 +24,21 @@ import {
   type BankEntryStatus,
   type CreditedWallet,
   creditTarget,
+  givenId,
   isBookable,
+  isSameMoney,
   type NamedFunding,
   operatorOwnerId,
+  type SaidOfLine,
 } from './bank-entry.rules.ts';
 import type { BankEntryDetails } from './bank-file.contract.ts';
-import { type BankLine, type BookedLines, lockBookedLines } from './bank-line.service.ts';
+import { type BankLine, type BookedLines, lockBookedLines, type NotBooked } from './bank-line.service.ts';
 
 export type NewEntry = {
   readonly accountIban: string | null;
   readonly servicerReference: string;
+  /** Of one of the payments of an entry: the reference of the entry, if it has one. */
+  readonly entryReference: string | null;
   readonly direction: 'credit' | 'debit' | null;
   readonly isReversal: boolean;
   readonly amountCents: Cents | null;
@@ -46,7 +51,7 @@ export type NewEntry = {
   /** Why it must not go to a wallet. A credit goes to suspense then, and anything else stays unbooked. */
   readonly refused?: string;
   /** Why it moves nothing. */
-  readonly unbooked?: string;
+  readonly unbooked?: NotBooked;
 };
 
 export type Booked = Readonly<Record<Exclude<BankEntryStatus, 'assigned'> | 'already', number>>;
@@ -64,7 +69,7 @@ export async function bookEntries(
   const booked = await lockBookedLines(tx, ofAccounts);
   const lines = given.map((line) => withoutBooking(line, booked));
   const targets = await lockTargets(tx, lines);
-  const { news, others } = sorted(lines, await firstLines(tx, adapter, lines));
+  const { news, others } = sorted(lines, await knownLines(tx, adapter, lines));
   const completing = new Set<string>();
   const decided = await Promise.all(news.map((line) => decide(line, targets, completing, vault)));
   const added = await insertEntries(tx, adapter, decided, cause);
@@ -93,89 +98,117 @@ const isOfAccount = (line: NewEntry): line is NewEntry & BankLine =>
 
 /** What a transfer has heard stays beside it for an operator. */
 function withoutBooking(line: NewEntry, booked: BookedLines): NewEntry {
-  const why = line.unbooked ?? (isOfAccount(line) ? booked.whyNot(line, 'entry') : undefined);
-  return why === undefined ? line : { ...line, unbooked: why };
+  const unbooked = line.unbooked ?? (isOfAccount(line) ? booked.whyNot(line, 'entry') : undefined);
+  return unbooked === undefined ? line : { ...line, unbooked };
 }
 
 /** What makes two lines with one reference the same. */
-type Content = Pick<NewEntry, 'direction' | 'amountCents' | 'isReversal'> & { readonly paymentKey: string | null };
-type FirstLines = ReadonlyMap<string, Content & { readonly id: string }>;
+type Content = SaidOfLine & { readonly paymentKey: string | null };
+type KnownLines = ReadonlyMap<string, readonly (Content & { readonly id: string })[]>;
 
 const placeOf = (line: Pick<NewEntry, 'accountIban' | 'servicerReference'>): string =>
   `${line.accountIban ?? ''} ${line.servicerReference}`;
-const contentOf = (line: NewEntry): Content => ({ ...line, paymentKey: paymentKeyOf(line) });
 const isSame = (one: Content, other: Content): boolean =>
-  one.direction === other.direction &&
-  one.amountCents === other.amountCents &&
-  one.isReversal === other.isReversal &&
-  one.paymentKey === other.paymentKey;
+  isSameMoney(one, other) && one.isReversal === other.isReversal && one.paymentKey === other.paymentKey;
+
+function contentOf(line: NewEntry): Content {
+  const checkOf = (text: string | null) =>
+    text === null
+      ? null
+      : createHash('sha256')
+          .update(`${placeOf(line)} ${text}`)
+          .digest('hex')
+          .slice(0, 8);
+  const { endToEndId, payerIban } = line.details;
+  return {
+    direction: line.direction,
+    amountCents: line.amountCents,
+    isReversal: line.isReversal,
+    bookedOn: line.bookedOn,
+    paymentKey: paymentKeyOf(line),
+    endToEndCheck: checkOf(givenId(endToEndId)),
+    payerCheck: checkOf(payerIban),
+  };
+}
 
 /** What a debit has in common with the money that it brought back. */
 function paymentKeyOf({ accountIban, direction, isReversal, isReturn, details: { endToEndId } }: NewEntry) {
   const isPayment = direction === 'debit' || isReturn;
-  if (!isPayment || isReversal || endToEndId === null || endToEndId === 'NOTPROVIDED') return null;
+  if (!isPayment || isReversal || givenId(endToEndId) === null) return null;
   return createHash('sha256').update(`${accountIban} ${endToEndId}`).digest('hex');
 }
 
-const firstRow = columnRow({
+const knownRow = columnRow({
   id: z.string(),
   accountIban: z.string().nullable(),
   servicerReference: z.string(),
   direction: z.enum(['credit', 'debit']).nullable(),
   amountCents: centsValue.nullable(),
   isReversal: z.boolean(),
+  bookedOn: z.string().nullable(),
   paymentKey: z.string().nullable(),
+  endToEndCheck: z.string().nullable(),
+  payerCheck: z.string().nullable(),
 });
 
-/** The lines that had these references first. */
-async function firstLines(tx: Tx, adapter: string, lines: readonly NewEntry[]): Promise<FirstLines> {
+/** The lines that have these references: the first one of each, then those that contradict it. */
+async function knownLines(tx: Tx, adapter: string, lines: readonly NewEntry[]): Promise<KnownLines> {
   const named = lines.map(({ accountIban, servicerReference }) => ({ accountIban, servicerReference }));
-  const columns =
-    'e.id, e.account_iban, e.servicer_reference, e.direction, e.amount_cents, e.is_reversal, e.payment_key';
   const rows = await rowsOf(
     tx,
-    firstRow,
-    `with named as (select distinct * from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, "servicerReference" text))
-     select ${columns} from named r join bank_entries e
-       on e.account_iban = r."accountIban" and e.servicer_reference = r."servicerReference" and e.contradicts is null
-     union all
-     select ${columns} from named r join bank_entries e
-       on e.account_iban is null and e.adapter = $2 and e.servicer_reference = r."servicerReference"
-         and e.contradicts is null
-     where r."accountIban" is null`,
+    knownRow,
+    `with named as (
+       select distinct * from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, "servicerReference" text)
+     ), first as (
+       select e.* from named r join bank_entries e
+         on e.account_iban = r."accountIban" and e.servicer_reference = r."servicerReference" and e.contradicts is null
+       union all
+       select e.* from named r join bank_entries e
+         on e.account_iban is null and e.adapter = $2 and e.servicer_reference = r."servicerReference"
+           and e.contradicts is null
+       where r."accountIban" is null
+     ), known as (
+       select * from first union all select c.* from first f join bank_entries c on c.contradicts = f.id
+     )
+     select id, account_iban, servicer_reference, direction, amount_cents, is_reversal, booked_on, payment_key,
+       end_to_end_check, payer_check
+     from known order by contradicts nulls first, created_at, id`,
     [JSON.stringify(named), adapter],
   );
-  return new Map(rows.map((row) => [placeOf(row), row]));
+  return Map.groupBy(rows, placeOf);
 }
 
-/** `others`: a line before, in this file or an earlier one, has the reference and other content. */
-function sorted(lines: readonly NewEntry[], first: FirstLines) {
-  const seen = new Map<string, Content>(first);
+/** `others`: a line before, in this file or an earlier one, has the reference, and none has this content. */
+function sorted(lines: readonly NewEntry[], known: KnownLines) {
+  const seen = new Map<string, readonly Content[]>(known);
   const [news, others]: [NewEntry[], NewEntry[]] = [[], []];
   for (const line of lines) {
     const [place, content] = [placeOf(line), contentOf(line)];
-    const known = seen.get(place);
-    if (known === undefined) news.push(line);
-    else if (!isSame(known, content)) others.push(line);
-    if (known === undefined) seen.set(place, content);
+    const before = seen.get(place) ?? [];
+    if (before.some((one) => isSame(one, content))) continue;
+    (before.length === 0 ? news : others).push(line);
+    seen.set(place, [...before, content]);
   }
   return { news, others };
 }
 
-/** Without those that turn out to be the line that another transaction has booked. */
+/** Without those that turn out to be a line that another transaction has booked. */
 async function contradictions(
   tx: Tx,
   vault: Pick<Vault, 'seal'>,
   adapter: string,
   lines: readonly NewEntry[],
 ): Promise<readonly Decided[]> {
-  const first = await firstLines(tx, adapter, lines);
+  const all = await knownLines(tx, adapter, lines);
   const found = lines.map(async (line) => {
-    const known = first.get(placeOf(line));
-    assert(known !== undefined, 'a line with its reference is booked');
-    if (isSame(known, contentOf(line))) return [];
-    const why = line.unbooked ?? `the bank gave its reference to another line, ${known.id}`;
-    return [{ ...(await unbookedEntry(line, why, vault)), contradicts: known.id }];
+    const known = all.get(placeOf(line)) ?? [];
+    const [first] = known;
+    assert(first !== undefined, 'a line with its reference is booked');
+    const content = contentOf(line);
+    if (known.some((one) => isSame(one, content))) return [];
+    const isOtherMoney = line.unbooked?.isOtherMoney !== false && known.every((one) => !isSameMoney(one, content));
+    const why = line.unbooked?.why ?? `the bank gave its reference to another line, ${first.id}`;
+    return [{ ...(await unbookedEntry(line, { why, isOtherMoney }, vault)), contradicts: first.id }];
   });
   return (await Promise.all(found)).flat();
 }
@@ -256,15 +289,23 @@ type Decided = {
   readonly journalId: Id<'journal'> | null;
   readonly sealedDetails: string | null;
   readonly contradicts: string | null;
+  readonly assignable: boolean;
 };
 
-async function unbookedEntry(line: NewEntry, why: string, vault: Pick<Vault, 'seal'>): Promise<Decided> {
+async function unbookedEntry(
+  line: NewEntry,
+  { why, isOtherMoney }: NotBooked,
+  vault: Pick<Vault, 'seal'>,
+): Promise<Decided> {
   const id = newId('bankEntry');
   const sealedDetails = await sealed(id, line, vault);
-  return { ...nothingMoved, id, line, status: 'unbooked', why, sealedDetails };
+  const assignable = isOtherMoney && isPlainCredit(line);
+  return { ...nothingMoved, id, line, status: 'unbooked', why, sealedDetails, assignable };
 }
 
-const nothingMoved = { wallet: null, fundingId: null, journalId: null, contradicts: null };
+const nothingMoved = { wallet: null, fundingId: null, journalId: null, contradicts: null, assignable: false };
+const isPlainCredit = ({ direction, isReversal, amountCents }: NewEntry): boolean =>
+  direction === 'credit' && !isReversal && amountCents !== null && isBookable(amountCents);
 const sealed = (id: string, { details }: NewEntry, vault: Pick<Vault, 'seal'>): Promise<string> =>
   vault.seal(JSON.stringify(details), detailsContext(id));
 
@@ -275,7 +316,8 @@ async function decide(
   vault: Pick<Vault, 'seal'>,
 ): Promise<Decided> {
   const target = targetOf(line, targets);
-  if (target.to === 'unbooked') return unbookedEntry(line, target.why, vault);
+  if (target.to === 'unbooked')
+    return unbookedEntry(line, line.unbooked ?? { why: target.why, isOtherMoney: false }, vault);
   const id = newId('bankEntry');
   const journalId = newId('journal');
   if (target.to === 'suspense') {
@@ -302,7 +344,7 @@ type Target = ReturnType<typeof creditTarget> | { readonly to: 'unbooked'; reado
 
 function targetOf(line: NewEntry, { wallets, fundings, unbookedPayments }: Targets): Target {
   const { direction, amountCents, accountIban, reference, refused, unbooked } = line;
-  if (unbooked !== undefined) return { to: 'unbooked', why: unbooked };
+  if (unbooked !== undefined) return { to: 'unbooked', why: unbooked.why };
   if (direction !== 'credit' || amountCents === null)
     return { to: 'unbooked', why: refused ?? 'money left the account, and no transfer of ours explains it' };
   if (line.isReversal) return { to: 'unbooked', why: refused ?? 'it takes back an earlier entry' };
@@ -332,25 +374,24 @@ async function insertEntries(
     ...entry,
     accountIban: line.accountIban,
     servicerReference: line.servicerReference,
-    direction: line.direction,
-    isReversal: line.isReversal,
-    paymentKey: paymentKeyOf(line),
-    amountCents: line.amountCents,
-    bookedOn: line.bookedOn,
+    entryReference: line.entryReference,
+    ...contentOf(line),
     ownerId: wallet?.ownerId ?? null,
     walletId: wallet?.id ?? null,
   }));
   const added = await rowsOf(
     tx,
     idRow,
-    `insert into bank_entries (id, adapter, account_iban, servicer_reference, direction, is_reversal, amount_cents,
-       booked_on, status, why, owner_id, wallet_id, funding_id, journal_id, contradicts, payment_key, sealed_details,
-       request_id, created_at, updated_at)
-     select "id", $2, "accountIban", "servicerReference", "direction", "isReversal", "amountCents", "bookedOn", "status",
-       "why", "ownerId", "walletId", "fundingId", "journalId", "contradicts", "paymentKey", "sealedDetails", $3, $4, $4
-     from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text, "direction" text,
-       "isReversal" boolean, "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text,
-       "walletId" text, "fundingId" text, "journalId" text, "contradicts" text, "paymentKey" text, "sealedDetails" text)
+    `insert into bank_entries (id, adapter, account_iban, servicer_reference, entry_reference, direction, is_reversal,
+       amount_cents, booked_on, status, why, owner_id, wallet_id, funding_id, journal_id, contradicts, payment_key, end_to_end_check,
+       payer_check, assignable, sealed_details, request_id, created_at, updated_at)
+     select "id", $2, "accountIban", "servicerReference", "entryReference", "direction", "isReversal", "amountCents",
+       "bookedOn", "status", "why", "ownerId", "walletId", "fundingId", "journalId", "contradicts", "paymentKey", "endToEndCheck",
+       "payerCheck", "assignable", "sealedDetails", $3, $4, $4
+     from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text,
+       "entryReference" text, "direction" text, "isReversal" boolean, "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text,
+       "walletId" text, "fundingId" text, "journalId" text, "contradicts" text, "paymentKey" text,
+       "endToEndCheck" text, "payerCheck" text, "assignable" boolean, "sealedDetails" text)
      order by "accountIban", "servicerReference"
      on conflict do nothing returning id`,
     [JSON.stringify(rows), adapter, cause.requestId, cause.at],

@@ -2,6 +2,7 @@
 import { eurosFromCents } from '../../../kernel/money.ts';
 import type { Vault } from '../../../vault/vault.ts';
 import type { BankEntryRow } from './bank-entry.entity.ts';
+import { isAssignable } from './bank-entry.rules.ts';
 import { detailsContext } from './bank-entry.service.ts';
 import type { BankEntryDetails, BankEntryWire } from './bank-file.contract.ts';
 
@@ -15,6 +16,7 @@ export async function bankEntryWire(vault: Pick<Vault, 'open'>, row: BankEntryRo
     id: row.id,
     status: row.status,
     why: row.why ?? null,
+    assignable: isAssignable(row),
     iban: row.accountIban ?? null,
     servicerReference: row.servicerReference,
     direction: row.direction ?? null,

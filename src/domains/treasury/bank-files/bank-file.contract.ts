@@ -71,6 +71,11 @@ const entry = z
         description: 'Why it was not credited; null where it was.',
         examples: ['the wallet with this account is closed'],
       }),
+    assignable: z.boolean().meta({
+      description:
+        'Whether an operator can give it to a wallet: what is in suspense, and an unbooked credit whose reference the bank had used for other money.',
+      examples: [true],
+    }),
     iban: z
       .string()
       .nullable()
@@ -150,7 +155,7 @@ export const bankFilesArea = defineArea({
       path: '/bank-entries/{id}/assign',
       auth: ['dashboard'],
       params: z.strictObject({ id: id('bankEntry') }),
-      reaches: { 'params.id': { elsewhere: 'what is in suspense belongs to no owner' } },
+      reaches: { 'params.id': { elsewhere: 'what can be assigned belongs to no owner' } },
       body: z
         .strictObject({
           walletId: id('wallet').meta({ description: 'The wallet that gets the money, of the owner in `X-Owner-Id`.' }),
@@ -162,7 +167,7 @@ export const bankFilesArea = defineArea({
         .meta({ id: 'AssignBankEntry' }),
       summary: 'Give a credit in suspense to a wallet',
       description:
-        'With the dashboard secret, for the owner in `X-Owner-Id`. A repeat for the same wallet changes nothing; what another wallet has got is not taken back.',
+        'With the dashboard secret, for the owner in `X-Owner-Id`. An unbooked credit that is `assignable` is booked first. A repeat for the same wallet changes nothing; what another wallet has got is not taken back.',
       success: { status: 200, body: entry },
       refusals: ['invalid_state', 'not_found'],
       fires: ['wallet.credited'],

@@ -51,6 +51,8 @@ export type EntryLine = {
   readonly accountIban: string;
   /** The bank's own reference. The same one in two files is the same line. */
   readonly servicerReference: string;
+  /** Of one of the payments of an entry: the bank's reference of the whole entry, if it has one. */
+  readonly entryReference: string | null;
   readonly direction: 'credit' | 'debit';
   /** The line takes back an earlier one. */
   readonly isReversal: boolean;

@@ -64,6 +64,8 @@ export type HeardMessage = {
   readonly accountIban: string | null;
   /** The entry took the money from the account, which one entry of a transfer does. */
   readonly isDebit?: boolean;
+  /** The entry of which this is one payment; absent where the message is about a whole one. */
+  readonly entryCause?: string;
 };
 
 /**

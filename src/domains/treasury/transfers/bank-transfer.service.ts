@@ -287,6 +287,23 @@ export async function noteDebits(tx: Tx, debits: ReadonlyMap<string, string>, at
 
 const debitNoun = 'transfer_debit';
 
+/** Of which entries of the bank the transfer has heard one payment. The transfers are locked. */
+export async function noteEntries(
+  tx: Tx,
+  entries: readonly { readonly id: string; readonly cause: string }[],
+  at: Date,
+): Promise<void> {
+  if (entries.length === 0) return;
+  await runSql(
+    tx,
+    `insert into transitions
+     select distinct 'transfer_entry', id, cause, null, 'heard', $2::timestamptz
+     from jsonb_to_recordset($1::jsonb) as e (id text, cause text)
+     on conflict do nothing`,
+    [JSON.stringify(entries), at],
+  );
+}
+
 type TransferEvent =
   | 'transfer.created'
   | 'transfer.updated'

@@ -11,6 +11,7 @@ const transferId = newId('transfer');
 const line: EntryLine = {
   accountIban: ours,
   servicerReference: 'REF',
+  entryReference: null,
   direction: 'debit',
   isReversal: false,
   isBooked: true,
