@@ -1,5 +1,5 @@
 /** The adapters to outside services that this deployment is configured with. @module */
-import { createFileBankRail, fileBankLimits } from '../adapters/bank-rail/files.ts';
+import { type BankFolderMark, createFileBankRail, fileBankLimits } from '../adapters/bank-rail/files.ts';
 import { createSandboxBankRail, sandboxBankLimits } from '../adapters/bank-rail/sandbox.ts';
 import { noCardProcessor } from '../adapters/card-processor/no-processor.ts';
 import { createSandboxCardProcessor } from '../adapters/card-processor/sandbox.ts';
@@ -34,7 +34,7 @@ export type Ports = {
 };
 
 /** Without simulators, which only live goes without, there is nobody who issues cards; bank transfers need the folder. */
-export function portsOf(config: Config, outbound: Outbound): Ports {
+export function portsOf(config: Config, outbound: Outbound, mark: BankFolderMark): Ports {
   const { BURSAR_SANDBOX_URL: sandboxUrl, BURSAR_MODE: mode, BURSAR_BANK_FOLDER: folder } = config;
   const overHttp = {
     merchantCheckout: createBursarCheckout({ outbound }),
@@ -44,7 +44,7 @@ export function portsOf(config: Config, outbound: Outbound): Ports {
       demandsPayment: (answer) => challengesOfMcpAnswer(answer).length > 0,
     }),
   };
-  const filesRail = folder === undefined ? undefined : createFileBankRail({ folder, files: isoBankFiles });
+  const filesRail = folder === undefined ? undefined : createFileBankRail({ folder, mark, files: isoBankFiles });
   if (sandboxUrl === undefined) {
     if (filesRail === undefined) throw new Error('no bank is configured: set BURSAR_BANK_FOLDER');
     const nobody = { payeeCheck: noPayeeCheck, cardProcessor: noCardProcessor, networkSimulator: noNetwork };

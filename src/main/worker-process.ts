@@ -18,6 +18,7 @@ import { taskQueues } from '../temporal/task-queues.ts';
 import { startWorker } from '../temporal/worker.ts';
 import { refreshApprovalLinks } from '../usecases/identity/refresh-approval-links.ts';
 import { publishSealersKey } from '../usecases/identity/signing-keys.ts';
+import { bankFolderMark } from './bank-folder-mark.ts';
 import { type Config, urlRulesOf } from './config.ts';
 import { type Infrastructure, openInfrastructure } from './infrastructure.ts';
 import { backgroundLoops, entities, workerActivities, workflows } from './modules/index.ts';
@@ -57,7 +58,11 @@ export async function startWorkerProcess(config: Config, bundlePath?: string): P
   const metricsAddress = metricsPort === undefined ? undefined : `127.0.0.1:${await freePort()}`;
 
   const workflowBundle = bundlePath === undefined ? { code: await bundleWorkflows() } : { codePath: bundlePath };
-  const activities = workerActivities({ ...infrastructure, ports: portsOf(config, outbound), retries });
+  const activities = workerActivities({
+    ...infrastructure,
+    ports: portsOf(config, outbound, bankFolderMark(database)),
+    retries,
+  });
   const queues = taskQueues(config.BURSAR_TASK_QUEUE_PREFIX);
   const size = {
     activitySlots: config.BURSAR_WORKER_ACTIVITY_SLOTS,

@@ -2,9 +2,11 @@
  * The adapter for a bank that is reached by a folder: a payment is a pain.001 in `outbox`, which the bank's gateway takes
  * away. A copy under the same name stays in `sent`, so that no end-to-end id is written twice. A question about a
  * payment that never came into `outbox` takes its name there, so that it never will. What happens later comes by files.
+ * A mark in `sent`, which the database has too, tells the folder from another one, whose answers would be wrong.
  * @module
  */
-import { access, link, open, rename, rm, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { access, link, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BankFiles } from '../../domains/treasury/sepa/bank-files.port.ts';
 import type { BankPayment, BankRail, SendAnswer, StatusAnswer } from '../../domains/treasury/sepa/bank-rail.port.ts';
@@ -18,19 +20,28 @@ export const fileBankLimits: BankRail['limits'] = {
   largestInstantCents: cents(99_999_999_999),
 };
 
-export type FileBankRailOptions = { folder: string; files: Pick<BankFiles, 'write'> };
+/** The mark of the folder that the database knows. */
+export type BankFolderMark = {
+  /** Undefined before there is one. */
+  kept(): Promise<string | undefined>;
+  /** The mark that is kept from now on: this one, or one that was kept before. */
+  keep(mark: string): Promise<string>;
+};
 
-export function createFileBankRail({ folder, files }: FileBankRailOptions): BankRail {
+export type FileBankRailOptions = { folder: string; files: Pick<BankFiles, 'write'>; mark: BankFolderMark };
+
+export function createFileBankRail({ folder, files, mark }: FileBankRailOptions): BankRail {
   const outbox = join(folder, 'outbox');
   const sent = join(folder, 'sent');
   const underWay = new Map<string, Promise<unknown>>();
+  let known: string | undefined;
 
   /**
    * The name in `sent` is taken first, by a second link to the finished file; the file then moves into `outbox`. Until
    * it has moved, `.part` says that the bank cannot have it. An interrupted sending is never made again.
    */
   async function put(name: string, bytes: Uint8Array): Promise<SendAnswer> {
-    await makeFolders();
+    await assertOwnFolder();
     const [part, copy, out] = [join(sent, partOf(name)), join(sent, name), join(outbox, name)];
     if (!(await exists(copy)) && (await unless('EEXIST', writeDurably(part, bytes)))) {
       if (!(await unless('EEXIST', link(part, copy)))) await rm(part, { force: true });
@@ -47,7 +58,7 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
 
   /** What never came into `outbox` never will: its name is taken here, and a sending that is late finds that. */
   async function withdraw(name: string): Promise<StatusAnswer> {
-    await makeFolders();
+    await assertOwnFolder();
     const [part, copy, withdrawn] = [join(sent, partOf(name)), join(sent, name), join(sent, withdrawnOf(name))];
     if (await exists(join(outbox, name))) return saysNothing;
     if (await unless('EEXIST', writeDurably(copy, new Uint8Array()))) await rm(part, { force: true });
@@ -57,13 +68,28 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
       if (!(await isSameFile(withdrawn, copy))) return saysNothing;
     }
     await syncFolder(sent);
+    // The folder may have been taken away meanwhile, with what is in it.
+    await assertOwnFolder();
     return { outcome: 'not_known' };
   }
 
-  async function makeFolders(): Promise<void> {
+  /** Only a database that knows no folder makes one: in an empty folder every payment would seem never to have been sent. */
+  async function assertOwnFolder(): Promise<void> {
+    known ??= await mark.kept();
+    known ??= await mark.keep(await markedFolder());
+    if ((await markIn(sent)) !== known) throw new OtherFolder();
+  }
+
+  async function markedFolder(): Promise<string> {
     const made = await Promise.all([outbox, sent].map((one) => makeFolder(one, 0o700)));
     for (const first of made) if (first !== undefined) await syncFolder(dirname(first));
     if (made.some((first) => first !== undefined)) await syncFolder(folder);
+    const [fresh, part] = [randomUUID(), join(sent, `${markName}.${randomUUID()}`)];
+    await writeDurably(part, new TextEncoder().encode(fresh));
+    await unless('EEXIST', link(part, join(sent, markName)));
+    await rm(part);
+    await syncFolder(sent);
+    return (await markIn(sent)) ?? fresh;
   }
 
   /** A second call about a payment waits for the first one of this process. */
@@ -110,6 +136,23 @@ export function createFileBankRail({ folder, files }: FileBankRailOptions): Bank
 
 const taken: SendAnswer = { outcome: 'taken', status: 'submitted' };
 const saysNothing: StatusAnswer = { outcome: 'no_answer', why: 'says everything by its files' };
+
+const markName = '.folder';
+
+/** The folder is not there, or is another one than that which payments were written to. */
+class OtherFolder extends Error {
+  override readonly name = 'OtherFolder';
+}
+
+/** Undefined where there is none. */
+async function markIn(sent: string): Promise<string | undefined> {
+  try {
+    return await readFile(join(sent, markName), 'utf8');
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return undefined;
+  }
+}
 
 const fileOf = (endToEndId: string): string => `${endToEndId}.xml`;
 /** Written whole, and not in `outbox` yet. */
@@ -180,6 +223,7 @@ function codeOf(error: unknown): string | undefined {
 }
 
 function whyUnusable(error: unknown): string {
+  if (error instanceof OtherFolder) return 'has another folder than the one that payments were written to';
   const code = codeOf(error);
   if (code === undefined) throw error;
   return `has a folder that cannot be used (${code})`;

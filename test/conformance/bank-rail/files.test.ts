@@ -3,7 +3,7 @@ import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
+import { type BankFolderMark, createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
 import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import type { BankRail } from '../../../src/domains/treasury/sepa/bank-rail.port.ts';
@@ -14,14 +14,20 @@ import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'bursar-bank-'));
 
+/** As the database keeps it. */
+function aMark(kept?: string): BankFolderMark {
+  let mark = kept;
+  return { kept: async () => mark, keep: async (fresh) => (mark ??= fresh) };
+}
+
 bankRailConformance('files', async () => {
   const folder = await newFolder();
   await writeFile(join(folder, 'no-folder'), '');
   return {
-    rail: createFileBankRail({ folder, files: isoBankFiles }),
+    rail: createFileBankRail({ folder, mark: aMark(), files: isoBankFiles }),
     taken: async (endToEndId) =>
       (await readdir(join(folder, 'outbox'))).filter((name) => name === `${endToEndId}.xml`).length,
-    away: createFileBankRail({ folder: join(folder, 'no-folder'), files: isoBankFiles }),
+    away: createFileBankRail({ folder: join(folder, 'no-folder'), mark: aMark(), files: isoBankFiles }),
     stop: () => rm(folder, { recursive: true }),
   };
 });
@@ -35,8 +41,9 @@ afterEach(() => rm(folder, { recursive: true }));
 describe('the outbox', () => {
   test('a file is whole, readable by its user alone, and named by its payment', async () => {
     const payment = aPayment();
-    await createFileBankRail({ folder, files: isoBankFiles }).send(payment);
-    expect((await readdir(join(folder, 'sent'))).concat(await readdir(join(folder, 'outbox')))).toEqual([
+    await createFileBankRail({ folder, mark: aMark(), files: isoBankFiles }).send(payment);
+    const sent = (await readdir(join(folder, 'sent'))).filter((name) => name !== '.folder');
+    expect(sent.concat(await readdir(join(folder, 'outbox')))).toEqual([
       `${payment.endToEndId}.xml`,
       `${payment.endToEndId}.xml`,
     ]);
@@ -50,7 +57,7 @@ describe('the outbox', () => {
   });
 
   test('what the bank has taken away is not written again', async () => {
-    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    const rail = createFileBankRail({ folder, mark: aMark(), files: isoBankFiles });
     const payment = aPayment();
     await rail.send(payment);
     await rm(join(folder, 'outbox', `${payment.endToEndId}.xml`));
@@ -60,14 +67,31 @@ describe('the outbox', () => {
   });
 
   test('a payment that was asked for before it was written is never written', async () => {
-    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    const rail = createFileBankRail({ folder, mark: aMark(), files: isoBankFiles });
     const payment = aPayment();
     expect(await rail.ask(payment.endToEndId)).toEqual({ outcome: 'not_known' });
-    expect(await createFileBankRail({ folder, files: isoBankFiles }).send(payment)).toMatchObject({
+    expect(await createFileBankRail({ folder, mark: aMark(), files: isoBankFiles }).send(payment)).toMatchObject({
       outcome: 'unknown',
     });
     expect(await rail.ask(payment.endToEndId)).toEqual({ outcome: 'not_known' });
     expect(await readdir(join(folder, 'outbox'))).toEqual([]);
+  });
+
+  test('of a payment that was written to another folder nothing is said', async () => {
+    const mark = aMark();
+    const inFolder = (name: string) => createFileBankRail({ folder: join(folder, name), mark, files: isoBankFiles });
+    const payment = aPayment();
+    expect(await inFolder('one').send(payment)).toMatchObject({ outcome: 'taken' });
+    const noAnswer = { outcome: 'no_answer', why: expect.stringContaining('another folder') };
+    expect(await inFolder('two').ask(payment.endToEndId)).toEqual(noAnswer);
+    expect(await inFolder('two').send(payment)).toMatchObject({ outcome: 'unknown' });
+    await createFileBankRail({ folder: join(folder, 'two'), mark: aMark(), files: isoBankFiles }).send(aPayment());
+    expect(await inFolder('two').ask(payment.endToEndId)).toEqual(noAnswer);
+    const same = inFolder('one');
+    expect(await same.ask(aPayment().endToEndId)).toEqual({ outcome: 'not_known' });
+    await rm(join(folder, 'one', 'sent'), { recursive: true });
+    expect(await same.ask(aPayment().endToEndId)).toEqual(noAnswer);
+    expect(await readdir(join(folder, 'one'))).toEqual(['outbox']);
   });
 
   /** What a sending leaves that ends before each of its steps. */
@@ -86,7 +110,7 @@ describe('the outbox', () => {
     const sent = join(folder, 'sent');
     await mkdir(sent);
     await make(join(sent, `.${endToEndId}.xml.part`), join(sent, `${endToEndId}.xml`));
-    const rail = createFileBankRail({ folder, files: isoBankFiles });
+    const rail = createFileBankRail({ folder, mark: aMark(), files: isoBankFiles });
     expect(await rail.send(aPayment({ endToEndId }))).toMatchObject({ outcome: 'unknown' });
     expect(await rail.ask(endToEndId)).toEqual({ outcome: 'not_known' });
     expect(await rail.ask(endToEndId)).toEqual({ outcome: 'not_known' });
@@ -98,7 +122,8 @@ describe('the outbox', () => {
   test('sendings and questions of several processes at once: the bank has what is taken, and nothing that is not known', async () => {
     const payments = Array.from({ length: 20 }, () => aPayment({ scheme: 'batch' }));
     const files = { write: async () => new TextEncoder().encode('<Document/>') };
-    const rails = [1, 2, 3].map(() => createFileBankRail({ folder, files }));
+    const mark = aMark();
+    const rails = [1, 2, 3].map(() => createFileBankRail({ folder, mark, files }));
     const [first, second, third] = rails as [BankRail, BankRail, BankRail];
     const answers = await Promise.all(
       payments.map((one) => Promise.all([first.send(one), second.send(one), third.ask(one.endToEndId)])),
@@ -119,12 +144,14 @@ test('a deployment with a folder takes no order for an instant payment', () => {
 
 test('live needs a folder or a simulator; without a simulator cards wait for a processor', async () => {
   const live = { BURSAR_MODE: 'live', BURSAR_BANK_FOLDER: folder } as Config;
-  const { bankRail, payeeCheck, cardProcessor, networkSimulator } = portsOf(live, {} as Outbound);
+  const { bankRail, payeeCheck, cardProcessor, networkSimulator } = portsOf(live, {} as Outbound, aMark());
   expect(await bankRail.send(aPayment({ scheme: 'batch' }))).toMatchObject({ outcome: 'taken' });
   expect(await payeeCheck.ask({} as never)).toEqual({ result: 'not_possible', reason: 'no_provider' });
   for (const call of [cardProcessor.issueCard, cardProcessor.mintPaymentToken, networkSimulator.charge])
     await expect(call({} as never)).rejects.toMatchObject({ code: 'unavailable' });
-  expect(() => portsOf({ ...live, BURSAR_BANK_FOLDER: undefined }, {} as Outbound)).toThrow('set BURSAR_BANK_FOLDER');
+  expect(() => portsOf({ ...live, BURSAR_BANK_FOLDER: undefined }, {} as Outbound, aMark())).toThrow(
+    'set BURSAR_BANK_FOLDER',
+  );
 });
 
 describe('the inbox', () => {

@@ -1,0 +1,20 @@
+/** The mark of the bank's folder, as the database keeps it: the first one stays. @module */
+import * as z from 'zod';
+import type { BankFolderMark } from '../adapters/bank-rail/files.ts';
+import type { Database } from '../db/database.ts';
+import { firstRowOf, runSql } from '../db/statement.ts';
+
+export function bankFolderMark(database: Database): BankFolderMark {
+  const kept = async (): Promise<string | undefined> => {
+    const text = `select value from deployment_facts where name = 'bank_folder'`;
+    return (await firstRowOf(database.read(), z.object({ value: z.string() }), text))?.value;
+  };
+  return {
+    kept,
+    async keep(mark) {
+      const text = `insert into deployment_facts (name, value) values ('bank_folder', $1) on conflict (name) do nothing`;
+      await runSql(database.read(), text, [mark]);
+      return (await kept()) ?? mark;
+    },
+  };
+}
