@@ -40,6 +40,8 @@ export const verbs = {
   authorize: 'asks for a decision and a hold',
   clear: 'collects held money',
   reverse: 'gives held money back',
+  refund: 'gives collected money back',
+  advise: 'reports a decision that was made elsewhere',
   dismiss: 'notes that a match with a sanctions list is somebody else',
   receive: 'takes a file of a bank',
   assign: 'gives money without an owner to a wallet',

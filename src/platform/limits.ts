@@ -255,4 +255,6 @@ export const boundedOtherwise: Readonly<Record<string, string>> = {
   fundAgent: 'moves money within the wallet; the rate limit alone',
   clearCardPayment: 'moves money; 3,000 network messages a second for each key',
   reverseCardPayment: 'moves money; 3,000 network messages a second for each key',
+  adviseCardPayment: 'what the network approved; 3,000 network messages a second for each key',
+  refundCardPayment: 'moves money; 3,000 network messages a second for each key',
 };

@@ -194,6 +194,21 @@ export function networkOf(world: Pick<World, 'apiUrl' | 'networkKey'>) {
         cardRef: payer.cardRef,
         ...over,
       }),
+    advise: (authorization: object, over: Record<string, unknown> = {}) =>
+      send<{ transactionId: string | null }>('advices', {
+        id: `adv_${randomUUID()}`,
+        authorization,
+        approvedCents: 1_250,
+        ...over,
+      }),
+    refund: (payer: Payer, over: Record<string, unknown>) =>
+      send<{ transactionId: string | null }>('refunds', {
+        id: `ref_${randomUUID()}`,
+        cardRef: payer.cardRef,
+        amountCents: 1_250,
+        refundedAt: new Date().toISOString(),
+        ...over,
+      }),
   };
 }
 

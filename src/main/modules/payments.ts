@@ -33,6 +33,7 @@ import { minute } from '../../kernel/instant.ts';
 import { checkUrl } from '../../outbound/address-rules.ts';
 import { startLoop } from '../../relay/loop.ts';
 import { authorizeCard } from '../../usecases/payments/authorize-card.ts';
+import { bookAdvice } from '../../usecases/payments/book-advice.ts';
 import { clearAuthorization } from '../../usecases/payments/clear-authorization.ts';
 import { confirmCheckout } from '../../usecases/payments/confirm-checkout.ts';
 import { consumeCredential } from '../../usecases/payments/consume-credential.ts';
@@ -45,6 +46,7 @@ import { checkoutReconciliation } from '../../usecases/payments/reconcile-checko
 import { credentialReconciliation } from '../../usecases/payments/reconcile-credentials.ts';
 import { mppPaymentReconciliation } from '../../usecases/payments/reconcile-mpp-payments.ts';
 import { paymentReconciliation } from '../../usecases/payments/reconcile-payments.ts';
+import { refundCardPayment } from '../../usecases/payments/refund-card-payment.ts';
 import { requestCredential } from '../../usecases/payments/request-credential.ts';
 import { signerOfAgent } from '../../usecases/payments/request-signer.ts';
 import { resolveMppPayment } from '../../usecases/payments/resolve-mpp-payment.ts';
@@ -75,18 +77,17 @@ const signingOf = ({ database, clock, vault, config: { publicUrl } }: WorkerProc
   publicUrl,
 });
 
-const networkOf = ({ database, config, log, links, risk }: ApiProcess) =>
-  networkHandlers({
+function networkOf({ database, config, log, links, risk }: ApiProcess) {
+  const deciding = { database, log, requestApproval: requestApproval(links), risk };
+  return networkHandlers({
     signedBy: signerOfMessages({ database, config, log }, 'the card network'),
-    authorize: authorizeCard({
-      database,
-      log,
-      requestApproval: requestApproval(links),
-      risk,
-    }),
+    authorize: authorizeCard(deciding),
+    advise: bookAdvice(deciding),
     clear: clearAuthorization({ database, log }),
     reverse: reverseAuthorization({ database, log }),
+    refund: refundCardPayment({ database, log }),
   });
+}
 
 /** Expires holds, confirmed payments and clearings that no message followed, by business time. */
 const ageing: LoopRegistration = {

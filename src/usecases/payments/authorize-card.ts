@@ -9,7 +9,11 @@ import * as z from 'zod';
 import type { Database } from '../../db/database.ts';
 import { oneRowOf, runSql } from '../../db/statement.ts';
 import type { Tx } from '../../db/tx.ts';
-import { decideAuthorization } from '../../domains/payments/network/authorization.rules.ts';
+import {
+  type Decision,
+  type DecisionFacts,
+  decideAuthorization,
+} from '../../domains/payments/network/authorization.rules.ts';
 import {
   decisionFactsOf,
   type Known,
@@ -68,15 +72,35 @@ type Decided = { readonly answer: AuthorizationAnswer; readonly ask?: (tx: Tx) =
 async function decide(deps: AuthorizeCardDeps, received: Authorization): Promise<Decided> {
   const first = await attempt(deps.database.read(), deps, received, false);
   if (first !== undefined) return first;
+  return untilNotStale(() => deps.database.write((tx) => lockedAttempt(tx, deps, received)));
+}
+
+/** Repeats a transaction that decides under locks, a few times. */
+export async function untilNotStale<T>(work: () => Promise<T | undefined>): Promise<T> {
   for (let turn = 0; turn < underLock; turn++) {
-    const decided = await deps.database.write((tx) => lockedAttempt(tx, deps, received)).catch(undefinedIfStale);
-    if (decided !== undefined) return decided;
+    const done = await work().catch(undefinedIfStale);
+    if (done !== undefined) return done;
   }
   throw unavailable('the facts of this authorization keep changing');
 }
 
+/** Takes the place of what the rules decided; where the network has decided already. */
+type Overrule = (decision: Decision, facts: DecisionFacts) => Decision;
+
+/** In the caller's transaction, which no ledger account is locked in yet. Asks no person. */
+export async function authorizeUnderLock(
+  tx: Tx,
+  deps: AuthorizeCardDeps,
+  received: Authorization,
+  overrule: Overrule,
+): Promise<AuthorizationAnswer> {
+  const decided = await lockedAttempt(tx, deps, received, overrule);
+  if (decided === undefined) throw unavailable('the facts of this authorization keep changing');
+  return decided.answer;
+}
+
 /** Everything that may change the facts waits for this transaction; it takes its locks in the common order. */
-async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization) {
+async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authorization, overrule?: Overrule) {
   const { adapter, message, cause } = received;
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
@@ -86,7 +110,7 @@ async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authoriz
     const from = fundingSourceOf(orphan?.fundingSource ?? fundingSource);
     await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
   }
-  return attempt(tx, deps, received, true);
+  return attempt(tx, deps, received, true, overrule);
 }
 
 /** Undefined: the facts are stale, or need a transaction. Inside one, staleness is thrown, because it is spoilt. */
@@ -95,6 +119,7 @@ async function attempt(
   deps: AuthorizeCardDeps,
   received: Authorization,
   isLocked: boolean,
+  overrule: Overrule = (decision) => decision,
 ): Promise<Decided | undefined> {
   const { message, cause } = received;
   const loaded = await load(tx, received);
@@ -104,7 +129,8 @@ async function attempt(
   if ((facts.early.length > 0 || facts.orphan !== null) && !isLocked) return undefined;
   const request = requestOf(message, facts.token?.host ?? null);
   const risk = await deps.risk.assess(tx, { ownerId: facts.agent.ownerId, agentId: facts.agent.id }, request, cause.at);
-  const decision = decideAuthorization(decisionFactsOf(facts, message, request, { at: cause.at, risk }));
+  const decisionFacts = decisionFactsOf(facts, message, request, { at: cause.at, risk });
+  const decision = overrule(decideAuthorization(decisionFacts), decisionFacts);
   const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;

@@ -1,15 +1,16 @@
 /**
- * Books clearings and reversals that came before their authorization, in their order, in the authorization's
+ * Books clearings, reversals and refunds that came before their authorization, in their order, in the authorization's
  * transaction. Those of another card are not booked, and stored for an operator.
  * @module
  */
 import type { Tx } from '../../db/tx.ts';
 import type { EarlyMessage } from '../../domains/payments/network/authorization-facts.ts';
-import { clearingMessage, reversalMessage } from '../../domains/payments/network/network.contract.ts';
+import { clearingMessage, refundMessage, reversalMessage } from '../../domains/payments/network/network.contract.ts';
 import { networkCauseId } from '../../domains/payments/network/network.routes.ts';
 import { messageBooked, messageMisfits } from '../../domains/payments/network/network-message.service.ts';
 import { bookClearing, bookReversal } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
 
@@ -37,6 +38,11 @@ export async function bookEarlyMessages(
     if (kind === 'clearing') {
       const { amountCents, final: isFinal } = clearingMessage.parse(body);
       await bookClearing(tx, row, { source, amountCents, isFinal }, causedByIt, cardWasUsed);
+    } else if (kind === 'refund') {
+      const { amountCents, merchant } = refundMessage.parse(body);
+      const refund = await bookRefund(tx, { source, amountCents, merchant, of: row }, causedByIt);
+      await messageBooked(tx, { adapter, id, kind }, refund.id);
+      continue;
     } else {
       const { amountCents } = reversalMessage.parse(body);
       await bookReversal(tx, row, { source, amountCents }, causedByIt, cardWasUsed);

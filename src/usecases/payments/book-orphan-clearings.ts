@@ -1,5 +1,5 @@
 /**
- * Books clearings whose authorization has not come within a day. Clearings of 0 alone have collected nothing and wait
+ * Books clearings and refunds whose authorization has not come within a day. Clearings of 0 alone have collected nothing and wait
  * further. If the authorization comes later, the collected amount stays booked and the rules decide on the rest.
  * @module
  */
@@ -24,7 +24,9 @@ import { newId } from '../../kernel/ids.ts';
 import { day } from '../../kernel/instant.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { bookEarlyMessages } from './book-early-messages.ts';
+import { bookOrphanRefunds } from './book-orphan-refunds.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
+import { holderOf } from './holder-of-card.ts';
 
 export type BookOrphansDeps = { readonly database: Database };
 
@@ -35,14 +37,16 @@ const orphans = query((from, given: Given<{ since: Date }>) =>
   from
     .selectFrom('network_messages')
     .distinct()
-    .select(['adapter', 'authorizationId', 'cardRef'])
+    .select(['adapter', 'cardRef'])
+    // Only a refund may be without one.
+    .select(sql<string>`authorization_id`.as('authorizationId'))
     .where('isWaiting', '=', sql.lit(true))
     .where('kind', '=', sql.lit('clearing'))
     .where('receivedAt', '<=', given('since'))
     .where(sql<boolean>`(body ->> 'amountCents')::bigint > 0`)
     .limit(sql.lit(batch)),
 );
-type Orphan = Awaited<ReturnType<typeof orphans.all>>[number];
+type Orphan = { readonly adapter: string; readonly authorizationId: string; readonly cardRef: string };
 
 /** `at` is business time; `done` counts authorizations. The next pass tries the failed ones again. */
 export const bookOrphanClearings =
@@ -51,7 +55,10 @@ export const bookOrphanClearings =
     const since = new Date(at.getTime() - waitsMs);
     const found = await orphans.all(database.read(), { since });
     const failures = await forEachCollectingErrors(found, (orphan) => database.write((tx) => book(tx, orphan, at)));
-    return { done: found.length - failures.length, failures };
+    // A refund of a payment that was just booked went with it.
+    const refunds = await bookOrphanRefunds(database, { since, at });
+    const done = found.length - failures.length + refunds.done;
+    return { done, failures: [...failures, ...refunds.failures] };
   };
 
 async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: Date): Promise<void> {
@@ -106,12 +113,3 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
   await storeMissingAuthorization(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }
-
-const holderOf = query((from, given: Given<{ cardRef: string }>) =>
-  from
-    .selectFrom('cards as c')
-    .innerJoin('agents as a', 'a.id', 'c.agentId')
-    .select(['c.ownerId', 'c.agentId', 'c.id as cardId', 'a.walletId'])
-    .select(sql<string>`funding_source_of(a)`.as('fundingSource'))
-    .where('c.cardRef', '=', given('cardRef')),
-);

@@ -18,13 +18,9 @@ import type { Misfit, Received } from '../../domains/payments/network/received-m
 import { bookClearing } from '../../domains/payments/transactions/booking.service.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
-import { operatorOwnerId } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
-import { external, suspense } from '../../domains/treasury/ledger/account.rules.ts';
-import { postNew } from '../../domains/treasury/ledger/ledger.service.ts';
-import { newId } from '../../kernel/ids.ts';
-import { cents } from '../../kernel/money.ts';
 import type { Logger } from '../../platform/log.ts';
 import { cardWasUsed } from '../cards/card-was-used.ts';
+import { bookToSuspense } from './book-to-suspense.ts';
 
 export type ClearDeps = {
   readonly database: Database;
@@ -79,24 +75,6 @@ async function withoutAuthorization(tx: Tx, received: Clearing): Promise<Booked>
     return { answer, isSuspended: false };
   }
   await keepMessage(tx, received, kept);
-  await bookToSuspense(tx, received);
+  await bookToSuspense(tx, received, 'clearing');
   return { answer, isSuspended: true };
-}
-
-async function bookToSuspense(tx: Tx, { adapter, message, cause }: Clearing): Promise<void> {
-  if (message.amountCents === 0) return;
-  await postNew(tx, cause, [
-    {
-      id: newId('journal'),
-      ownerId: operatorOwnerId,
-      kind: 'clearing',
-      referenceType: 'adjustment',
-      referenceId: message.id,
-      cause: `clearing:${adapter}:${message.id}`,
-      postings: [
-        { account: suspense(operatorOwnerId), amountCents: cents(-message.amountCents) },
-        { account: external('cards', operatorOwnerId), amountCents: cents(message.amountCents) },
-      ],
-    },
-  ]);
 }

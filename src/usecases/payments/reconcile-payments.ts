@@ -67,7 +67,7 @@ const clearingMessages = defineReconciliation({
   name: 'clearing messages',
   sql: `select t.id, e.kind, e.adapter, e.network_id as "networkId"
     from transactions t join transaction_events e on e.transaction_id = t.id
-    where ($1::text is null or t.owner_id = $1) and e.kind in ('clearing', 'reversal', 'authorization')
+    where ($1::text is null or t.owner_id = $1) and e.kind <> 'expiry'
       and not exists (
         select from network_messages m where m.adapter = e.adapter and m.id = e.network_id and m.kind = e.kind)`,
   row: z.object({
@@ -78,6 +78,29 @@ const clearingMessages = defineReconciliation({
   }),
   describe: ({ id, kind, adapter, networkId }) =>
     `transaction ${id} has the ${kind} ${networkId} of ${adapter}, which the network never sent or which was deleted`,
+});
+
+const refunds = defineReconciliation({
+  name: 'refunds',
+  sql: `select t.id, t.refunded_cents as "refundedCents", r.cents as "givenBackCents"
+    from transactions t cross join lateral (
+      select coalesce(sum(amount_cents), 0)::bigint as cents from transactions r
+      where r.original_transaction_id = t.id and r.type = 'refund'
+    ) r
+    where ($1::text is null or t.owner_id = $1) and t.refunded_cents <> r.cents
+    union all
+    select t.id, t.amount_cents, coalesce(j.cents, 0)::bigint
+    from transactions t
+    left join (
+      select j.reference_id, -sum(l.amount_cents) as cents
+      from journals j join ledger_entries l on l.journal_id = j.id
+      where ($1::text is null or j.owner_id = $1) and j.kind = 'refund' and l.account = 'external:cards:' || j.owner_id
+      group by 1
+    ) j on j.reference_id = t.id
+    where ($1::text is null or t.owner_id = $1) and t.type = 'refund' and t.amount_cents <> coalesce(j.cents, 0)`,
+  row: z.object({ id: z.string(), refundedCents: z.number(), givenBackCents: z.number() }),
+  describe: ({ id, refundedCents, givenBackCents }) =>
+    `transaction ${id} says ${inWords(refundedCents)} refunded; its refunds, or its journal, make ${inWords(givenBackCents)}`,
 });
 
 const holds = defineReconciliation({
@@ -99,15 +122,15 @@ const holds = defineReconciliation({
 const journalsOfPayments = defineReconciliation({
   name: 'journals of payments',
   sql: `select j.id, j.kind, j.reference_id as "transactionId", j.cause from journals j
-    where ($1::text is null or j.owner_id = $1) and j.kind in ('authorization', 'clearing', 'reversal', 'hold_expiry')
+    where ($1::text is null or j.owner_id = $1) and j.kind in ('authorization', 'increment', 'clearing', 'reversal', 'refund', 'hold_expiry')
       and not exists (
         select from transactions t join transaction_events e on e.transaction_id = t.id
         where t.id = j.reference_id and t.owner_id = j.owner_id
           and j.cause = case e.kind when 'expiry' then 'hold_expiry' else e.kind end || ':' || e.adapter || ':' || e.network_id)
-      -- A clearing of an unknown card has no transaction: the message itself is the document of its suspense journal.
-      and not (j.kind = 'clearing' and j.reference_type = 'adjustment' and exists (
-        select from network_messages m where m.kind = 'clearing' and m.id = j.reference_id and m.transaction_id is null
-          and j.cause = 'clearing:' || m.adapter || ':' || m.id))`,
+      -- A clearing or refund of an unknown card has no transaction: the message itself is the document of its suspense journal.
+      and not (j.kind in ('clearing', 'refund') and j.reference_type = 'adjustment' and exists (
+        select from network_messages m where m.kind = j.kind and m.id = j.reference_id and m.transaction_id is null
+          and j.cause = j.kind || ':' || m.adapter || ':' || m.id))`,
   row: z.object({ id: z.string(), kind: z.string(), transactionId: z.string(), cause: z.string() }),
   describe: ({ id, kind, transactionId, cause }) =>
     `journal ${id} of the kind ${kind} has no message ${cause} of transaction ${transactionId}`,
@@ -164,6 +187,7 @@ export const paymentReconciliation: readonly ReconciliationQuery[] = [
   spendingCounters,
   clearings,
   clearingMessages,
+  refunds,
   holds,
   journalsOfPayments,
   decisions,

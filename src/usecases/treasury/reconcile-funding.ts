@@ -68,7 +68,7 @@ const budgets = defineReconciliation({
 /** Kinds of journals whose document a reconciliation query looks for. An area that posts a further kind adds it here. */
 const documentedKinds: readonly string[] = [
   'sepa_transfer',
-  ...['authorization', 'clearing', 'reversal', 'hold_expiry'],
+  ...['authorization', 'increment', 'clearing', 'reversal', 'refund', 'hold_expiry'],
   ...['fund', 'internal_transfer', 'agent_fund', 'agent_return', 'sepa_credit'],
 ];
 

@@ -5,7 +5,7 @@ import { intentsArea } from '../../../src/domains/spending/intents/intent.contra
 import { type Asked, type Sampler, samplesOf } from '../../support/samples.ts';
 import { freshAgent } from '../parties/agents.samples.ts';
 
-type Kind = 'authorizations' | 'clearings' | 'reversals';
+type Kind = 'authorizations' | 'clearings' | 'reversals' | 'refunds' | 'advices';
 
 const merchant = { id: 'm_sandbox_shop', name: 'Sandbox Shop', mcc: '5734', country: 'DE' };
 
@@ -52,6 +52,12 @@ export const samples = samplesOf(networkArea, {
   ids: {},
   calls: (one) => ({
     authorizeCardPayment: async () => signed(one, 'authorizations', await authorization(one)),
+    adviseCardPayment: async () =>
+      signed(one, 'advices', {
+        id: `adv_${randomUUID()}`,
+        authorization: await authorization(one),
+        approvedCents: 500,
+      }),
     clearCardPayment: async () =>
       signed(one, 'clearings', {
         ...(await authorized(one)),
@@ -61,6 +67,8 @@ export const samples = samplesOf(networkArea, {
         merchant,
         clearedAt: new Date().toISOString(),
       }),
+    refundCardPayment: async () =>
+      signed(one, 'refunds', { id: `ref_${randomUUID()}`, ...(await authorized(one)), amountCents: 500 }),
     reverseCardPayment: async () => signed(one, 'reversals', { id: `rev_${randomUUID()}`, ...(await authorized(one)) }),
   }),
 });

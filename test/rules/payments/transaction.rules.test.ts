@@ -40,6 +40,7 @@ const authorized = (approvedCents: number): TransactionState => ({
   heldCents: approvedCents,
   clearedCents: 0,
   reversedCents: 0,
+  refundedCents: 0,
   isFinal: false,
 });
 const declined: TransactionState = { ...authorized(0), status: 'failed', amountCents: 500 };

@@ -30,10 +30,10 @@ import { type AuthorizationMessage, authorizationAnswer, clearingMessage } from 
 export const knownAnswer = z.object({ requestHash: z.string(), answer: authorizationAnswer.strip() });
 export type Known = z.output<typeof knownAnswer>;
 
-/** A clearing or reversal that waits for its authorization. `cardRef` of another card: it is not booked. */
+/** A clearing, reversal or refund that waits for its authorization. `cardRef` of another card: it is not booked. */
 const earlyColumns = {
   id: z.string(),
-  kind: z.enum(['clearing', 'reversal']),
+  kind: z.enum(['clearing', 'reversal', 'refund']),
   cardRef: z.string(),
   body: z.record(z.string(), z.unknown()),
   /** Of the request that carried it; null for what waited while an older version ran. */

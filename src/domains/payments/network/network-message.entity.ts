@@ -10,7 +10,7 @@ export const NetworkMessageSchema = defineEntity({
     adapter: p.text().primary(),
     id: p.text().primary(),
     kind: p.text().$type<MessageKind>().primary(),
-    authorizationId: p.text(),
+    authorizationId: p.text().nullable(),
     cardRef: p.text(),
     requestHash: p.text(),
     transactionId: p.text().nullable(),

@@ -11,7 +11,8 @@ import { DomainError } from '../../../kernel/errors.ts';
 import { type AuthorizationAnswer, type BookingAnswer, bookingAnswer } from './network.contract.ts';
 import type { MessageKind, Misfit, Received } from './received-message.ts';
 
-type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId: string };
+/** `authorizationId` absent: a refund that names none. */
+type Message = { readonly id: string; readonly cardRef: string; readonly authorizationId?: string | undefined };
 /** `currency` absent: EUR. */
 type Booking = Message & { readonly currency?: string | undefined };
 
@@ -26,7 +27,7 @@ type Asked = {
   readonly adapter: string;
   readonly id: string;
   readonly kind: MessageKind;
-  readonly authorizationId: string;
+  readonly authorizationId: string | null;
 };
 
 /** The message itself, and its authorization. */
@@ -46,16 +47,17 @@ export async function claimMessage(
   kind: MessageKind,
   { adapter, message, requestHash }: Received<Booking>,
 ): Promise<Claimed> {
-  await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.authorizationId]);
   const { id, authorizationId } = message;
-  const stored = await storedMessages.all(tx, { adapter, id, kind, authorizationId });
+  // A slash is in no id of the network, so a refund without an authorization waits for itself alone.
+  await runSql(tx, 'select lock_authorization($1, $2)', [adapter, authorizationId ?? `${kind}/${id}`]);
+  const stored = await storedMessages.all(tx, { adapter, id, kind, authorizationId: authorizationId ?? null });
   const same = stored.find((one) => one.kind === kind && one.id === message.id);
   if (same !== undefined) {
     const answer = sameAnswer(same, requestHash, message.id);
     if (same.misfit !== null && isRefused(answer)) throw misfitRefusal(message, same.misfit);
     return { known: bookingAnswer.strip().parse(answer) };
   }
-  const authorization = stored.find((one) => one.kind === 'authorization' && one.id === message.authorizationId);
+  const authorization = stored.find((one) => one.kind === 'authorization' && one.id === authorizationId);
   if (message.currency !== undefined && message.currency !== 'EUR') return { misfit: 'other_currency' };
   if (authorization !== undefined && authorization.cardRef !== message.cardRef) return { misfit: 'other_card' };
   return {};
@@ -135,7 +137,7 @@ export async function keepMessage(
       adapter,
       message.id,
       stored.kind,
-      message.authorizationId,
+      message.authorizationId ?? null,
       message.cardRef,
       requestHash,
       stored.transactionId,
@@ -183,6 +185,21 @@ const authorization = query((from, given: Given<{ adapter: string; id: string }>
 /** The card that an authorization names; undefined where none has come. */
 export async function cardRefOfAuthorization(tx: Tx, adapter: string, id: string): Promise<string | undefined> {
   return (await authorization.first(tx, { adapter, id }))?.cardRef;
+}
+
+const answered = query((from, given: Given<{ adapter: string; id: string }>) =>
+  from
+    .selectFrom('network_messages')
+    .select('id')
+    .where('adapter', '=', given('adapter'))
+    .where('id', '=', given('id'))
+    .where('kind', '=', sql.lit('authorization'))
+    .where('requestHash', '<>', sql.lit(missingAuthorization)),
+);
+
+/** The authorization itself has come, and was answered. */
+export async function isAuthorizationAnswered(tx: Tx, adapter: string, id: string): Promise<boolean> {
+  return (await answered.first(tx, { adapter, id })) !== null;
 }
 
 export async function isCardKnown(tx: Tx, cardRef: string): Promise<boolean> {

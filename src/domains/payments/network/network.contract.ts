@@ -64,9 +64,28 @@ export const reversalMessage = z.object({
   currency,
 });
 
+export const refundMessage = z.object({
+  id: reference,
+  authorizationId: reference.optional().meta({ description: 'absent: the network does not say what it gives back' }),
+  cardRef: reference,
+  amountCents: z.int().min(1).max(99_999_999_999),
+  currency,
+  merchant: merchant.optional(),
+  refundedAt: at.optional(),
+});
+
+export const adviceMessage = z.object({
+  id: reference,
+  authorization: authorizationMessage,
+  approvedCents: z.int().min(1).max(99_999_999_999).meta({ description: 'what the network approved' }),
+  sentAt: at.optional(),
+});
+
 export type AuthorizationMessage = z.output<typeof authorizationMessage>;
 export type ClearingMessage = z.output<typeof clearingMessage>;
 export type ReversalMessage = z.output<typeof reversalMessage>;
+export type AdviceMessage = z.output<typeof adviceMessage>;
+export type RefundMessage = z.output<typeof refundMessage>;
 
 export const authorizationAnswer = z
   .strictObject({
@@ -112,7 +131,7 @@ export const networkArea = defineArea({
         ...(['risk.review_required', 'intent.created', 'mpp.credential.consumed'] as const),
         // What clearings and reversals that came before it change, as it books them.
         ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
-        ...(['transaction.updated', 'risk.alert_created', 'intent_window.completed'] as const),
+        ...(['transaction.updated', 'risk.alert_created', 'intent_window.completed', 'transaction.refunded'] as const),
         ...(['mpp.transaction.completed', 'card.closed', 'card.frozen'] as const),
       ],
     },
@@ -146,6 +165,34 @@ export const networkArea = defineArea({
         ...(['transaction.updated', 'transaction.completed', 'mpp.transaction.completed'] as const),
         ...(['card.closed', 'card.frozen'] as const),
         ...(['intent.completed', 'intent.cancelled', 'intent_window.completed', 'intent_window.missed'] as const),
+      ],
+    },
+    refundCardPayment: {
+      ...signed,
+      method: 'post',
+      path: '/refunds',
+      refusals: ['conflict'],
+      summary: 'The network gives back what it had collected',
+      description:
+        'Never refused: credited at once, to the owner’s default wallet where agent or wallet are closed, after what is owed. A transaction of its own (`type: refund`) that names the original in `originalTransactionId`. A refund that comes before its authorization waits for it, a day at most. Spending limits get nothing back. An original that is given back whole becomes `reversed`; more than was collected raises an alert. 409: a `cardRef` that is not the authorization’s, or a `currency` that is not EUR; the message is stored and not booked until an operator assigns it.',
+      body: refundMessage,
+      success: { status: 200, body: bookingAnswer },
+      fires: ['transaction.created', 'transaction.refunded', 'transaction.updated', 'risk.alert_created'],
+    },
+    adviseCardPayment: {
+      ...signed,
+      method: 'post',
+      path: '/advices',
+      refusals: ['conflict'],
+      summary: 'The network has approved by itself, because no answer came in time',
+      description:
+        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now. 409: a `cardRef` that is not the authorization’s; the message is stored and not booked until an operator assigns it.',
+      body: adviceMessage,
+      success: { status: 200, body: bookingAnswer },
+      fires: [
+        ...(['transaction.created', 'transaction.authorization', 'transaction.updated'] as const),
+        ...(['risk.alert_created', 'intent.matched', 'intent.completed'] as const),
+        ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
       ],
     },
   },

@@ -11,14 +11,18 @@ import type { Handlers } from '../../../http/route.ts';
 import { validated, validatedQuery } from '../../../http/validate.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import {
+  type AdviceMessage,
   type AuthorizationAnswer,
   type AuthorizationMessage,
+  adviceMessage,
   authorizationMessage,
   type BookingAnswer,
   type ClearingMessage,
   clearingMessage,
   type networkArea,
+  type RefundMessage,
   type ReversalMessage,
+  refundMessage,
   reversalMessage,
 } from './network.contract.ts';
 import type { MessageKind, Received } from './received-message.ts';
@@ -29,6 +33,15 @@ export type NetworkDeps = {
   readonly authorize: (received: Received<AuthorizationMessage>) => Promise<AuthorizationAnswer>;
   readonly clear: (received: Received<ClearingMessage>) => Promise<BookingAnswer>;
   readonly reverse: (received: Received<ReversalMessage>) => Promise<BookingAnswer>;
+  readonly advise: (received: ReceivedAdvice) => Promise<BookingAnswer>;
+  readonly refund: (received: Received<RefundMessage>) => Promise<BookingAnswer>;
+};
+
+/** `authorization`: as if the network had sent it by itself, so that it gets the advice's answer when it comes. */
+export type ReceivedAdvice = Received<
+  AdviceMessage & { readonly authorizationId: string; readonly cardRef: string }
+> & {
+  readonly authorization: Received<AuthorizationMessage>;
 };
 
 type Input = Parameters<SignedBy>[0];
@@ -54,6 +67,18 @@ export function networkHandlers(deps: NetworkDeps): Handlers<typeof networkArea>
       deps.authorize(await received('authorization', authorizationMessage, input, call)),
     clearCardPayment: async (input, call) => deps.clear(await received('clearing', clearingMessage, input, call)),
     reverseCardPayment: async (input, call) => deps.reverse(await received('reversal', reversalMessage, input, call)),
+    adviseCardPayment: async (input, call) => {
+      const advice = await received('advice', adviceMessage, input, call);
+      const { adapter, message, cause } = advice;
+      const { id: authorizationId, cardRef } = message.authorization;
+      const causeId = networkCauseId(adapter, 'authorization', authorizationId);
+      const authorization = {
+        ...{ adapter, message: message.authorization, cause: { ...cause, causeId } },
+        requestHash: hashOf('authorization', message.authorization),
+      };
+      return deps.advise({ ...advice, message: { ...message, authorizationId, cardRef }, authorization });
+    },
+    refundCardPayment: async (input, call) => deps.refund(await received('refund', refundMessage, input, call)),
   };
 }
 
@@ -63,8 +88,10 @@ export const networkCauseId = (adapter: string, kind: MessageKind, id: string): 
 
 /** The schema's own field order makes it canonical. A network that sends again may stamp the message anew. */
 const hashOf = (kind: string, message: object): string => {
-  const { sentAt: _sent, clearedAt: _cleared, ...content } = message as { sentAt?: unknown; clearedAt?: unknown };
+  const { sentAt: _sent, clearedAt: _cleared, refundedAt: _refunded, ...content } = message as Stamps;
   return createHash('sha256')
     .update(`${kind}\n${JSON.stringify(content)}`)
     .digest('hex');
 };
+
+type Stamps = { readonly sentAt?: unknown; readonly clearedAt?: unknown; readonly refundedAt?: unknown };

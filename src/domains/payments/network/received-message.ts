@@ -1,7 +1,7 @@
 /** A network's message as use cases get it: its content and its origin. Types only. @module */
 import type { Cause } from '../../../platform/cause.ts';
 
-export type MessageKind = 'authorization' | 'clearing' | 'reversal';
+export type MessageKind = 'authorization' | 'increment' | 'clearing' | 'reversal' | 'refund' | 'advice';
 
 /** Why a message is kept without being booked, until an operator assigns it. */
 export type Misfit = 'other_card' | 'other_currency';

@@ -11,6 +11,8 @@ export const completion = (row: TransactionRow, { completes }: TransactionChange
     ? [{ event: 'transaction.completed', ...aboutTransaction(row), data: completedData(row), details: {} }]
     : [];
 
+type AlertedRow = Pick<TransactionRow, 'id' | 'ownerId' | 'agentId' | 'status'>;
+
 type Circumstances = {
   change: TransactionChange;
   before: { heldCents: Cents; approvedCents: Cents };
@@ -25,11 +27,17 @@ export function alerts(row: TransactionRow, { change, before, owedCents }: Circu
     ...(before.heldCents > 0 && change.beyondCents > usualCents ? ['cleared_above_tolerance'] : []),
     ...(owedCents > 0 ? ['receivable'] : []),
   ];
+  return alertAbout(row, signals, { beyondCents: change.beyondCents, owedCents });
+}
+
+/** `beyondCents`: by how much the message goes beyond what was known of the payment. */
+export function alertAbout(
+  row: AlertedRow,
+  signals: readonly string[],
+  { beyondCents, owedCents = 0 }: { readonly beyondCents: Cents; readonly owedCents?: number },
+): Change[] {
   if (signals.length === 0) return [];
-  const figures = {
-    beyondEuros: eurosFromCents(change.beyondCents),
-    receivableEuros: eurosFromCents(cents(owedCents)),
-  };
+  const figures = { beyondEuros: eurosFromCents(beyondCents), receivableEuros: eurosFromCents(cents(owedCents)) };
   const data = {
     id: row.id,
     transactionId: row.id,
@@ -37,13 +45,17 @@ export function alerts(row: TransactionRow, { change, before, owedCents }: Circu
     agentId: row.agentId,
     status: row.status,
     action: 'alert',
-    signals,
+    signals: [...signals],
     ...figures,
   };
   return [{ event: 'risk.alert_created', ...aboutTransaction(row), data, details: { signals } }];
 }
 
-const aboutTransaction = ({ id, ownerId, agentId }: TransactionRow) => ({ ownerId, agentId, subjectId: id });
+const aboutTransaction = ({ id, ownerId, agentId }: Pick<AlertedRow, 'id' | 'ownerId' | 'agentId'>) => ({
+  ownerId,
+  agentId,
+  subjectId: id,
+});
 
 export const changeOf = (
   row: TransactionRow,

@@ -23,13 +23,14 @@ import type { TransactionRow } from './transaction.entity.ts';
 /** The network's message, or the sweeper's own reason; `id` is unique per adapter. */
 export type Source = { readonly adapter: string; readonly id: string };
 
-type Journal = { kind: JournalKind; source: Source; postings: readonly Posting[] };
+/** `by`: the kind of message, where it is not that of the journal. */
+type Journal = { kind: JournalKind; by?: string; source: Source; postings: readonly Posting[] };
 
 /** Returns by how much it raised what the owner owes. A message is booked once, so its journal is new. */
 export async function post(
   tx: Tx,
   row: TransactionRow,
-  { kind, source, postings }: Journal,
+  { kind, by = kind, source, postings }: Journal,
   cause: Cause,
 ): Promise<number> {
   if (postings.length === 0) return 0;
@@ -41,7 +42,7 @@ export async function post(
       kind,
       referenceType: 'transaction',
       referenceId: row.id,
-      cause: `${kind}:${source.adapter}:${source.id}`,
+      cause: `${by}:${source.adapter}:${source.id}`,
       postings,
     },
   ]);
@@ -56,6 +57,12 @@ export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource
   if (fundingSource.kind !== 'agent') return fundingSource;
   const agent = await closedAgent.first(tx, { agentId: row.agentId });
   return agent === null ? fundingSource : wallet(await walletToReturnTo(tx, row.ownerId, agent.walletId));
+}
+
+/** The account that a refund is credited to: a closed agent, or a closed wallet, takes no money. */
+export async function creditedBy(tx: Tx, row: TransactionRow): Promise<FundingSource> {
+  const to = await restOf(tx, row);
+  return to.kind === 'agent' ? to : wallet(await walletToReturnTo(tx, row.ownerId, to.id));
 }
 
 const closedAgent = query((from, given: Given<{ agentId: string }>) =>

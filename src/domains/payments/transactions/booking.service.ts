@@ -157,13 +157,18 @@ async function save(tx: Tx, row: TransactionRow, change: TransactionChange, caus
 }
 
 type EventRecord = {
-  kind: 'clearing' | 'reversal' | 'expiry';
+  kind: 'increment' | 'clearing' | 'reversal' | 'refund' | 'advice' | 'expiry';
   source: Source;
   amountCents: number;
   isFinal: boolean | null;
 };
 
-async function insertEvent(tx: Tx, row: TransactionRow, event: EventRecord, { at, requestId }: Cause): Promise<void> {
+export async function insertEvent(
+  tx: Tx,
+  row: TransactionRow,
+  event: EventRecord,
+  { at, requestId }: Cause,
+): Promise<void> {
   await runSql(
     tx,
     `insert into transaction_events (transaction_id, kind, adapter, network_id, amount_cents, is_final, at, request_id)

@@ -21,7 +21,7 @@ import { linkWindowMs, rails, transactionStatuses, transactionTypes } from './tr
 
 const transactionEventOut = z
   .strictObject({
-    kind: z.enum(['authorization', 'clearing', 'reversal', 'expiry']),
+    kind: z.enum(['authorization', 'increment', 'clearing', 'reversal', 'refund', 'advice', 'expiry']),
     networkId: z.string().nullable(),
     requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the network’s own message' }),
     amountEuros: eurosOut,
@@ -59,7 +59,7 @@ export const transactionOut = z
     }),
     type: z.enum(transactionTypes).meta({
       description:
-        '`authorization` asked for, `capture` collected, `reversal` given back or its hold grown too old; no `refund` so far',
+        '`authorization` asked for, `capture` collected, `reversal` given back or its hold grown too old; `refund` gives back what another transaction collected',
     }),
     status: z.enum(transactionStatuses),
     verified: z.boolean().meta({
@@ -77,10 +77,9 @@ export const transactionOut = z
       .meta({ description: 'the network’s id of the authorization; null until it has asked' }),
     issuerSettlementId: z.string().nullable().meta({ description: 'the network’s id of the latest clearing' }),
     refundedEuros: eurosOut,
-    originalTransactionId: z
-      .string()
-      .nullable()
-      .meta({ description: 'of a refund: what it gives back; there are none so far, so null' }),
+    originalTransactionId: z.string().nullable().meta({
+      description: 'of a refund: the transaction that it gives back; null where the network named none that is known',
+    }),
     declineRule: z
       .string()
       .nullable()

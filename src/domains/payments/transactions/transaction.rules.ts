@@ -1,10 +1,10 @@
 /**
- * The effects of clearings, reversals and expiry on a transaction: what stays held, what was collected, what is given
- * back. Pure arithmetic over one row; the ledger's patterns choose the accounts.
+ * The effects of clearings, reversals, refunds and expiry on a transaction: what stays held, what was collected, what is
+ * given back. Pure arithmetic over one row; the ledger's patterns choose the accounts.
  * @module
  */
 import { day, hour } from '../../../kernel/instant.ts';
-import { add, type Cents, least, subtract, zero } from '../../../kernel/money.ts';
+import { add, type Cents, cents, least, subtract, zero } from '../../../kernel/money.ts';
 
 export const transactionStatuses = ['pending', 'completed', 'failed', 'reversed'] as const;
 export type TransactionStatus = (typeof transactionStatuses)[number];
@@ -22,6 +22,8 @@ export type TransactionState = {
   readonly heldCents: number;
   readonly clearedCents: number;
   readonly reversedCents: number;
+  /** Given back of the collected amount, by transactions of their own. */
+  readonly refundedCents: number;
   /** The last clearing has come: nothing is held any more. */
   readonly isFinal: boolean;
 };
@@ -56,7 +58,7 @@ export function clear(
     next: {
       ...state,
       type: 'capture',
-      status: ends ? 'completed' : 'pending',
+      status: ends ? endedStatus(clearedCents, state.refundedCents) : 'pending',
       amountCents: ends ? clearedCents : Math.max(state.amountCents, clearedCents),
       heldCents: isFinal ? 0 : left,
       clearedCents,
@@ -94,11 +96,46 @@ function giveBack(state: TransactionState, releasedCents: Cents): TransactionCha
   const given = { ...state, heldCents, reversedCents: add(state.reversedCents, releasedCents) };
   if (heldCents > 0) return { ...nothing, next: { ...given, amountCents: add(heldCents, state.clearedCents) } };
   if (state.clearedCents > 0) {
-    const next = { ...given, status: 'completed', amountCents: state.clearedCents, isFinal: true } as const;
+    const status = endedStatus(state.clearedCents, state.refundedCents);
+    const next = { ...given, status, amountCents: state.clearedCents, isFinal: true };
     return { ...nothing, next, completes: true };
   }
   return { ...nothing, next: { ...given, status: 'reversed', type: 'reversal' }, isFullyReversed: true };
 }
+
+/**
+ * The network gives back what it had collected, or what it is still to collect. Never refused: the money has moved. What
+ * was spent stays spent; only a payment that is given back whole shows it in its status.
+ */
+export function refund(state: TransactionState, amountCents: number): TransactionState {
+  const refundedCents = add(state.refundedCents, amountCents);
+  const status = state.status === 'completed' ? endedStatus(state.clearedCents, refundedCents) : state.status;
+  return { ...state, refundedCents, status };
+}
+
+/**
+ * The network approved by itself what was declined, or approved for less. Held is what is missing, as far as there is
+ * money. Whatever has ended stays as it is; the same state: nothing is missing.
+ */
+export function advise<State extends TransactionState>(
+  state: State,
+  { approvedCents, availableCents }: { approvedCents: number; availableCents: number },
+): State {
+  const missingCents = approvedCents - state.heldCents - state.clearedCents - state.reversedCents;
+  const isOpen = state.status === 'pending' || (state.status === 'failed' && !state.isFinal);
+  if (!isOpen || missingCents <= 0 || approvedCents <= state.approvedCents) return state;
+  return {
+    ...state,
+    status: 'pending',
+    amountCents: subtract(approvedCents, state.reversedCents),
+    approvedCents: cents(approvedCents),
+    heldCents: add(state.heldCents, least(missingCents, availableCents)),
+  };
+}
+
+/** In whatever order clearings and refunds came. */
+const endedStatus = (clearedCents: number, refundedCents: number): TransactionStatus =>
+  clearedCents > 0 && refundedCents >= clearedCents ? 'reversed' : 'completed';
 
 /** A hold lasts at least the first and at most the second of these times. */
 const soonestExpiryMs = hour;

@@ -1,0 +1,35 @@
+/**
+ * The decision about an authorization that the network approved by itself, because Bursar did not answer in time. The
+ * rules no longer decide; they say which intent is paid and what they would have refused. Pure.
+ * @module
+ */
+import { type Cents, cents, inWords, least, zero } from '../../../kernel/money.ts';
+import type { Decision, DecisionFacts } from './authorization.rules.ts';
+
+export const standInRule = 'stand_in';
+
+/** Held is what there is money for; the rest is owed when it is collected. */
+export function adviseDecision(decision: Decision, facts: DecisionFacts, approvedCents: number): Decision {
+  const isAsDecided = decision.outcome !== 'declined' && decision.approvedCents === approvedCents;
+  const { rule, reason } = isAsDecided
+    ? decision
+    : {
+        rule: standInRule,
+        reason: `the network approved ${inWords(approvedCents)} without an answer; the rules: ${decision.reason}`,
+      };
+  return {
+    ...decision,
+    rule,
+    reason,
+    outcome: approvedCents < facts.spending.request.amountCents ? 'partial' : 'approved',
+    approvedCents: cents(approvedCents),
+    holdCents: least(outstanding(facts, approvedCents), facts.availableCents),
+    needsPerson: false,
+  };
+}
+
+/** Clearings that are not booked yet will be taken from the hold; booked ones reduce it. */
+function outstanding({ before }: DecisionFacts, approvedCents: number): Cents {
+  if (!before.isBooked) return cents(approvedCents);
+  return before.isFinal ? zero : cents(Math.max(0, approvedCents - before.collectedCents));
+}

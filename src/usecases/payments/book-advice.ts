@@ -1,0 +1,140 @@
+/**
+ * Books what the network approved by itself while Bursar gave no answer. Never refused, also above the limits, and with
+ * an alert for the owner. An authorization that has not come is decided by its advice, and gets that answer when it
+ * comes; one that was declined, or approved for less, is held now.
+ * @module
+ */
+import { runSql } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
+import { adviseDecision, standInRule } from '../../domains/payments/network/advice.rules.ts';
+import type { BookingAnswer } from '../../domains/payments/network/network.contract.ts';
+import type { ReceivedAdvice as Advice } from '../../domains/payments/network/network.routes.ts';
+import {
+  claimMessage,
+  isAuthorizationAnswered,
+  keepMessage,
+  keepMisfit,
+  misfitRefusal,
+} from '../../domains/payments/network/network-message.service.ts';
+import type { Misfit } from '../../domains/payments/network/received-message.ts';
+import { alertAbout, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
+import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
+import { insertEvent } from '../../domains/payments/transactions/booking.service.ts';
+import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
+import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
+import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
+import { findByAuthorization, lockTransaction } from '../../domains/payments/transactions/transaction.queries.ts';
+import { advise, holdExpiry } from '../../domains/payments/transactions/transaction.rules.ts';
+import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
+import { authorization as holdPostings } from '../../domains/treasury/ledger/ledger.rules.ts';
+import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
+import { type Change, recordChanges } from '../../events/record.ts';
+import { cents, subtract } from '../../kernel/money.ts';
+import { type Cause, causedBy } from '../../platform/cause.ts';
+import { recordTransition } from '../../platform/transitions.ts';
+import { type AuthorizeCardDeps, authorizeUnderLock, untilNotStale } from './authorize-card.ts';
+
+type Booked = { readonly answer: BookingAnswer; readonly isUnknownCard?: boolean } | { readonly misfit: Misfit };
+
+export const bookAdvice =
+  (deps: AuthorizeCardDeps) =>
+  async (received: Advice): Promise<BookingAnswer> => {
+    const booked = await untilNotStale(() => deps.database.write((tx) => book(tx, deps, received)));
+    const { adapter, message } = received;
+    const { id: adviceId, authorizationId, approvedCents } = message;
+    if ('misfit' in booked) {
+      const { misfit } = booked;
+      deps.log.error({ adapter, adviceId, authorizationId, reason: misfit }, 'an advice is kept and not booked');
+      throw misfitRefusal(message, misfit);
+    }
+    if (booked.isUnknownCard === true) {
+      deps.log.error({ adapter, adviceId, authorizationId, approvedCents }, 'the network approved an unknown card');
+    }
+    return booked.answer;
+  };
+
+async function book(tx: Tx, deps: AuthorizeCardDeps, received: Advice): Promise<Booked> {
+  const { known, misfit } = await claimMessage(tx, 'advice', received);
+  if (known !== undefined) return { answer: known };
+  if (misfit !== undefined) {
+    await keepMisfit(tx, 'advice', received, misfit);
+    return { misfit };
+  }
+  const { adapter, message } = received;
+  const isAnswered = await isAuthorizationAnswered(tx, adapter, message.authorizationId);
+  const transactionId = isAnswered ? await bookOnAnswered(tx, received) : await decide(tx, deps, received);
+  const answer = { transactionId };
+  await keepMessage(tx, received, { kind: 'advice', transactionId, answer });
+  return { answer, isUnknownCard: transactionId === null };
+}
+
+/** The authorization has not come: the advice stands for it. */
+async function decide(tx: Tx, deps: AuthorizeCardDeps, received: Advice): Promise<string | null> {
+  const { message, adapter, cause, authorization } = received;
+  const { approvedCents } = message;
+  const { transactionId, rule } = await authorizeUnderLock(tx, deps, authorization, (decision, facts) =>
+    adviseDecision(decision, facts, approvedCents),
+  );
+  if (transactionId === null) return null;
+  const row = await lockTransaction(tx, transactionId);
+  const source = { adapter, id: message.id };
+  await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, cause);
+  const uncoveredCents = subtract(
+    approvedCents,
+    Math.min(approvedCents, row.heldCents + row.clearedCents + row.reversedCents),
+  );
+  const signals = ['approved_by_network', ...(rule === standInRule ? ['refused_by_rules'] : [])];
+  await recordChanges(tx, causedBy(cause, row), alertAbout(row, signals, { beyondCents: uncoveredCents }));
+  return row.id;
+}
+
+/** Bursar answered it, and the answer did not arrive; null: the card was not known. */
+async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorization }: Advice): Promise<string | null> {
+  const found = await findByAuthorization(tx, adapter, message.authorizationId);
+  if (found === null) return null;
+  const row = await lockPayment(tx, found.id);
+  const cause = causedBy(own, row);
+  const source = { adapter, id: message.id };
+  const { approvedCents } = message;
+  await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, own);
+  // Reversed before it was held: nothing of it is left to hold.
+  if (row.approvedCents === 0 && (await isReversed(tx, row.id))) return row.id;
+  const from = fundingSourceOf(row.fundingSource);
+  const balances = await lockAccounts(tx, cause, row.ownerId, [available(from), held(from)]);
+  const before = row.status;
+  const next = advise(row, { approvedCents, availableCents: balances[available(from)] ?? 0 });
+  if (next === row) return row.id;
+  const holdCents = subtract(next.heldCents, row.heldCents);
+  const { status, amountCents, heldCents } = next;
+  Object.assign(row, { status, amountCents, heldCents, approvedCents: next.approvedCents, updatedAt: cause.at });
+  row.authorizedAt ??= cause.at;
+  row.holdExpiresAt = expiryOf(row, authorization, cause);
+  await tx.flush();
+  if (status !== before) await recordTransition(tx, 'transaction', row.id, { from: before, to: status }, cause);
+  const postings = holdCents === 0 ? [] : holdPostings({ ownerId: row.ownerId, from, amountCents: holdCents });
+  // In the journal's words a hold; its cause is the advice.
+  await post(tx, row, { kind: 'authorization', by: 'advice', source, postings }, cause);
+  const uncoveredCents = cents(Math.max(0, approvedCents - heldCents - row.clearedCents - row.reversedCents));
+  const told: Change = changeOf(row, before === 'failed' ? 'transaction.authorization' : 'transaction.updated', {
+    advice: source.id,
+    approvedCents,
+  });
+  const alert = alertAbout(row, ['approved_by_network', 'refused_by_rules'], { beyondCents: uncoveredCents });
+  await recordChanges(tx, cause, [told, ...alert]);
+  return row.id;
+}
+
+const isReversed = async (tx: Tx, transactionId: string): Promise<boolean> =>
+  (await runSql(tx, `select 1 from transaction_events where transaction_id = $1 and kind = 'reversal'`, [
+    transactionId,
+  ])) > 0;
+
+function expiryOf(
+  row: TransactionRow,
+  { message: { merchant, expiresAt } }: Advice['authorization'],
+  { at }: Cause,
+): Date {
+  const networkExpiresAt = expiresAt === undefined ? undefined : new Date(expiresAt);
+  const expiry = holdExpiry({ mcc: merchant.mcc, at, networkExpiresAt });
+  return row.holdExpiresAt != null && row.holdExpiresAt > expiry ? row.holdExpiresAt : expiry;
+}

@@ -1,0 +1,88 @@
+/**
+ * Books a refund of the network. The state of card, limits and owner does not matter, because the money has moved. A
+ * refund before its authorization waits for it, a day at most; one of an unknown card goes to the operator's suspense
+ * account, and one that contradicts its authorization is stored and not booked.
+ * @module
+ */
+import type { Database } from '../../db/database.ts';
+import { runSql } from '../../db/statement.ts';
+import type { Tx } from '../../db/tx.ts';
+import type { BookingAnswer, RefundMessage } from '../../domains/payments/network/network.contract.ts';
+import {
+  claimMessage,
+  keepMessage,
+  keepMisfit,
+  misfitRefusal,
+} from '../../domains/payments/network/network-message.service.ts';
+import type { Misfit, Received } from '../../domains/payments/network/received-message.ts';
+import { lockPayment, lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { bookRefund, type CardHolder } from '../../domains/payments/transactions/refund.service.ts';
+import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
+import type { Logger } from '../../platform/log.ts';
+import { bookToSuspense } from './book-to-suspense.ts';
+import { holderOf } from './holder-of-card.ts';
+
+export type RefundDeps = {
+  readonly database: Database;
+  readonly log: Pick<Logger, 'error'>;
+};
+
+type Refund = Received<RefundMessage>;
+
+export const refundCardPayment =
+  ({ database, log }: RefundDeps) =>
+  async (received: Refund): Promise<BookingAnswer> => {
+    const refunded = await database.write((tx) => refund(tx, received));
+    const { adapter, message } = received;
+    const { id: refundId, authorizationId, amountCents } = message;
+    if ('misfit' in refunded) {
+      const { misfit } = refunded;
+      log.error({ adapter, refundId, authorizationId, reason: misfit }, 'a refund is kept and not booked');
+      throw misfitRefusal(message, misfit);
+    }
+    if (refunded.isSuspended) {
+      log.error({ adapter, refundId, amountCents }, 'refund of an unknown card: booked to suspense');
+    }
+    return refunded.answer;
+  };
+
+type Refunded = { readonly answer: BookingAnswer; readonly isSuspended: boolean } | { readonly misfit: Misfit };
+
+async function refund(tx: Tx, received: Refund): Promise<Refunded> {
+  const { known, misfit } = await claimMessage(tx, 'refund', received);
+  if (known !== undefined) return { answer: known, isSuspended: false };
+  if (misfit !== undefined) {
+    await keepMisfit(tx, 'refund', received, misfit);
+    return { misfit };
+  }
+  const { adapter, message, cause } = received;
+  const { id, authorizationId, cardRef, amountCents, merchant } = message;
+  const found = authorizationId === undefined ? null : await findByAuthorization(tx, adapter, authorizationId);
+  const holder = await holderOf.first(tx, { cardRef });
+  if (found === null && holder === null) {
+    await keepMessage(tx, received, { kind: 'refund', transactionId: null, answer: { transactionId: null } });
+    await bookToSuspense(tx, received, 'refund');
+    return { answer: { transactionId: null }, isSuspended: true };
+  }
+  if (found === null && authorizationId !== undefined) {
+    await keepMessage(tx, received, {
+      kind: 'refund',
+      transactionId: null,
+      answer: { transactionId: null },
+      isWaiting: true,
+    });
+    return { answer: { transactionId: null }, isSuspended: false };
+  }
+  const of = found === null ? await lockedHolder(tx, holder as CardHolder) : await lockPayment(tx, found.id);
+  const row = await bookRefund(tx, { source: { adapter, id }, amountCents, merchant, of }, cause);
+  const answer = { transactionId: row.id };
+  await keepMessage(tx, received, { kind: 'refund', transactionId: row.id, answer });
+  return { answer, isSuspended: false };
+}
+
+/** The agent stands still, so that it is known whether it is closed and keeps no budget. */
+export async function lockedHolder(tx: Tx, holder: CardHolder): Promise<CardHolder> {
+  await lockSpending(tx, holder.agentId);
+  await runSql(tx, 'select 1 from agents where id = $1 for share', [holder.agentId]);
+  return holder;
+}
