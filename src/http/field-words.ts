@@ -269,7 +269,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   'RefundCardPaymentInput.merchant.id': ['The network’s id of the merchant.', 'm_sandbox_shop'],
   'RefundCardPaymentInput.merchant.name': ['Name of the merchant.', merchantName],
   'AdviseCardPaymentInput.authorization': ['The authorization, as it was sent or would have been.'],
-  'AdviseCardPaymentInput.authorization.id': ['The network’s id of the authorization.', 'auth_4711'],
+  'AdviseCardPaymentInput.authorization.id': ['The network’s id of the authorization.', 'auth_4712'],
   'AdviseCardPaymentInput.authorization.token': ['The payment token.', 'ptk_4711'],
   'AdviseCardPaymentInput.authorization.merchant': ['The merchant, as the network knows it.'],
   'AdviseCardPaymentInput.authorization.merchant.id': ['The network’s id of the merchant.', 'm_sandbox_shop'],

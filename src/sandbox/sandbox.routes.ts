@@ -11,6 +11,7 @@ import type { Authorizations } from './network/authorization.ts';
 import { networkRoutes } from './network/network.routes.ts';
 import type { Outgoing } from './network/outgoing.ts';
 import type { Settlement } from './network/settlement.ts';
+import type { StandIn } from './network/stand-in.ts';
 import { processorRoutes } from './processor/card-processor.routes.ts';
 import type { SandboxCardProcessor } from './processor/card-processor.ts';
 import { receiverRoutes } from './receiver/receiver.routes.ts';
@@ -28,6 +29,7 @@ export type SandboxParts = {
   authorizations: Authorizations;
   settlement: Settlement;
   outgoing: Outgoing;
+  standIn: StandIn;
   receiver: Receiver;
   bank: Bank;
   log: pino.Logger;

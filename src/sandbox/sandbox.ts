@@ -13,6 +13,7 @@ import { createAuthorizations } from './network/authorization.ts';
 import { createBursarApi } from './network/bursar-api.ts';
 import { createOutgoing } from './network/outgoing.ts';
 import { createSettlement } from './network/settlement.ts';
+import { createStandIn } from './network/stand-in.ts';
 import { createCardProcessor } from './processor/card-processor.ts';
 import { createReceiver } from './receiver/receiver.ts';
 import { sandboxApplication } from './sandbox.routes.ts';
@@ -48,7 +49,10 @@ export async function startSandbox(
   const bursar = createBursarApi(options);
   const outgoing = createOutgoing({ store, bursar, log, pollMs, clockPollMs });
   const bank = createBank({ store, bursar, log, pollMs, clockPollMs });
-  const authorizations = createAuthorizations({ store, bursar, outgoing, log, decisionTimeoutMs, clearsAfterMs });
+  const standIn = createStandIn(store, bursar);
+  const authorizations = createAuthorizations({
+    ...{ store, bursar, outgoing, standIn, log, decisionTimeoutMs, clearsAfterMs },
+  });
   const application = sandboxApplication({
     store,
     processor: createCardProcessor(store),
@@ -57,6 +61,7 @@ export async function startSandbox(
     authorizations,
     settlement: createSettlement(store, authorizations, outgoing),
     outgoing,
+    standIn,
     receiver: createReceiver(store),
     bank,
     log,

@@ -100,4 +100,23 @@ export const schemaSteps: readonly string[] = [
 
   `-- How often the bank was given the payment. A real bank might pay each time.
    ALTER TABLE bank_payments ADD COLUMN submissions INTEGER NOT NULL DEFAULT 1;`,
+
+  `-- Advices and refunds are sent as well. A check cannot be changed, so the table is written anew.
+   CREATE TABLE messages_to_send (
+     seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE,
+     kind TEXT NOT NULL CHECK (kind IN ('clearings', 'reversals', 'advices', 'refunds')),
+     authorization_id TEXT NOT NULL, body TEXT NOT NULL,
+     state TEXT NOT NULL CHECK (state IN ('queued', 'acknowledged', 'refused', 'withdrawn')),
+     wait_ms INTEGER, due_at_ms INTEGER, attempts INTEGER NOT NULL DEFAULT 0, next_attempt_at_ms INTEGER NOT NULL DEFAULT 0,
+     last_status INTEGER, last_answer TEXT
+   ) STRICT;
+   INSERT INTO messages_to_send SELECT seq, id, kind, authorization_id, body, state, wait_ms, due_at_ms, attempts,
+     next_attempt_at_ms, last_status, last_answer FROM outgoing;
+   DROP TABLE outgoing;
+   ALTER TABLE messages_to_send RENAME TO outgoing;
+   CREATE INDEX outgoing_queued ON outgoing (authorization_id, seq) WHERE state = 'queued';
+   CREATE INDEX outgoing_by_authorization ON outgoing (authorization_id, seq);
+   CREATE INDEX authorizations_of_card ON authorizations (card_ref);
+
+   CREATE TABLE settings (name TEXT PRIMARY KEY, value INTEGER NOT NULL) STRICT;`,
 ];

@@ -30,7 +30,10 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/identity/attest-subject.ts attestSubject': ownStatement,
   'src/usecases/parties/create-agent.ts createAgent': 'the customer is locked by its owner, and the other rows are new',
   'src/usecases/payments/authorize-card.ts authorizeCard': networkRow,
+  'src/usecases/payments/authorize-card.ts authorizeUnderLock': networkRow,
+  'src/usecases/payments/book-advice.ts bookAdvice': networkRow,
   'src/usecases/payments/book-early-messages.ts bookEarlyMessages': networkRow,
+  'src/usecases/payments/book-orphan-refunds.ts bookOrphanRefunds': networkRow,
   'src/usecases/payments/clear-authorization.ts clearAuthorization': networkRow,
   'src/usecases/payments/complete-paid-intent.ts completePaidIntent': lockedRow,
   'src/usecases/payments/conclude-presentation.ts endPresentation': workflowId,
@@ -45,6 +48,7 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/obtain-credential.ts obtainCredential': workflowId,
   'src/usecases/payments/present-credential.ts markPresentation': workflowId,
   'src/usecases/payments/present-credential.ts presentCredential': workflowId,
+  'src/usecases/payments/refund-card-payment.ts refundCardPayment': networkRow,
   'src/usecases/payments/reserve-credential.ts reserveCredential':
     'the edge has checked intent and card, or a workflow run names those of its row',
   'src/usecases/payments/resolve-mpp-payment.ts resolveMppPayment':

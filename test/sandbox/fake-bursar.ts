@@ -33,7 +33,7 @@ export class FakeBursar {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  of(kind: 'authorizations' | 'clearings' | 'reversals'): NetworkMessage[] {
+  of(kind: 'authorizations' | 'clearings' | 'reversals' | 'advices' | 'refunds'): NetworkMessage[] {
     return this.messages.filter((message) => message.kind === kind);
   }
 

@@ -1,6 +1,7 @@
 /**
  * One authorization of the simulated network: stored before it is sent to Bursar, and its outcome stored with its
- * follow-ups. Where Bursar does not decide in time the stand-in rule applies: decline, and reverse any hold.
+ * follow-ups. Where Bursar does not decide in time the stand-in decides: what it approves is reported by an advice, and
+ * what it declines is reversed, as it may be held.
  * @module
  */
 import type { pino } from 'pino';
@@ -10,6 +11,7 @@ import type { Store } from '../store.ts';
 import { type Merchant, newReference, parsedJson, sha256 } from '../wire.ts';
 import type { BursarApi, NetworkAnswer } from './bursar-api.ts';
 import type { Outgoing } from './outgoing.ts';
+import { type StandIn, standInRule } from './stand-in.ts';
 
 export type AuthorizationOrder = {
   cardRef: string;
@@ -41,7 +43,6 @@ export type AuthorizationRow = {
   reason: string | null;
 };
 
-export const standInRule = 'stand_in';
 const Decision = z.object({
   decision: z.enum(['approved', 'partial', 'declined']),
   approvedCents: z.number().int().nonnegative(),
@@ -55,12 +56,21 @@ type Options = {
   store: Store;
   bursar: BursarApi;
   outgoing: Outgoing;
+  standIn: StandIn;
   log: pino.Logger;
   decisionTimeoutMs: number;
   clearsAfterMs: (merchantId: string) => number | undefined;
 };
 
-export function createAuthorizations({ store, bursar, outgoing, log, decisionTimeoutMs, clearsAfterMs }: Options) {
+export function createAuthorizations({
+  store,
+  bursar,
+  outgoing,
+  standIn,
+  log,
+  decisionTimeoutMs,
+  clearsAfterMs,
+}: Options) {
   const underWay = new Map<string, Promise<AuthorizationRow>>();
 
   const find = (id: string): AuthorizationRow => {
@@ -106,15 +116,20 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
     const row = find(id);
     if (row.state !== 'sent') return row;
     const body = JSON.parse(row.body) as AuthorizationBody;
-    const answer = await bursar.send('authorizations', row.body, decisionTimeoutMs);
+    const patienceMs = standIn.patienceMs(decisionTimeoutMs);
+    const answer = await bursar.send('authorizations', row.body, patienceMs);
     const decision = readDecision(answer, body);
-    if (decision === undefined) standIn(row, answer);
-    else store.inTransaction(() => conclude(row, body, decision));
+    if (decision === undefined) {
+      decideAlone(row, body, { answer, patienceMs });
+      return find(id); // Without reading Bursar's clock, which would take as long as Bursar is away.
+    }
+    store.inTransaction(() => conclude(row, body, decision));
     await outgoing.dateWaiting();
     return find(id);
   }
 
-  function conclude(row: AuthorizationRow, body: AuthorizationBody, decision: Decision): void {
+  /** `before`: what is to be sent ahead of the clearing. */
+  function conclude(row: AuthorizationRow, body: AuthorizationBody, decision: Decision, before = () => {}): void {
     const clears = row.clears === 1 && decision.approvedCents > 0;
     const concluded = store.run(
       `UPDATE authorizations SET state = ?, approved_cents = ?, cleared_cents = ?, transaction_id = ?, rule = ?, reason = ?
@@ -127,24 +142,32 @@ export function createAuthorizations({ store, bursar, outgoing, log, decisionTim
       decision.reason ?? null,
       row.id,
     );
-    if (!clears || concluded === 0) return; // Nothing follows twice from one authorization.
+    if (concluded === 0) return; // Nothing follows twice from one authorization.
+    before();
+    if (!clears) return;
     const { cardRef, merchant } = body;
     const clearing = { cardRef, amountCents: decision.approvedCents, final: true, merchant };
     outgoing.enqueue('clearings', row.id, clearing, clearsAfterMs(merchant.id));
   }
 
-  function standIn(row: AuthorizationRow, answer: NetworkAnswer | undefined): void {
-    const why = answer === undefined ? `no answer within ${decisionTimeoutMs} ms` : `no decision in a ${answer.status}`;
-    store.inTransaction(() => {
-      const concluded = store.run(
-        `UPDATE authorizations SET state = 'declined', rule = ?, reason = ? WHERE id = ? AND state = 'sent'`,
-        standInRule,
-        `${why}: the network's stand-in rule declines`,
-        row.id,
-      );
-      if (concluded > 0) outgoing.enqueue('reversals', row.id, { cardRef: row.card_ref });
+  type Unanswered = { answer: NetworkAnswer | undefined; patienceMs: number };
+
+  function decideAlone(row: AuthorizationRow, body: AuthorizationBody, { answer, patienceMs }: Unanswered): void {
+    const why = answer === undefined ? `no answer within ${patienceMs} ms` : `no decision in a ${answer.status}`;
+    const isApproved = store.inTransaction(() => {
+      const approves = standIn.approves(body);
+      const reason = `${why}: the network's stand-in rule ${approves ? 'approves' : 'declines'}`;
+      const approvedCents = approves ? body.amountCents : 0;
+      const decision = approves ? ('approved' as const) : ('declined' as const);
+      conclude(row, body, { decision, approvedCents, rule: standInRule, reason }, () => {
+        if (approves) outgoing.enqueue('advices', row.id, { authorization: body, approvedCents });
+        else outgoing.enqueue('reversals', row.id, { cardRef: row.card_ref });
+      });
+      return approves;
     });
-    log.warn({ authorizationId: row.id, status: answer?.status }, 'stand-in declined; a reversal is queued');
+    const said = { authorizationId: row.id, status: answer?.status };
+    if (isApproved) log.warn(said, 'stand-in approved; an advice is queued');
+    else log.warn(said, 'stand-in declined; a reversal is queued');
   }
 
   return {

@@ -14,10 +14,12 @@ export type NetworkAnswer = { status: number; text: string };
 
 export type BursarApi = {
   send(
-    kind: 'authorizations' | 'clearings' | 'reversals',
+    kind: 'authorizations' | 'clearings' | 'reversals' | 'advices' | 'refunds',
     rawBody: string,
     timeoutMs: number,
   ): Promise<NetworkAnswer | undefined>;
+  /** The latest message of the network had no answer, or one that says so. */
+  isAway(): boolean;
   /** A file of the bank, signed like the messages of the network. */
   sendBankFile(xml: string, timeoutMs: number): Promise<NetworkAnswer | undefined>;
   /** Business time as epoch ms, by an offset read at most `maxAgeMs` ago; undefined while it cannot be read. */
@@ -37,6 +39,7 @@ const maxBytes = 64 * 1024;
 
 export function createBursarApi({ apiUrl, networkKey, clockKey, outbound, log }: BursarApiOptions): BursarApi {
   let lastRead = { offsetMs: 0, atMs: 0 };
+  let isAway = false;
   /** Undefined when no answer came; whatever else goes wrong is a bug and stays one. */
   const ask = async (path: string, request: Pick<OutboundRequest, 'method' | 'headers' | 'body' | 'timeoutMs'>) => {
     const url = new URL(path, apiUrl).href;
@@ -56,7 +59,12 @@ export function createBursarApi({ apiUrl, networkKey, clockKey, outbound, log }:
   };
 
   return {
-    send: (kind, rawBody, timeoutMs) => sendSigned(`/network/${kind}`, 'application/json', rawBody, timeoutMs),
+    async send(kind, rawBody, timeoutMs) {
+      const answer = await sendSigned(`/network/${kind}`, 'application/json', rawBody, timeoutMs);
+      isAway = answer === undefined || answer.status >= 500;
+      return answer;
+    },
+    isAway: () => isAway,
     sendBankFile: (xml, timeoutMs) => sendSigned('/network/sepa/files', 'application/xml', xml, timeoutMs),
 
     async businessNowMs(maxAgeMs = 0) {

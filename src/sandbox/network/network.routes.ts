@@ -1,5 +1,6 @@
 /**
- * Operations of the simulated network for manual use: purchases, clearings, reversals, and the state of its messages.
+ * Operations of the simulated network for manual use: purchases, clearings, reversals, refunds, the limit of the
+ * stand-in, and the state of its messages.
  * @module
  */
 import { Router } from 'express';
@@ -9,9 +10,10 @@ import type { CardRow, SandboxCardProcessor } from '../processor/card-processor.
 import { findShop } from '../shops/shop-catalog.ts';
 import type { Store } from '../store.ts';
 import { instant, largestAmountCents, type Merchant, merchantFields, positiveCents, reference } from '../wire.ts';
-import { type AuthorizationRow, type Authorizations, standInRule } from './authorization.ts';
+import type { AuthorizationRow, Authorizations } from './authorization.ts';
 import type { MessageRow, Outgoing } from './outgoing.ts';
 import type { Settlement } from './settlement.ts';
+import { type StandIn, standInRule } from './stand-in.ts';
 
 const SomeMerchant = z.strictObject({
   id: reference.optional(),
@@ -50,6 +52,8 @@ const Clear = z.strictObject({
   final: z.boolean().default(true),
 });
 const Reverse = z.strictObject({ authorizationId: reference, amountCents: positiveCents.optional() });
+const Refund = Reverse;
+const StandInLimit = z.strictObject({ perCardCents: z.number().int().nonnegative().max(largestAmountCents) });
 const MessageFilter = z.strictObject({
   state: z.enum(['queued', 'acknowledged', 'refused', 'withdrawn']).optional(),
 });
@@ -61,9 +65,10 @@ type Options = {
   authorizations: Authorizations;
   settlement: Settlement;
   outgoing: Outgoing;
+  standIn: StandIn;
 };
 
-export function networkRoutes({ store, processor, authorizations, settlement, outgoing }: Options): Router {
+export function networkRoutes({ store, processor, authorizations, settlement, outgoing, standIn }: Options): Router {
   const routes = Router();
 
   routes.post('/purchases', async (request, response) => {
@@ -93,6 +98,18 @@ export function networkRoutes({ store, processor, authorizations, settlement, ou
     const reversalId = settlement.reverse(authorizationId, amountCents);
     await outgoing.deliver(authorizationId);
     response.json({ reversalId, ...deliveryOf(outgoing.find(reversalId)) });
+  });
+
+  routes.post('/refund', async (request, response) => {
+    const { authorizationId, ...order } = parsed(Refund, request.body);
+    const refundId = settlement.refund(authorizationId, order);
+    await outgoing.deliver(authorizationId);
+    response.json({ refundId, ...deliveryOf(outgoing.find(refundId)) });
+  });
+
+  routes.put('/stand-in', (request, response) => {
+    standIn.setLimit(parsed(StandInLimit, request.body).perCardCents);
+    response.json({ perCardCents: standIn.limit() });
   });
 
   routes.get('/authorizations/:id', (request, response) => {

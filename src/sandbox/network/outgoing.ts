@@ -1,5 +1,5 @@
 /**
- * Queue of clearings and reversals to Bursar, as rows that are sent until they are acknowledged. The messages of one
+ * Queue of clearings, reversals, advices and refunds to Bursar, as rows that are sent until they are acknowledged. The messages of one
  * authorization are sent one at a time and in order; a message keeps its id and body over all attempts.
  * @module
  */
@@ -8,7 +8,7 @@ import type { Store } from '../store.ts';
 import { newReference } from '../wire.ts';
 import type { BursarApi } from './bursar-api.ts';
 
-export type MessageKind = 'clearings' | 'reversals';
+export type MessageKind = 'clearings' | 'reversals' | 'advices' | 'refunds';
 export type MessageState = 'queued' | 'acknowledged' | 'refused' | 'withdrawn';
 export type MessageRow = {
   id: string;
@@ -23,6 +23,7 @@ export type MessageRow = {
   last_answer: string | null;
 };
 
+const prefixes = { clearings: 'clr', reversals: 'rev', advices: 'adv', refunds: 'ref' } as const;
 const attemptTimeoutMs = 5_000;
 const longestPauseMs = 5_000;
 const sentPerRound = 20;
@@ -140,7 +141,7 @@ export function createOutgoing({ store, bursar, log, pollMs, clockPollMs }: Outg
   return {
     /** To be called inside the transaction that decided it. `waitMs`: on Bursar's business clock. */
     enqueue(kind: MessageKind, authorizationId: string, fields: Record<string, unknown>, waitMs?: number): string {
-      const id = newReference(kind === 'clearings' ? 'clr' : 'rev');
+      const id = newReference(prefixes[kind]);
       store.run(
         `INSERT INTO outgoing (id, kind, authorization_id, body, state, wait_ms) VALUES (?, ?, ?, ?, 'queued', ?)`,
         id,

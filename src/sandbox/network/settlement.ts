@@ -1,5 +1,6 @@
 /**
- * The network's messages after an approval on request of a caller: clearings in parts or above the hold, and reversals.
+ * The network's messages after an approval on request of a caller: clearings in parts or above the hold, reversals, and
+ * refunds.
  * @module
  */
 import { Refusal } from '../answer.ts';
@@ -26,6 +27,17 @@ export function createSettlement(store: Store, authorizations: Authorizations, o
         store.run('UPDATE authorizations SET cleared_cents = cleared_cents + ? WHERE id = ?', amountCents, id);
         const { cardRef, merchant } = JSON.parse(row.body) as AuthorizationBody;
         return outgoing.enqueue('clearings', id, { cardRef, amountCents, final: order.final, merchant });
+      });
+    },
+
+    /** Without an amount: what was cleared. */
+    refund(id: string, order: { amountCents?: number | undefined }): string {
+      return store.inTransaction(() => {
+        const row = approved(id);
+        const amountCents = order.amountCents ?? row.cleared_cents;
+        if (amountCents <= 0) throw new Refusal(409, `nothing was cleared of ${id}: name amountCents`);
+        const { cardRef, merchant } = JSON.parse(row.body) as AuthorizationBody;
+        return outgoing.enqueue('refunds', id, { cardRef, amountCents, merchant });
       });
     },
 
