@@ -4,9 +4,17 @@
  * @module
  */
 import type { Store } from '../store.ts';
-import type { AuthorizationBody } from './authorization.ts';
 
 export const standInRule = 'stand_in';
+
+type Question = {
+  readonly cardRef: string;
+  readonly amountCents: number;
+  readonly kind: 'purchase' | 'verification';
+  readonly token?: string | undefined;
+  readonly simulation?: string | undefined;
+};
+
 /** While Bursar is away it is asked nevertheless, but the merchant does not wait for it. */
 const patienceWhileAwayMs = 50;
 
@@ -38,7 +46,7 @@ export function createStandIn(store: Store, { isAway }: { isAway: () => boolean 
     patienceMs: (usualMs: number): number =>
       isAway() && perCardCents() > 0 ? Math.min(usualMs, patienceWhileAwayMs) : usualMs,
     /** Inside the transaction that records the decision. Only Bursar knows whether a token, or its own request, pays. */
-    approves: ({ cardRef, amountCents, kind, token, simulation }: AuthorizationBody): boolean =>
+    approves: ({ cardRef, amountCents, kind, token, simulation }: Question): boolean =>
       kind === 'purchase' &&
       token === undefined &&
       simulation === undefined &&
