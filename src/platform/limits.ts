@@ -132,7 +132,8 @@ export const limits = {
     remedy: 'cancel one first, or wait until one is paid or expires',
     operations: ['declareIntent', 'authorizeCardPayment', 'handlePaymentChallenge'],
     rows: `intents r where r.agent_id = given.subject and r.status in ('pending_approval', 'approved')
-      and (r.expires_at > given.at or r.matched_transaction_id is not null or r.open_payment_id is not null)`,
+      and (r.expires_at > given.at or r.matched_transaction_id is not null or r.transfer_id is not null
+        or r.open_payment_id is not null)`,
   },
   waiting_intents: {
     most: 20,

@@ -7,6 +7,7 @@ export const anIntentView = (intentId: string, status: IntentRunView['status']):
   intentId: intentId as IntentRunView['intentId'],
   status,
   isMatched: false,
+  transferId: null,
   openPaymentId: null,
   expiresAt: '2026-03-01T12:00:00.000Z',
   amountCents: 1_250,
@@ -28,7 +29,7 @@ export function anIntentRun(
   const now = new Date();
   const expiresAt = new Date(now.getTime() + deadlineInMs);
   const facts = intentFacts(
-    { status, matchedTransactionId: null, openPaymentId: null, isRecurring: false, expiresAt },
+    { status, matchedTransactionId: null, transferId: null, openPaymentId: null, isRecurring: false, expiresAt },
     now,
   );
   return { version, ...facts, view: anIntentView(intentId, status) };

@@ -26,9 +26,9 @@ const intentRun: FollowedRun<IntentRunView, IntentFact, IntentDue> = {
   outcome: ({ status }) => status,
   decide: {
     carryOut: decideIntent,
-    refuse: ({ status, isMatched, openPaymentId, recurring }, { decision }) => {
-      const matchedTransactionId = isMatched ? 'a payment' : null;
-      const state = { status, matchedTransactionId, openPaymentId, isRecurring: recurring !== null };
+    refuse: ({ status, isMatched, transferId = null, openPaymentId, recurring }, { decision }) => {
+      const matchedTransactionId = isMatched && transferId === null ? 'a payment' : null;
+      const state = { status, matchedTransactionId, transferId, openPaymentId, isRecurring: recurring !== null };
       const move = moveIntent(state, decision, false);
       if (move.outcome === 'refused') throw refusal('invalid_state', move.why);
     },
@@ -57,7 +57,15 @@ function waitingForDecision({ expiresAt, needsPasskey, approvalUrl }: IntentRunV
     : `Waiting for a person to approve or deny it ${until}.${page}`;
 }
 
-function waitingForPayment({ expiresAt, isMatched, openPaymentId, recurring, window }: IntentRunView): string {
+function waitingForPayment({
+  expiresAt,
+  isMatched,
+  transferId = null,
+  openPaymentId,
+  recurring,
+  window,
+}: IntentRunView): string {
+  if (transferId !== null) return `Waiting for the end of transfer ${transferId}, which pays for it.`;
   if (isMatched) return 'Authorized, waiting for the clearing.';
   if (openPaymentId !== null) {
     return `Approved, and kept for payment ${openPaymentId}, which has not ended: its charge may still come. It neither expires nor is cancelled meanwhile; its deadline ${expiresAt} of business time counts again afterwards.`;

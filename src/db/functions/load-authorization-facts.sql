@@ -71,7 +71,7 @@ begin
     into v_intents from intents i
     -- By the card alone: with the agent, a plan made while the table was small would read all intents that it ever had.
     where i.card_id = v_card.id and i.status = 'approved'
-      and i.matched_transaction_id is null
+      and i.matched_transaction_id is null and i.transfer_id is null
       -- While a payment of it is open, no other token pays for it; of a recurring one, for that payment's window.
       and (i.expires_at > p_at or i.open_payment_id is not null)
       and (i.open_payment_id is null or v_token is null or i.recurring is not null

@@ -87,6 +87,9 @@ begin
     perform lock_spending(v_agent);
   end loop;
   perform 1 from agents where id = any (v_agents) order by id for share;
+  -- What a transfer pays for is completed, or opened again, with it.
+  perform 1 from intents where id = any (array(select t.intent_id from transfers t
+    where t.id = any (p_ids) and t.intent_id is not null)) order by id for update;
   perform 1 from transfers where id = any (p_ids) order by id for no key update;
 end $$;
 

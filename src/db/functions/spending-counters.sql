@@ -65,6 +65,7 @@ returns table (
       and (i.recurring is null
         or i.window_from_at < (date_trunc('month', p_at at time zone 'UTC') + interval '1 month') at time zone 'UTC')
       and i.agent_id = p_agent and i.status = 'approved' and i.matched_transaction_id is null
+      and i.transfer_id is null
       -- One that an open machine payment keeps counts until the payment has ended.
       and (i.expires_at > p_at or i.open_payment_id is not null)
   ) i

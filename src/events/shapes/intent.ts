@@ -23,6 +23,10 @@ const intentFields = {
   completedAt: instant.nullable(),
   matchedTransactionId: id('transaction').nullable(),
   transactionId: id('transaction').nullable(),
+  transferId: z
+    .union([id('transfer'), id('transferSplit')])
+    .nullable()
+    .meta({ description: 'the transfer, or the split of transfers, that was ordered for it' }),
   attestedAt: instant.nullable(),
   verified: z.boolean(),
   createdAt: instant,

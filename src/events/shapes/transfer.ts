@@ -13,6 +13,7 @@ export const transferData = named('TransferEventData', {
   beneficiaryId: id('beneficiary').nullable().meta({ description: 'whose bank account the money goes to' }),
   amountEuros: euros,
   splitId: id('transferSplit').nullable(),
+  intentId: id('intent').nullable().meta({ description: 'what the agent declared, and the transfer pays for' }),
   failureReason: z
     .string()
     .regex(/^[a-z_]+(:[A-Za-z0-9_]{1,40})?$/)

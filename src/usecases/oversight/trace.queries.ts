@@ -82,7 +82,7 @@ const recordsOf = `
      order by created_at desc, id desc limit ${mostOfPart + 1})
   union all
   (select 'record', id, created_at, status, amount_cents, null, null, null, null, 'transfer', null, null from transfers
-     where owner_id = $1 and ($2::text is null or agent_id = $2) and split_id = $3 order by split_line
+     where owner_id = $1 and ($2::text is null or agent_id = $2) and (split_id = $3 or intent_id = $3) order by created_at, split_line
      limit ${mostOfPart + 1})`;
 
 /** What was made for an intent, a transaction without one, and the transfers of a split. */

@@ -27,12 +27,7 @@ import {
   lockBankTransfer,
 } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
 import { approvalEndsAt } from '../../domains/treasury/transfers/bank-transfer.run.rules.ts';
-import {
-  inStage,
-  saveFigures,
-  saveSteps,
-  transferChange,
-} from '../../domains/treasury/transfers/bank-transfer.service.ts';
+import { inStage, saveFigures, transferChange } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import { updateSplits } from '../../domains/treasury/transfers/transfer-split.service.ts';
 import { recordChanges } from '../../events/record.ts';
 import { assert } from '../../kernel/assert.ts';
@@ -45,6 +40,7 @@ import { type CheckPayeeDeps, checkPayee } from './check-payee.ts';
 import { payeeForShare } from './decide-bank-transfer.ts';
 import { hearBankMessages } from './hear-bank-messages.ts';
 import { type ScreenBeneficiaryDeps, screenBeneficiary } from './screen-beneficiary.ts';
+import { moveTransfers } from './transfer-intents.ts';
 
 export type TransferStepDeps = CheckPayeeDeps &
   ScreenBeneficiaryDeps & {
@@ -116,7 +112,7 @@ async function moved(
   const move = moveTransfer(row.stage, command, false);
   if (move.outcome !== 'moved') return row;
   const after = inStage(row, move.next, cause.at, change);
-  await saveSteps(tx, [{ before: row, after, cause }], ownStep);
+  await moveTransfers(tx, [{ before: row, after, cause }], ownStep);
   return after;
 }
 

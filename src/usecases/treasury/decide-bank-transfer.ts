@@ -14,15 +14,11 @@ import {
   moveTransfer,
 } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
 import { type BankTransfer, lockBankTransfer } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
-import {
-  inStage,
-  saveRecallRequest,
-  saveSteps,
-  seenCauses,
-} from '../../domains/treasury/transfers/bank-transfer.service.ts';
+import { inStage, saveRecallRequest, seenCauses } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { actorInWords, type Cause } from '../../platform/cause.ts';
 import { demandsPasskey } from '../spending/refuse-unattested.ts';
+import { moveTransfers } from './transfer-intents.ts';
 
 export type TransferDecision =
   | { readonly kind: 'approve' | 'cancel' | 'expire' }
@@ -45,7 +41,7 @@ export async function decideBankTransfer(
   const move = moveTransfer(row.stage, decision.kind, seen);
   if (move.outcome !== 'moved') return row;
   const after = decidedRow(row, move.next, decision, cause);
-  await saveSteps(tx, [{ before: row, after, cause }], { isOwnStep });
+  await moveTransfers(tx, [{ before: row, after, cause }], { isOwnStep });
   return after;
 }
 

@@ -10,7 +10,7 @@ import {
   isBankTransfer,
   lockBankTransfers,
 } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
-import { saveSteps, type TransferStep } from '../../domains/treasury/transfers/bank-transfer.service.ts';
+import type { TransferStep } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import { findAnySplit, type SplitView } from '../../domains/treasury/transfers/transfer.queries.ts';
 import {
   approvalEnds,
@@ -25,6 +25,7 @@ import { DomainError, notFound } from '../../kernel/errors.ts';
 import { actorInWords, type Cause } from '../../platform/cause.ts';
 import { hasMoved, recordTransition } from '../../platform/transitions.ts';
 import { assertApprovable, decidedRow } from './decide-bank-transfer.ts';
+import { moveTransfers } from './transfer-intents.ts';
 
 export type SplitOrder =
   | { readonly kind: 'approve' | 'cancel' }
@@ -55,7 +56,7 @@ export async function decideTransferSplit(
     await saveSplitDecision(tx, cause, id, { decision, by: actorInWords(cause.actor), reason });
   }
   await recordTransition(tx, splitNoun, id, { from: split.status, to: order.kind }, cause);
-  await saveSteps(tx, stepsOf(rows, order, cause));
+  await moveTransfers(tx, stepsOf(rows, order, cause));
 }
 
 export const splitNoun = 'transfer_split';

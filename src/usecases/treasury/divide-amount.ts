@@ -29,7 +29,9 @@ import { sepaTextOf } from '../../kernel/sepa-text.ts';
 import type { Cause } from '../../platform/cause.ts';
 import type { WorkflowGateway } from '../../temporal/gateway.ts';
 import type { Vault } from '../../vault/vault.ts';
-import { drawnFor, ibanOfLocked } from './pay-bank-account.ts';
+import { assertSameName, drawnFor, ibanOfLocked, namesOfPayees } from './pay-bank-account.ts';
+import { matchIntent } from './transfer-intents.ts';
+import { namesOfWallets } from './transfer-money.ts';
 
 type Deps = {
   readonly database: Database;
@@ -66,7 +68,10 @@ async function payBanks(deps: PayDeps, request: SplitRequest, cause: Cause): Pro
   await deps.database.write(async (tx) => {
     if ((await findSplit(tx, ownerId, splitId)) !== null) return;
     refuseHits(bankLines, compared);
-    const drawn = await drawnFor(tx, deps, request, cause.at);
+    const named = bankLines.flatMap(({ payee }) => ('to' in payee ? [] : [payee.id]));
+    const names = await namesOfPayees(tx, named, request);
+    const payeeNames = [...names, ...(await namesOfWallets(tx, request))];
+    const drawn = await drawnFor(tx, deps, { ...request, payees: payeeNames }, cause.at);
     if (drawn.approvalRule !== null && request.lines.length > 0) {
       throw new DomainError(
         'policy_denied',
@@ -76,7 +81,15 @@ async function payBanks(deps: PayDeps, request: SplitRequest, cause: Cause): Pro
     }
     await lockWallets(tx, drawn.source, request, drawn.walletId);
     const payer = { walletId: drawn.walletId, iban: await ibanOfLocked(tx, drawn.walletId) };
-    const payees = await payeesOf(tx, deps.vault, request, compared, cause);
+    const payees = await payeesOf(
+      tx,
+      deps.vault,
+      request,
+      compared,
+      cause,
+      new Map(named.map((id, index) => [id, names[index]])),
+    );
+    await matchIntent(tx, request.intentId, splitId, cause);
     const lines = bankLines.map((line, index) => ({
       ...line,
       scheme: schemes[index] as Scheme,
@@ -119,6 +132,8 @@ async function payeesOf(
   { ownerId, agentId, bankLines }: SplitRequest,
   compared: readonly (Compared | null)[],
   cause: Cause,
+  /** As the policy has evaluated them. */
+  names: ReadonlyMap<string, string | undefined>,
 ): Promise<Payee[]> {
   const saved = new Map<string, Awaited<ReturnType<typeof lockBeneficiary>>>();
   const named = bankLines.flatMap(({ payee }) => ('to' in payee ? [] : [payee.id]));
@@ -126,6 +141,7 @@ async function payeesOf(
     const beneficiary = await lockBeneficiary(tx, { id, ownerId });
     const why = payRefusal(beneficiary, agentId === null ? 'owner' : 'agent');
     if (why !== undefined) throw new DomainError('invalid_state', `beneficiary ${id} ${why}`);
+    assertSameName(beneficiary, names.get(id));
     saved.set(id, beneficiary);
   }
   const payees: Payee[] = [];

@@ -15,12 +15,12 @@ import {
   inStage,
   noteDebits,
   noteEntries,
-  saveSteps,
   seenCauses,
   type TransferStep,
 } from '../../domains/treasury/transfers/bank-transfer.service.ts';
 import type { Id } from '../../kernel/ids.ts';
 import { type Cause, causedBy } from '../../platform/cause.ts';
+import { moveTransfers } from './transfer-intents.ts';
 
 export type HearOptions = { readonly isOwnStep?: boolean };
 
@@ -54,7 +54,7 @@ export async function hearBankMessages(
     steps.push({ before: row, after, cause: causedBy({ ...cause, causeId: causeIdOf(message) }, row) });
     return outcome;
   });
-  await saveSteps(tx, steps, { isOwnStep });
+  await moveTransfers(tx, steps, { isOwnStep });
   await noteDebits(tx, newDebits, cause.at);
   await noteEntries(tx, entriesOf(named, outcomes), cause.at);
   return outcomes;

@@ -9,7 +9,8 @@ import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
 import { refusedBy } from '../../domains/spending/policies/policy.wire.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import { lockBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
+import type { BeneficiaryRow } from '../../domains/treasury/beneficiaries/beneficiary.entity.ts';
+import { findBeneficiary, lockBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.queries.ts';
 import { payRefusal, screened } from '../../domains/treasury/beneficiaries/beneficiary.rules.ts';
 import { compareWithList, createBeneficiary } from '../../domains/treasury/beneficiaries/beneficiary.service.ts';
 import type { SanctionsList } from '../../domains/treasury/beneficiaries/sanctions.port.ts';
@@ -19,12 +20,13 @@ import { createBankTransfer } from '../../domains/treasury/transfers/bank-transf
 import { findTransfer } from '../../domains/treasury/transfers/transfer.queries.ts';
 import type { BankOrder } from '../../domains/treasury/transfers/transfer.request.service.ts';
 import { heldOpen } from '../../domains/treasury/wallets/wallet.service.ts';
-import { DomainError, notFound } from '../../kernel/errors.ts';
+import { DomainError, notFound, unavailable } from '../../kernel/errors.ts';
 import type { Id } from '../../kernel/ids.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { sepaTextOf } from '../../kernel/sepa-text.ts';
 import type { Cause } from '../../platform/cause.ts';
 import type { Vault } from '../../vault/vault.ts';
+import { matchIntent } from './transfer-intents.ts';
 import { evaluatedSource, sourceOfOwner } from './transfer-money.ts';
 
 type Deps = {
@@ -47,7 +49,8 @@ export const payBankAccount =
     const found = 'to' in payee ? { ...payee.draft, compared: await compareWithList(sanctions, payee.to.name) } : payee;
     await database.write(async (tx) => {
       if ((await findTransfer(tx, order.ownerId, order.id)) !== null) return;
-      const drawn = await drawnFor(tx, { risk }, { ...order, totalCents: order.amountCents }, cause.at);
+      const payees = 'to' in payee ? [] : await namesOfPayees(tx, [payee.id], order);
+      const drawn = await drawnFor(tx, { risk }, { ...order, payees, totalCents: order.amountCents }, cause.at);
       const payer = { walletId: drawn.walletId, iban: await accountOf(tx, order.ownerId, drawn.walletId) };
       if ('compared' in found && screened(found.compared.matches, []).result === 'hit') {
         throw new DomainError('invalid_state', 'body.to.name: resembles a name of the sanctions list');
@@ -58,6 +61,8 @@ export const payBankAccount =
           : await lockBeneficiary(tx, { id: found.id, ownerId: order.ownerId });
       const why = payRefusal(beneficiary, agentId === null ? 'owner' : 'agent');
       if (why !== undefined) throw new DomainError('invalid_state', `beneficiary ${beneficiary.id} ${why}`);
+      assertSameName(beneficiary, payees[0]);
+      await matchIntent(tx, order.intentId, order.id, cause);
       const { id, name, ibanMasked } = beneficiary;
       const remittance = order.reference === undefined ? '' : sepaTextOf(order.reference);
       await createBankTransfer(
@@ -74,6 +79,28 @@ export const payBankAccount =
     });
   };
 
+/** Of an order that pays for an intent: the names that are compared with it, in the order of the ids. */
+export async function namesOfPayees(
+  tx: Tx,
+  ids: readonly Id<'beneficiary'>[],
+  { intentId, ownerId }: { readonly intentId?: Id<'intent'> | undefined; readonly ownerId: Id<'owner'> },
+): Promise<string[]> {
+  if (intentId === undefined) return [];
+  const names: string[] = [];
+  for (const id of ids) {
+    const payee = await findBeneficiary(tx, id);
+    if (payee === null || payee.ownerId !== ownerId) throw notFound('beneficiary', id);
+    names.push(payee.name);
+  }
+  return names;
+}
+
+/** The policy has evaluated `evaluated` before the payee was locked. */
+export function assertSameName({ id, name }: Pick<BeneficiaryRow, 'id' | 'name'>, evaluated: string | undefined): void {
+  if (evaluated === undefined || evaluated === name) return;
+  throw unavailable(`the name of beneficiary ${id} is being changed`);
+}
+
 type Drawn = {
   readonly source: FundingSource;
   readonly walletId: Id<'wallet'>;
@@ -86,6 +113,9 @@ type Drawing = {
   readonly ownerId: Id<'owner'>;
   readonly agentId: Id<'agent'> | null;
   readonly fromWalletId?: Id<'wallet'> | undefined;
+  readonly intentId?: Id<'intent'> | undefined;
+  /** Whom the intent is compared with. */
+  readonly payees: readonly string[];
   readonly totalCents: Cents;
 };
 

@@ -20,6 +20,7 @@ import type { Id } from '../../kernel/ids.ts';
 import { assertBelowLimit } from '../../platform/assert-limit.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { evaluatePlan, lockAgentForShare, lockPolicyForShare } from '../spending/evaluate-plan.ts';
+import { intentToPayFor, matchIntent, tellIntents } from './transfer-intents.ts';
 
 type Deps = { readonly database: Database; readonly risk: RiskEngine };
 
@@ -33,11 +34,15 @@ export const transferMoney =
       if (agentId === null) {
         return completeTransfers(tx, cause, await sourceOfOwner(tx, order.ownerId, fromWalletId), order);
       }
-      const request = { ...order, agentId, fromWalletId };
+      const { intentId } = order;
+      const payees = await namesOfWallets(tx, order);
+      const request = { ...order, agentId, fromWalletId, payees };
       const { source, decision, policyVersion } = await evaluatedSource(tx, evaluating, request, cause.at);
       if (decision.outcome !== 'allow')
         throw new DomainError('policy_denied', whyRefused(decision), { refusedBy: refusedBy(decision) });
+      await matchIntent(tx, intentId, order.splitId ?? first.id, cause);
       await completeTransfers(tx, cause, source, order, { policyVersion });
+      if (intentId !== undefined) await tellIntents(tx, new Map([[intentId, cause]]));
     });
 
 export async function sourceOfOwner(
@@ -50,24 +55,42 @@ export async function sourceOfOwner(
   return wallet(walletId);
 }
 
-type AgentRequest = Pick<TransferRequest, 'ownerId' | 'fromWalletId' | 'totalCents'> & {
+type AgentRequest = Pick<TransferRequest, 'ownerId' | 'fromWalletId' | 'totalCents' | 'intentId'> & {
   readonly agentId: Id<'agent'>;
+  /** Whom the intent is compared with. */
+  readonly payees: readonly string[];
 };
+
+/** Of an order that pays for an intent. */
+export async function namesOfWallets(
+  tx: Tx,
+  { ownerId, intentId, lines }: Pick<TransferRequest, 'ownerId' | 'intentId' | 'lines'>,
+): Promise<string[]> {
+  if (intentId === undefined) return [];
+  const names: string[] = [];
+  for (const { toWalletId } of lines) {
+    const found = await findWallet(tx, ownerId, toWalletId);
+    if (found === null) throw notFound('wallet', toWalletId);
+    names.push(found.name);
+  }
+  return names;
+}
 
 /**
  * What the agent draws on, and what its policy says of the amount. Until the transaction ends, nothing else of the agent
  * is spent. `walletId`: the wallet of the agent, also where it draws on a budget.
  */
 export async function evaluatedSource(tx: Tx, deps: Omit<Deps, 'database'>, request: AgentRequest, at: Date) {
-  const { ownerId, agentId, totalCents } = request;
+  const { ownerId, agentId, totalCents, intentId, payees } = request;
   const agent = await lockAgentForShare(tx, agentId);
   const draws = await drawing.first(tx, { agentId });
   if (agent === null || draws === null) throw notFound('agent', agentId);
   const source = await sourceOfAgent(tx, request, draws);
   const policy = await lockPolicyForShare(tx, agentId);
+  const intent = intentId === undefined ? undefined : await intentToPayFor(tx, intentId, at);
   const decision = await evaluatePlan(deps)(tx, {
-    ...{ agent, card: null, policy, at, phase: 'transfer' },
-    request: { amountCents: totalCents, kind: 'purchase' },
+    ...{ agent, card: null, policy, at, phase: 'transfer', intent },
+    request: { amountCents: totalCents, kind: 'purchase', payees },
   });
   // The agent's spending is locked, so its transfers come one after the other.
   if (decision.outcome !== 'deny') {

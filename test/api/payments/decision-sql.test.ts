@@ -275,6 +275,7 @@ test('an approved charge matches its intent, and a declined one of a checkout fa
       const from = {
         status: before.status,
         matchedTransactionId: before.matchedTransactionId ?? null,
+        transferId: before.transferId ?? null,
         openPaymentId: before.openPaymentId ?? null,
         isRecurring: false,
       };

@@ -64,7 +64,7 @@ test('exactly the intents that the rule permits are cancelled', async () => {
   for (const status of intentStatuses) {
     for (const matched of [null, 'tx_aaaaaaaa']) {
       const move = moveIntent(
-        { status, matchedTransactionId: matched, openPaymentId: null, isRecurring: false },
+        { status, matchedTransactionId: matched, transferId: null, openPaymentId: null, isRecurring: false },
         'cancel',
         false,
       );

@@ -19,6 +19,7 @@ const kind = fc.constantFrom(...intentCommands);
 const state: fc.Arbitrary<IntentState> = fc.record({
   status: fc.constantFrom(...intentStatuses),
   matchedTransactionId: fc.option(fc.constant('tx_aaaaaaaa'), { nil: null }),
+  transferId: fc.constantFrom(null, 'tr_aaaaaaaa'),
   openPaymentId: fc.option(fc.constant('mpay_aaaaaaaa'), { nil: null }),
   isRecurring: fc.boolean(),
 });
@@ -31,7 +32,8 @@ const after = (from: IntentState, command: (typeof intentCommands)[number]): Int
   const matched = { match: 'tx_bbbbbbbb', unmatch: null };
   const matchedTransactionId =
     command === 'match' || command === 'unmatch' ? matched[command] : from.matchedTransactionId;
-  return { ...from, status: move.next, matchedTransactionId };
+  const transferId = command === 'unmatch' ? null : from.transferId;
+  return { ...from, status: move.next, matchedTransactionId, transferId };
 };
 
 test('a final intent is never moved', () => {
@@ -71,7 +73,13 @@ test('a revoking command repeated by anyone changes nothing and succeeds', () =>
 });
 
 test('while a transaction or an open machine payment pays for it, an intent neither expires nor is cancelled', () => {
-  const approved = { status: 'approved', matchedTransactionId: null, openPaymentId: null, isRecurring: false } as const;
+  const approved = {
+    status: 'approved',
+    matchedTransactionId: null,
+    transferId: null,
+    openPaymentId: null,
+    isRecurring: false,
+  } as const;
   const paying = [{ matchedTransactionId: 'tx_aaaaaaaa' }, { openPaymentId: 'mpay_aaaaaaaa' }];
   fc.assert(
     fc.property(
@@ -94,6 +102,7 @@ test('any sequence of commands ends in at most one completion', () => {
       let row: IntentState = {
         status: 'pending_approval',
         matchedTransactionId: null,
+        transferId: null,
         openPaymentId: null,
         isRecurring: false,
       };
@@ -113,6 +122,7 @@ test('the deadline is due until something pays, and never after the end', () => 
       const open = {
         status: 'approved' as const,
         matchedTransactionId: null,
+        transferId: null,
         openPaymentId: null,
         isRecurring: false,
         expiresAt: later(now, leftMs),
@@ -140,6 +150,7 @@ test('a recurring intent waits for the end of its window, and then for the next 
   const open = {
     status: 'approved' as const,
     matchedTransactionId: null,
+    transferId: null,
     openPaymentId: null,
     isRecurring: true,
     expiresAt: later(now, 60 * day),
@@ -168,13 +179,17 @@ test('an intent may be paid for exactly while it is approved, unpaid and before 
     fc.property(state, fc.boolean(), (from, isPast) => {
       const why = whyUnpayable({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
       const isPayable =
-        from.status === 'approved' && from.matchedTransactionId === null && (!isPast || isBeingPaid(from));
+        from.status === 'approved' &&
+        from.matchedTransactionId === null &&
+        from.transferId === null &&
+        (!isPast || isBeingPaid(from));
       expect(why === undefined).toBe(isPayable);
     }),
   );
   const late = {
     status: 'approved',
     matchedTransactionId: null,
+    transferId: null,
     openPaymentId: null,
     isRecurring: false,
     expiresAt: now,

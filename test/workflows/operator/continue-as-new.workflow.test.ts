@@ -40,7 +40,7 @@ const activities = {
     if (decided.some(({ causeId }) => causeId === decision.causeId)) return next();
     decided.push(decision);
     const move = moveIntent(
-      { status, matchedTransactionId: null, openPaymentId: null, isRecurring: false },
+      { status, matchedTransactionId: null, transferId: null, openPaymentId: null, isRecurring: false },
       decision.decision,
       false,
     );

@@ -44,7 +44,7 @@ const activities = {
     row.running -= 1;
     const seen = row.decisions.some(({ causeId }) => causeId === decision.causeId);
     const move = moveIntent(
-      { status: row.status, matchedTransactionId: null, openPaymentId: null, isRecurring: false },
+      { status: row.status, matchedTransactionId: null, transferId: null, openPaymentId: null, isRecurring: false },
       decision.decision,
       seen,
     );

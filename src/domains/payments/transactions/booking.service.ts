@@ -202,7 +202,8 @@ async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Ca
   const intent = await lockIntent(tx, intentId);
   if (intent.recurring != null) return tellWindow(tx, row, intent, ending, cause);
   if (intent.status !== 'approved') return;
-  if (isCollected && intent.matchedTransactionId == null && whyPastDeadline(stateOf(intent), cause.at) === undefined) {
+  const isFree = intent.matchedTransactionId == null && intent.transferId == null;
+  if (isCollected && isFree && whyPastDeadline(stateOf(intent), cause.at) === undefined) {
     await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
   }
   if (intent.matchedTransactionId !== row.id) return;

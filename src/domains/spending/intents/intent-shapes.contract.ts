@@ -1,6 +1,7 @@
 /** The shapes of intents and their windows for callers and subscribers. @module */
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
+import { exampleId } from '../../../kernel/ids.ts';
 import { intentStatuses } from './intent.rules.ts';
 import { cadences } from './windows/recurrence.rules.ts';
 import { windowStatuses } from './windows/window.rules.ts';
@@ -74,6 +75,13 @@ export const intentOut = z
       .string()
       .nullable()
       .meta({ description: 'what is paying for it now; of a recurring one its windows say it' }),
+    transferId: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'the transfer, or the split of transfers, that was ordered for it; null again where no money left',
+        examples: [exampleId('transfer')],
+      }),
     openPaymentId: z.string().nullable().meta({
       description: 'the machine payment for it that has not ended: it neither expires nor is cancelled meanwhile',
     }),

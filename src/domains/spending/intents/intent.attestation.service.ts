@@ -49,7 +49,7 @@ export async function voidAttestationsOf(tx: Tx, passkeyId: string, cause: Cause
     tx,
     idRow,
     `select id from intents where attested_by = $1
-       and (status in ('pending_approval', 'approved') or status = 'completed' and matched_transaction_id is null)
+       and (status in ('pending_approval', 'approved') or status = 'completed' and matched_transaction_id is null and transfer_id is null)
      order by id for update`,
     [passkeyId],
   );

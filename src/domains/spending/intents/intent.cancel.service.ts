@@ -22,7 +22,7 @@ export async function cancelIntentsOf(tx: Tx, cause: Cause, agentId: string): Pr
     z.record(z.string(), z.unknown()),
     `with locked as (
        select id, status from intents where agent_id = $1 and status in ('pending_approval', 'approved')
-         and matched_transaction_id is null and open_payment_id is null
+         and matched_transaction_id is null and transfer_id is null and open_payment_id is null
          and not exists (select 1 from transitions t where t.noun = 'intent' and t.row_id = intents.id and t.cause_id = $3)
        order by id for update),
      moved as (

@@ -1,9 +1,13 @@
 /** The intents table. Persistence only: no rule is decided here. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
+import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
+
+/** A transfer, or a split as a whole. */
+export type PayingTransferId = Id<'transfer'> | Id<'transferSplit'>;
 
 export type PolicyCheck = { allowed: boolean; requiresApproval: boolean; reason: string | null };
 
@@ -38,6 +42,7 @@ export const IntentSchema = defineEntity({
     deniedReason: p.string().nullable(),
     completedAt: p.datetime().nullable(),
     matchedTransactionId: p.string().nullable(),
+    transferId: p.string().$type<PayingTransferId>().nullable(),
     openPaymentId: p.string().nullable(),
     openPaymentAt: p.datetime().nullable(),
     transactionId: p.string().nullable(),

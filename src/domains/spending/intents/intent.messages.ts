@@ -8,6 +8,8 @@ export type IntentView = {
   readonly intentId: Id<'intent'>;
   readonly status: IntentStatus;
   readonly isMatched: boolean;
+  /** The transfer, or the split of transfers, that pays for it. Histories of earlier versions do not name it. */
+  readonly transferId?: string | null;
   /** The machine payment that has not ended; the deadline waits for it. */
   readonly openPaymentId: string | null;
   /** ISO 8601, business time. */

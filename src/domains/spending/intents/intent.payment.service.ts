@@ -29,7 +29,16 @@ export async function releaseFromPayment(tx: Tx, { id, intentId }: OpenPayment, 
     .set({ openPaymentId: null, openPaymentAt: null, updatedAt: at })
     .where('id', '=', intentId as IntentRow['id'])
     .where('openPaymentId', '=', id)
-    .returning(['id', 'status', 'matchedTransactionId', 'openPaymentId', 'recurring', 'windowToAt', 'expiresAt'])
+    .returning([
+      'id',
+      'status',
+      'matchedTransactionId',
+      'transferId',
+      'openPaymentId',
+      'recurring',
+      'windowToAt',
+      'expiresAt',
+    ])
     .executeTakeFirst();
   if (released === undefined || isFinalIntent(released.status) || isBeingPaid(stateOf(released))) return false;
   await wakeWorkflowRun(tx, intentWorkflowId(released.id), dueAt(released));

@@ -57,7 +57,7 @@ type ListedBy = {
 
 const intents = list((from, given: Filters<ListedBy>) => {
   const isPast = sql<boolean>`(expires_at <= ${given('now')} and matched_transaction_id is null
-    and open_payment_id is null)`;
+    and transfer_id is null and open_payment_id is null)`;
   let wanted = from.selectFrom('intents').select(publishedFields).where('ownerId', '=', given('ownerId'));
   if (given.has('agentId')) wanted = wanted.where('agentId', '=', given('agentId'));
   if (given.has('final')) wanted = wanted.where('status', '=', given('final'));

@@ -26,6 +26,8 @@ export type IntentState = {
   readonly status: IntentStatus;
   /** Set from the approved authorization until it is fully reversed or its hold expires. */
   readonly matchedTransactionId: string | null;
+  /** The transfer, or split of transfers, that is ordered for it or has paid for it; null again where no money left. */
+  readonly transferId: string | null;
   /** The machine payment that was begun for it and has not ended. Its outcome may be unknown for days. */
   readonly openPaymentId: string | null;
   /** Paid for window by window: charges move its windows, and never the intent. */
@@ -80,14 +82,22 @@ const refusedAsRecurring = ({ isRecurring }: IntentState, kind: IntentCommandKin
     ? `cannot ${kind} a recurring intent: each of its windows is paid for separately`
     : undefined;
 
-function refusedWhileMatched({ matchedTransactionId }: IntentState, kind: IntentCommandKind): string | undefined {
-  const isMatched = matchedTransactionId !== null;
+function refusedWhileMatched(state: IntentState, kind: IntentCommandKind): string | undefined {
+  const payer = payerInWords(state);
+  const isMatched = payer !== undefined;
   if (isMatched && (kind === 'expire' || kind === 'cancel')) {
-    return `cannot ${kind} an intent while transaction ${matchedTransactionId} is paying for it`;
+    return `cannot ${kind} an intent while ${payer} is paying for it`;
   }
-  if (isMatched && kind === 'match') return `the intent is already paid for by transaction ${matchedTransactionId}`;
-  if (!isMatched && kind === 'unmatch') return 'no transaction is matched to this intent';
+  if (isMatched && kind === 'match') return `the intent is already paid for by ${payer}`;
+  if (!isMatched && kind === 'unmatch') return 'nothing is paying for this intent';
   return undefined;
+}
+
+type Payers = Pick<IntentState, 'matchedTransactionId' | 'transferId'>;
+
+function payerInWords({ matchedTransactionId, transferId }: Payers): string | undefined {
+  if (matchedTransactionId !== null) return `transaction ${matchedTransactionId}`;
+  return transferId === null ? undefined : `transfer ${transferId}`;
 }
 
 /** The merchant may charge for it, or has charged already. */
@@ -106,12 +116,13 @@ export type IntentDue = 'deadline' | 'windowEnd';
 export type IntentDeadline = { readonly expiresAt: Date };
 type Deadlines = IntentDeadline & { readonly windowToAt?: Date | null | undefined };
 
-/** A transaction or an open machine payment is paying for it: no deadline counts meanwhile. */
+/** A transaction, a transfer or an open machine payment is paying for it: no deadline counts meanwhile. */
 export const isBeingPaid = ({
   matchedTransactionId,
+  transferId,
   openPaymentId,
-}: Pick<IntentState, 'matchedTransactionId' | 'openPaymentId'>): boolean =>
-  matchedTransactionId !== null || openPaymentId !== null;
+}: Payers & Pick<IntentState, 'openPaymentId'>): boolean =>
+  matchedTransactionId !== null || transferId !== null || openPaymentId !== null;
 
 /** The facts that an intent has reached, and its due times: none while something is paying for it. */
 export function intentFacts(
@@ -140,9 +151,10 @@ export const whyPastDeadline = (state: IntentState & IntentDeadline, now: Date):
  * payment of it is not either: it is refused where another one begins.
  */
 export function whyUnpayable(state: IntentState & IntentDeadline, now: Date): string | undefined {
-  const { status, matchedTransactionId } = state;
+  const { status } = state;
   if (status !== 'approved') return `the intent is ${status}; only an approved one can be paid for`;
-  if (matchedTransactionId !== null) return `transaction ${matchedTransactionId} is paying for this intent already`;
+  const payer = payerInWords(state);
+  if (payer !== undefined) return `${payer} is paying for this intent already`;
   return whyPastDeadline(state, now);
 }
 

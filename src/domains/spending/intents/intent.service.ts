@@ -19,7 +19,7 @@ import {
   wakeWorkflowRun,
 } from '../../../platform/workflow-runs.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
-import { IntentRow, type PolicyCheck } from './intent.entity.ts';
+import { IntentRow, type PayingTransferId, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
 import { type IntentCommandKind, type IntentStatus, isFinalIntent, moveIntent } from './intent.rules.ts';
@@ -35,7 +35,10 @@ type Revocation = { readonly kind: 'deny'; readonly reason?: string | undefined 
 export type IntentCommand =
   | { readonly kind: 'approve' | 'expire' | 'unmatch' }
   | Revocation
-  | { readonly kind: 'match' | 'complete'; readonly transactionId: string }
+  | { readonly kind: 'match'; readonly transactionId: string }
+  /** Null: a transfer paid for it. */
+  | { readonly kind: 'complete'; readonly transactionId: string | null }
+  | { readonly kind: 'match'; readonly transferId: PayingTransferId }
   | { readonly kind: 'fail'; readonly reason: string };
 
 export type NewIntent = {
@@ -76,6 +79,7 @@ export async function insertIntent(
     deniedReason: fresh.status === 'denied' ? fresh.policyCheck.reason : null,
     completedAt: null,
     matchedTransactionId: null,
+    transferId: null,
     openPaymentId: null,
     openPaymentAt: null,
     transactionId: null,
@@ -173,10 +177,12 @@ const write: Record<IntentCommandKind, Write> = {
   match: (row, command) => {
     row.matchedTransactionId = 'transactionId' in command ? command.transactionId : null;
     row.transactionId = row.matchedTransactionId;
+    row.transferId = 'transferId' in command ? command.transferId : null;
   },
   unmatch: (row) => {
     row.matchedTransactionId = null;
     row.transactionId = null;
+    row.transferId = null;
   },
   complete: (row, command, { at }) => {
     row.transactionId = 'transactionId' in command ? command.transactionId : row.transactionId;

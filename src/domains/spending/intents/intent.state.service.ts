@@ -8,11 +8,15 @@ import type { IntentRow } from './intent.entity.ts';
 import { type IntentDeadline, type IntentState, statusAsOf, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
 
 /** The columns that say where an intent stands. */
-export type Standing = Pick<IntentRow, 'status' | 'matchedTransactionId' | 'openPaymentId' | 'recurring' | 'expiresAt'>;
+export type Standing = Pick<
+  IntentRow,
+  'status' | 'matchedTransactionId' | 'transferId' | 'openPaymentId' | 'recurring' | 'expiresAt'
+>;
 
 export const stateOf = (row: Standing): IntentState & IntentDeadline => ({
   status: row.status,
   matchedTransactionId: row.matchedTransactionId ?? null,
+  transferId: row.transferId ?? null,
   openPaymentId: row.openPaymentId ?? null,
   isRecurring: (row.recurring ?? null) !== null,
   expiresAt: row.expiresAt,

@@ -27,6 +27,7 @@ export const publishedFields = [
   'deniedReason',
   'completedAt',
   'matchedTransactionId',
+  'transferId',
   'openPaymentId',
   'transactionId',
   'attestedAt',
@@ -57,6 +58,7 @@ export const intentWire = (row: PublishedIntent): IntentFacts => ({
   deniedReason: row.deniedReason ?? null,
   completedAt: isoOrNull(row.completedAt),
   matchedTransactionId: row.matchedTransactionId ?? null,
+  transferId: row.transferId ?? null,
   openPaymentId: row.openPaymentId ?? null,
   transactionId: row.transactionId ?? null,
   attestedAt: isoOrNull(row.attestedAt),
@@ -101,6 +103,7 @@ const withoutWindow = (row: PublishedIntent): Omit<EventData<'intent.created'>, 
   completedAt: isoOrNull(row.completedAt),
   matchedTransactionId: row.matchedTransactionId ?? null,
   transactionId: row.transactionId ?? null,
+  transferId: row.transferId ?? null,
   attestedAt: isoOrNull(row.attestedAt),
   verified: row.verified,
   createdAt: isoOf(row.createdAt),
@@ -122,6 +125,7 @@ export const intentView = (row: IntentRow): IntentView => ({
   intentId: row.id,
   status: row.status,
   isMatched: isMatched(row),
+  transferId: row.transferId ?? null,
   openPaymentId: row.openPaymentId ?? null,
   expiresAt: row.expiresAt.toISOString(),
   amountCents: row.expectedAmountCents,
@@ -136,4 +140,4 @@ const windowView = (window: Window | null): NonNullable<IntentView['window']> | 
     ? null
     : { dueAt: window.dueAt.toISOString(), from: window.fromAt.toISOString(), to: window.toAt.toISOString() };
 
-const isMatched = (row: IntentRow): boolean => (row.matchedTransactionId ?? null) !== null;
+const isMatched = (row: IntentRow): boolean => (row.matchedTransactionId ?? null) !== null || row.transferId != null;

@@ -16,9 +16,9 @@ import {
   policyPlaceChecks,
   unnamed,
 } from './merchant-checks.rules.ts';
-import { isKnown, isSameMerchant, merchantInWords } from './merchant-match.rules.ts';
+import { isKnown, isSameMerchant, type MerchantFacts, merchantInWords } from './merchant-match.rules.ts';
 import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
-import type { Policy, SpendingFacts } from './spending-facts.rules.ts';
+import type { Policy, RequestFacts, SpendingFacts } from './spending-facts.rules.ts';
 
 /** Several where one kind of check is made of several lists. */
 type Check = (facts: SpendingFacts, policy: Policy) => Finding | undefined | readonly (Finding | undefined)[];
@@ -90,15 +90,21 @@ const intentStands: Check = ({ intent, request, phase }, policy) => {
   if (intent === undefined) {
     const why =
       phase === 'transfer'
-        ? 'a transfer has no intent, and the policy requires one'
+        ? 'the transfer names no intent, and the policy requires one'
         : 'no approved intent fits this charge';
     return policy.requireIntent ? deny('require_intent', why, {}) : undefined;
   }
   const figures = { intentId: intent.id, status: intent.status, expectedCents: intent.expectedAmountCents };
   if (intent.status !== 'approved') return deny('intent', `intent ${intent.id} is ${intent.status}`, figures);
-  const [misfit] = misfitsOf(intent, request, policy.amountTolerancePercent);
+  const [misfit] = receiversOf(request).flatMap((receiver) =>
+    misfitsOf(intent, { ...request, merchant: receiver }, policy.amountTolerancePercent),
+  );
   return misfit === undefined ? pass('intent', figures) : deny('intent', misfit.reason, figures);
 };
+
+/** A transfer has no merchant: its payees are compared with that of the intent. */
+const receiversOf = ({ merchant, payees }: RequestFacts): readonly (MerchantFacts | undefined)[] =>
+  payees === undefined || payees.length === 0 ? [merchant] : payees.map((name) => ({ name }));
 
 const attestation: Check = ({ intent, request, phase, at }, policy) => {
   if (!policy.requireAttestation || phase === 'declare' || isVerification(request)) return undefined;

@@ -60,6 +60,8 @@ export type CardFacts = {
 export type RequestFacts = {
   readonly amountCents: number;
   readonly merchant?: MerchantFacts | undefined;
+  /** Of a transfer: whose accounts the money goes to. Each has to be the merchant of its intent; no other rule asks. */
+  readonly payees?: readonly string[] | undefined;
   readonly mcc?: string | null | undefined;
   /** ISO 3166-1 alpha-2. */
   readonly country?: string | null | undefined;
@@ -108,7 +110,7 @@ export type RiskFacts = { readonly outcome: 'allow' | 'review' | 'deny'; readonl
 
 /**
  * `access`: the card is about to be used, and no one has asked for the money yet. `transfer`: money moves to a wallet of
- * the owner at once, without card, merchant and intent.
+ * the owner or to a bank account, without card and merchant.
  */
 export type SpendingPhase = 'declare' | 'access' | 'charge' | 'transfer';
 

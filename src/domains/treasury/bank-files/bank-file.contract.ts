@@ -131,6 +131,7 @@ export const bankFilesArea = defineArea({
         'transfer.failed',
         'transfer.split.updated',
         'transfer.split.completed',
+        'intent.completed',
       ],
     },
     listBankEntries: {

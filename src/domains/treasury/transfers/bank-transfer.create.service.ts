@@ -38,6 +38,8 @@ export type NewBankTransfer = {
   readonly metadata?: Record<string, unknown> | undefined;
   /** The rule that asks for a person. */
   readonly approvalRule: string | null;
+  /** What the agent declared, and this pays for. */
+  readonly intentId?: Id<'intent'> | undefined;
   /** The split that it is a line of. */
   readonly split?: { readonly id: Id<'transferSplit'>; readonly line: number };
 };
@@ -112,14 +114,15 @@ async function insert(tx: Tx, cause: Cause, orders: readonly NewBankTransfer[]):
     tx,
     `insert into transfers (id, owner_id, agent_id, type, from_wallet_id, beneficiary_id, amount_cents, reference, memo,
        metadata, status, stage, scheme, payer_wallet_id, payer_iban, payee_name, payee_iban_masked, remittance,
-       approval_rule, split_id, split_line, journal_id, request_id, run_id, created_at, updated_at)
+       approval_rule, split_id, split_line, intent_id, journal_id, request_id, run_id, created_at, updated_at)
      select n.id, n."ownerId", n."agentId", 'sepa', n."fromWalletId", n."beneficiaryId", n."amountCents", n.reference,
        n.memo, n.metadata, 'pending', 'requested', n.scheme, n."payerWalletId", n."payerIban", n."payeeName",
-       n."payeeIbanMasked", n.remittance, n."approvalRule", n."splitId", n."splitLine", n."journalId", $2, $3, $4, $4
+       n."payeeIbanMasked", n.remittance, n."approvalRule", n."splitId", n."splitLine", n."intentId", n."journalId", $2, $3, $4, $4
      from jsonb_to_recordset($1::jsonb) as n (id text, "ownerId" text, "agentId" text, "fromWalletId" text,
        "beneficiaryId" text, "amountCents" bigint, reference text, memo text, metadata jsonb, scheme text,
        "payerWalletId" text, "payerIban" text, "payeeName" text, "payeeIbanMasked" text, remittance text,
-       "approvalRule" text, "splitId" text, "splitLine" smallint, "journalId" text)`,
+       "approvalRule" text, "splitId" text, "splitLine" smallint, "intentId" text,
+       "journalId" text)`,
     [JSON.stringify(rows), cause.requestId, cause.runId ?? null, cause.at],
   );
 }

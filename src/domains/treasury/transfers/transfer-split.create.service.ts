@@ -61,12 +61,12 @@ export async function createSplit(tx: Tx, cause: Cause, order: NewSplit): Promis
 }
 
 function bankTransferOf(
-  { ownerId, agentId, source, payer, approvalRule, splitId }: NewSplit,
+  { ownerId, agentId, source, payer, approvalRule, splitId, intentId }: NewSplit,
   { splitLine, ...line }: NewSplit['bankLines'][number],
 ): NewBankTransfer {
   const remittance = line.reference === undefined ? '' : sepaTextOf(line.reference);
   return {
-    ...{ ...line, ownerId, agentId, source, payer, approvalRule },
+    ...{ ...line, ownerId, agentId, source, payer, approvalRule, intentId },
     remittance: remittance === '' ? null : remittance,
     split: { id: splitId, line: splitLine },
   };

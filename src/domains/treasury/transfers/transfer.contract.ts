@@ -103,6 +103,7 @@ const Transfer = z
         'What became of the request to get the money back; null without one. `ended`: the transfer ended before the bank answered.',
     }),
     splitId: idOut('transferSplit').nullable().meta({ description: 'the split that it is a line of' }),
+    intentId: idOut('intent').nullable().meta({ description: 'what the agent declared, and the transfer pays for' }),
     requestId: z.string(),
     runId: z.string().nullable(),
     metadata: z.record(z.string(), z.unknown()),
@@ -151,6 +152,7 @@ const TransferSplit = z
       .string()
       .nullable()
       .meta({ description: 'Given with a denial.', examples: ['We do not know this payee.'] }),
+    intentId: idOut('intent').nullable().meta({ description: 'what the agent declared, and the split pays for' }),
     requestId: z.string(),
     runId: z.string().nullable(),
     createdAt: instantOut,
@@ -205,11 +207,20 @@ const oneTarget = 'give exactly one of toWalletId, beneficiaryId and to';
 const isReferenceForTarget = ({ toWalletId, reference }: { toWalletId?: unknown; reference?: string | undefined }) =>
   toWalletId === undefined || isSepaText(reference ?? '');
 
+const intentId = id('intent')
+  .optional()
+  .meta({
+    description:
+      'The approved intent of the agent that this pays for; a policy may require one. Its amount has to cover this one, and ' +
+      'each payee has to be its `expectedMerchant`. It is completed once the money has left, and open again where none leaves.',
+  });
+
 const creation = z
   .strictObject({
     fromWalletId,
     ...target,
     amountEuros: amount,
+    intentId,
     reference: remittance,
     memo: prose(1000).optional(),
     metadata: metadata.optional(),
@@ -236,6 +247,7 @@ const line = z
 const division = z
   .strictObject({
     fromWalletId,
+    intentId,
     totalAmountEuros: amount
       .optional()
       .meta({ description: 'Required with percentages. With amounts it must be their sum.' }),
@@ -291,7 +303,14 @@ export const transfersArea = defineArea({
       body: creation,
       success: { status: 201, body: Transfer },
       refusals: ['invalid_state', 'insufficient_funds', 'agent_isolation', 'policy_denied', 'not_found'],
-      fires: ['transfer.completed', 'wallet.credited', 'transfer.created', 'beneficiary.created'],
+      fires: [
+        'transfer.completed',
+        'wallet.credited',
+        'transfer.created',
+        'beneficiary.created',
+        'intent.matched',
+        'intent.completed',
+      ],
     },
     createTransferSplit: {
       method: 'post',
@@ -316,6 +335,8 @@ export const transfersArea = defineArea({
         'transfer.created',
         'transfer.split.created',
         'beneficiary.created',
+        'intent.matched',
+        'intent.completed',
       ],
     },
     listTransfers: {

@@ -25,6 +25,8 @@ export const TransferSchema = defineEntity({
     memo: p.text().nullable(),
     metadata: p.json().$type<Record<string, unknown>>(),
     status: p.text().$type<TransferStatus>(),
+    /** What the agent declared, and this pays for. */
+    intentId: p.text().$type<Id<'intent'>>().nullable(),
     splitId: p.text().$type<Id<'transferSplit'>>().nullable(),
     splitLine: p.smallint().nullable(),
     /** Of a transfer to a bank account: the journal that holds the money. */

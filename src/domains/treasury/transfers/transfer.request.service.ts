@@ -21,6 +21,7 @@ export type BankOrder = {
   readonly journalId: Id<'journal'>;
   readonly ownerId: Id<'owner'>;
   readonly agentId: Id<'agent'> | null;
+  readonly intentId: Id<'intent'> | undefined;
   readonly fromWalletId: Id<'wallet'> | undefined;
   readonly payee:
     | { readonly id: Id<'beneficiary'> }
@@ -40,17 +41,19 @@ export type TransferCall =
   | { readonly id: Id<'transfer'>; readonly toBank: BankOrder };
 
 export function transferCall(body: TransferBody, own: Own, call: Caller): TransferCall {
-  const { to, beneficiaryId, toWalletId, fromWalletId, ...order } = body;
+  const { to, beneficiaryId, toWalletId, fromWalletId, intentId, ...order } = body;
+  assertOfAgent(intentId, own);
   const made = { id: call.newId('transfer'), journalId: call.newId('journal') };
   if (toWalletId !== undefined) {
     const { amountCents, reference, memo, metadata } = order;
     const line = { ...made, splitLine: null, toWalletId, amountCents, reference, memo, metadata };
-    const between = { ...orderer(own), fromWalletId, totalCents: amountCents, splitId: null, lines: [line] };
+    const between = { ...orderer(own), fromWalletId, intentId, totalCents: amountCents, splitId: null, lines: [line] };
     return { id: made.id, between };
   }
   const payee = payeeOf(to, beneficiaryId, call);
   const { scheme, amountCents, reference, memo, metadata } = order;
-  const toBank = { ...made, ...orderer(own), fromWalletId, payee, scheme, amountCents, reference, memo, metadata };
+  const ordered = { ...made, ...orderer(own), fromWalletId, intentId };
+  const toBank = { ...ordered, payee, scheme, amountCents, reference, memo, metadata };
   return { id: made.id, toBank };
 }
 
@@ -74,7 +77,8 @@ export type SplitRequest = Omit<TransferRequest, 'splitId'> & {
 };
 
 export function splitRequest(body: TransferSplitBody, own: Own, call: Caller): SplitRequest {
-  const { fromWalletId, totalAmountCents, splits } = body;
+  const { fromWalletId, totalAmountCents, splits, intentId } = body;
+  assertOfAgent(intentId, own);
   const division = divide(splits, totalAmountCents);
   if (!division.ok) throw new DomainError('invalid_request', division.why);
   const splitId = call.newId('transferSplit');
@@ -86,7 +90,13 @@ export function splitRequest(body: TransferSplitBody, own: Own, call: Caller): S
     if (toWalletId !== undefined) lines.push({ ...made, toWalletId });
     else bankLines.push({ ...made, scheme, payee: payeeOf(to, beneficiaryId, call) });
   }
-  return { ...orderer(own), fromWalletId, totalCents: division.totalCents, splitId, lines, bankLines };
+  return { ...orderer(own), fromWalletId, intentId, totalCents: division.totalCents, splitId, lines, bankLines };
+}
+
+/** An intent is the plan of an agent; what the owner orders needs none. */
+function assertOfAgent(intentId: Id<'intent'> | undefined, { agentId }: Own): void {
+  if (intentId === undefined || agentId !== undefined) return;
+  throw new DomainError('invalid_request', 'body.intentId: is for agents: a transfer of the owner pays for no intent');
 }
 
 const orderer = ({ ownerId, agentId }: Own) => ({ ownerId, agentId: agentId ?? null });

@@ -9,6 +9,17 @@ export type TransferType = (typeof transferTypes)[number];
 export const transferStatuses = bankTransferStatuses;
 export type TransferStatus = BankTransferStatus;
 
+/**
+ * What becomes of the intent that transfers pay for, a split as one payment: undefined while one of them is under way.
+ * Money that left and came back was spent, as a refund is.
+ */
+export function intentMoveOf(statuses: readonly TransferStatus[]): 'complete' | 'unmatch' | undefined {
+  if (statuses.some((status) => underWay.includes(status))) return undefined;
+  return statuses.some((status) => status === 'completed' || status === 'returned') ? 'complete' : 'unmatch';
+}
+
+const underWay: readonly TransferStatus[] = ['pending_approval', 'pending', 'submitted'];
+
 export const largestTransferCents = 10_000_000;
 export const fewestLines = 2;
 export const mostLines = 50;

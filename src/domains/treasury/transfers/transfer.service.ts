@@ -36,6 +36,8 @@ export type TransferOrder = {
   readonly totalCents: Cents;
   /** Null: a single transfer, which has one line. */
   readonly splitId: Id<'transferSplit'> | null;
+  /** What the agent declared, and this pays for. */
+  readonly intentId?: Id<'intent'> | undefined;
   readonly lines: readonly TransferLine[];
 };
 
@@ -153,19 +155,20 @@ export async function insertTransfers(
   tx: Tx,
   cause: Cause,
   source: FundingSource,
-  { ownerId, agentId, splitId, lines }: TransferOrder,
+  { ownerId, agentId, splitId, intentId, lines }: TransferOrder,
 ): Promise<void> {
   await runSql(
     tx,
     `insert into transfers (id, owner_id, agent_id, type, from_wallet_id, to_wallet_id, amount_cents, reference, memo,
-       metadata, status, split_id, split_line, journal_id, request_id, run_id, created_at, completed_at, updated_at)
+       metadata, status, split_id, split_line, intent_id, journal_id, request_id, run_id, created_at, completed_at,
+       updated_at)
      select l."id", $1, $2, 'internal', $3, l."toWalletId", l."amountCents", l."reference", l."memo",
-       coalesce(l."metadata", '{}'), 'completed', $7, l."splitLine", l."journalId", $4, $5, $6, $6, $6
+       coalesce(l."metadata", '{}'), 'completed', $7, l."splitLine", $9, l."journalId", $4, $5, $6, $6, $6
      from jsonb_to_recordset($8::jsonb) as l ("id" text, "toWalletId" text, "amountCents" bigint, "reference" text,
        "memo" text, "metadata" jsonb, "splitLine" smallint, "journalId" text)`,
     [
       ...[ownerId, agentId, walletIdOf(source), cause.requestId, cause.runId ?? null, cause.at, splitId],
-      JSON.stringify(lines),
+      ...[JSON.stringify(lines), intentId ?? null],
     ],
   );
 }
@@ -173,7 +176,7 @@ export async function insertTransfers(
 /** `details` are those of the audit row of each transfer; `posted` are the outcomes of its lines, in their order. */
 export function transferChanges(
   source: FundingSource,
-  { ownerId, agentId, splitId, lines }: TransferOrder,
+  { ownerId, agentId, splitId, intentId, lines }: TransferOrder,
   posted: readonly Pick<PostResult, 'balances'>[],
   details: Record<string, unknown>,
 ): Change[] {
@@ -189,7 +192,16 @@ export function transferChanges(
         agentId,
         subjectId: id,
         data: {
-          ...{ id, ...shared, type: 'internal', toWalletId, beneficiaryId: null, amountEuros, splitId },
+          ...{
+            id,
+            ...shared,
+            type: 'internal',
+            toWalletId,
+            beneficiaryId: null,
+            amountEuros,
+            splitId,
+            intentId: intentId ?? null,
+          },
           failureReason: null,
         },
         details: { amountCents, ...details },

@@ -40,6 +40,7 @@ export const transferWire = (row: TransferView, approvalUrl: string | null = nul
   settlementDate: row.settlementDate,
   recall: row.recallOutcome,
   splitId: row.splitId,
+  intentId: row.intentId,
   requestId: row.requestId,
   runId: row.runId,
   metadata: row.metadata,
@@ -68,6 +69,7 @@ export const transferSplitWire = (
   decidedBy: row.decidedBy,
   decidedAt: isoOrNull(row.decidedAt),
   decisionReason: row.decisionReason,
+  intentId: row.transfers[0]?.intentId ?? null,
   requestId: row.requestId,
   runId: row.runId,
   createdAt: row.createdAt.toISOString(),
@@ -102,5 +104,6 @@ export const bankTransferData = (row: BankTransfer): EventData<'transfer.created
   beneficiaryId: row.beneficiaryId,
   amountEuros: eurosFromCents(row.amountCents),
   splitId: row.splitId,
+  intentId: row.intentId,
   failureReason: row.failureReason,
 });

@@ -115,6 +115,7 @@ export class PaymentHistory {
       expectedAmountCents,
       status: 'approved',
       matchedTransactionId: null,
+      transferId: null,
       openPaymentId: null,
       isRecurring: false,
       expiresAt: new Date(this.business.getTime() + (number === 0 ? 2 : 60) * 86_400_000),
@@ -610,7 +611,7 @@ export class PaymentHistory {
     const isOver = !openMppPaymentStatuses.includes(payment.status);
     if (isOver && payment.chargeOutcome === null) payment.hadEnded = true;
     if (isOver && this.#intent(payment.intent).openPaymentId === payment.id)
-      this.#set(payment.intent, { openPaymentId: null });
+      this.#set(payment.intent, { transferId: null, openPaymentId: null });
     return true;
   }
 
