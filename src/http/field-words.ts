@@ -174,6 +174,7 @@ export const fieldWords: Readonly<Record<string, Words>> = {
   activeHoursEnd: ['Hour of the day, in UTC, until which payments are allowed; null: 24.', 18],
   maxUsageCount: ['How many payments a card may make; null is any number.', 100],
   amountTolerancePercent: ['By how many percent a charge may exceed its intent.', 10],
+  payeeMismatch: ['What happens to a transfer whose payee is not confirmed by the payee’s bank.'],
   expiresAt: ['When it expires; null: never.', '2026-11-21T12:00:00.000Z'],
   'PolicyPreset.id': ['Id of the preset.'],
   presetId: ['Id of a built-in preset.', 'balanced'],

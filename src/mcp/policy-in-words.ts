@@ -33,9 +33,16 @@ function sentences(policy: PolicyFigures): (string | undefined)[] {
     number(policy.amountTolerancePercent) === undefined
       ? undefined
       : `A charge may be ${policy.amountTolerancePercent} % above its intent.`,
+    payees[String(policy.payeeMismatch)],
     typeof policy.expiresAt === 'string' ? `From ${policy.expiresAt} on nothing may be spent.` : undefined,
   ];
 }
+
+/** Of bank transfers. */
+const payees: Readonly<Record<string, string>> = {
+  refuse: 'A bank transfer whose payee is not confirmed by the payee’s bank is refused.',
+  send: 'A bank transfer is sent although the payee’s bank does not confirm the payee.',
+};
 
 const limit = (value: unknown, words: string): string | undefined =>
   number(value) === undefined ? undefined : `${words} ${euros(value)}.`;

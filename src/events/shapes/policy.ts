@@ -26,6 +26,7 @@ export const policyData = named('PolicyEventData', {
   activeHoursEnd: count.nullable(),
   maxUsageCount: count.nullable(),
   amountTolerancePercent: z.number().nullable(),
+  payeeMismatch: code,
   createdAt: instant,
   updatedAt: instant,
   expiresAt: instant.nullable(),

@@ -22,6 +22,8 @@ export function afterIntent(intent: Body, given: Arguments): Next {
       tool: 'payments_status',
       arguments: { paymentId: intent.openPaymentId },
     };
+  if (status === 'approved' && typeof intent.transferId === 'string')
+    return { do: 'A bank transfer that pays for it is under way. Do not pay again.' };
   if (status === 'approved')
     return {
       do: 'Approved. Pay now, with the address of the shop as targetUrl.',

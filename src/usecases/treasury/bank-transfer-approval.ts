@@ -6,6 +6,7 @@ import type { Tx } from '../../db/tx.ts';
 import type { ApprovalCase, ApprovalSubject, Ending } from '../../domains/identity/approvals/approval-subject.ts';
 import { bankTransferStatus, type PayeeCheckResult } from '../../domains/treasury/sepa/bank-transfer.rules.ts';
 import { type BankTransfer, findBankTransfer } from '../../domains/treasury/transfers/bank-transfer.queries.ts';
+import { failureInWords } from '../../domains/treasury/transfers/failure.rules.ts';
 import { eurosFromCents } from '../../kernel/money.ts';
 import { type ApproveBankTransfer, matterOf } from './approve-bank-transfer.ts';
 import { decideBankTransfer, needsPasskey } from './decide-bank-transfer.ts';
@@ -39,7 +40,7 @@ const caseOf = (row: BankTransfer, approve: ApproveBankTransfer): ApprovalCase =
       outcome: {
         at: expired ? (row.expiresAt ?? row.updatedAt) : (row.decidedAt ?? row.updatedAt),
         approvedBy: isApproved && !expired ? row.decidedBy : null,
-        ...(expired ? endings.expired : isApproved ? endings.approved : (endings[row.status] ?? endings.approved)),
+        ...(expired ? endings.expired : isApproved ? approvedEnding(row) : (endings[row.status] ?? endings.approved)),
       },
     };
   },
@@ -86,6 +87,12 @@ const checks: Readonly<Record<PayeeCheckResult, string>> = {
 function ruleOf({ payeeCheck, approvalRule }: BankTransfer): string {
   const check = checks[payeeCheck ?? 'not_possible'];
   return approvalRule === null ? check : `the policy asks for a person (${approvalRule}); ${check}`;
+}
+
+/** An approval stays one; what became of the transfer is said with it. */
+function approvedEnding(row: BankTransfer): Ending {
+  const why = failureInWords(row);
+  return why === null ? endings.approved : { ...endings.approved, meaning: `The money did not stay there: ${why}.` };
 }
 
 const ending = (title: string, verb: string, meaning: string, tone: Ending['tone']): Ending => ({

@@ -7,6 +7,7 @@
 import { type Given, query } from '../../db/db.ts';
 import type { Tx } from '../../db/tx.ts';
 import type { ApprovalLinks } from '../../domains/identity/approvals/approval-link.service.ts';
+import { policyOfAgent } from '../../domains/spending/policies/policy.queries.ts';
 import { payRefusal } from '../../domains/treasury/beneficiaries/beneficiary.rules.ts';
 import { ibanContext } from '../../domains/treasury/beneficiaries/beneficiary.wire.ts';
 import type { BankPayment, BankRail, HeardMessage } from '../../domains/treasury/sepa/bank-rail.port.ts';
@@ -86,7 +87,12 @@ async function applyCheck(
   payeeCheck: PayeeCheckResult,
   cause: Cause,
 ): Promise<BankTransfer> {
-  const command = row.approvalRule === null ? afterPayeeCheck(payeeCheck) : 'requestApproval';
+  const policy = row.agentId === null ? null : await policyOfAgent(tx, row.agentId);
+  const checked = afterPayeeCheck(payeeCheck, policy?.payeeMismatch);
+  if (checked === 'refusePayee') {
+    return moved(tx, row, checked, cause, { payeeCheck, failureReason: `payee_check:${payeeCheck}` });
+  }
+  const command = row.approvalRule === null ? checked : 'requestApproval';
   const waits = command === 'requestApproval';
   if (waits) await links.open(tx, row.id, cause.at);
   return moved(tx, row, command, cause, { payeeCheck, ...(waits && { expiresAt: approvalEndsAt(cause.at) }) });

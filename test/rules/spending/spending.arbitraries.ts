@@ -51,6 +51,7 @@ export const policy: fc.Arbitrary<Policy> = fc.record({
   activeHoursEnd: fc.option(fc.nat(23)),
   maxUsageCount: fc.option(fc.integer({ min: 1, max: 5 })),
   amountTolerancePercent: fc.option(fc.nat(50)),
+  payeeMismatch: fc.constantFrom('ask', 'refuse', 'send'),
 });
 
 export const merchant = fc.record({

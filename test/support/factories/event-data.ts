@@ -27,6 +27,7 @@ export const policyEventData = (id: string, ownerId: string): EventData<'policy.
   activeHoursEnd: null,
   maxUsageCount: null,
   amountTolerancePercent: null,
+  payeeMismatch: 'ask',
   createdAt: at,
   updatedAt: at,
   expiresAt: null,

@@ -261,3 +261,62 @@ test('an agent pays beneficiaries that agents may pay, within its policy, and a 
   expect(spent).toEqual({ cents: 1_000, payments: 1 });
   await verified();
 });
+
+test('the policy of an agent refuses or sends what the payee’s bank does not confirm, and asks a person otherwise', async () => {
+  const payer = await aPayer(world, { fundsCents: 50_000, policy: { payee_mismatch: 'refuse' } });
+  await world.sql(`update agent_tokens set scopes = '{*,transfers.write}' where agent_id = $1`, [payer.agentId]);
+  await world.sql(`update wallets set iban = $2, bic = 'BURSDEF0XXX' where id = $1`, [payer.walletId, anIban()]);
+  owner = payer.owner;
+  const [close, other] = [
+    await aBeneficiary(owner, { name: 'Anna CLOSE', agentsMayPay: true }),
+    await aBeneficiary(owner, { name: 'Anna NOMATCH', agentsMayPay: true }),
+  ];
+  const agent = world.as(payer.token).client(transfersArea);
+  const order = ({ id }: { id: string }) => agent.createTransfer({ body: { beneficiaryId: id, amountEuros: 10 } });
+  const refused = await order(other);
+  expect(await reaches(refused.id, 'failed')).toMatchObject({
+    payeeCheck: 'no_match',
+    failureReason: 'payee_check:no_match',
+    failureText: expect.stringContaining('another name for the account'),
+  });
+  await world.sql(`update policies set payee_mismatch = 'send' where agent_id = $1`, [payer.agentId]);
+  expect(await reaches((await order(close)).id, 'completed')).toMatchObject({ payeeCheck: 'close_match' });
+  await world.sql(`update policies set payee_mismatch = 'ask' where agent_id = $1`, [payer.agentId]);
+  await reaches((await order(close)).id, 'pending_approval');
+  await verified();
+});
+
+test('a split of an agent that its policy leaves to a person waits for one, and counts no more once it is denied', async () => {
+  const payer = await aPayer(world, {
+    fundsCents: 50_000,
+    policy: { auto_approve_limit_cents: 2_000 },
+    funding: 'budget',
+  });
+  await world.sql(`update agent_tokens set scopes = '{*,transfers.write}' where agent_id = $1`, [payer.agentId]);
+  await world.sql(`update wallets set iban = $2, bic = 'BURSDEF0XXX' where id = $1`, [payer.walletId, anIban()]);
+  owner = payer.owner;
+  const { id: beneficiaryId } = await aBeneficiary(owner, { agentsMayPay: true });
+  const agent = world.as(payer.token).client(transfersArea);
+  const divide = (amountEuros: number) =>
+    agent.createTransferSplit({ body: { splits: [1, 2].map(() => ({ beneficiaryId, amountEuros })) } });
+  const splitReaches = (splitId: string, status: string) =>
+    eventually(
+      () => transfers().getTransferSplit({ params: { splitId } }),
+      (split) => split.status === status,
+    );
+  const small = await divide(10);
+  await splitReaches(small.id, 'completed');
+  // Each line alone would need no person.
+  const [denied, approved] = [await divide(10.01), await divide(15)];
+  expect(await splitReaches(denied.id, 'pending_approval')).toMatchObject({ approvalRule: 'auto_approve_limit' });
+  await transfers().denyTransferSplit({ params: { splitId: denied.id }, body: {} });
+  await splitReaches(approved.id, 'pending_approval');
+  await transfers().approveTransferSplit({ params: { splitId: approved.id }, body: {} });
+  await splitReaches(approved.id, 'completed');
+  const spent = await world.sql(
+    'select spent_cents::int as cents, payments::int from spending_days where agent_id = $1',
+    [payer.agentId],
+  );
+  expect(spent).toEqual([{ cents: 5_000, payments: 2 }]);
+  await verified();
+});

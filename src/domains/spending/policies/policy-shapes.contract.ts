@@ -1,7 +1,7 @@
 /** The shapes of policies, presets and decisions for callers and subscribers. @module */
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
-import { expirationActions } from './policy.rules.ts';
+import { expirationActions, payeeMismatches } from './policy.rules.ts';
 import { presetIds } from './preset.rules.ts';
 
 const termsOut = {
@@ -30,6 +30,7 @@ const termsOut = {
   activeHoursEnd: z.int().nullable(),
   maxUsageCount: z.int().nullable(),
   amountTolerancePercent: z.number().nullable(),
+  payeeMismatch: z.enum(payeeMismatches),
 };
 
 const policyTermsOut = z.strictObject(termsOut).meta({ id: 'PolicyTerms', description: 'Spending rules.' });

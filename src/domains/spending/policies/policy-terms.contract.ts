@@ -3,7 +3,7 @@ import * as z from 'zod';
 import type { Received } from '../../../http/cents-names.ts';
 import { atLeastOneField, country, euros, mcc, text } from '../../../http/schemas.ts';
 import { codesInWords, mccCategories } from './mcc-groups.rules.ts';
-import { expirationActions } from './policy.rules.ts';
+import { expirationActions, payeeMismatches } from './policy.rules.ts';
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item).max(500);
 const codesOf = Object.fromEntries(mccCategories.map((category) => [category, codesInWords(category)]));
@@ -63,6 +63,10 @@ const terms = {
   amountTolerancePercent: means(
     z.number().min(0).max(10_000).nullable(),
     'how far above its intent a charge may be, and the most that a recurring intent may name itself; null = 0, and its own stands',
+  ),
+  payeeMismatch: means(
+    z.enum(payeeMismatches),
+    "what happens to a transfer when the payee's bank does not say that name and account match: a person is asked, it is refused, or it is sent; if not given: ask",
   ),
 };
 

@@ -3,7 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
-import type { ExpirationAction } from './policy.rules.ts';
+import type { ExpirationAction, PayeeMismatch } from './policy.rules.ts';
 
 export const PolicySchema = defineEntity({
   name: 'Policy',
@@ -35,6 +35,7 @@ export const PolicySchema = defineEntity({
     activeHoursEnd: p.integer().nullable(),
     maxUsageCount: p.integer().nullable(),
     amountTolerancePercent: p.decimal('number').nullable(),
+    payeeMismatch: p.string().$type<PayeeMismatch>(),
     createdAt: p.datetime(),
     updatedAt: p.datetime(),
     /** When its expiry was acted upon; null again after each change. */

@@ -59,6 +59,7 @@ export const termsOf = (row: PolicyRow): PolicyTerms => ({
   attestationWindowMinutes: row.attestationWindowMinutes ?? null,
   expiresAfterMinutes: row.expiresAfterMinutes ?? null,
   expirationAction: row.expirationAction,
+  payeeMismatch: row.payeeMismatch,
   activeHoursStart: row.activeHoursStart ?? null,
   activeHoursEnd: row.activeHoursEnd ?? null,
   maxUsageCount: row.maxUsageCount ?? null,

@@ -23,6 +23,7 @@ export const defaultTerms: Omit<PolicyTerms, 'name'> = {
   activeHoursEnd: null,
   maxUsageCount: null,
   amountTolerancePercent: null,
+  payeeMismatch: 'ask',
 };
 
 export const presetIds = ['strict', 'balanced', 'open', 'subscriptions', 'one_time'] as const;

@@ -26,9 +26,14 @@ export type PolicyTerms = {
   readonly activeHoursEnd: number | null;
   readonly maxUsageCount: number | null;
   readonly amountTolerancePercent: number | null;
+  /** Of a transfer whose payee the payee's bank does not confirm. */
+  readonly payeeMismatch: PayeeMismatch;
 };
 export const expirationActions = ['freeze', 'close', 'notify'] as const;
 export type ExpirationAction = (typeof expirationActions)[number];
+/** `ask`: a person decides. */
+export const payeeMismatches = ['ask', 'refuse', 'send'] as const;
+export type PayeeMismatch = (typeof payeeMismatches)[number];
 
 /** `updatedAt` is where its expiry counts from. */
 export type Policy = PolicyTerms & { readonly id: string; readonly version: number; readonly updatedAt: Date };

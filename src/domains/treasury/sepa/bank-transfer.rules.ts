@@ -231,12 +231,16 @@ const shown: Record<BankTransferStage, BankTransferStatus> = {
 };
 export const bankTransferStatus = (stage: BankTransferStage): BankTransferStatus => shown[stage];
 
-/** A match sends the transfer; with any other result a person decides. */
 export const payeeCheckResults = ['match', 'close_match', 'no_match', 'not_possible'] as const;
 export type PayeeCheckResult = (typeof payeeCheckResults)[number];
 
-export const afterPayeeCheck = (result: PayeeCheckResult): BankTransferCommand =>
-  result === 'match' ? 'acceptPayee' : 'requestApproval';
+/** What happens without a match: the rule of the agent's policy. Where there is none, a person decides. */
+export type WithoutMatch = 'ask' | 'refuse' | 'send';
+const commandWithoutMatch = { ask: 'requestApproval', refuse: 'refusePayee', send: 'acceptPayee' } as const;
+
+/** A match sends the transfer. */
+export const afterPayeeCheck = (result: PayeeCheckResult, withoutMatch: WithoutMatch = 'ask'): BankTransferCommand =>
+  result === 'match' ? 'acceptPayee' : commandWithoutMatch[withoutMatch];
 
 /** From the mark to the end of sending, in real time: business time can be moved, a request on its way cannot. */
 export const sendWithinMs = 10 * second;

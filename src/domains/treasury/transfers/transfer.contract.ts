@@ -64,7 +64,7 @@ const Transfer = z
     failureText: z
       .string()
       .nullable()
-      .meta({ description: 'What the bank’s code means.', examples: ['MD07: the payee has died'] }),
+      .meta({ description: 'The same in words.', examples: ['MD07: the payee has died'] }),
     payeeCheck: z
       .enum(payeeCheckResults)
       .nullable()

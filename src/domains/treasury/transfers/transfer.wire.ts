@@ -3,8 +3,8 @@
 import type { EventData } from '../../../events/catalog.ts';
 import { isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
-import { reasonInWords } from '../sepa/reason-code.rules.ts';
 import type { BankTransfer } from './bank-transfer.queries.ts';
+import { failureInWords } from './failure.rules.ts';
 import type { TransferRecord, TransferSplitRecord } from './transfer.contract.ts';
 import type { SplitView, TransferView } from './transfer.queries.ts';
 import { approvalEnds, arrived } from './transfer-split.rules.ts';
@@ -28,7 +28,7 @@ export const transferWire = (row: TransferView, approvalUrl: string | null = nul
   memo: row.memo,
   status: row.status,
   failureReason: row.failureReason,
-  failureText: row.reasonCode === null ? null : reasonInWords(row.reasonCode),
+  failureText: failureInWords(row),
   payeeCheck: row.payeeCheck,
   approvalRule: row.approvalRule,
   approvalUrl,

@@ -39,6 +39,7 @@ describe('templates', () => {
       maxTransactionEuros: null,
       merchantAllowlist: [],
       expirationAction: 'freeze',
+      payeeMismatch: 'ask',
       version: 1,
     });
     expect(await policies().getPolicy({ params: { id: policy.id } })).toEqual(policy);
@@ -70,6 +71,7 @@ describe('templates', () => {
       activeHoursEnd: 6,
       maxUsageCount: 3,
       amountTolerancePercent: 2.5,
+      payeeMismatch: 'refuse' as const,
     };
     const { id } = await policies().createPolicy({ body });
     expect(await policies().getPolicy({ params: { id } })).toMatchObject(body);
