@@ -68,22 +68,17 @@ const origins: Readonly<Record<string, string>> = {
     'a line in suspense belongs to no owner; the wallet is checked by the edge',
   'src/usecases/treasury/receive-bank-file.ts receiveBankFile':
     'the lines are known by the references of the bank, which signed the file',
-  'src/usecases/treasury/bank-transfer-steps.ts askBank': workflowId,
-  'src/usecases/treasury/bank-transfer-steps.ts checkTransferPayee': workflowId,
-  'src/usecases/treasury/bank-transfer-steps.ts markSending': workflowId,
-  'src/usecases/treasury/decide-bank-transfer.ts decideBankTransfer':
-    'of a caller, the edge has checked the transfer; a workflow run or an approver names its own row',
   'src/usecases/treasury/decide-bank-transfer.ts payeeForShare': lockedRow,
-  'src/usecases/treasury/decide-transfer-split.ts decideTransferSplit':
-    'of a caller, the edge has checked the split; a workflow run or an approver names its own row',
   'src/usecases/treasury/divide-amount.ts divideAmount':
     'the edge has checked the beneficiaries, whose rows are locked with their owner, and the wallets with their owner',
-  'src/usecases/treasury/hear-bank-messages.ts hearBankMessages':
-    'the bank names the transfers, and each message is compared with amount and account',
   'src/usecases/treasury/open-wallet.ts openWallet': ownStatement,
   'src/usecases/treasury/pay-bank-account.ts payBankAccount':
     'the edge has checked the beneficiary, whose row is locked with its owner, and the wallet with its owner',
   'src/usecases/treasury/screen-beneficiary.ts screenBeneficiary': workflowId,
+  'src/usecases/treasury/transfer-intents.ts intentToPayFor': 'the edge has checked the intent, with its agent',
+  'src/usecases/treasury/transfer-intents.ts matchIntent': 'the edge has checked the intent, with its agent',
+  'src/usecases/treasury/transfer-intents.ts moveTransfers': lockedRow,
+  'src/usecases/treasury/transfer-intents.ts tellIntents': lockedRow,
   'src/usecases/treasury/transfer-money.ts evaluatedSource': 'the agent is the token’s own',
   'src/usecases/treasury/transfer-money.ts transferMoney':
     'the agent is the token’s own, and the statement that locks the wallets names the owner',

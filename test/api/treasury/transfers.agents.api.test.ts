@@ -125,7 +125,7 @@ describe('the policy', () => {
     [
       'has no intent although one is required',
       { require_intent: true },
-      /refused by require_intent: a transfer has no intent/,
+      /refused by require_intent: the transfer names no intent/,
     ],
     ['has no attestation although one is required', { require_attestation: true }, /refused by attestation/],
   ])('refuses a transfer that %s, with the rule and its figures', async (_what, policy, message) => {

@@ -47,7 +47,7 @@ const ofBankTransfers = {
   ...{ beneficiaryId: null, toIbanMasked: null, payeeName: null, scheme: null, sepaReference: null, recall: null },
   ...{ failureReason: null, failureText: null, payeeCheck: null, approvalRule: null, approvalUrl: null },
   ...{ expiresAt: null, decidedBy: null, decidedAt: null, decisionReason: null },
-  ...{ executionDate: null, settlementDate: null },
+  ...{ executionDate: null, settlementDate: null, intentId: null },
 };
 
 describe('a transfer', () => {
@@ -92,7 +92,7 @@ describe('a transfer', () => {
     expect(await eventsSince(world, owner, before)).toEqual(['transfer.completed', 'wallet.credited']);
     const [completed] = await eventsOf(world, made.id);
     expect(completed?.data).toEqual({
-      ...{ beneficiaryId: null, failureReason: null },
+      ...{ beneficiaryId: null, failureReason: null, intentId: null },
       id: made.id,
       ownerId: owner.ownerId,
       agentId: null,
