@@ -3,10 +3,10 @@ import { reasonInWords } from '../sepa/reason-code.rules.ts';
 
 const ownReasons: Readonly<Record<string, string>> = {
   payee_refused: 'the payee may not be paid: it is disabled, was changed, or resembles a name of the sanctions list',
-  'payee_check:close_match': 'the payee’s bank has a similar name for the account, not the same, and the policy refuses that',
+  'payee_check:close_match':
+    'the payee’s bank has a similar name for the account, not the same, and the policy refuses that',
   'payee_check:no_match': 'the payee’s bank has another name for the account, and the policy refuses that',
-  'payee_check:not_possible':
-    'no bank could say whether the account belongs to the payee, and the policy refuses that',
+  'payee_check:not_possible': 'no bank could say whether the account belongs to the payee, and the policy refuses that',
   not_received: 'the bank never received the payment, and it is not sent again',
   expired: 'nobody approved it in time',
   denied: 'a person denied it',
