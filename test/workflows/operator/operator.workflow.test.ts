@@ -74,7 +74,7 @@ beforeAll(async () => {
   await simulationsWithoutCharge();
   for (const { view } of seen) histories.set(view.id, await temporal.historyOf(view.id));
   ownerIds = [...new Set(seen.map(({ view }) => String(view.attributes.BursarOwnerId)))];
-}, 600_000);
+}, 1_800_000);
 afterAll(async () => {
   await temporal.close();
   await withoutProcessor.close();
