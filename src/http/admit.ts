@@ -37,6 +37,16 @@ type Admission = {
   readonly onIdentified: (caller: Caller) => void;
 };
 
+/** Whether the credential of a request still admits it. Its use was written down when it came. */
+export async function admitAgain(
+  operation: Operation,
+  request: Request,
+  { clientOf, credentials }: Pick<AdmitDeps, 'credentials' | 'clientOf'>,
+): Promise<void> {
+  const asked = { headers: request.headers, client: clientOf(request) };
+  assertMayCall(operation, await identify(operation, asked, credentials));
+}
+
 export async function admit(
   { name, operation, request, requestId, onIdentified }: Admission,
   deps: AdmitDeps,

@@ -16,7 +16,7 @@ import type { Call } from './caller.ts';
 import { otherRequest, stillRunning } from './idempotency.ts';
 import { Reply } from './route.ts';
 
-type AtomicCall = Pick<Call, 'atomicKey' | 'cause' | 'gone'>;
+type AtomicCall = Pick<Call, 'atomicKey' | 'cause'> & Partial<Pick<Call, 'gone'>>;
 
 type Writing<Item, Result> = {
   readonly database: Pick<Database, 'read'>;

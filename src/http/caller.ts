@@ -29,14 +29,16 @@ export type Call = {
   readonly idempotencyKey: string | undefined;
   /** Of an atomic operation: what its statement keeps the answer under; null without a key. */
   readonly atomicKey?: AtomicKey | null;
-  /** Of an atomic operation: ends what waits for a caller that is gone. */
-  readonly gone?: AbortSignal | undefined;
+  /** Ends what waits for a caller that is gone. */
+  readonly gone: AbortSignal;
   /** For writes: recognises a repeat of this very request, and carries business time. */
   readonly cause: Cause;
   /** Mints an id; a re-driven request mints the same ones in the same order. */
   newId<K extends IdKind>(kind: K): Id<K>;
   /** Business time, for reads that evaluate deadlines. */
   now(): Promise<Date>;
+  /** Refuses a caller whose credential was revoked or has lost its right since: for an answer that was long in coming. */
+  admitAgain(): Promise<void>;
 };
 
 /** The owner on whose behalf the call acts. */
@@ -74,6 +76,12 @@ const closed: Readonly<Record<string, string>> = {
   wallet: 'is not the wallet that this agent draws on',
   beneficiary: 'is not one that agents may pay',
 };
+
+/** The agent, whichever of its tokens it uses, or the API key. */
+export function callerIdOf(caller: Caller): string {
+  const actor = actorOf(caller);
+  return 'id' in actor ? actor.id : actor.kind;
+}
 
 export function actorOf(caller: Caller): Actor {
   if (caller.kind === 'key') return { kind: 'key', id: caller.keyId };

@@ -9,7 +9,7 @@ import type * as z from 'zod';
 import { DomainError } from '../kernel/errors.ts';
 import { newId, uuidv7, uuidv7Bytes } from '../kernel/ids.ts';
 import type { Logger } from '../platform/log.ts';
-import { type AdmitDeps, admit } from './admit.ts';
+import { type AdmitDeps, admit, admitAgain } from './admit.ts';
 import { type Answer, answer, refuse, replay } from './answer.ts';
 import type { AtomicKey } from './atomic-key.ts';
 import { defaultBodyLimitBytes, parseJson, readBody } from './body.ts';
@@ -83,6 +83,7 @@ async function serve(
   response: Response,
   caller: Caller,
 ) {
+  const asking = { request, response, caller };
   const rawBody = await readBody(request, operation.bodyLimitBytes ?? defaultBodyLimitBytes);
   const json = operation.auth.includes('network') ? undefined : parseJson(rawBody, request.headers['content-type']);
   const key = requestKey(operation, request, caller, { paths, rawBody });
@@ -95,7 +96,7 @@ async function serve(
 
   const input = validate(operation, request, json, rawBody);
   if (key === undefined) {
-    const done = await run(operation, { handler, reaching }, deps, request, caller, input);
+    const done = await run(operation, { handler, reaching }, deps, asking, input);
     const { cacheSeconds } = operation;
     if (cacheSeconds !== undefined) response.setHeader('Cache-Control', `public, max-age=${cacheSeconds}`);
     return answer(response, done);
@@ -105,7 +106,7 @@ async function serve(
   if (reservation.kind === 'replay') return replay(response, reservation);
   let done: Answer;
   try {
-    done = await run(operation, { handler, reaching }, deps, request, caller, input, reservation);
+    done = await run(operation, { handler, reaching }, deps, asking, input, reservation);
   } catch (error) {
     const isForgotten = refusalOf(error).status < 500 && !reservation.wasAnswered;
     await (isForgotten ? deps.idempotency.drop(key, reservation) : release(deps, key, reservation));
@@ -138,6 +139,7 @@ async function serveAtomic(
   answering: Pick<Answering, 'handler' | 'reaching'>,
   { deps, request, response, caller, json, rawBody, key }: Given,
 ): Promise<void> {
+  const asking = { request, response, caller };
   let input: Fields;
   try {
     input = validate(operation, request, json, rawBody);
@@ -146,8 +148,8 @@ async function serveAtomic(
     throw error;
   }
   const seed = seedOf(operation, request);
-  const atomic = { key: key === undefined ? null : atomicKeyOf(key, seed), gone: goneOf(response) };
-  const done = await run(operation, answering, deps, request, caller, input, { ...seed, atomic });
+  const atomicKey = key === undefined ? null : atomicKeyOf(key, seed);
+  const done = await run(operation, answering, deps, asking, input, { ...seed, atomicKey });
   if (done.isReplayed === true) response.set('Idempotent-Replayed', 'true');
   await answer(response, done);
 }
@@ -167,7 +169,7 @@ function goneOf(response: Response): AbortSignal {
   const closed = (): void => {
     if (!response.writableFinished) controller.abort();
   };
-  // The caller may have gone while its key was checked.
+  // The caller may have gone before anything waited for it.
   if (response.closed) closed();
   else response.once('close', closed);
   return controller.signal;
@@ -182,16 +184,17 @@ async function release(deps: EdgeDeps, key: RequestKey, lease: Lease): Promise<v
     .catch((error: unknown) => deps.log.warn({ err: error }, 'lease not released'));
 }
 
+type Asking = { readonly request: Request; readonly response: Response; readonly caller: Caller };
+
 async function run(
   operation: Operation,
   { handler, reaching }: Pick<Answering, 'handler' | 'reaching'>,
   deps: EdgeDeps,
-  request: Request,
-  caller: Caller,
+  asking: Asking,
   fields: Fields,
-  seed: Seed = seedOf(operation, request),
+  seed: Seed = seedOf(operation, asking.request),
 ): Promise<Answer> {
-  const call = await callOf(operation, request, caller, deps, seed);
+  const call = await callOf(operation, asking, deps, seed);
   const own = actsForOwner(operation) ? ownOf(call) : undefined;
   const records = own === undefined ? {} : ((await reaching?.(fields, own)) ?? {});
   const result = await handler({ ...fields, own, records } as Input<Operation>, call);
@@ -219,7 +222,7 @@ const actsForOwner = ({ auth, ownerless }: Operation): boolean =>
 type Seed = {
   readonly seed: string;
   readonly seedMs: number;
-  readonly atomic?: { readonly key: AtomicKey | null; readonly gone: AbortSignal };
+  readonly atomicKey?: AtomicKey | null;
 };
 
 /** What only reads makes nothing that has an id. */
@@ -236,22 +239,25 @@ function checked(schema: z.ZodType, body: unknown): unknown {
 
 async function callOf(
   operation: Operation,
-  request: Request,
-  caller: Caller,
+  { request, response, caller }: Asking,
   deps: EdgeDeps,
-  { seed, seedMs, atomic }: Seed,
+  { seed, seedMs, atomicKey = null }: Seed,
 ): Promise<Call> {
   const requestId = requestIdOf(request);
   const runId = runIdOf(request);
   const at = operation.method === 'get' ? new Date(0) : await deps.clock.now();
   let minted = 0;
+  let gone: AbortSignal | undefined;
   return {
     caller,
     requestId,
     runId,
     idempotencyKey: headerOf(request, 'idempotency-key'),
-    atomicKey: atomic?.key ?? null,
-    gone: atomic?.gone,
+    atomicKey,
+    get gone() {
+      gone ??= goneOf(response); // Few calls wait: the others need no listener.
+      return gone;
+    },
     cause: {
       causeId: `call:${seed}`,
       requestId,
@@ -262,6 +268,7 @@ async function callOf(
     },
     newId: (kind) => newId(kind, uuidv7Bytes(seedMs, randomFrom(seed, minted++))),
     now: () => deps.clock.now(),
+    admitAgain: () => admitAgain(operation, request, deps),
   };
 }
 

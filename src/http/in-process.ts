@@ -16,6 +16,8 @@ export type InProcessRequest = {
   readonly body?: string;
   /** Its id, client address, credential and run id are this request's too. */
   readonly cause: IncomingMessage;
+  /** Ends the connection: a call that waits does not go on for a caller that is gone. */
+  readonly gone?: AbortSignal | undefined;
 };
 
 export type InProcessAnswer = {
@@ -51,10 +53,13 @@ export function noteRefusal(request: IncomingMessage, error: unknown): void {
 
 export function inProcess(app: RequestListener): InProcess {
   const server = createServer({ requestTimeout: 0, headersTimeout: 0 }, app); // Never listens.
-  return async ({ method, url, headers, body, cause }) => {
+  return async ({ method, url, headers, body, cause, gone }) => {
     const [near, far] = duplexPair();
     connections.add(far);
     nameRequestsOver(far, requestIdOf(cause));
+    gone?.throwIfAborted();
+    const end = () => far.destroy();
+    gone?.addEventListener('abort', end, { once: true });
     server.emit('connection', Object.assign(far, { remoteAddress: cause.socket.remoteAddress }));
     const known = passedOn.flatMap((name) => {
       const value = cause.headers[name];
@@ -63,6 +68,7 @@ export function inProcess(app: RequestListener): InProcess {
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = send({
         createConnection: () => near,
+        ...(gone && { signal: gone }),
         method: method.toUpperCase(),
         path: url,
         headers: {

@@ -24,7 +24,12 @@ export const servedOperations = (areas: readonly Area[]): ReadonlyMap<string, Se
     ),
   );
 
-export function asker(served: ReadonlyMap<string, Served>, call: InProcess, cause: InProcessRequest['cause']) {
+/** `gone` ends what only reads: what changes something is carried out, because its repeat finds the outcome. */
+export function asker(
+  served: ReadonlyMap<string, Served>,
+  call: InProcess,
+  { cause, gone }: Pick<InProcessRequest, 'cause' | 'gone'>,
+) {
   return async (name: string, { params = {}, query = {}, body, idempotencyKey }: Ask): Promise<Answer> => {
     const found = served.get(name);
     if (found === undefined) throw new Error(`there is no operation ${name}`);
@@ -41,6 +46,7 @@ export function asker(served: ReadonlyMap<string, Served>, call: InProcess, caus
       headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
       ...(operation.body === undefined ? {} : { body: JSON.stringify(body ?? {}) }),
       cause,
+      gone: operation.method === 'get' ? gone : undefined,
     });
     return answerOf(answer);
   };

@@ -68,10 +68,29 @@ function fieldsOf(body: Json): Field[] {
 
 /** Cents of a double fail `multipleOf`; the others are of the document, or of zod. */
 const left = new Set(['multipleOf', 'id', 'if', 'then', 'else', 'minProperties', 'maxProperties', 'contentEncoding']);
-const leftInAnswers = new Set([...left, 'examples', 'additionalProperties', 'default', 'pattern', 'description']);
+/** A model reads the whole list of tools. Of an answer it needs what the fields are; the edge has checked their values. */
+const leftInAnswers = new Set([
+  ...left,
+  ...['examples', 'additionalProperties', 'default', 'pattern', 'description', 'required', 'propertyNames', 'deprecated'],
+  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
+]);
 
 const inputOf = (schema: Json, components: Record<string, Json>): Json => inlined(schema, components, left);
-const outputOf = (schema: Json, components: Record<string, Json>): Json => inlined(schema, components, leftInAnswers);
+const outputOf = (schema: Json, components: Record<string, Json>): Json =>
+  shorter(inlined(schema, components, leftInAnswers)) as Json;
+
+/** A value or null in one type, where that says the same. */
+function shorter(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shorter);
+  if (!isSchema(value)) return value;
+  const { anyOf, ...beside } = mapValues(value, shorter);
+  if (!Array.isArray(anyOf)) return beside;
+  const [one, other, ...more] = anyOf as Json[];
+  const isSimple = typeof one?.type === 'string' && !('enum' in one) && !('const' in one);
+  return isSimple && other?.type === 'null' && more.length === 0
+    ? { ...one, ...beside, type: [one.type, 'null'] }
+    : { ...beside, anyOf };
+}
 
 function inlined(schema: Json, components: Record<string, Json>, without: ReadonlySet<string>): Json {
   if (typeof schema.$ref === 'string') {
@@ -83,7 +102,7 @@ function inlined(schema: Json, components: Record<string, Json>, without: Readon
   const parts = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
     if (keyword.startsWith('x-')) return [];
     if (keyword === 'properties') return [[keyword, mapValues(withoutLink(value as Record<string, Json>), inner)]];
-    if (keyword === 'required') return [[keyword, (value as string[]).filter((name) => name !== linkField)]];
+    if (keyword === 'required' && !without.has(keyword)) return [[keyword, (value as string[]).filter((name) => name !== linkField)]];
     // Of a record it says what its values are.
     if (keyword === 'additionalProperties' && isSchema(value)) return [[keyword, inner(value)]];
     if (without.has(keyword)) return [];

@@ -12,6 +12,7 @@ import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
 import { oneRowOf } from '../../../src/db/statement.ts';
 import { eventsArea } from '../../../src/domains/delivery/events/event.contract.ts';
+import { eventFeed } from '../../../src/domains/delivery/events/event-feed.service.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { newId } from '../../../src/kernel/ids.ts';
 import { entities } from '../../../src/main/modules/index.ts';
@@ -172,37 +173,85 @@ describe('a call that waits', () => {
     expect(feed.position).toBeGreaterThanOrEqual(position);
   });
 
-  test('is one of twenty of its owner: more are answered at once, and all when the process stops', async () => {
-    const owner = await world.owner();
-    const api = await world.secondApi();
-    const client = createClient(eventsArea, sendTo(api.url, owner.key));
-    const { position } = await readOn(owner, 0);
+  /** Calls by one credential, of which as many wait as may: the last is answered at once. */
+  async function asManyAsMay(url: string, bearer: string, after: number) {
+    const { listEvents } = createClient(eventsArea, sendTo(url, bearer));
     const answered: number[] = [];
-    const calls = Array.from({ length: 23 }, async (_, index) => {
-      const feed = await client.listEvents({ query: { after: String(position), waitMs: '25000' } });
+    const calls = Array.from({ length: 9 }, async (_, index) => {
+      const feed = await listEvents({ query: { after: String(after), waitMs: '25000' } });
       answered.push(index);
       return feed;
     });
     await eventually(
-      async () => answered.length,
-      (length) => length >= 3,
+      async () => answered,
+      ({ length }) => length >= 1,
     );
+    return { calls, waiting: () => calls.filter((_, index) => !answered.includes(index)) };
+  }
+
+  test('is one of eight of its agent and of twenty of its owner: more are answered at once, and all when the process stops', async () => {
+    const payer = await aPayer(world);
+    const sibling = await aPayer(world, { owner: payer.owner });
+    const api = await world.secondApi();
+    const { position } = await readOn(payer.owner, 0);
+    const bearers = [payer.token, sibling.token, payer.owner.key];
+    const all: Promise<unknown>[] = [];
+    for (const bearer of bearers) all.push(...(await asManyAsMay(api.url, bearer, position)).calls);
     await api.stop();
-    for (const feed of await Promise.all(calls)) expect(feed.data).toEqual([]);
+    for (const feed of await Promise.all(all)) expect(feed).toMatchObject({ data: [] });
+  });
+
+  test('shows nothing to a token that was revoked meanwhile', async () => {
+    const { owner, agentId, token } = await aPayer(world);
+    const { position } = await readOn(owner, 0);
+    const { waiting } = await asManyAsMay(world.apiUrl, token, position);
+    const calls = waiting();
+    expect(calls).toHaveLength(8);
+    await world.sql('update agent_tokens set revoked_at = now() where agent_id = $1', [agentId]);
+    await write({ query: world.sql as never }, [anEvent(owner.ownerId, agentId)]);
+    for (const [status] of await Promise.all(calls.map(refusalOf))) expect(status).toBe(401);
+  });
+
+  test('ends with its connection, and its place is free again', async () => {
+    const { database, close } = await ownDatabase();
+    const feed = eventFeed({ database, stopping: new AbortController().signal });
+    const owner = await world.owner();
+    const { position: after } = await readOn(owner, 0);
+    const wait = (gone: AbortSignal) => feed({ ...asked, ownerId: owner.ownerId, after, waitMs: 3_600_000, gone });
+    for (let round = 1; round <= 2; round++) {
+      const gone = new AbortController();
+      let answered = 0;
+      const waiting = Array.from({ length: 9 }, () => wait(gone.signal).finally(() => answered++));
+      await eventually(
+        async () => answered,
+        (number) => number > 0,
+      );
+      expect(answered).toBe(1);
+      gone.abort();
+      for (const one of await Promise.all(waiting)) expect(one.events).toEqual([]);
+    }
+    await close();
   });
 });
 
-test('a transaction of ours that does nothing is ended, because it would hold every feed back', async () => {
+const asked = { agentId: undefined, callerId: 'one caller', limit: 100, admitAgain: async () => undefined };
+
+async function ownDatabase() {
   const orm = await openDatabase({
     url: world.config.DATABASE_URL,
     entities,
     poolSize: 1,
     applicationName: 'bursar-test',
   });
+  return { database: databaseOf(orm), close: () => orm.close() };
+}
+
+test('a transaction of ours that does nothing is ended, because it would hold every feed back', async () => {
+  const { database, close } = await ownDatabase();
   const row = z.object({ timeout: z.string() });
   const shown = `select current_setting('idle_in_transaction_session_timeout') as timeout`;
-  expect(await oneRowOf(databaseOf(orm).read(), row, shown)).toEqual({ timeout: '1min' });
-  await orm.close();
+  expect(await oneRowOf(database.read(), row, shown)).toEqual({ timeout: '1min' });
+  await close();
 });
 
 test('numbers are drawn singly, which the settled position relies on', async () => {

@@ -96,6 +96,8 @@ test.each(['agent', 'owner'])('each tool of an %s is one that clients take', asy
     expect([name, /"\$ref"|"if"|"then"|multipleOf|approvalUrl/.exec(text)?.[0]]).toEqual([name, undefined]);
   }
   expect(new Set(tools.map(({ name }) => name)).size).toBe(tools.length);
+  // A client gives the whole list to the model at each turn.
+  expect(JSON.stringify(tools).length).toBeLessThan(kind === 'owner' ? 100_000 : 70_000);
 });
 
 test('the reason of each tool is recorded', () => {

@@ -61,6 +61,8 @@ const callOf = (caller: Caller): Call => ({
   cause: { causeId: uuidv7(), requestId: 'req', actor: { kind: 'system' }, at },
   newId,
   now: async () => at,
+  gone: new AbortController().signal,
+  admitAgain: async () => undefined,
 });
 
 async function declare(caller: Caller): Promise<unknown> {

@@ -90,7 +90,7 @@ export const eventsArea = defineArea({
           .refine((waitMs) => waitMs <= maximumWaitMs, `must be at most ${maximumWaitMs}`)
           .meta({
             description:
-              'How long to wait for an event where there is none yet, in milliseconds and decimal digits. The answer may come earlier without one: with `after=now`, where 20 calls of the owner wait already, and when the service restarts.',
+              'How long to wait for an event where there is none yet, in milliseconds and decimal digits. The answer may come earlier without one: with `after=now`, where 20 calls of the owner or 8 of the agent or key wait already, and when the service restarts.',
             examples: ['25000'],
           })
           .optional(),
