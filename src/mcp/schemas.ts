@@ -71,7 +71,16 @@ const left = new Set(['multipleOf', 'id', 'if', 'then', 'else', 'minProperties',
 /** A model reads the whole list of tools. Of an answer it needs what the fields are; the edge has checked their values. */
 const leftInAnswers = new Set([
   ...left,
-  ...['examples', 'additionalProperties', 'default', 'pattern', 'description', 'required', 'propertyNames', 'deprecated'],
+  ...[
+    'examples',
+    'additionalProperties',
+    'default',
+    'pattern',
+    'description',
+    'required',
+    'propertyNames',
+    'deprecated',
+  ],
   ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
 ]);
 
@@ -102,7 +111,8 @@ function inlined(schema: Json, components: Record<string, Json>, without: Readon
   const parts = Object.entries(schema).flatMap(([keyword, value]): [string, unknown][] => {
     if (keyword.startsWith('x-')) return [];
     if (keyword === 'properties') return [[keyword, mapValues(withoutLink(value as Record<string, Json>), inner)]];
-    if (keyword === 'required' && !without.has(keyword)) return [[keyword, (value as string[]).filter((name) => name !== linkField)]];
+    if (keyword === 'required' && !without.has(keyword))
+      return [[keyword, (value as string[]).filter((name) => name !== linkField)]];
     // Of a record it says what its values are.
     if (keyword === 'additionalProperties' && isSchema(value)) return [[keyword, inner(value)]];
     if (without.has(keyword)) return [];
