@@ -1,22 +1,17 @@
 /** `bursar doctor`: what is wrong with this installation, and what to do about it. Changes nothing. @module */
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as z from 'zod';
 import { dataDirPath } from '../supervisor/data-dir.ts';
 import { runningSupervisor } from '../supervisor/pids.ts';
+import { readReady } from '../supervisor/ready-file.ts';
 import { Refusal } from './api.ts';
 import type { Command, Context } from './context.ts';
-import { exitCodes } from './exit-codes.ts';
+import { examineDatabase, examineFolder, examineTemporal, type Finding, isTaken } from './doctor-parts.ts';
+import { CommandError, exitCodes } from './exit-codes.ts';
 import { plain } from './output.ts';
 import type { Agent } from './records.ts';
 import { isOpenToOthers } from './settings.ts';
-
-type Finding = {
-  readonly check: string;
-  readonly isOk: boolean;
-  readonly found: string;
-  /** Where it is not ok. */
-  readonly remedy?: string;
-};
 
 export const doctor: Command<object> = async (context) => {
   const { api, out } = context;
@@ -24,11 +19,17 @@ export const doctor: Command<object> = async (context) => {
     await api.call('GET', '/health', { as: 'anonymous' });
     return exitCodes.done;
   }
+  const { env } = context;
+  const ready = await readReady(dataDirPath({ ...env }));
   const findings = [
     await installation(context),
+    ...(await examineFolder(env)),
     ...(await fileModes(context)),
+    ...(await examineDatabase({ env, ready })),
+    ...(await examineTemporal({ env, ready })),
     ...(await service(context)),
     ...(await credentials(context)),
+    ...(await webhooks(context)),
   ];
   const isWell = findings.every(({ isOk }) => isOk);
   out.result({ ok: isWell, findings }, [
@@ -80,11 +81,11 @@ const remedies: Readonly<Record<string, string>> = {
   sanctions: 'the sanctions list cannot be read: look at BURSAR_SANCTIONS_FILE',
 };
 
-type Health = { readonly status: string; readonly version: string; readonly checks: Readonly<Record<string, string>> };
+const health = z.object({ status: z.string(), version: z.string(), checks: z.record(z.string(), z.string()) });
 
 async function service({ api, settings }: Context): Promise<Finding[]> {
   try {
-    const { status, version, checks } = await api.call<Health>('GET', '/health', { as: 'anonymous' });
+    const { status, version, checks } = health.parse(await api.call('GET', '/health', { as: 'anonymous' }));
     return [
       { check: 'service', isOk: status !== 'down', found: `${settings.apiUrl}, version ${version}, ${status}` },
       ...Object.entries(checks).map(([name, state]) => ({
@@ -96,8 +97,13 @@ async function service({ api, settings }: Context): Promise<Finding[]> {
       })),
     ];
   } catch (error) {
-    const remedy = 'start it with npm start, or name it with --api or BURSAR_API_URL';
-    return [{ check: 'service', isOk: false, found: (error as Error).message, remedy }];
+    const check = 'service';
+    if (error instanceof CommandError && error.exitCode === exitCodes.away && !(await isTaken(settings.apiUrl))) {
+      const remedy = 'start it with npm start, or name it with --api or BURSAR_API_URL';
+      return [{ check, isOk: false, found: error.message, remedy }];
+    }
+    const remedy = 'stop what listens there, or choose another port with PORT, or another service with --api';
+    return [{ check, isOk: false, found: `what answers at ${settings.apiUrl} is not Bursar`, remedy }];
   }
 }
 
@@ -126,4 +132,23 @@ async function credentials({ api, settings }: Context): Promise<Finding[]> {
       ? [{ check: 'agent token', isOk: true, found: 'none; bursar init makes one' }]
       : [await of('agent token', agent, 'make another: bursar init')]),
   ];
+}
+
+type Subscriptions = {
+  readonly data: readonly { readonly id: string; readonly status: string; readonly disabledReason: string | null }[];
+};
+
+/** An owner has at most 20 of them: one page. */
+async function webhooks({ api, settings }: Context): Promise<Finding[]> {
+  if (settings.ownerKey === undefined) return [];
+  // Without the service, or with a wrong key, an earlier line says so.
+  const { data } = await api.call<Subscriptions>('GET', '/webhooks?limit=100').catch(() => ({ data: [] }));
+  const remedy = 'mend the receiver, then delete the subscription and make another: POST /webhooks';
+  const ended = data.filter(({ status }) => status === 'disabled');
+  return ended.map(({ id, disabledReason }) => ({
+    check: `webhook ${id}`,
+    isOk: false,
+    found: `is disabled: ${disabledReason ?? 'its receiver failed for long'}`,
+    remedy,
+  }));
 }

@@ -171,9 +171,8 @@ export const pageOfQuery = (query: { cursor?: PageQuery['after']; limit: number 
 });
 
 /** A name or label: one line, trimmed. kernel/text.ts defines the characters that are refused. */
-export const text = (maximum: number, minimum = 1) =>
-  z
-    .string()
+export const text = (maximum: number, minimum = 1, given: z.ZodString = z.string()) =>
+  given
     .trim()
     .min(minimum)
     .max(maximum)

@@ -194,7 +194,7 @@ function compileOne(tool: OperationTool, kind: Kind, compiling: Compiling): Comp
         return refusal(answered, asked, decided);
       }
       const refused = await tool.refuse?.(answered.body, args, calling);
-      return refused ?? { kind: 'result', result: answered.body, next: tool.next(answered.body, args) };
+      return refused ?? { kind: 'result', result: answered.body, next: await tool.next(answered.body, args, calling) };
     },
   };
 }

@@ -92,7 +92,7 @@ const outputOf = (schema: Json, components: Record<string, Json>): Json =>
 function shorter(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(shorter);
   if (!isSchema(value)) return value;
-  const { anyOf, ...beside } = mapValues(value, shorter);
+  const { anyOf, ...beside } = mapValues(value as Record<string, Json>, shorter);
   if (!Array.isArray(anyOf)) return beside;
   const [one, other, ...more] = anyOf as Json[];
   const isSimple = typeof one?.type === 'string' && !('enum' in one) && !('const' in one);

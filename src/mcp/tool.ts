@@ -78,7 +78,7 @@ export type OperationTool = Common & {
   /** Fields that are optional in the contract and required here. */
   readonly required?: readonly string[];
   /** What the caller does next. Reads ids, states and amounts, never texts. */
-  readonly next: (body: Answer['body'], given: Arguments) => Next;
+  readonly next: (body: Answer['body'], given: Arguments, calling: Calling) => Next | Promise<Next>;
   /** Of a successful answer that is none for the agent. */
   readonly refuse?: (body: Answer['body'], given: Arguments, calling: Calling) => Promise<Outcome | undefined>;
   /** The rule and figures behind a refusal by the policy, where the refusal itself names none. */

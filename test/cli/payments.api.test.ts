@@ -3,10 +3,14 @@
  * secret is printed after it was made. Method: the command in this process against a whole installation.
  * @module
  */
+
+import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
 import { Webhook } from 'standardwebhooks';
 import { webhooksArea } from '../../src/domains/delivery/webhooks/webhook.contract.ts';
 import { agentsArea } from '../../src/domains/parties/agents/agent.contract.ts';
@@ -216,6 +220,78 @@ test('doctor finds nothing wrong, and says what to do where something is', async
   const away = await bursar(['--json', '--api', 'http://127.0.0.1:9', 'doctor'], { env });
   expect(away.code).toBe(1);
   expect(JSON.parse(away.stdout)).toMatchObject({ ok: false });
+});
+
+describe('doctor names what is broken, and what to do', () => {
+  const found = async (changes: Record<string, string>, ...args: string[]): Promise<string> => {
+    const { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, BURSAR_VAULT_KEY } = world.config;
+    const parts = { DATABASE_URL, TEMPORAL_ADDRESS, TEMPORAL_NAMESPACE, BURSAR_VAULT_KEY };
+    const { code, stdout } = await bursar([...args, 'doctor'], { env: { ...env, ...parts, ...changes } });
+    const lines = stdout.split('\n');
+    const bad = lines.flatMap((line, at) => (line.startsWith('bad') ? [`${line} -> ${lines[at + 1]?.trim()}`] : []));
+    expect(code).toBe(bad.length === 0 ? 0 : 1);
+    return bad.join('\n');
+  };
+  const otherKey = Buffer.alloc(32, 7).toString('base64');
+  const withDatabase = (change: (url: URL) => void): Record<string, string> => {
+    const url = new URL(world.config.DATABASE_URL);
+    change(url);
+    return { DATABASE_URL: url.href };
+  };
+
+  test.each<[string, () => Record<string, string>, RegExp]>([
+    ['nothing', () => ({}), /^$/],
+    ['PostgreSQL away', () => withDatabase((url) => (url.port = '9')), /PostgreSQL: .*ECONNREFUSED.* -> start/],
+    ['a wrong password', () => withDatabase((url) => (url.password = 'no')), /refuses this user.* -> correct user/],
+    ['no such database', () => withDatabase((url) => (url.pathname = '/none')), /does not exist on that server/],
+    ['Temporal away', () => ({ TEMPORAL_ADDRESS: '127.0.0.1:9' }), /Temporal: .*ECONNREFUSED.* -> start Temporal/],
+    ['a wrong namespace', () => ({ TEMPORAL_NAMESPACE: 'none-such' }), /no namespace none-such -> correct/],
+    ['a key of another installation', () => ({ BURSAR_VAULT_KEY: otherKey }), /vault key: .*not the key.* -> restore/],
+  ])('%s', async (_, changes, expected) => {
+    expect(await found(changes())).toMatch(expected);
+  });
+
+  test('a schema that lacks a migration, and one that is newer', async () => {
+    const url = new URL(world.ownerUrl);
+    const name = `/doctor_${process.pid}`;
+    await world.sql(`create database ${name.slice(1)}`);
+    url.pathname = name;
+    const client = new pg.Client(url.href);
+    await client.connect();
+    const parts = { BURSAR_MIGRATION_DATABASE_URL: url.href };
+    expect(await found(parts)).toMatch(/schema: \d+ migrations are missing, the first 0001-platform -> apply them/);
+    await client.query('create table mikro_orm_migrations (name text)');
+    await client.query(`insert into mikro_orm_migrations values ('9999-of-the-future')`);
+    expect(await found(parts)).toMatch(/schema: is of a newer version: 9999-of-the-future -> run that version/);
+    await client.end();
+    await world.sql(`drop database ${name.slice(1)}`);
+  });
+
+  test('a key file that is lost, a data folder that is none, and a subscription that was ended', async () => {
+    const other = await mkdtemp(join(tmpdir(), 'bursar-doctor-'));
+    await writeFile(join(other, 'postgres.password'), 'x', { mode: 0o600 });
+    const lost = await found({ BURSAR_DATA_DIR: other, BURSAR_VAULT_KEY: '' });
+    expect(lost).toMatch(/vault\.key is missing -> restore it from a backup/);
+    await rm(other, { recursive: true });
+    const { id } = await owner.client(webhooksArea).createWebhook({
+      body: { url: `${world.sandboxUrl}/receiver/ended`, events: ['card.frozen'] },
+    });
+    await world.sql(`update webhooks set status = 'disabled', disabled_reason = 'it failed' where id = $1`, [id]);
+    expect(await found({})).toMatch(new RegExp(`webhook ${id}: is disabled: it failed -> mend the receiver`));
+    await owner.client(webhooksArea).deleteWebhook({ params: { id } });
+  });
+
+  test('a port that another program has', async () => {
+    const silent = createServer((socket) => {
+      socket.on('error', () => undefined); // The command ends its connections as it likes.
+      socket.end('hello\n');
+    }).listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}`;
+    expect(await found({}, '--api', url)).toMatch(/service: what answers at .* is not Bursar -> stop what listens/);
+    silent.close();
+  });
 });
 
 test('refusals, a missing service and wrong usage have their exit codes', async () => {

@@ -1,10 +1,11 @@
 /** Tools for planning a purchase: what is allowed, intents, evidence. @module */
 import { setTimeout } from 'node:timers/promises';
-import type { Outcome } from '../answer.ts';
+import { grants } from '../../http/scopes.ts';
+import type { Next, Outcome } from '../answer.ts';
 import { policyInWords } from '../policy-in-words.ts';
 import { refusal } from '../refusals.ts';
 import type { Answer, Arguments, Calling, Tool } from '../tool.ts';
-import { afterIntent, afterList, nothingNext } from './steps.ts';
+import { afterDeclined, afterIntent, afterList, nothingNext } from './steps.ts';
 
 const intent = { id: 'intentId' };
 
@@ -81,7 +82,7 @@ export const spendingTools: readonly Tool[] = [
     reason: 'An agent that lost the thread finds it again.',
     operation: 'getIntent',
     names: intent,
-    next: afterIntent,
+    next: afterIntentWithPayments,
   },
   {
     name: 'intents_wait',
@@ -99,14 +100,14 @@ export const spendingTools: readonly Tool[] = [
       },
     },
     call: waitForDecision,
-    next: (body, given) =>
+    next: (body, given, calling) =>
       body.status === 'pending_approval'
         ? {
             do: 'Still pending: the person has not decided. Make the same call again, or do something else meanwhile.',
             tool: 'intents_wait',
             arguments: given,
           }
-        : afterIntent(body, given),
+        : afterIntentWithPayments(body, given, calling),
   },
   {
     name: 'intents_list',
@@ -170,6 +171,17 @@ async function readAllowance(given: Arguments, calling: Calling): Promise<Outcom
       tool: 'intents_declare',
     },
   };
+}
+
+/** An intent stays approved when a machine payment of it was declined, and the same purchaseRef finds that payment. */
+async function afterIntentWithPayments(body: Answer['body'], given: Arguments, calling: Calling): Promise<Next> {
+  const next = afterIntent(body, given);
+  const { caller } = calling;
+  if (body.status !== 'approved' || typeof body.openPaymentId === 'string') return next;
+  if (caller.kind === 'agent' && !grants(caller.scopes, 'mpp.read')) return next;
+  const payments = await calling.ask('listMppPayments', { query: { intentId: body.id, limit: 1 } });
+  const [last] = payments.status === 200 ? (payments.body.data as readonly Answer['body'][]) : [];
+  return last?.status === 'declined' ? afterDeclined(last) : next;
 }
 
 /** Asks once where too many calls wait: the answer is the state as it is. */

@@ -91,6 +91,13 @@ export function afterPayment({ id, payment_id: paidId, status, transactionId, tr
   };
 }
 
+/** Of an intent that is approved and has no payment under way. */
+export const afterDeclined = ({ id: paymentId }: Body): Next => ({
+  do: 'The last payment for it was declined and took nothing, and the same purchaseRef finds that payment again. Read why, and tell the person; try once more, with a new purchaseRef, only if they want it.',
+  tool: 'payments_status',
+  arguments: { paymentId },
+});
+
 export const nothingNext = (): Next => ({ do: 'Nothing is left to do.' });
 
 /** For lists: the next page, or one of the records. */

@@ -95,6 +95,12 @@ test('it buys at two shops, meets a blocked merchant, an approval, a refused off
   expect([declined.isRefused, declinedNext.tool]).toEqual([false, undefined]);
   expect(declinedNext.do).toMatch(/declined/);
   expect(declined.calls.length).toBeLessThan(10);
+  // Its intent is still approved, and a repeat would charge nothing.
+  const { body: listed } = await box.call('intents_list', { limit: 1 });
+  const [newest] = (listed.result as { data: { id: string }[] }).data;
+  const { body: standing } = await box.call('intents_get', { intentId: newest?.id ?? '' });
+  expect(standing).toMatchObject({ result: { status: 'approved' }, next: { tool: 'payments_status' } });
+  expect((standing.next as { do: string }).do).toMatch(/declined and took nothing/);
   expect(await availableOf(client)).toBe(200 - 12.5 - 20 - 60);
 
   // The same wish again, as after a time-out, buys nothing.

@@ -16,10 +16,14 @@ const expiresAt = instantOut.meta({
   description: 'When it expires, in real time, which the sandbox clock does not move.',
 });
 
+/** Between the tokens of JSON lines may end anywhere; a header is one line. */
+const onOneLine = (given: string): string =>
+  given.trimStart().startsWith('{') ? given.replace(/\s*[\r\n]\s*/g, ' ') : given;
+
 /** The header value of a challenge. Merchants send at most 8 KB. */
-export const challengeText = text(8_192).meta({
+export const challengeText = text(8_192, 1, z.string().overwrite(onOneLine)).meta({
   description:
-    'The value of `WWW-Authenticate` as the merchant sent it, with or without the word `Payment`; or the JSON of what an MCP server answered, where its tool demands the payment.',
+    'The value of `WWW-Authenticate` as the merchant sent it, with or without the word `Payment`; or the JSON of what an MCP server answered, where its tool demands the payment, on one line or several.',
   examples: ['Payment id="yNWW…", realm="shop.example", method="card", intent="charge", request="eyJhbW91bnQi…"'],
 });
 
