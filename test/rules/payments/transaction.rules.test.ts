@@ -6,9 +6,11 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import {
+  advise,
   clear,
   expire,
   holdExpiry,
+  refund,
   reverse,
   type TransactionChange,
   type TransactionState,
@@ -202,6 +204,59 @@ describe('how long a hold lives', () => {
         const lives = holdExpiry({ mcc: '5734', at, networkExpiresAt: said }).getTime() - at.getTime();
         expect(lives).toBeGreaterThanOrEqual(3_600_000);
         expect(lives).toBeLessThanOrEqual(90 * 86_400_000);
+      }),
+    );
+  });
+});
+
+describe('refunds', () => {
+  const interleaved = fc.tuple(amount.map(authorized), fc.array(fc.oneof(said, amount), { maxLength: 12 }));
+
+  test('give the same end wherever they come between the other messages', () => {
+    fc.assert(
+      fc.property(interleaved, ([first, messages]) => {
+        let mixed = first;
+        for (const message of messages) {
+          mixed = typeof message === 'number' ? refund(mixed, message) : hear(mixed, message).next;
+        }
+        let sorted = first;
+        for (const message of messages) if (typeof message !== 'number') sorted = hear(sorted, message).next;
+        for (const message of messages) if (typeof message === 'number') sorted = refund(sorted, message);
+        expect(mixed).toEqual(sorted);
+      }),
+    );
+  });
+
+  test.each([
+    [499, 'completed'],
+    [500, 'reversed'],
+    [501, 'reversed'],
+  ])('of %i of 500 collected leave it %s', (refundedCents, status) => {
+    const completed = clear(authorized(500), { amountCents: 500, isFinal: true }).next;
+    expect(refund(completed, refundedCents)).toEqual({ ...completed, refundedCents, status });
+  });
+});
+
+describe('an advice', () => {
+  const heard = fc.tuple(
+    fc.oneof(amount.map(authorized), fc.constant(declined)),
+    fc.array(said, { maxLength: 6 }),
+    amount,
+    fc.integer({ min: 0, max: 100_000 }),
+  );
+
+  test('holds what is missing, at most what is available, and nothing when it is repeated', () => {
+    fc.assert(
+      fc.property(heard, ([first, messages, approvedCents, availableCents]) => {
+        const before = messages.reduce((state, message) => hear(state, message).next, first);
+        const after = advise(before, { approvedCents, availableCents });
+        const addedCents = after.heldCents - before.heldCents;
+        expect(addedCents).toBeGreaterThanOrEqual(0);
+        expect(addedCents).toBeLessThanOrEqual(availableCents);
+        expect(advise(after, { approvedCents, availableCents: 100_000 })).toBe(after);
+        if (after === before) return;
+        expect(after.status).toBe('pending');
+        expect(after.heldCents + after.clearedCents + after.reversedCents).toBeLessThanOrEqual(approvedCents);
       }),
     );
   });
