@@ -66,6 +66,8 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/spending/request-approval.ts requestApproval': networkRow,
   'src/domains/treasury/bank-files/bank-file.routes.ts bankFileHandlers':
     'a line in suspense belongs to no owner; the wallet is checked by the edge',
+  'src/usecases/treasury/receive-bank-file.ts answerBankFile':
+    'the lines are known by the references of the bank, which signed the file',
   'src/usecases/treasury/receive-bank-file.ts receiveBankFile':
     'the lines are known by the references of the bank, which signed the file',
   'src/usecases/treasury/decide-bank-transfer.ts payeeForShare': lockedRow,

@@ -1,17 +1,17 @@
 /**
- * The folder in which a bank's gateway puts files: each is received, then moved to `done`, or to `refused` where nothing
- * of it can be used. A file that could not be received stays and is read again, and the others go on; one that fails
- * time and again, while nothing else is wrong, is moved to `failed`.
+ * The folder in which a bank's gateway puts files. A worker claims each by a rename, receives it, and moves it to `done`,
+ * or to `refused` where nothing of it can be used. A file that could not be received goes back and is read again, and
+ * the others go on; one that fails time and again, while others are received, is moved to `failed`.
  * @module
  */
-import { createHash } from 'node:crypto';
-import { lstat, readdir, readFile, rename } from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { link, lstat, mkdir, readdir, readFile, rename, rmdir, unlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../../platform/log.ts';
 import { makeFolder } from '../../platform/make-folder.ts';
 
 export type BankInboxOptions = {
-  /** `inbox`, `done`, `refused` and `failed` are made in it. */
+  /** `inbox`, `taking`, `done`, `refused` and `failed` are made in it. */
   readonly folder: string;
   /** Says why nothing of the file can be used; nothing of it was booked then. */
   readonly receive: (bytes: Uint8Array) => Promise<{ readonly why: string } | undefined>;
@@ -21,32 +21,44 @@ export type BankInboxOptions = {
   readonly log: Pick<Logger, 'error' | 'info'>;
   /** A younger file may still be being written. */
   readonly youngestMs?: number;
+  /** After the first failure; each further one doubles it, up to a hundred times as much. */
+  readonly retryMs?: number;
+  /** What a worker has claimed that was not alive for so long is taken over. */
+  readonly takeOverMs?: number;
 };
 
-/** A file is read this often before it is set aside. */
+/** So many failures, between which other files were received, are the file's own. */
 const mostFailures = 10;
 
-const places = ['inbox', 'done', 'refused', 'failed'] as const;
+const places = ['inbox', 'taking', 'done', 'refused', 'failed'] as const;
 type Place = (typeof places)[number];
 
-/** `version`: another one where the gateway puts another file under the name. */
-type Ready = { readonly size: number; readonly version: string };
+/** Names are bytes: a gateway may write them in any encoding. */
+type Found = { readonly folder: string; readonly name: Buffer };
+type Failures = { readonly all: number; readonly counted: number; readonly received: number; readonly nextAt: number };
 
 /** One pass over the folder. Returns how many files were moved. */
 export function bankInbox(options: BankInboxOptions): () => Promise<number> {
-  const { folder, receive, isPassing, largestBytes, log, youngestMs = 2_000 } = options;
+  const { folder, receive, isPassing, largestBytes, log } = options;
+  const { youngestMs = 2_000, retryMs = 5_000, takeOverMs = 120_000 } = options;
   const inbox = join(folder, 'inbox');
-  const failures = new Map<string, number>();
+  const taking = join(folder, 'taking');
+  const own = join(taking, randomBytes(8).toString('hex'));
+  const failures = new Map<string, Failures>();
+  const firstSeen = new Map<string, number>();
+  let received = 0;
+  let hasFolders = false;
 
   return async () => {
-    await Promise.all(places.map((place) => makeFolder(join(folder, place), 0o700)));
+    if (!hasFolders) await Promise.all(places.map((place) => makeFolder(join(folder, place), 0o700)));
+    hasFolders = true;
+    await sayAlive();
+    const found = await claimable();
     let moved = 0;
     const failed: unknown[] = [];
-    const names = (await readdir(inbox)).sort();
-    for (const known of failures.keys()) if (!names.includes(known)) failures.delete(known);
-    for (const name of names) {
+    for (const one of found) {
       try {
-        if (await pass(name)) moved += 1;
+        if (await pass(one)) moved += 1;
       } catch (error) {
         failed.push(error);
       }
@@ -55,52 +67,146 @@ export function bankInbox(options: BankInboxOptions): () => Promise<number> {
     return moved;
   };
 
+  /** The time of the folder of claims. Another worker may have removed it while this one was held up. */
+  async function sayAlive(): Promise<void> {
+    await unless(['EEXIST'], mkdir(own, { mode: 0o700 }));
+    const now = new Date();
+    await unless(['ENOENT'], utimes(own, now, now));
+  }
+
+  /** In the order of their names: what is in the inbox, and what was claimed by this worker or by one that is dead. */
+  async function claimable(): Promise<Found[]> {
+    const inInbox = await namesIn(inbox);
+    const found = inInbox.map((name): Found => ({ folder: inbox, name }));
+    for (const worker of await readdir(taking)) {
+      const claims = join(taking, worker);
+      if (claims !== own && !(await isDead(claims))) continue;
+      const names = await namesIn(claims);
+      if (names.length === 0 && claims !== own) await unless(['ENOENT', 'ENOTEMPTY', 'EEXIST'], rmdir(claims));
+      found.push(...names.map((name): Found => ({ folder: claims, name })));
+    }
+    forgetOthers([failures, firstSeen], new Set(found.map(({ name }) => keyOf(name))));
+    return found.sort((one, other) => Buffer.compare(one.name, other.name));
+  }
+
+  async function isDead(claims: string): Promise<boolean> {
+    const seen = await ifThere(lstat(claims));
+    return seen?.isDirectory() === true && Date.now() - seen.mtimeMs >= takeOverMs;
+  }
+
   /** Whether the file was moved. */
-  async function pass(name: string): Promise<boolean> {
-    const ready = await readyFile(name);
-    if (ready === undefined) return false;
-    const { size } = ready;
+  async function pass(found: Found): Promise<boolean> {
+    const key = keyOf(found.name);
+    if (Date.now() < (failures.get(key)?.nextAt ?? 0) || !(await isReady(found)) || !(await claim(found))) return false;
+    const path = pathOf(own, found.name);
+    const alive = setInterval(() => void sayAlive().catch(() => undefined), takeOverMs / 4); // The next pass says why.
     try {
-      return await take(name, size > largestBytes ? undefined : await readFile(join(inbox, name)), ready);
+      const { size } = await lstat(path);
+      await take(found.name, size, size > largestBytes ? undefined : await readFile(path));
+      failures.delete(key);
+      return true;
     } catch (error) {
-      if (isPassing(error)) throw error;
-      const count = (failures.get(name) ?? 0) + 1;
-      failures.set(name, count);
-      if (count < mostFailures) throw error;
-      await keep(name, 'failed', ready.version);
-      log.error({ size, err: error }, 'a file of the bank failed time and again: it is in the folder failed');
-    }
-    return true;
-  }
-
-  /** Undefined for what is no file, hidden, gone, or may still be being written. */
-  async function readyFile(name: string): Promise<Ready | undefined> {
-    if (name.startsWith('.')) return undefined;
-    try {
-      const found = await lstat(join(inbox, name));
-      if (!found.isFile() || Date.now() - found.mtimeMs < youngestMs) return undefined;
-      const { size, ino, mtimeMs } = found;
-      return { size, version: `${name}/${ino}/${mtimeMs}/${size}` };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
+      if (isPassing(error) || !isOwnFault(key)) {
+        await putBack(found.name);
+        throw error;
+      }
+      await keep(found.name, 'failed', found.name);
+      log.error({ err: error }, 'a file of the bank failed time and again: it is in the folder failed');
+      return true;
+    } finally {
+      clearInterval(alive);
     }
   }
 
-  /** False where another file has come under the name meanwhile, which nobody has read. */
-  async function take(name: string, bytes: Uint8Array | undefined, { size, version }: Ready): Promise<boolean> {
+  /** Not hidden, gone, no file, or younger than a file that is still being written. A time to come says nothing. */
+  async function isReady({ folder: from, name }: Found): Promise<boolean> {
+    const seen = name[0] === dot ? undefined : await ifThere(lstat(pathOf(from, name)));
+    if (seen === undefined || !seen.isFile()) return false;
+    const age = Date.now() - seen.mtimeMs;
+    if (age >= youngestMs) return true;
+    if (age > -60_000) return false;
+    const version = `${keyOf(name)}/${seen.ino}/${seen.mtimeMs}/${seen.size}`;
+    const first = firstSeen.get(version);
+    if (first === undefined) firstSeen.set(version, Date.now());
+    return first !== undefined && Date.now() - first >= youngestMs;
+  }
+
+  /** False where another worker was faster, or a claimed file with the same name comes first. */
+  async function claim({ folder: from, name }: Found): Promise<boolean> {
+    if (from === own) return true;
+    if ((await ifThere(lstat(pathOf(own, name)))) !== undefined) return false;
+    return unless(['ENOENT'], rename(pathOf(from, name), pathOf(own, name)));
+  }
+
+  async function take(name: Buffer, size: number, bytes: Uint8Array | undefined): Promise<void> {
     const refusal = bytes === undefined ? { why: `is larger than ${largestBytes} bytes` } : await receive(bytes);
     if (refusal === undefined) log.info({ size }, 'a file of the bank was received from the folder');
     else log.error({ size, why: refusal.why }, 'a file of the bank in the folder was refused');
-    if ((await readyFile(name))?.version !== version) return false;
-    await keep(name, refusal === undefined ? 'done' : 'refused', bytes ?? version);
-    return true;
+    if (refusal === undefined) received += 1;
+    await keep(name, refusal === undefined ? 'done' : 'refused', bytes ?? name);
   }
 
-  /** Another file with the same name does not take its place. */
-  async function keep(name: string, place: Place, content: Uint8Array | string): Promise<void> {
+  /** A failure counts where another file was received since the one before: what works for others is not away. */
+  function isOwnFault(key: string): boolean {
+    const { all, counted, received: before } = failures.get(key) ?? { all: 0, counted: 0, received };
+    const now = counted + (received > before ? 1 : 0);
+    const nextAt = Date.now() + retryMs * Math.min(2 ** all, 100);
+    failures.set(key, { all: all + 1, counted: now, received, nextAt });
+    return now >= mostFailures;
+  }
+
+  /** Where the gateway has put another file under the name meanwhile, it stays claimed and is read again from there. */
+  async function putBack(name: Buffer): Promise<void> {
+    const path = pathOf(own, name);
+    if (await unless(['EEXIST', 'ENOENT'], link(path, pathOf(inbox, name)))) await unlink(path);
+  }
+
+  /** Another file with the same name does not take its place. A worker that took the file over has moved it. */
+  async function keep(name: Buffer, place: Place, content: Uint8Array): Promise<void> {
     const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
-    await rename(join(inbox, name), join(folder, place, `${digest}-${name.slice(-200)}`));
-    failures.delete(name);
+    const target = Buffer.concat([Buffer.from(`${digest}-`), endOf(name)]);
+    await unless(['ENOENT'], rename(pathOf(own, name), pathOf(join(folder, place), target)));
+  }
+}
+
+const dot = '.'.charCodeAt(0);
+const longestName = 200;
+
+const keyOf = (name: Buffer): string => name.toString('latin1');
+const pathOf = (folder: string, name: Buffer): Buffer => Buffer.concat([Buffer.from(`${folder}/`), name]);
+const namesIn = async (folder: string): Promise<Buffer[]> =>
+  (await ifThere(readdir(folder, { encoding: 'buffer' }))) ?? [];
+
+/** From the beginning of a character of UTF-8. */
+function endOf(name: Buffer): Buffer {
+  const end = name.subarray(-longestName);
+  const start = end.findIndex((byte) => (byte & 0xc0) !== 0x80);
+  return end.length === name.length || start === -1 ? end : end.subarray(start);
+}
+
+/** Keys begin with the name of a file, or are it. */
+function forgetOthers(maps: readonly Map<string, unknown>[], names: ReadonlySet<string>): void {
+  for (const map of maps) for (const key of map.keys()) if (!names.has(key.split('/', 1)[0] ?? '')) map.delete(key);
+}
+
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
+
+/** False where it fails for one of these reasons. */
+async function unless(codes: readonly string[], work: Promise<unknown>): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (!codes.includes(codeOf(error) ?? '')) throw error;
+    return false;
+  }
+}
+
+async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return undefined;
   }
 }

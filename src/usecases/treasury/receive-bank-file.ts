@@ -59,31 +59,50 @@ export type ReceivedFile =
   | { readonly outcome: 'received'; readonly answer: BankFileAnswer }
   | { readonly outcome: 'refused'; readonly code: 'invalid_request' | 'idempotency_conflict'; readonly why: string };
 
-export const receiveBankFile =
-  (deps: Deps) =>
-  async ({ adapter, bytes }: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<ReceivedFile> => {
-    const { database, files } = deps;
-    const digest = createHash('sha256').update(bytes).digest('hex');
-    const known = await answerToBytes(database.read(), { adapter, digest });
-    if (known !== undefined) return { outcome: 'received', answer: known };
-    const read = await files.read(bytes);
-    if (read.outcome === 'refused') return { outcome: 'refused', code: 'invalid_request', why: read.why };
-    const { file } = read;
-    const key: FileKey = { adapter, kind: file.kind, messageId: file.messageId, digest };
-    const answered = await answerToMessage(database.read(), key);
-    if (answered === 'other file') return { outcome: 'refused', code: 'idempotency_conflict', why: otherFile };
-    if (answered !== undefined) return { outcome: 'received', answer: answered };
-    return { outcome: 'received', answer: await afterReading(() => bookFile(deps, key, file, cause)) };
+export function receiveBankFile(deps: Deps) {
+  const underWay = new Map<string, Promise<ReceivedFile>>();
+
+  /** A file that comes again while it is read is not read again, as when a bank has waited for too long. */
+  return async (given: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<ReceivedFile> => {
+    const file = { adapter: given.adapter, digest: createHash('sha256').update(given.bytes).digest('hex') };
+    const key = `${file.adapter} ${file.digest}`;
+    const receiving = underWay.get(key) ?? receive(deps, { ...file, bytes: given.bytes }, cause);
+    underWay.set(key, receiving);
+    try {
+      return await receiving;
+    } finally {
+      if (underWay.get(key) === receiving) underWay.delete(key);
+    }
   };
+}
+
+async function receive(
+  deps: Deps,
+  { adapter, digest, bytes }: { adapter: string; digest: string; bytes: Uint8Array },
+  cause: Cause,
+): Promise<ReceivedFile> {
+  const { database, files } = deps;
+  const known = await answerToBytes(database.read(), { adapter, digest });
+  if (known !== undefined) return { outcome: 'received', answer: known };
+  const read = await files.read(bytes);
+  if (read.outcome === 'refused') return { outcome: 'refused', code: 'invalid_request', why: read.why };
+  const { file } = read;
+  const key: FileKey = { adapter, kind: file.kind, messageId: file.messageId, digest };
+  const answered = await answerToMessage(database.read(), key);
+  if (answered === 'other file') return { outcome: 'refused', code: 'idempotency_conflict', why: otherFile };
+  if (answered !== undefined) return { outcome: 'received', answer: answered };
+  return { outcome: 'received', answer: await afterReading(() => bookFile(deps, key, file, cause)) };
+}
 
 /** For a bank that waits for the answer: a file that is refused is an error. */
-export const answerBankFile =
-  (deps: Deps) =>
-  async (file: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
-    const received = await receiveBankFile(deps)(file, cause);
+export function answerBankFile(deps: Deps) {
+  const receive = receiveBankFile(deps);
+  return async (file: { adapter: string; bytes: Uint8Array }, cause: Cause): Promise<BankFileAnswer> => {
+    const received = await receive(file, cause);
     if (received.outcome === 'refused') throw new DomainError(received.code, `the file ${received.why}`);
     return received.answer;
   };
+}
 
 const otherFile = 'has the message id of another one; send a new id';
 

@@ -188,6 +188,28 @@ describe('files that come twice, late, broken or from elsewhere', () => {
     expect(await balance()).toBe(30);
   });
 
+  test('a file that comes again while it is read is not read again', async () => {
+    const { iban, balance } = await aWallet();
+    const file = { adapter: 'folder', bytes: new TextEncoder().encode(notificationOf([{ amount: '1.00' }], iban)) };
+    const cause = { causeId: 'test', requestId: 'test', actor: { kind: 'network' }, at: new Date() } as const;
+    let reads = 0;
+    const answers = await inDatabase(world, (database) => {
+      const receive = receiveBankFile({
+        ...{ database, vault: { seal: async () => '' }, log: { error: () => undefined } as never },
+        files: {
+          read: (bytes) => {
+            reads += 1;
+            return isoBankFiles.read(bytes);
+          },
+        },
+        isOwnIban: () => false,
+      });
+      return Promise.all([receive(file, cause), receive(file, cause), receive(file, cause)]);
+    });
+    expect(answers.map(({ outcome }) => outcome)).toEqual(['received', 'received', 'received']);
+    expect([reads, await balance()]).toEqual([1, 1]);
+  });
+
   test('lines that were in another file are known, in any order', async () => {
     const { iban, balance } = await aWallet();
     const [first, second] = [freshReference(), freshReference()];

@@ -11,6 +11,7 @@ import { isoBankFiles, largestAtOnceBytes, largestFileBytes } from '../../../src
 import { messageKinds } from '../../../src/adapters/sepa-files/message-kinds.ts';
 import { paymentInitiationXml } from '../../../src/adapters/sepa-files/pain-001.ts';
 import { readFile as readFileAtOnce } from '../../../src/adapters/sepa-files/read-file.ts';
+import { readInThread } from '../../../src/adapters/sepa-files/read-in-thread.ts';
 import { readRecords, type XmlNode } from '../../../src/adapters/sepa-files/xml-records.ts';
 import type { PaymentInitiation, PaymentOrder } from '../../../src/domains/treasury/sepa/bank-files.port.ts';
 import { calendarDate } from '../../../src/kernel/calendar-date.ts';
@@ -366,5 +367,21 @@ describe('files that do harm', () => {
       expect(outcome.outcome).toBe('refused');
       expect(JSON.stringify(outcome)).not.toContain(secret);
     }
+  });
+});
+
+describe('reading in a thread', () => {
+  const bytes = new TextEncoder().encode(camt054([{}]));
+
+  test('a reading that takes too long ends, and the next file is read', async () => {
+    await expect(readInThread(bytes, 0)).rejects.toThrow('was not read within');
+    expect(await readInThread(bytes)).toMatchObject({ kind: 'notification' });
+  });
+
+  test('few files wait for their turn', async () => {
+    const readings = Array.from({ length: 12 }, () => readInThread(bytes, 0));
+    const failed = (await Promise.allSettled(readings)).map((one) => String('reason' in one && one.reason));
+    expect(failed.filter((why) => why.includes('too many large files'))).toHaveLength(4);
+    expect(await readInThread(bytes)).toMatchObject({ kind: 'notification' });
   });
 });

@@ -1,10 +1,22 @@
 /** The rail by files: the suite for all, what the files hold, and the folder in which the bank's files arrive. @module */
-import { link, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  link,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { type BankFolderMark, createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
-import { bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
+import { type BankInboxOptions, bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import type { BankRail } from '../../../src/domains/treasury/sepa/bank-rail.port.ts';
 import type { Config } from '../../../src/main/config.ts';
@@ -160,14 +172,19 @@ describe('the inbox', () => {
     error: (fields: object, text: string) => void said.push(`${JSON.stringify(fields)} ${text}`),
     info: () => undefined,
   };
-  const inboxWith = (receive: (text: string) => Promise<{ why: string } | undefined>) =>
+  const inboxWith = (
+    receive: (text: string) => Promise<{ why: string } | undefined>,
+    options: Partial<BankInboxOptions> = {},
+  ) =>
     bankInbox({
       folder,
       log: log as never,
       largestBytes: 100,
-      youngestMs: -60_000, // The time of a file has parts of a millisecond, the clock has none.
+      youngestMs: -50_000, // The time of a file has parts of a millisecond, the clock has none.
+      retryMs: 0,
       receive: (bytes) => receive(new TextDecoder().decode(bytes)),
       isPassing: (error) => String(error).includes('no database'),
+      ...options,
     });
   const namesIn = async (name: string) => (await readdir(join(folder, name))).map((one) => one.replace(/^\w{16}-/, ''));
   const put = (name: string, text: string) => writeFile(join(folder, 'inbox', name), text);
@@ -183,10 +200,10 @@ describe('the inbox', () => {
     });
     await pass();
     await put('camt.xml', 'one');
-    expect(await pass()).toBe(0);
+    expect(await pass()).toBe(1);
     expect(await pass()).toBe(1);
     expect(received).toEqual(['one', 'two']);
-    expect(await namesIn('done')).toEqual(['camt.xml']);
+    expect(await namesIn('done')).toEqual(['camt.xml', 'camt.xml']);
   });
 
   test('files are received in the order of their names, and moved', async () => {
@@ -230,7 +247,7 @@ describe('the inbox', () => {
     expect((await namesIn('done')).sort()).toEqual(['1.xml', '1.xml', '2.xml']);
   });
 
-  test('a file that fails again and again is set aside; an outage of the database sets nothing aside', async () => {
+  test('a file that fails while others are received is set aside; an outage sets nothing aside', async () => {
     let failure = 'no database';
     const pass = inboxWith(async (text) => {
       if (text === 'poison') throw new Error(failure);
@@ -238,15 +255,74 @@ describe('the inbox', () => {
     });
     await mkdir(join(folder, 'inbox'));
     await put('1.xml', 'poison');
-    const failing = async (times: number) => {
-      for (let time = 0; time < times; time += 1) await expect(pass()).rejects.toThrow(failure);
+    const failing = async (times: number, other?: string) => {
+      for (let time = 0; time < times; time += 1) {
+        if (other !== undefined) await put(`2-${time}.xml`, `${other} ${time}`);
+        await expect(pass()).rejects.toThrow(failure);
+      }
     };
+    await failing(20, 'while the database is away');
+    failure = 'an outage that nobody listed';
     await failing(20);
-    failure = 'a bug';
-    await failing(9);
     expect(await namesIn('inbox')).toEqual(['1.xml']);
+    failure = 'a bug';
+    await failing(10, 'while others are received');
+    expect([await namesIn('inbox'), await namesIn('failed')]).toEqual([['1.xml'], []]);
     expect(await pass()).toBe(1);
     expect([await namesIn('inbox'), await namesIn('failed')]).toEqual([[], ['1.xml']]);
     expect(said.join()).toContain('failed time and again');
+  });
+
+  test('of two workers one receives a file; what a dead one has claimed is taken over', async () => {
+    const received: string[] = [];
+    const receiving = () =>
+      inboxWith(async (text) => {
+        received.push(text);
+        return undefined;
+      });
+    const [one, other] = [receiving(), receiving()];
+    await Promise.all([one(), other()]);
+    const texts = Array.from({ length: 20 }, (_, index) => `text ${index}`);
+    await Promise.all(texts.map((text) => put(`${text}.xml`, text)));
+    await Promise.all([one(), other()]);
+    expect(received.toSorted()).toEqual(texts.toSorted());
+    expect(await namesIn('done')).toHaveLength(20);
+
+    const dead = join(folder, 'taking', 'dead');
+    await mkdir(dead);
+    await writeFile(join(dead, 'claimed.xml'), 'claimed');
+    await one();
+    expect(received).toHaveLength(20);
+    await utimes(dead, 0, 0);
+    expect(await one()).toBe(1);
+    expect(received.at(-1)).toBe('claimed');
+    await utimes(dead, 0, 0);
+    await one();
+    expect(await readdir(join(folder, 'taking'))).not.toContain('dead');
+  });
+
+  test('a time to come, a name that is not in UTF-8, and one of 255 bytes keep no file waiting', async () => {
+    const received: string[] = [];
+    const pass = inboxWith(
+      async (text) => {
+        received.push(text);
+        return undefined;
+      },
+      { youngestMs: 0 },
+    );
+    await pass();
+    const long = `${'ä'.repeat(125)}.xml`;
+    const latin = Buffer.concat([
+      Buffer.from(join(folder, 'inbox', 'Erkl')),
+      Buffer.from([0xe4]),
+      Buffer.from('r.xml'),
+    ]);
+    await Promise.all([put('later.xml', 'later'), put(long, 'long'), writeFile(latin, 'latin')]);
+    const later = new Date(Date.now() + 86_400_000);
+    await utimes(join(folder, 'inbox', 'later.xml'), later, later);
+    while (received.length < 3) await pass();
+    expect(received.toSorted()).toEqual(['later', 'latin', 'long']);
+    expect(await namesIn('inbox')).toEqual([]);
+    expect(await namesIn('done')).toContain(`${'ä'.repeat(98)}.xml`);
   });
 });
