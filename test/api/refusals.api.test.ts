@@ -88,7 +88,10 @@ test.each(named(messages))('%s: an id is for one message', async (name, one) => 
       currency: 'EUR',
       merchant: sandboxShop,
     };
-    return { id: `message_${name}`, cardRef: payer.cardRef, amountCents, ...more };
+    const sent = { id: `message_${name}`, cardRef: payer.cardRef, amountCents, ...more };
+    // An advice carries the authorization that it stands for.
+    const authorization = { ...sent, id: more.authorizationId };
+    return name === 'adviseCardPayment' ? { id: sent.id, approvedCents: amountCents, authorization } : sent;
   };
   const place = one.path.replace('/network/', '');
   expect((await network.send(place, { id: nonsense })).status).toBe(400);
