@@ -24,6 +24,7 @@ export const onlyAdded: readonly string[] = [
   'access_events',
   'beneficiary_screenings',
   'payee_checks',
+  'policy_versions',
 ];
 /** Further tables that the application role does not write freely, with what it may do besides reading. */
 const restricted: Readonly<Record<string, string>> = {

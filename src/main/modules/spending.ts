@@ -54,7 +54,7 @@ export const spending = defineModule('spending', [
     }),
     handlers: policiesOf,
     entities: [PolicyRow],
-    tables: ['policies', 'agent_spending', 'spending_days'],
+    tables: ['policies', 'policy_versions', 'agent_spending', 'spending_days'],
     activities: ({ database, clock }) => agentPolicyActivities({ database, clock }),
     workflows: [
       {

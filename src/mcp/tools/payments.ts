@@ -106,6 +106,19 @@ export const paymentTools: readonly Tool[] = [
     next: nothingNext,
   },
   {
+    name: 'transactions_explain',
+    title: 'Why was a charge declined?',
+    description:
+      'Explains the decision on a charge: the rule with its figures, the rules that it passed, and the smallest change with which it would have passed. Only the owner can make such a change or allow the charge once: tell the person, and do not split the payment.',
+    reason: 'A model that knows what is missing asks the person for exactly that.',
+    operation: 'getTransactionDecision',
+    names: { id: 'transactionId' },
+    next: ({ outcome }) =>
+      outcome === 'approved'
+        ? { do: 'It was approved. Nothing is left to do.' }
+        : { do: 'Tell the person what would have been needed. Do not repeat the charge unchanged.' },
+  },
+  {
     name: 'trace_get',
     title: 'Read the whole story of an id',
     description:

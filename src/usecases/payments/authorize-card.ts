@@ -28,6 +28,7 @@ import {
   sameAnswer,
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Received } from '../../domains/payments/network/received-message.ts';
+import { explained } from '../../domains/payments/network/remedy.rules.ts';
 import { bookCollected } from '../../domains/payments/transactions/booking.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockDecision, lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
@@ -130,7 +131,7 @@ async function attempt(
   const request = requestOf(message, facts.token?.host ?? null);
   const risk = await deps.risk.assess(tx, { ownerId: facts.agent.ownerId, agentId: facts.agent.id }, request, cause.at);
   const decisionFacts = decisionFactsOf(facts, message, request, { at: cause.at, risk });
-  const decision = overrule(decideAuthorization(decisionFacts), decisionFacts);
+  const decision = explained(decisionFacts, overrule(decideAuthorization(decisionFacts), decisionFacts));
   const { answer, transactionId, payload, cause: caused } = writingOf(received, facts, decision);
   const known = await apply(tx, payload, isLocked);
   if (known === 'stale') return undefined;

@@ -15,6 +15,7 @@ export const samples = samplesOf(transactionsArea, {
   calls: (one) => ({
     listTransactions: () => ({}),
     getTransaction: async () => ({ path: { id: await one.the(theTransaction) } }),
+    getTransactionDecision: async () => ({ path: { id: await one.the(theTransaction) } }),
     updateTransaction: async () => ({
       path: { id: await one.the(theTransaction) },
       body: { memo: `noted ${randomUUID()}` },

@@ -6,8 +6,15 @@ import { freshAgent, theAgent } from '../parties/agents.samples.ts';
 
 const theTemplate = async (one: Sampler): Promise<string> => (await one.the(theRecords)).policyId;
 
+/** It has two versions. */
+const changedTemplate = async (one: Sampler): Promise<string> => {
+  const id = await theTemplate(one);
+  await one.client(policiesArea).updatePolicy({ params: { id }, body: { cooldownMinutes: 5 } });
+  return id;
+};
+
 export const samples = samplesOf(policiesArea, {
-  ids: { id: theTemplate, agentId: theAgent, presetId: 'public' },
+  ids: { id: theTemplate, agentId: theAgent, presetId: 'public', n: 'public' },
   calls: (one) => {
     const policies = one.client(policiesArea);
     const path = async () => ({ id: await one.the(theTemplate) });
@@ -25,6 +32,11 @@ export const samples = samplesOf(policiesArea, {
         body: { field: 'lockToFirstMerchant', value: true },
       }),
       getPolicy: async () => ({ path: await path() }),
+      listPolicyVersions: async () => {
+        const changed = await one.the(changedTemplate);
+        return { path: { id: changed } };
+      },
+      getPolicyVersion: async () => ({ path: { ...(await path()), n: '1' } }),
       updatePolicy: async () => ({ path: await path(), body: { dailyLimitEuros: 3 } }),
       deletePolicy: async () => {
         const { id } = await policies.createPolicy({ body: { name: 'short-lived' } });

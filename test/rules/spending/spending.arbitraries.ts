@@ -16,7 +16,7 @@ const countries = ['DE', 'FR', 'US'];
 const cents = fc.integer({ min: 0, max: 500 });
 const limit = fc.option(cents);
 const some = (of: readonly string[]) => fc.array(fc.constantFrom(...of), { maxLength: 2 });
-const instant = fc.date({ min: new Date('2026-01-01'), max: new Date('2026-12-31'), noInvalidDate: true });
+export const instant = fc.date({ min: new Date('2026-01-01'), max: new Date('2026-12-31'), noInvalidDate: true });
 export const status = fc.constantFrom(
   'active' as const,
   'active' as const,

@@ -163,6 +163,7 @@ function decisionRow(
       counters,
       availableCents,
       collectedBeforeCents: collectedCents,
+      remedy: decision.remedy,
     },
     trace: decision.trace,
     at: cause.at,

@@ -89,6 +89,15 @@ export type Decision = {
   readonly needsPerson: boolean;
   /** The intent that fits best but not fully, and why it does not fit. */
   readonly mismatch: IntentMismatch | undefined;
+  /** Of a refusal, as remedy.rules.ts finds it: the changes with which it would have been approved; null: there are none. */
+  readonly remedy?: readonly Remedy[] | null;
+};
+
+/** One change of what an owner decides about. `field` ends with `Cents` where `value` is an amount. */
+export type Remedy = {
+  readonly field: string;
+  readonly value: string | number | boolean;
+  readonly inWords: string;
 };
 
 /**

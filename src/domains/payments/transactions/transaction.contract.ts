@@ -16,6 +16,7 @@ import {
   text,
 } from '../../../http/schemas.ts';
 import { day } from '../../../kernel/instant.ts';
+import { policyVersionOut, traceOut } from '../../spending/policies/index.ts';
 import { wantedOutcomes } from '../simulations/simulation.rules.ts';
 import { linkWindowMs, rails, transactionStatuses, transactionTypes } from './transaction.rules.ts';
 
@@ -108,6 +109,59 @@ export const transactionOut = z
 export type TransactionWire = z.infer<typeof transactionOut>;
 export type TransactionEventWire = z.infer<typeof transactionEventOut>;
 
+const remedyOut = z
+  .strictObject({
+    field: z.string().meta({
+      description: 'What changes: a field of the policy or the card, the intent, or the money.',
+      examples: ['policy.dailyLimitEuros'],
+    }),
+    value: z.union([z.string(), z.number(), z.boolean()]).meta({
+      description: 'The least value that is enough; the entry that a list needs or loses.',
+      examples: [112.5],
+    }),
+    inWords: z.string().meta({
+      description: 'The change in a sentence for people.',
+      examples: ['raise the limit for a day to 112.50 EUR'],
+    }),
+  })
+  .meta({ id: 'DecisionRemedy', description: 'One change with which the charge would have come further.' });
+
+export const decisionOut = z
+  .strictObject({
+    transactionId: idOut('transaction'),
+    outcome: z.enum(['approved', 'partial', 'declined']).meta({ description: 'What the network was answered.' }),
+    rule: z.string().meta({ description: 'The rule that decided.', examples: ['daily_limit'] }),
+    reason: z.string().meta({
+      description: 'The same in words, with figures.',
+      examples: ['daily limit 100.00, spent 100.00, asked 12.50'],
+    }),
+    inWords: z.string().meta({
+      description: 'The decision and what would have changed it, in sentences for people.',
+      examples: [
+        'Declined: daily limit 100.00, spent 100.00, asked 12.50. It would have passed with this change: raise the limit for a day to 112.50 EUR.',
+      ],
+    }),
+    amountEuros: eurosOut.meta({ description: 'What the network asked for.' }),
+    intentId: idOut('intent').nullable().meta({ description: 'the intent that the charge was of' }),
+    cardId: idOut('card').nullable(),
+    trace: traceOut.meta({
+      description: 'Every rule that applied, in the order of evaluating, up to the first refusal.',
+    }),
+    remedy: z.array(remedyOut).nullable().meta({
+      description:
+        'the smallest changes with which the same charge would have been approved, all together; empty for an approved one, null where no change helps or none was computed',
+    }),
+    policyId: idOut('policy').nullable(),
+    policyVersion: z
+      .int()
+      .nullable()
+      .meta({ description: 'the version that the decision used', examples: [3] }),
+    policy: policyVersionOut.nullable().meta({ description: 'this version, whole; null where it was not kept' }),
+    at: instantOut.meta({ description: 'When it was decided.' }),
+  })
+  .meta({ id: 'ChargeDecision', description: 'Why a charge was approved or declined.' });
+export type DecisionWire = z.infer<typeof decisionOut>;
+
 export const transactionsArea = defineArea({
   tag: 'Transactions',
   base: '/transactions',
@@ -142,6 +196,18 @@ export const transactionsArea = defineArea({
       scope: 'transactions.read',
       params: z.strictObject({ id: id('transaction') }),
       success: { status: 200, body: transactionOut },
+      refusals: ['agent_isolation', 'not_found'],
+    },
+    getTransactionDecision: {
+      method: 'get',
+      path: '/{id}/decision',
+      summary: 'Why a charge was approved or declined',
+      description:
+        'The stored decision, rule by rule, with the version of the policy that it used, and for a refusal the smallest change that would have let the charge through. 404 where the network has not asked for a decision.',
+      auth: ['key', 'agent'],
+      scope: 'transactions.read',
+      params: z.strictObject({ id: id('transaction') }),
+      success: { status: 200, body: decisionOut },
       refusals: ['agent_isolation', 'not_found'],
     },
     updateTransaction: {

@@ -8,6 +8,9 @@ import { pageOfQuery } from '../../../http/schemas.ts';
 import { notFound } from '../../../kernel/errors.ts';
 import type { Cents } from '../../../kernel/money.ts';
 import { mapPage } from '../../../kernel/page.ts';
+import { findPolicyVersion } from '../../spending/policies/index.ts';
+import { findDecision } from '../network/decision.queries.ts';
+import { decisionWire } from '../network/decision.wire.ts';
 import type { WantedOutcome } from '../simulations/simulation.rules.ts';
 import type { TransactionWire, transactionsArea } from './transaction.contract.ts';
 import type { TransactionRow } from './transaction.entity.ts';
@@ -38,6 +41,16 @@ export const transactionHandlers = ({ database, simulate }: TransactionDeps): Ha
   },
 
   getTransaction: async ({ records }) => toWire(records.transaction),
+
+  getTransactionDecision: async ({ params: { id } }) => {
+    const tx = database.read();
+    const found = await findDecision(tx, id);
+    if (found === null) throw notFound('decision on transaction', id);
+    const { policyId, policyVersion } = found;
+    const policy =
+      policyId === null || policyVersion === null ? null : await findPolicyVersion(tx, policyId, policyVersion);
+    return decisionWire(found, policy);
+  },
 
   updateTransaction: ({ params: { id }, body: { memo }, own: { ownerId } }, call) =>
     inTransaction({ database }, call, async (tx, cause) => {

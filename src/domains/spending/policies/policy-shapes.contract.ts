@@ -53,11 +53,49 @@ export const policyOut = z
   .meta({ id: 'Policy', description: 'The spending rules of an agent, or a template of such rules.' });
 export type PolicyWire = z.infer<typeof policyOut>;
 
+const fieldValue = z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(z.string())]);
+
+export const policyVersionOut = z
+  .strictObject({
+    policyId: idOut('policy'),
+    agentId: idOut('agent').nullable().meta({ description: 'null for a template' }),
+    version: z.int(),
+    policy: policyTermsOut,
+    changes: z
+      .array(
+        z.strictObject({
+          field: z.string().meta({ description: 'The field of the policy.', examples: ['dailyLimitEuros'] }),
+          before: fieldValue.meta({ description: 'Its value in the version before.', examples: [100] }),
+          after: fieldValue.meta({ description: 'Its value in this version.', examples: [250] }),
+          inWords: z.string().meta({
+            description: 'The change in a sentence for people.',
+            examples: ['the limit for a day was raised from 100.00 EUR to 250.00 EUR'],
+          }),
+        }),
+      )
+      .nullable()
+      .meta({
+        description:
+          'against the version before it; empty for the first one and where the same rules were set again, null where the version before it was not kept',
+      }),
+    changedBy: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'who made this version; null where that was not kept',
+        examples: ['key:key_01kc1v9m3se7ttw5v1x0h2q8ab'],
+      }),
+    requestId: z.string().nullable().meta({ description: '`X-Request-Id` of the call that made it' }),
+    changedAt: instantOut.meta({ description: 'When this version was made.' }),
+  })
+  .meta({ id: 'PolicyVersion', description: 'The rules of a policy as they were from one change to the next.' });
+export type PolicyVersionWire = z.infer<typeof policyVersionOut>;
+
 export const presetOut = z
   .strictObject({ id: z.enum(presetIds), name: z.string(), description: z.string(), policy: policyTermsOut })
   .meta({ id: 'PolicyPreset', description: 'A built-in set of rules.' });
 
-const traceOut = z.array(
+export const traceOut = z.array(
   z.strictObject({
     rule: z.string(),
     outcome: z.enum(['pass', 'needs_approval', 'deny']),

@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import { defineArea } from '../../../http/route.ts';
 import { country, euros, id, idOut, mcc, pageOut, pageQuery, text } from '../../../http/schemas.ts';
-import { policyOut, presetOut, simulation } from './policy-shapes.contract.ts';
+import { policyOut, policyVersionOut, presetOut, simulation } from './policy-shapes.contract.ts';
 import { creation, someChange } from './policy-terms.contract.ts';
+import { versionCursor } from './policy-version.rules.ts';
 import { presetIds, toggleableFields } from './preset.rules.ts';
 
 const one = z.strictObject({ id: id('policy') });
@@ -145,6 +146,36 @@ export const policiesArea = defineArea({
       scope: 'policies.read',
       params: one,
       success: record,
+      refusals: ['agent_isolation', 'not_found'],
+    },
+    listPolicyVersions: {
+      method: 'get',
+      path: '/{id}/versions',
+      summary: 'Versions of a policy, latest first',
+      description:
+        'Each one whole, with who made it and what it changed. A decision names the version that it used (`GET /transactions/{id}/decision`).',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      params: one,
+      query: z.strictObject(pageQuery(versionCursor.form, versionCursor.idOf(1))),
+      success: { status: 200, body: pageOut(policyVersionOut) },
+      refusals: ['agent_isolation', 'not_found'],
+    },
+    getPolicyVersion: {
+      method: 'get',
+      path: '/{id}/versions/{n}',
+      summary: 'One version of a policy',
+      auth: ['key', 'agent'],
+      scope: 'policies.read',
+      params: z.strictObject({
+        id: id('policy'),
+        n: z
+          .string()
+          .max(100)
+          .describe('The number of the version, from 1.')
+          .meta({ examples: ['1'] }),
+      }),
+      success: { status: 200, body: policyVersionOut },
       refusals: ['agent_isolation', 'not_found'],
     },
     updatePolicy: {

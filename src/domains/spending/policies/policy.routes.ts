@@ -10,7 +10,8 @@ import type { policiesArea } from './policy.contract.ts';
 import { type AgentStanding, listPolicies, policyOfAgent } from './policy.queries.ts';
 import { policyCheckOf, type RequestFacts, type SpendingDecision } from './policy.rules.ts';
 import { applyRules, changePolicy, createTemplate, deleteTemplate, presetNamed } from './policy.service.ts';
-import { policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
+import { policyVersionWire, policyWire, termsFromChange, termsWire, traceWire } from './policy.wire.ts';
+import { findPolicyVersion, listPolicyVersions } from './policy-version.queries.ts';
 import { type Preset, presetIds, presets } from './preset.rules.ts';
 
 export type PolicyDeps = {
@@ -83,6 +84,15 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
 
   getPolicy: async ({ records }) => policyWire(records.policy),
 
+  listPolicyVersions: async ({ params: { id }, query }) =>
+    mapPage(await listPolicyVersions(deps.database.read(), id, pageOfQuery(query)), policyVersionWire),
+
+  getPolicyVersion: async ({ params: { id, n } }) => {
+    const found = isVersion(n) ? await findPolicyVersion(deps.database.read(), id, Number(n)) : null;
+    if (found === null) throw notFound(`version of policy ${id}`, n);
+    return policyVersionWire(found);
+  },
+
   updatePolicy: async ({ params: { id }, body, own: { ownerId } }, call) => {
     return policyWire(
       await inTransaction(deps, call, (tx, cause) => changePolicy(tx, cause, { id, ownerId }, termsFromChange(body))),
@@ -94,5 +104,7 @@ export const policyHandlers = (deps: PolicyDeps): Handlers<typeof policiesArea> 
     return { id, deleted: true };
   },
 });
+
+const isVersion = (text: string): boolean => /^[1-9]\d{0,8}$/.test(text);
 
 const presetWire = ({ terms, ...preset }: Preset) => ({ ...preset, policy: termsWire(terms) });

@@ -16,7 +16,7 @@ export {
   maxChargeCentsFor,
   misfitsOf,
 } from './intent-match.rules.ts';
-export { isSameMerchant, type MerchantFacts, normalised, resembles } from './merchant-match.rules.ts';
+export { isSameMerchant, type MerchantFacts, merchantInWords, normalised, resembles } from './merchant-match.rules.ts';
 export { expiryOf } from './policy-expiry.rules.ts';
 export {
   type CardControls,

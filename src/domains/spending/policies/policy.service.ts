@@ -18,6 +18,7 @@ import { PolicyRow } from './policy.entity.ts';
 import type { PolicyTerms } from './policy.rules.ts';
 import { policyEventData, termsOf } from './policy.wire.ts';
 import { keepExpiryWorkflow } from './policy-expiry.service.ts';
+import { keepVersion } from './policy-version.service.ts';
 import {
   defaultTerms,
   fallbackPreset,
@@ -41,6 +42,7 @@ export async function createTemplate(tx: Tx, cause: Cause, { newId, ownerId, ter
   await assertBelowLimit(tx, 'policies', { ownerId, subject: ownerId, at: cause.at });
   const row = insert(tx, cause, { id: newId, ownerId, agentId: null }, { ...defaultTerms, ...terms });
   await tx.flush();
+  await keepVersion(tx, row, cause);
   await recordChanges(tx, cause, [changeOf(row, 'policy.created')]);
   return row;
 }
@@ -65,6 +67,7 @@ export async function changePolicy(
   row.updatedAt = cause.at;
   row.expiredAt = null;
   await tx.flush();
+  await keepVersion(tx, row, cause);
   await keepExpiryWorkflow(tx, row, cause.at);
   await recordTransition(tx, 'policy', row.id, { from, to: `version ${row.version}` }, cause);
   await recordChanges(tx, cause, [
@@ -133,6 +136,7 @@ export async function copyPolicyFor(
       : await termsOfPolicy(tx, ownerId, policyId);
   const row = insert(tx, cause, { id: newId, ownerId, agentId }, terms);
   await tx.flush();
+  await keepVersion(tx, row, cause);
   await keepExpiryWorkflow(tx, row, cause.at);
   return row;
 }

@@ -11,8 +11,10 @@ import {
   type SpendingDecision,
   type TraceEntry,
 } from './policy.rules.ts';
-import type { PolicyTermsWire, PolicyWire } from './policy-shapes.contract.ts';
+import type { PolicyTermsWire, PolicyVersionWire, PolicyWire } from './policy-shapes.contract.ts';
 import type { PolicyChange } from './policy-terms.contract.ts';
+import type { PolicyVersion } from './policy-version.queries.ts';
+import { type PolicyFieldChange, policyDifference } from './policy-version.rules.ts';
 
 export const policyWire = (row: PolicyRow): PolicyWire => ({
   id: row.id,
@@ -30,6 +32,24 @@ export const policyWire = (row: PolicyRow): PolicyWire => ({
 export function policyEventData(row: PolicyRow): EventData<'policy.created'> {
   const { name: _name, merchantAllowlist: _allowed, merchantBlocklist: _blocked, ...data } = policyWire(row);
   return data;
+}
+
+export const policyVersionWire = ({ terms, termsBefore, changedAt, ...version }: PolicyVersion): PolicyVersionWire => ({
+  ...version,
+  policy: termsWire(terms),
+  changes:
+    termsBefore === null ? (version.version === 1 ? [] : null) : policyDifference(termsBefore, terms).map(changeWire),
+  changedAt: changedAt.toISOString(),
+});
+
+/** Amounts in euros, under the name that callers know. */
+function changeWire({ field, before, after, inWords }: PolicyFieldChange) {
+  const isAmount = field.endsWith('Cents');
+  const shown = (value: PolicyFieldChange['before']): string | number | boolean | string[] | null => {
+    if (isAmount && typeof value === 'number') return eurosFromCents(cents(value));
+    return typeof value === 'object' && value !== null ? [...value] : value;
+  };
+  return { field: field.replace(/Cents$/, 'Euros'), before: shown(before), after: shown(after), inWords };
 }
 
 /** The part of a row that a decision reads. */

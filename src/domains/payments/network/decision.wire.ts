@@ -1,0 +1,40 @@
+/** A decision as callers see it: amounts in euros, and the whole in sentences. Shapes only. @module */
+import { cents, eurosFromCents } from '../../../kernel/money.ts';
+import { type PolicyVersion, policyVersionWire, traceWire } from '../../spending/policies/index.ts';
+import type { DecisionWire } from '../transactions/transaction.contract.ts';
+import type { StoredDecision } from './decision.queries.ts';
+
+export const decisionWire = (decision: StoredDecision, policy: PolicyVersion | null): DecisionWire => ({
+  transactionId: decision.transactionId,
+  outcome: decision.outcome,
+  rule: decision.rule,
+  reason: decision.reason,
+  inWords: decisionInWords(decision),
+  amountEuros: eurosFromCents(cents(decision.amountCents)),
+  intentId: decision.intentId,
+  cardId: decision.cardId,
+  trace: traceWire(decision.trace),
+  remedy: decision.outcome === 'approved' ? [] : (decision.remedy?.map(remedyWire) ?? null),
+  policyId: decision.policyId,
+  policyVersion: decision.policyVersion,
+  policy: policy === null ? null : policyVersionWire(policy),
+  at: decision.at.toISOString(),
+});
+
+type Remedy = NonNullable<StoredDecision['remedy']>[number];
+
+const remedyWire = ({ field, value, inWords }: Remedy) => ({
+  field: field.replace(/Cents$/, 'Euros'),
+  value: field.endsWith('Cents') && typeof value === 'number' ? eurosFromCents(cents(value)) : value,
+  inWords,
+});
+
+const begins = { approved: 'Approved', partial: 'Approved in part', declined: 'Declined' } as const;
+
+function decisionInWords({ outcome, reason, remedy }: StoredDecision): string {
+  const said = `${begins[outcome]}: ${reason}.`;
+  if (outcome === 'approved' || remedy === null || remedy.length === 0) return said;
+  const changes = remedy.map(({ inWords }) => inWords).join('; ');
+  const these = remedy.length === 1 ? 'this change' : 'these changes';
+  return `${said} It would have passed with ${these}: ${changes}.`;
+}
