@@ -171,10 +171,7 @@ const intent: Remedying = ({ spending: { request, policy } }, _figures, { candid
   const covers = (amountCents: number) =>
     maxChargeCentsFor({ id: neededId, expectedAmountCents: amountCents }, policy?.amountTolerancePercent) >=
     request.amountCents;
-  const percent = policy?.amountTolerancePercent ?? 0;
-  let least = Math.floor((request.amountCents * 100) / (100 + percent));
-  while (!covers(least)) least += 1;
-  while (least > 0 && covers(least - 1)) least -= 1;
+  const least = leastThat(covers, request.amountCents);
   const merchant = request.merchant === undefined ? null : merchantInWords(request.merchant);
   return {
     field: 'intent.expectedAmountCents',
@@ -187,6 +184,17 @@ const intent: Remedying = ({ spending: { request, policy } }, _figures, { candid
     }),
   };
 };
+
+/** `enough` is, and whatever is more than something that is. */
+function leastThat(covers: (value: number) => boolean, enough: number): number {
+  let [below, least] = [-1, enough];
+  while (least - below > 1) {
+    const middle = Math.floor((below + least) / 2);
+    if (covers(middle)) least = middle;
+    else below = middle;
+  }
+  return least;
+}
 
 const neededCandidate = (expectedAmountCents: number): Candidate => ({
   id: neededId,
