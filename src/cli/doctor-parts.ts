@@ -65,7 +65,9 @@ async function vaultKeyOf(env: Environment): Promise<{ readonly key: string | un
     const isNew = codeOf(error) === 'ENOENT' && !(await isThere(join(dir, 'postgres.password')));
     if (isNew) return { key: undefined };
     const found = `${file} ${codeOf(error) === 'ENOENT' ? 'is missing' : `cannot be read (${codeOf(error)})`}`;
-    const remedy = 'restore it from a backup before the next start: what it sealed, no other key opens';
+    const remedy =
+      'set BURSAR_VAULT_KEY here too where the installation has it; else restore the file from a backup before the next ' +
+      'start: what it sealed, no other key opens';
     return { key: undefined, fault: bad('vault key', found, remedy) };
   }
 }
@@ -87,7 +89,11 @@ export async function examineDatabase({ env, ready }: Place): Promise<Finding[]>
       : `start PostgreSQL, or correct ${name}`;
     return [...faults, bad('PostgreSQL', messageOf(error), remedy)];
   }
-  const { schema, aheadMs, key: keyFault } = await examinePostgres(url, key);
+  const examined = await examinePostgres(url, key).catch((error: unknown) =>
+    bad('PostgreSQL', `cannot be examined (${codeOf(error)})`, `look at its log, or correct ${name}`),
+  );
+  if ('check' in examined) return [...faults, examined];
+  const { schema, aheadMs, key: keyFault } = examined;
   return [
     ...faults,
     schemaFinding(schema),
@@ -146,6 +152,7 @@ export async function examineTemporal({ env, ready }: Place): Promise<Finding[]>
 
 /** Whether something listens where the service should. */
 export function isTaken(apiUrl: string): Promise<boolean> {
+  if (!URL.canParse(apiUrl)) return Promise.resolve(false);
   const { hostname, port, protocol } = new URL(apiUrl);
   return new Promise((resolve) => {
     const socket = connect({

@@ -83,9 +83,14 @@ const remedies: Readonly<Record<string, string>> = {
 
 const health = z.object({ status: z.string(), version: z.string(), checks: z.record(z.string(), z.string()) });
 
+/** A service that takes a connection and says nothing is found out soon. */
+const inTime = () => ({ signal: AbortSignal.timeout(15_000) });
+
 async function service({ api, settings }: Context): Promise<Finding[]> {
   try {
-    const { status, version, checks } = health.parse(await api.call('GET', '/health', { as: 'anonymous' }));
+    const { status, version, checks } = health.parse(
+      await api.call('GET', '/health', { as: 'anonymous', ...inTime() }),
+    );
     return [
       { check: 'service', isOk: status !== 'down', found: `${settings.apiUrl}, version ${version}, ${status}` },
       ...Object.entries(checks).map(([name, state]) => ({
@@ -98,12 +103,18 @@ async function service({ api, settings }: Context): Promise<Finding[]> {
     ];
   } catch (error) {
     const check = 'service';
+    if (error instanceof Refusal && error.status === 503) {
+      const found = `${settings.apiUrl} answers 503: it does not reach its database`;
+      return [{ check, isOk: false, found, remedy: remedies.database }];
+    }
     if (error instanceof CommandError && error.exitCode === exitCodes.away && !(await isTaken(settings.apiUrl))) {
       const remedy = 'start it with npm start, or name it with --api or BURSAR_API_URL';
       return [{ check, isOk: false, found: error.message, remedy }];
     }
-    const remedy = 'stop what listens there, or choose another port with PORT, or another service with --api';
-    return [{ check, isOk: false, found: `what answers at ${settings.apiUrl} is not Bursar`, remedy }];
+    const remedy =
+      'if it is Bursar, look at its log; else stop it, choose another port with PORT, or name another service with --api';
+    const found = `what listens at ${settings.apiUrl} does not answer as Bursar does`;
+    return [{ check, isOk: false, found, remedy }];
   }
 }
 
@@ -117,11 +128,14 @@ async function credentials({ api, settings }: Context): Promise<Finding[]> {
     }
   };
   const owner = async () => {
-    await api.call('GET', '/limits');
+    await api.call('GET', '/limits', inTime());
     return 'accepted';
   };
   const agent = async () => {
-    const { id, status } = await api.call<Agent>('GET', `/agents/${settings.kept.agentId}`, { as: 'agent' });
+    const { id, status } = await api.call<Agent>('GET', `/agents/${settings.kept.agentId}`, {
+      as: 'agent',
+      ...inTime(),
+    });
     return `accepted, of agent ${id} (${status})`;
   };
   return [
@@ -142,7 +156,7 @@ type Subscriptions = {
 async function webhooks({ api, settings }: Context): Promise<Finding[]> {
   if (settings.ownerKey === undefined) return [];
   // Without the service, or with a wrong key, an earlier line says so.
-  const { data } = await api.call<Subscriptions>('GET', '/webhooks?limit=100').catch(() => ({ data: [] }));
+  const { data } = await api.call<Subscriptions>('GET', '/webhooks?limit=100', inTime()).catch(() => ({ data: [] }));
   const remedy = 'mend the receiver, then delete the subscription and make another: POST /webhooks';
   const ended = data.filter(({ status }) => status === 'disabled');
   return ended.map(({ id, disabledReason }) => ({

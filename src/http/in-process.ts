@@ -80,6 +80,7 @@ export function inProcess(app: RequestListener): InProcess {
       request.on('error', reject).on('response', resolve).end(body);
     });
     const received = await text(answer);
+    gone?.removeEventListener('abort', end);
     return {
       status: answer.statusCode ?? 0,
       body: received === '' ? undefined : (JSON.parse(received) as unknown),

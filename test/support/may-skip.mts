@@ -5,6 +5,8 @@
  */
 export const maySkip = [
   { file: /\.browser\.test\.ts$/, reason: 'needs Chromium' },
+  { file: /test\/api\/platform\/answers\.api\.test\.ts$/, reason: 'one test needs Chromium' },
+  { file: /test\/third-parties\/mpp-wire\.test\.ts$/, reason: 'one test needs the openssl command' },
   { file: /test\/secrets\/temporal-key\.test\.ts$/, reason: 'needs the openssl command' },
   { file: /test\/workflows\/operator\/temporal-security\.workflow\.test\.ts$/, reason: 'needs the openssl command' },
   { file: /test\/local\/postgres\.test\.ts$/, reason: 'needs the system user root' },

@@ -25,5 +25,5 @@ const midnights = [0, 22, 23];
 beforeEach(async () => {
   const next = Math.ceil(Date.now() / hourMs) * hourMs;
   const leftMs = next - Date.now();
-  if (leftMs < shortlyMs && midnights.includes(new Date(next).getUTCHours())) await sleep(leftMs);
+  if (leftMs < shortlyMs && midnights.includes(new Date(next).getUTCHours())) await sleep(leftMs + 100);
 }, 60_000);

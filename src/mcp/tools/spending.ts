@@ -177,7 +177,8 @@ async function readAllowance(given: Arguments, calling: Calling): Promise<Outcom
 async function afterIntentWithPayments(body: Answer['body'], given: Arguments, calling: Calling): Promise<Next> {
   const next = afterIntent(body, given);
   const { caller } = calling;
-  if (body.status !== 'approved' || typeof body.openPaymentId === 'string') return next;
+  const isBeingPaid = typeof body.openPaymentId === 'string' || typeof body.transferId === 'string';
+  if (body.status !== 'approved' || isBeingPaid) return next;
   if (caller.kind === 'agent' && !grants(caller.scopes, 'mpp.read')) return next;
   const payments = await calling.ask('listMppPayments', { query: { intentId: body.id, limit: 1 } });
   const [last] = payments.status === 200 ? (payments.body.data as readonly Answer['body'][]) : [];

@@ -1,4 +1,4 @@
-/** The first half of the pairs: what is declared, what the network calls the merchant, and where the pair is from. @module */
+/** Pairs: what is declared, what the network calls the merchant, and where the pair is from. @module */
 import type { Pair } from './rules.ts';
 
 export const same: readonly Pair[] = [
