@@ -72,8 +72,9 @@ async function fileModes({ env, settings }: Context): Promise<Finding[]> {
     : [{ check, isOk: false, found: `others may read ${open.join(', ')}`, remedy: `chmod 600 ${open.join(' ')}` }];
 }
 
+const lookAtDatabase = 'PostgreSQL does not answer: look at DATABASE_URL, or at .bursar/logs';
 const remedies: Readonly<Record<string, string>> = {
-  database: 'PostgreSQL does not answer: look at DATABASE_URL, or at .bursar/logs',
+  database: lookAtDatabase,
   temporal: 'Temporal does not answer: approvals and payments wait until it does; look at TEMPORAL_ADDRESS',
   relay: 'no worker runs, or it does not get on: look at its log',
   webhookPoller: 'no worker delivers webhooks: look at its log and at BURSAR_WORKER_LOOPS',
@@ -105,7 +106,7 @@ async function service({ api, settings }: Context): Promise<Finding[]> {
     const check = 'service';
     if (error instanceof Refusal && error.status === 503) {
       const found = `${settings.apiUrl} answers 503: it does not reach its database`;
-      return [{ check, isOk: false, found, remedy: remedies.database }];
+      return [{ check, isOk: false, found, remedy: lookAtDatabase }];
     }
     if (error instanceof CommandError && error.exitCode === exitCodes.away && !(await isTaken(settings.apiUrl))) {
       const remedy = 'start it with npm start, or name it with --api or BURSAR_API_URL';

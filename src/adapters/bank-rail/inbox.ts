@@ -166,6 +166,8 @@ export function bankInbox(options: BankInboxOptions): () => Promise<number> {
     const digest = createHash('sha256').update(content).digest('hex').slice(0, 16);
     const target = Buffer.concat([Buffer.from(`${digest}-`), endOf(name)]);
     await unless(['ENOENT'], rename(pathOf(own, name), pathOf(join(folder, place), target)));
+    // Renaming onto another link of the same file leaves both.
+    await unless(['ENOENT'], unlink(pathOf(own, name)));
   }
 }
 

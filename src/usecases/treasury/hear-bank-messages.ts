@@ -1,6 +1,6 @@
 /**
  * Books what the bank said of transfers: any number of messages in the caller's transaction, with as many statements for
- * ten thousand as for one. Messages of one transfer are heard in the order of the list. What was heard before, or is old
+ * ten thousand as for one, and some for each intent that was paid for. Messages of one transfer are heard in the order of the list. What was heard before, or is old
  * news, moves nothing; a contradiction is answered and moves nothing. Each transfer is debited by one entry.
  * @module
  */

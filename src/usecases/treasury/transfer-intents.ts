@@ -11,6 +11,7 @@ import type { Tx } from '../../db/tx.ts';
 import { isFinalCheckout } from '../../domains/payments/checkout/checkout.rules.ts';
 import { lockLiveCredentialOf } from '../../domains/payments/mpp-credentials/mpp-credential.queries.ts';
 import { isPastExpiry } from '../../domains/payments/mpp-credentials/mpp-credential.rules.ts';
+import { isAgentClosed } from '../../domains/payments/transactions/booking.posting.service.ts';
 import type { IntentRow, PayingTransferId } from '../../domains/spending/intents/intent.entity.ts';
 import { lockedIntent } from '../../domains/spending/intents/intent.lock.service.ts';
 import { applyToIntent } from '../../domains/spending/intents/intent.service.ts';
@@ -70,27 +71,41 @@ export async function matchIntent(
   await applyToIntent(tx, intentId, { kind: 'match', transferId }, matched);
 }
 
-const payingRow = columnRow({ id: idValue('intent'), statuses: z.array(z.enum(transferStatuses)) });
+const payingRow = columnRow({
+  id: idValue('intent'),
+  payer: z.string(),
+  statuses: z.array(z.enum(transferStatuses)),
+});
 
-/** After transfers have moved: completes what they paid for, and opens again what they did not. By intent: what moved. */
+/**
+ * After transfers have moved: completes what they paid for, and opens again what they did not; what is open again of an
+ * agent that was closed meanwhile is cancelled. By intent: what moved. Some statements for each intent that moves.
+ */
 export async function tellIntents(tx: Tx, causes: ReadonlyMap<Id<'intent'>, Cause>): Promise<void> {
   if (causes.size === 0) return;
   const paying = await rowsOf(
     tx,
     payingRow,
-    `select i.id, array_agg(t.status) as statuses from intents i
+    `select i.id, i.transfer_id as payer, array_agg(t.status) as statuses from intents i
      join transfers t on t.intent_id = i.id and coalesce(t.split_id, t.id) = i.transfer_id
      where i.id = any($1::text[]) and i.status = 'approved' group by i.id order by i.id`,
     [[...causes.keys()]],
   );
-  for (const { id, statuses } of paying) {
+  for (const { id, payer, statuses } of paying) {
     const kind = intentMoveOf(statuses);
     const cause = causes.get(id);
     if (kind === undefined || cause === undefined) continue;
-    const moved = { ...cause, causeId: `${cause.causeId}:${kind}` };
-    await (kind === 'complete'
-      ? applyToIntent(tx, id, { kind, transactionId: null }, moved)
-      : applyToIntent(tx, id, { kind }, moved));
+    // An answer of the bank may be the cause of several transfers of one intent.
+    const moved = { ...cause, causeId: `${cause.causeId}:${payer}:${kind}` };
+    if (kind === 'complete') {
+      await applyToIntent(tx, id, { kind, transactionId: null }, moved);
+      continue;
+    }
+    const intent = await applyToIntent(tx, id, { kind }, moved);
+    // What the agent's close left to the transfer: nothing pays for it any more.
+    if (await isAgentClosed(tx, intent)) {
+      await applyToIntent(tx, id, { kind: 'cancel' }, { ...moved, causeId: `${moved.causeId}/agent-closed` });
+    }
   }
 }
 

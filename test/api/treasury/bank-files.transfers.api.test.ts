@@ -161,7 +161,20 @@ describe('a line that one file tells with its details and another one without', 
         'select status, why from bank_entries where servicer_reference = $1 order by created_at, id',
         [reference],
       );
-    return { send, settled, balance, waiting };
+    /** By an operator, to the wallet. */
+    const assign = async (reference: string) => {
+      const found = await world.sql<{ id: string }>(
+        `select id from bank_entries where servicer_reference = $1 and status = 'unbooked'`,
+        [reference],
+      );
+      const headers = { 'X-Dashboard-Secret': world.dashboardSecret, 'X-Owner-Id': owner.ownerId };
+      const operator = createClient(bankFilesArea, (request) =>
+        world.as('').send({ ...request, headers: { ...request.headers, ...headers } }),
+      );
+      const body = { walletId: id, reason: 'the bank says that it is another payment' };
+      return operator.assignBankEntry({ params: { id: found[0]?.id ?? '' }, body });
+    };
+    return { send, settled, balance, waiting, assign };
   }
 
   test('is no return any more once it is income', async () => {
@@ -190,6 +203,19 @@ describe('a line that one file tells with its details and another one without', 
     expect(await waiting(reference)).toMatchObject([
       { status: 'unbooked', why: expect.stringMatching(/^its reference is booked: transfer tr_/) },
     ]);
+  });
+
+  test('is a repetition of the return also where its reference has been used again for income', async () => {
+    const { send, settled, balance, assign } = await payer();
+    const endToEndId = await settled();
+    const reference = freshReference();
+    const returned = { reference, endToEndId, returnReason: 'MD07' };
+    expect(await send(returned)).toMatchObject({ moved: 1 });
+    expect(await send({ reference, amount: '20.00' })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await assign(reference)).toMatchObject({ status: 'assigned', amountEuros: 20 });
+    expect(await balance()).toBe(120);
+    expect(await send(returned, {})).toMatchObject({ already: 1, credited: 1, unbooked: 0 });
+    expect(await balance()).toBe(132.5);
   });
 
   test('is booked once where one file has the entry and another its payments', async () => {

@@ -1,15 +1,17 @@
 /** Transfers of an agent that pay for its intents: matched from the order on, completed with the money, open without. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
 import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.contract.ts';
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
+import { hearBankMessages } from '../../../src/usecases/treasury/hear-bank-messages.ts';
 import { notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
-import { aPayer, networkOf } from '../../support/payments-world.ts';
+import { aPayer, inDatabase, networkOf } from '../../support/payments-world.ts';
 import { refusal } from '../../support/refusals.ts';
 import { markSending } from '../../support/sent-transfers.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -145,6 +147,99 @@ describe('a transfer to a bank account', () => {
     });
   });
 });
+
+describe.each(['cancelled', 'denied'] as const)('what is %s by the owner', (how) => {
+  /** Of a half paid split the other line has been paid. */
+  const ordered = async (kind: 'transfer' | 'split' | 'half paid split') => {
+    const buyer = await aBuyer();
+    const { payer, beneficiaryId, target, transfers, declare, pay } = buyer;
+    const intentId = await declare(20);
+    const other = kind === 'split' ? { beneficiaryId } : { toWalletId: target };
+    const splits = [
+      { beneficiaryId, amountEuros: 10 },
+      { ...other, amountEuros: 10 },
+    ];
+    const split = kind === 'transfer' ? undefined : await transfers.createTransferSplit({ body: { splits, intentId } });
+    const id = split?.transfers[0]?.id ?? (await pay(intentId)).id;
+    if (how === 'denied')
+      await world.sql(
+        `update transfers set stage = 'pending_approval', status = 'pending_approval', expires_at = now() + interval '1 h'
+         where intent_id = $1 and type = 'sepa'`,
+        [intentId],
+      );
+    const owner = payer.owner.client(transfersArea);
+    const ends = {
+      transfer: () =>
+        how === 'cancelled'
+          ? owner.cancelTransfer({ params: { id }, body: {} })
+          : owner.denyTransfer({ params: { id }, body: {} }),
+      split: () =>
+        how === 'cancelled'
+          ? owner.cancelTransferSplit({ params: { splitId: split?.id ?? '' }, body: {} })
+          : owner.denyTransferSplit({ params: { splitId: split?.id ?? '' }, body: {} }),
+    };
+    return { ...buyer, intentId, ends };
+  };
+  test('completes its intent where another line has paid', async () => {
+    for (const by of ['transfer', 'split'] as const) {
+      const { intentId, ends, read } = await ordered('half paid split');
+      await ends[by]();
+      expect(await read(intentId)).toMatchObject({ status: 'completed' });
+      expect((await eventNamesOf(world, intentId)).at(-1)).toBe('intent.completed');
+    }
+  });
+
+  test('cancels its intent where the agent was closed meanwhile', async () => {
+    for (const kind of ['transfer', 'split'] as const) {
+      const { intentId, ends, payer } = await ordered(kind);
+      await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
+      await ends[kind]();
+      await isCancelled(intentId);
+    }
+  });
+});
+
+const isCancelled = async (intentId: string) => {
+  const [intent] = await world.sql('select status, transfer_id as payer from intents where id = $1', [intentId]);
+  expect(intent).toEqual({ status: 'cancelled', payer: null });
+  expect((await eventNamesOf(world, intentId)).at(-1)).toBe('intent.cancelled');
+};
+
+test('a transfer of an agent that was closed meanwhile cancels its intent when the bank rejects it', async () => {
+  const { payer, declare, pay } = await aBuyer();
+  const intentId = await declare();
+  const { id } = await pay(intentId);
+  await markSending(world, id);
+  await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
+  const status = { endToEndId: endToEndIdOf(id as Id<'transfer'>), status: 'RJCT', reason: 'AC04' };
+  expect(await sendBankFile(world, statusesOf([status]))).toMatchObject({ body: { moved: 1 } });
+  await isCancelled(intentId);
+});
+
+test('two transfers that the bank rejects in its answer open their intent again, one after the other', async () => {
+  const { declare, pay, read } = await aBuyer();
+  const intentId = await declare();
+  for (let time = 0; time < 2; time++) {
+    const { id } = await pay(intentId);
+    await markSending(world, id);
+    await hearAnswer(id as Id<'transfer'>);
+    expect(await read(intentId)).toMatchObject({ status: 'approved', transferId: null });
+  }
+});
+
+/** As the run hears what the bank answers to its request. */
+const hearAnswer = (id: Id<'transfer'>) =>
+  inDatabase(world, (database) =>
+    database.write((tx) => {
+      const message = { endToEndId: endToEndIdOf(id), kind: 'rejected', reasonCode: 'AC04' } as const;
+      const cause = { causeId: 'answer', requestId: 'test', actor: { kind: 'system' }, at: new Date() } as const;
+      return hearBankMessages(
+        tx,
+        [{ ...message, amountCents: null, accountIban: null, cause: 'answer:rejected' }],
+        cause,
+      );
+    }),
+  );
 
 test('a transfer to a wallet completes its intent at once', async () => {
   const { declare, read, target, transfers } = await aBuyer();

@@ -132,6 +132,7 @@ export const bankFilesArea = defineArea({
         'transfer.split.updated',
         'transfer.split.completed',
         'intent.completed',
+        'intent.cancelled',
       ],
     },
     listBankEntries: {

@@ -66,9 +66,14 @@ export async function lockBookedLines(tx: Tx, lines: readonly BankLine[]): Promi
     entry: mapOf(rows.filter(({ isPart, by }) => !isPart && by === 'transfer')),
     transfer: mapOf(rows.filter(({ isPart, by }) => !isPart && by === 'entry')),
   };
+  const bookings = new Set(
+    rows.filter(({ isPart }) => !isPart).map((row) => `${row.by} ${keyOf(row)} ${row.amountCents}`),
+  );
   return {
     whyNot(line, by) {
       const own = keyOf({ ...line, reference: line.servicerReference });
+      // What `by` has booked itself it knows as a repetition, also where the bank has used the reference again.
+      if (bookings.has(`${by} ${own} ${line.amountCents}`)) return undefined;
       const entry = line.entryReference === null ? undefined : keyOf({ ...line, reference: line.entryReference });
       const other = byOther[by].get(own);
       if (other !== undefined)

@@ -399,7 +399,13 @@ export const transfersArea = defineArea({
       body: denial,
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
+      fires: [
+        'transfer.failed',
+        'transfer.split.updated',
+        'transfer.split.completed',
+        'intent.completed',
+        'intent.cancelled',
+      ],
     },
     cancelTransfer: {
       method: 'post',
@@ -413,7 +419,14 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed', 'transfer.updated', 'transfer.split.updated', 'transfer.split.completed'],
+      fires: [
+        'transfer.failed',
+        'transfer.updated',
+        'transfer.split.updated',
+        'transfer.split.completed',
+        'intent.completed',
+        'intent.cancelled',
+      ],
     },
     getTransferSplit: {
       method: 'get',
@@ -452,7 +465,13 @@ export const transfersArea = defineArea({
       body: denial,
       success: { status: 200, body: TransferSplit },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
+      fires: [
+        'transfer.failed',
+        'transfer.split.updated',
+        'transfer.split.completed',
+        'intent.completed',
+        'intent.cancelled',
+      ],
     },
     cancelTransferSplit: {
       method: 'post',
@@ -466,7 +485,13 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: TransferSplit },
       refusals: ['invalid_state', 'not_found'],
-      fires: ['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'],
+      fires: [
+        'transfer.failed',
+        'transfer.split.updated',
+        'transfer.split.completed',
+        'intent.completed',
+        'intent.cancelled',
+      ],
     },
   },
 });
