@@ -208,7 +208,7 @@ const isCancelled = async (intentId: string) => {
 test('a transfer of an agent that was closed meanwhile cancels its intent when the bank rejects it', async () => {
   const { payer, declare, pay } = await aBuyer();
   const intentId = await declare();
-  const { id } = await pay(intentId);
+  const { id } = await pay(intentId, 12.5);
   await markSending(world, id);
   await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
   const status = { endToEndId: endToEndIdOf(id as Id<'transfer'>), status: 'RJCT', reason: 'AC04' };

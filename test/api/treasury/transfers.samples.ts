@@ -6,6 +6,7 @@ import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { theRecords } from '../../support/factories/records.ts';
 import { type Sampler, samplesOf } from '../../support/samples.ts';
 import { eventually } from '../../support/world.ts';
+import { theBeneficiary } from './beneficiaries.samples.ts';
 import { theWallet } from './wallets.samples.ts';
 
 const theTarget = async (one: Sampler): Promise<string> => {
@@ -91,6 +92,7 @@ export const samples = samplesOf(transfersArea, {
     walletId: theTarget,
     agentId: theAgent,
     splitId: theSplit,
+    beneficiaryId: theBeneficiary,
   },
   calls: (one) => ({
     createTransfer: async () => ({
