@@ -29,13 +29,11 @@ import {
 } from '../../domains/payments/network/network-message.service.ts';
 import type { Received } from '../../domains/payments/network/received-message.ts';
 import { explained } from '../../domains/payments/network/remedy.rules.ts';
+import { lockForEarly } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { bookCollected } from '../../domains/payments/transactions/booking.service.ts';
-import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockDecision, lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { RequestFacts } from '../../domains/spending/policies/policy.rules.ts';
 import type { RiskEngine } from '../../domains/spending/risk/risk.port.ts';
-import { available, held } from '../../domains/treasury/ledger/account.rules.ts';
-import { lockAccounts } from '../../domains/treasury/ledger/ledger.service.ts';
 import { unavailable } from '../../kernel/errors.ts';
 import type { Logger } from '../../platform/log.ts';
 import type { RequestApproval } from '../spending/request-approval.ts';
@@ -106,10 +104,10 @@ async function lockedAttempt(tx: Tx, deps: AuthorizeCardDeps, received: Authoriz
   await runSql(tx, 'select lock_authorization($1, $2)', [adapter, message.id]);
   const loaded = await load(tx, received);
   if ('facts' in loaded) {
-    const { agent, card, orphan } = loaded.facts;
+    const { agent, card, orphan, early } = loaded.facts;
     const fundingSource = await lockDecision(tx, { agentId: agent.id, cardId: card.id }, cause.at);
-    const from = fundingSourceOf(orphan?.fundingSource ?? fundingSource);
-    await lockAccounts(tx, cause, card.ownerId, [available(from), held(from)]);
+    const payment = { ownerId: card.ownerId, agentId: agent.id, fundingSource: orphan?.fundingSource ?? fundingSource };
+    await lockForEarly(tx, payment, early, cause);
   }
   return attempt(tx, deps, received, true, overrule);
 }

@@ -1,7 +1,7 @@
 /**
  * Books what the network approved by itself while Bursar gave no answer. Never refused, also above the limits, and with
  * an alert for the owner. An authorization that has not come is decided by its advice, and gets that answer when it
- * comes; one that was declined, or approved for less, is held now.
+ * comes; one that was declined, or approved for less, is held now, and pays for the intent that it was for.
  * @module
  */
 import { runSql } from '../../db/statement.ts';
@@ -19,7 +19,7 @@ import {
 import type { Misfit } from '../../domains/payments/network/received-message.ts';
 import { alertAbout, changeOf } from '../../domains/payments/transactions/booking.changes.ts';
 import { post } from '../../domains/payments/transactions/booking.posting.service.ts';
-import { insertEvent } from '../../domains/payments/transactions/booking.service.ts';
+import { insertEvent, matchMeant } from '../../domains/payments/transactions/booking.service.ts';
 import { fundingSourceOf } from '../../domains/payments/transactions/funding-source.rules.ts';
 import { lockPayment } from '../../domains/payments/transactions/payment-lock.service.ts';
 import type { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
@@ -99,11 +99,13 @@ async function bookOnAnswered(tx: Tx, { message, adapter, cause: own, authorizat
   await insertEvent(tx, row, { kind: 'advice', source, amountCents: approvedCents, isFinal: null }, own);
   // Reversed before it was held: nothing of it is left to hold.
   if (row.approvedCents === 0 && (await isReversed(tx, row.id))) return row.id;
+  const before = row.status;
+  // What is missing does not depend on the money.
+  if (advise(row, { approvedCents, availableCents: 0 }) === row) return row.id;
+  if (before === 'failed') await matchMeant(tx, row, cause);
   const from = fundingSourceOf(row.fundingSource);
   const balances = await lockAccounts(tx, cause, row.ownerId, [available(from), held(from)]);
-  const before = row.status;
   const next = advise(row, { approvedCents, availableCents: balances[available(from)] ?? 0 });
-  if (next === row) return row.id;
   const holdCents = subtract(next.heldCents, row.heldCents);
   const { status, amountCents, heldCents } = next;
   Object.assign(row, { status, amountCents, heldCents, approvedCents: next.approvedCents, updatedAt: cause.at });

@@ -16,8 +16,9 @@ import {
   storeMissingAuthorization,
 } from '../../domains/payments/network/network-message.service.ts';
 import { blankTransaction } from '../../domains/payments/transactions/blank-transaction.ts';
+import { lockForEarly } from '../../domains/payments/transactions/booking.posting.service.ts';
 import { recordCreated } from '../../domains/payments/transactions/booking.service.ts';
-import { lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
+import { lockPayment, lockSpending } from '../../domains/payments/transactions/payment-lock.service.ts';
 import { TransactionRow } from '../../domains/payments/transactions/transaction.entity.ts';
 import { findByAuthorization } from '../../domains/payments/transactions/transaction.queries.ts';
 import { newId } from '../../kernel/ids.ts';
@@ -111,5 +112,6 @@ async function book(tx: Tx, { adapter, authorizationId, cardRef }: Orphan, at: D
     reason: 'the network collected without asking',
   };
   await storeMissingAuthorization(tx, { adapter, authorizationId, cardRef }, { transactionId: row.id, answer, at });
+  await lockForEarly(tx, await lockPayment(tx, row.id), early, cause);
   await bookEarlyMessages(tx, { adapter, cause, cardRef, early, transactionId: row.id });
 }

@@ -11,7 +11,11 @@ import type { Tx } from '../../db/tx.ts';
 import { waitingMessages } from '../../domains/payments/network/authorization-facts.ts';
 import { refundMessage } from '../../domains/payments/network/network.contract.ts';
 import { networkCauseId } from '../../domains/payments/network/network.routes.ts';
-import { messageBooked } from '../../domains/payments/network/network-message.service.ts';
+import {
+  cardRefOfAuthorization,
+  messageBooked,
+  messageMisfits,
+} from '../../domains/payments/network/network-message.service.ts';
 import { bookRefund } from '../../domains/payments/transactions/refund.service.ts';
 import type { Cause } from '../../platform/cause.ts';
 import { forEachCollectingErrors } from './for-each-collecting-errors.ts';
@@ -48,6 +52,12 @@ async function book(tx: Tx, { adapter, id, authorizationId, cardRef }: Orphan, a
   const refund = waiting.find((message) => message.kind === 'refund' && message.id === id);
   const holder = await holderOf.first(tx, { cardRef });
   if (refund === undefined || holder === null) return; // Its authorization came meanwhile.
+  const authorizedCard =
+    authorizationId === null ? undefined : await cardRefOfAuthorization(tx, adapter, authorizationId);
+  if (authorizedCard !== undefined && authorizedCard !== cardRef) {
+    // It was declined as of a card that is not known, and another card's refund does not fit it.
+    return messageMisfits(tx, { adapter, id, kind: 'refund' }, 'other_card');
+  }
   const { amountCents, merchant } = refundMessage.parse(refund.body);
   const cause: Cause = {
     causeId: networkCauseId(adapter, 'refund', id),

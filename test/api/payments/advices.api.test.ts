@@ -5,15 +5,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { newId } from '../../../src/kernel/ids.ts';
+import { eventNamesOf } from '../../support/events.ts';
+import { aCredential, apiShop } from '../../support/mpp-world.ts';
 import {
   type Authorized,
   anIntent,
   aPayer,
   balancesOf,
   brokenInvariants,
+  expireIn,
   networkOf,
   type Payer,
 } from '../../support/payments-world.ts';
+import { aSubscriber, musicClub } from '../../support/recurring-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
 
 let world: World;
@@ -26,6 +31,10 @@ afterAll(async () => {
   expect(await brokenInvariants(world)).toEqual([]);
   await world.close();
 });
+
+const inDays = (days: number) => new Date(Date.now() + days * 86_400_000);
+const intentOf = async (id: string) =>
+  (await world.sql('select status, matched_transaction_id as matched from intents where id = $1', [id]))[0];
 
 const signalsOf = async (payer: Payer) =>
   (
@@ -158,4 +167,200 @@ test('of another card than its authorization it is kept unbooked and answered 40
   expect(first.status).toBe(409);
   expect(await network.advise({ ...message, cardRef: other.cardRef }, advice)).toEqual(first);
   expect(await balancesOf(world, other)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+});
+
+describe('on a charge that Bursar had declined although an intent fits it', () => {
+  const limit = (payer: Payer, amountCents: number | null) =>
+    world.sql('update cards set max_transaction_cents = $2, version = version + 1 where id = $1', [
+      payer.cardId,
+      amountCents,
+    ]);
+  async function declined() {
+    const payer = await aPayer(world, {
+      fundsCents: 10_000,
+      policy: { require_intent: true },
+      card: { max_transaction_cents: 500 },
+    });
+    const intentId = await anIntent(world, payer);
+    const message = network.authorizationOf(payer);
+    const { body } = await network.send<Authorized>('authorizations', message);
+    expect(body.decision).toBe('declined');
+    await limit(payer, null);
+    return { payer, intentId, message, transactionId: body.transactionId };
+  }
+
+  test('it pays for the intent, and nothing else does', async () => {
+    const { payer, intentId, message, transactionId } = await declined();
+    await network.advise(message);
+    expect(await intentOf(intentId)).toEqual({ status: 'approved', matched: transactionId });
+    expect((await network.authorize(payer)).body).toMatchObject({ decision: 'declined', rule: 'intent_required' });
+    await network.clear(payer, { authorizationId: message.id });
+    expect(await intentOf(intentId)).toEqual({ status: 'completed', matched: transactionId });
+  });
+
+  test('given back, the intent is open again', async () => {
+    const { payer, intentId, message } = await declined();
+    await network.advise(message);
+    await network.reverse(payer, { authorizationId: message.id });
+    expect(await intentOf(intentId)).toEqual({ status: 'approved', matched: null });
+  });
+
+  test('an intent that is taken meanwhile and free again is paid by the clearing', async () => {
+    const { payer, intentId, message, transactionId } = await declined();
+    const other = network.authorizationOf(payer);
+    const { body } = await network.send<Authorized>('authorizations', other);
+    await network.advise(message);
+    expect(await intentOf(intentId)).toEqual({ status: 'approved', matched: body.transactionId });
+    await network.reverse(payer, { authorizationId: other.id });
+    await network.clear(payer, { authorizationId: message.id });
+    expect(await intentOf(intentId)).toEqual({ status: 'completed', matched: transactionId });
+  });
+
+  test('of a recurring intent it pays for the window', async () => {
+    const { payer, declare, charge, clear, windows } = await aSubscriber(world);
+    const intent = await declare();
+    await limit(payer, 500);
+    const message = network.authorizationOf(payer, { amountCents: 1_000, merchant: musicClub });
+    const { body } = await network.send<Authorized>('authorizations', message);
+    expect(body.decision).toBe('declined');
+    await limit(payer, null);
+    await network.advise(message, { approvedCents: 1_000 });
+    const { transactionId } = body;
+    expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'matched', transactionId }]);
+    expect(await charge()).toMatchObject({ decision: 'declined', rule: 'intent_required' });
+    await clear(message.id);
+    expect(await windows(intent.id)).toMatchObject([{ number: 1, status: 'completed', transactionId }]);
+  });
+});
+
+test('what a reversal and a clearing ended before the authorization came is not held', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const message = network.authorizationOf(payer);
+  await network.reverse(payer, { authorizationId: message.id });
+  await network.clear(payer, { authorizationId: message.id, amountCents: 400, final: false });
+  await expireIn(world, inDays(1.1));
+  expect((await network.advise(message)).status).toBe(200);
+  expect(await balancesOf(world, payer)).toEqual({ available: 4_600, held: 0, receivable: 0 });
+});
+
+test('about a verification it is 400, because nothing is held for one', async () => {
+  const payer = await aPayer(world);
+  const message = network.authorizationOf(payer, { kind: 'verification', amountCents: 0 });
+  expect(await network.advise(message)).toMatchObject({ status: 400 });
+});
+
+test.each(['kept unbooked', 'booked'])('%s, it stores no payment token', async (how) => {
+  const [payer, other] = [await aPayer(world), await aPayer(world)];
+  const token = `spt_${randomUUID()}`;
+  const message = network.authorizationOf(payer, { token });
+  const id = randomUUID();
+  if (how === 'kept unbooked') await network.send('authorizations', network.authorizationOf(payer, { id: message.id }));
+  const sent = how === 'kept unbooked' ? { ...message, cardRef: other.cardRef } : message;
+  expect((await network.advise(sent, { id })).status).toBe(how === 'booked' ? 200 : 409);
+  const [stored] = await world.sql<{ row: object; amount: number | null }>(
+    `select to_jsonb(m) as row, (select u.amount_cents::int from unbooked_network_messages u where u.id = m.id) as amount
+     from network_messages m where m.id = $1 and m.kind = 'advice'`,
+    [id],
+  );
+  expect(JSON.stringify(stored?.row)).not.toContain(token);
+  expect(stored?.amount).toBe(how === 'booked' ? null : 1_250);
+});
+
+describe('with messages that came before it, or a rule that it breaks', () => {
+  test.each<[string, Parameters<typeof aPayer>[1], string]>([
+    ['a card for one payment is closed', { card: { usage: 'single' } }, 'card.closed'],
+    ['a card that reached its count is frozen', { policy: { max_usage_count: 1 } }, 'card.frozen'],
+  ])('%s', async (_, over, event) => {
+    const payer = await aPayer(world, over);
+    const message = network.authorizationOf(payer);
+    await network.clear(payer, { authorizationId: message.id });
+    await network.advise(message);
+    expect(await eventNamesOf(world, payer.owner.ownerId)).toContain(event);
+  });
+
+  test('a refund is booked', async () => {
+    const payer = await aPayer(world, { fundsCents: 5_000 });
+    const message = network.authorizationOf(payer);
+    await network.refund(payer, { authorizationId: message.id, amountCents: 400 });
+    await network.advise(message);
+    expect(await balancesOf(world, payer)).toEqual({ available: 4_150, held: 1_250, receivable: 0 });
+    expect(await eventNamesOf(world, payer.owner.ownerId)).toContain('transaction.refunded');
+  });
+
+  test('an intent that nearly fits is named', async () => {
+    const payer = await aPayer(world, { policy: { require_intent: true } });
+    const intentId = await anIntent(world, payer, { amountCents: 1_000 });
+    await network.advise(network.authorizationOf(payer));
+    expect(await eventNamesOf(world, intentId)).toEqual(['intent.mismatched']);
+  });
+
+  test('the window of a recurring intent is completed', async () => {
+    const { payer, declare, clear, eventsOf } = await aSubscriber(world);
+    const intent = await declare();
+    const message = network.authorizationOf(payer, { amountCents: 1_000, merchant: musicClub });
+    await clear(message.id);
+    await network.advise(message, { approvedCents: 1_000 });
+    expect((await eventsOf(intent.id)).slice(-2)).toEqual(['intent.matched', 'intent_window.completed']);
+  });
+
+  test('the credential of a machine payment is used, and the payment completed', async () => {
+    const payer = await aPayer(world, { fundsCents: 10_000 });
+    const credential = await aCredential(world, payer, await anIntent(world, payer, { merchant: 'shop.example' }));
+    const message = network.authorizationOf(payer, { token: credential.token, merchant: apiShop });
+    await network.clear(payer, { authorizationId: message.id });
+    await network.advise(message);
+    expect(await eventNamesOf(world, credential.id)).toEqual(['mpp.credential.consumed', 'mpp.transaction.completed']);
+  });
+});
+
+describe('a refund that waited is credited to the wallet that takes the money', () => {
+  async function closed(what: 'agent' | 'wallet'): Promise<{ payer: Payer; credited: () => Promise<unknown> }> {
+    const payer = await aPayer(world, { fundsCents: 5_000, funding: what === 'agent' ? 'budget' : 'wallet' });
+    const walletId = what === 'agent' ? payer.walletId : newId('wallet');
+    if (what === 'agent') {
+      await world.sql(`update agents set status = 'closed', version = version + 1 where id = $1`, [payer.agentId]);
+    } else {
+      await world.sql(
+        `insert into wallets (id, owner_id, name, is_default, created_at, updated_at) values ($1, $2, 'Default', true, now(), now())`,
+        [walletId, payer.owner.ownerId],
+      );
+      await world.sql(`update wallets set status = 'closed', closed_at = now() where id = $1`, [payer.walletId]);
+    }
+    return { payer, credited: async () => (await balancesOf(world, { ...payer, walletId })).available };
+  }
+
+  test.each([
+    ['authorization', 'agent'],
+    ['authorization', 'wallet'],
+    ['advice', 'agent'],
+    ['advice', 'wallet'],
+  ] as const)('with the %s, where the %s is closed', async (kind, what) => {
+    const { payer, credited } = await closed(what);
+    const message = network.authorizationOf(payer);
+    await network.refund(payer, { authorizationId: message.id });
+    const { status } =
+      kind === 'advice' ? await network.advise(message) : await network.send('authorizations', message);
+    expect(status).toBe(200);
+    expect(await credited()).toBe(1_250);
+  });
+
+  test('also what a clearing that waited with an advice releases', async () => {
+    const { payer, credited } = await closed('agent');
+    const message = network.authorizationOf(payer);
+    await network.clear(payer, { authorizationId: message.id, amountCents: 1_000 });
+    expect((await network.advise(message)).status).toBe(200);
+    expect(await credited()).toBe(250);
+  });
+
+  test.each(['agent', 'wallet'] as const)(
+    'after a day without an authorization, where the %s is closed',
+    async (what) => {
+      const { payer, credited } = await closed(what);
+      const authorizationId = randomUUID();
+      await network.clear(payer, { authorizationId });
+      await network.refund(payer, { authorizationId, amountCents: 400 });
+      await expireIn(world, inDays(1.1));
+      expect(await credited()).toBe(400);
+    },
+  );
 });

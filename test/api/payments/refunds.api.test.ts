@@ -115,6 +115,18 @@ test('an authorization that never comes: credited after a day, without a link', 
   expect(await transactionsOf(payer)).toMatchObject([{ type: 'refund', amount: 1_250, original: null }]);
 });
 
+test('an authorization of another card, which is not known: it is kept unbooked', async () => {
+  const payer = await aPayer(world, { fundsCents: 5_000 });
+  const message = network.authorizationOf(payer, { cardRef: `cr_${randomUUID()}` });
+  await network.refund(payer, { authorizationId: message.id });
+  expect((await network.send<Authorized>('authorizations', message)).body.rule).toBe('unknown_card');
+  await expireIn(world, inDays(1.1));
+  expect(await balancesOf(world, payer)).toEqual({ available: 5_000, held: 0, receivable: 0 });
+  expect(
+    await world.sql('select kind, reason from unbooked_network_messages where card_ref = $1', [payer.cardRef]),
+  ).toEqual([{ kind: 'refund', reason: 'other_card' }]);
+});
+
 test('a clearing and a refund whose authorization never comes belong together', async () => {
   const payer = await aPayer(world, { fundsCents: 5_000 });
   const authorizationId = randomUUID();

@@ -28,8 +28,8 @@ export function adviseDecision(decision: Decision, facts: DecisionFacts, approve
   };
 }
 
-/** Clearings that are not booked yet will be taken from the hold; booked ones reduce it. */
+/** Messages that are not booked yet will change the hold; booked ones have reduced it, and a reversal ended it. */
 function outstanding({ before }: DecisionFacts, approvedCents: number): Cents {
   if (!before.isBooked) return cents(approvedCents);
-  return before.isFinal ? zero : cents(Math.max(0, approvedCents - before.collectedCents));
+  return before.isFinal || before.isReversed ? zero : cents(Math.max(0, approvedCents - before.collectedCents));
 }

@@ -143,13 +143,16 @@ export async function keepMessage(
       stored.transactionId,
       JSON.stringify(stored.answer),
       isWaiting,
-      isWaiting || stored.misfit !== undefined ? JSON.stringify(message) : null,
+      isWaiting || stored.misfit !== undefined ? JSON.stringify(message, withoutToken) : null,
       stored.misfit ?? null,
       cause.at,
       cause.requestId,
     ],
   );
 }
+
+/** A payment token is a secret: only its hash is stored, with what it was minted for. */
+const withoutToken = (name: string, value: unknown): unknown => (name === 'token' ? undefined : value);
 
 type Waiting = { readonly adapter: string; readonly id: string; readonly kind: MessageKind };
 

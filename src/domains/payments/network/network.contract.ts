@@ -74,12 +74,17 @@ export const refundMessage = z.object({
   refundedAt: at.optional(),
 });
 
-export const adviceMessage = z.object({
-  id: reference,
-  authorization: authorizationMessage,
-  approvedCents: z.int().min(1).max(99_999_999_999).meta({ description: 'what the network approved' }),
-  sentAt: at.optional(),
-});
+export const adviceMessage = z
+  .object({
+    id: reference,
+    authorization: authorizationMessage,
+    approvedCents: z.int().min(1).max(99_999_999_999).meta({ description: 'what the network approved' }),
+    sentAt: at.optional(),
+  })
+  .refine(({ authorization }) => authorization.kind === 'purchase', {
+    path: ['authorization', 'kind'],
+    message: 'must be purchase: nothing is held for a verification',
+  });
 
 export type AuthorizationMessage = z.output<typeof authorizationMessage>;
 export type ClearingMessage = z.output<typeof clearingMessage>;
@@ -186,13 +191,16 @@ export const networkArea = defineArea({
       refusals: ['conflict'],
       summary: 'The network has approved by itself, because no answer came in time',
       description:
-        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now. 409: a `cardRef` that is not the authorization’s; the message is stored and not booked until an operator assigns it.',
+        'Never refused, also above every limit: held as far as there is money, with `risk.alert_created`; the rest is owed when it is collected. `authorization` is what the network sent, or would have sent: where it has not come, the advice stands for it, and the same authorization is answered `approved` from then on. One that was declined, or approved for less, is held now, and pays for the intent that it was for. 400: a verification, for which nothing is held. 409: a `cardRef` that is not the authorization’s; the message is stored and not booked until an operator assigns it.',
       body: adviceMessage,
       success: { status: 200, body: bookingAnswer },
       fires: [
         ...(['transaction.created', 'transaction.authorization', 'transaction.updated'] as const),
-        ...(['risk.alert_created', 'intent.matched', 'intent.completed'] as const),
+        ...(['risk.alert_created', 'intent.matched', 'intent.mismatched', 'intent.completed'] as const),
+        // What messages that came before it change, as it books them.
         ...(['transaction.settlement', 'transaction.settled', 'transaction.completed'] as const),
+        ...(['transaction.refunded', 'intent_window.completed', 'mpp.credential.consumed'] as const),
+        ...(['mpp.transaction.completed', 'card.closed', 'card.frozen'] as const),
       ],
     },
   },

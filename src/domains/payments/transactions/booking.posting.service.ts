@@ -17,6 +17,8 @@ import {
   wallet,
   walletToReturnTo,
 } from '../../treasury/index.ts';
+import { available, held } from '../../treasury/ledger/account.rules.ts';
+import { lockAccounts } from '../../treasury/ledger/ledger.service.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
@@ -49,10 +51,12 @@ export async function post(
   return Math.max(0, posted?.owedCents ?? 0);
 }
 
+type Payment = Pick<TransactionRow, 'ownerId' | 'agentId' | 'fundingSource'>;
+
 /**
  * Where money goes that is no longer held: a closed agent keeps no budget, so the wallet that gave it takes it back.
  */
-export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource> {
+export async function restOf(tx: Tx, row: Payment): Promise<FundingSource> {
   const fundingSource = fundingSourceOf(row.fundingSource);
   if (fundingSource.kind !== 'agent') return fundingSource;
   const agent = await closedAgent.first(tx, { agentId: row.agentId });
@@ -60,9 +64,22 @@ export async function restOf(tx: Tx, row: TransactionRow): Promise<FundingSource
 }
 
 /** The account that a refund is credited to: a closed agent, or a closed wallet, takes no money. */
-export async function creditedBy(tx: Tx, row: TransactionRow): Promise<FundingSource> {
+export async function creditedBy(tx: Tx, row: Payment): Promise<FundingSource> {
   const to = await restOf(tx, row);
   return to.kind === 'agent' ? to : wallet(await walletToReturnTo(tx, row.ownerId, to.id));
+}
+
+/** Before several messages of a payment are booked: all that they move is locked at once, as the ledger demands. */
+export async function lockForEarly(
+  tx: Tx,
+  payment: Payment,
+  early: readonly { readonly kind: string }[],
+  cause: Cause,
+): Promise<void> {
+  const from = fundingSourceOf(payment.fundingSource);
+  const isRefunded = early.some(({ kind }) => kind === 'refund');
+  const to = early.length === 0 ? from : await (isRefunded ? creditedBy : restOf)(tx, payment);
+  await lockAccounts(tx, cause, payment.ownerId, [...new Set([available(from), held(from), available(to)])]);
 }
 
 const closedAgent = query((from, given: Given<{ agentId: string }>) =>

@@ -196,8 +196,7 @@ type Ending = Pick<TransactionChange, 'completes' | 'isFullyReversed'>;
  */
 async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Cause): Promise<void> {
   const isCollected = row.clearedCents > 0;
-  const isDeclined = row.approvedCents === 0;
-  const intentId = row.intentId ?? (isCollected && isDeclined ? await intentMeant(tx, row.id) : null);
+  const intentId = row.intentId ?? (isCollected ? await intentMeant(tx, row.id) : null);
   if (intentId == null || !(isCollected || ending.isFullyReversed)) return;
   const intent = await lockIntent(tx, intentId);
   if (intent.recurring != null) return tellWindow(tx, row, intent, ending, cause);
@@ -214,6 +213,26 @@ async function tellIntent(tx: Tx, row: TransactionRow, ending: Ending, cause: Ca
   if (!(await isAgentClosed(tx, row))) return;
   // What the agent's close left to the payment: nothing pays for it any more.
   await applyToIntent(tx, intent.id, { kind: 'cancel' }, { ...cause, causeId: `${cause.causeId}/agent-closed` });
+}
+
+/**
+ * The network approved what was declined: the intent that the charge was for is paid for by it, so that nothing else
+ * pays for it before the clearing. One that is taken, or past its deadline, stays. For a caller that has locked no
+ * ledger account yet.
+ */
+export async function matchMeant(tx: Tx, row: TransactionRow, cause: Cause): Promise<void> {
+  const intentId = row.intentId ?? (await intentMeant(tx, row.id));
+  if (intentId == null) return;
+  const intent = await lockIntent(tx, intentId);
+  if (intent.recurring != null) {
+    const charge = { id: row.id, at: row.authorizedAt ?? cause.at };
+    if (await payWindowAgain(tx, intent.id, charge, cause)) await paysFor(tx, row, intent.id);
+    return;
+  }
+  const isFree = intent.matchedTransactionId == null && intent.transferId == null;
+  if (intent.status !== 'approved' || !isFree || whyPastDeadline(stateOf(intent), cause.at) !== undefined) return;
+  await applyToIntent(tx, intent.id, { kind: 'match', transactionId: row.id }, matchedBy(cause));
+  await paysFor(tx, row, intent.id);
 }
 
 async function tellWindow(
@@ -234,7 +253,7 @@ async function tellWindow(
 /** A separate transition, before the completion that may follow from the same message. */
 const matchedBy = (cause: Cause): Cause => ({ ...cause, causeId: `${cause.causeId}:match` });
 
-/** A declined charge belongs to no intent until it is collected nevertheless. */
+/** A declined charge belongs to no intent until it is collected, or approved by the network, nevertheless. */
 async function paysFor(tx: Tx, row: TransactionRow, intentId: string): Promise<void> {
   if (row.intentId === intentId) return;
   row.intentId = intentId;
