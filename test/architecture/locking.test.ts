@@ -33,6 +33,7 @@ const origins: Readonly<Record<string, string>> = {
   'src/usecases/payments/authorize-card.ts authorizeUnderLock': networkRow,
   'src/usecases/payments/book-advice.ts bookAdvice': networkRow,
   'src/usecases/payments/book-early-messages.ts bookEarlyMessages': networkRow,
+  'src/usecases/payments/book-orphan-clearings.ts bookOrphanClearings': networkRow,
   'src/usecases/payments/book-orphan-refunds.ts bookOrphanRefunds': networkRow,
   'src/usecases/payments/clear-authorization.ts clearAuthorization': networkRow,
   'src/usecases/payments/complete-paid-intent.ts completePaidIntent': lockedRow,

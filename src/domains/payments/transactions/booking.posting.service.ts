@@ -12,13 +12,13 @@ import type { Cause } from '../../../platform/cause.ts';
 import {
   type FundingSource,
   type JournalKind,
+  lockAccounts,
   type Posting,
   postNew,
   wallet,
   walletToReturnTo,
 } from '../../treasury/index.ts';
 import { available, held } from '../../treasury/ledger/account.rules.ts';
-import { lockAccounts } from '../../treasury/ledger/ledger.service.ts';
 import { fundingSourceOf } from './funding-source.rules.ts';
 import type { TransactionRow } from './transaction.entity.ts';
 
