@@ -1,5 +1,7 @@
 /** Transfers of an agent that pay for its intents: matched from the order on, completed with the money, open without. */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
+import { createApprovalLinks } from '../../../src/domains/identity/approvals/approval-link.service.ts';
 import { agentsArea } from '../../../src/domains/parties/agents/agent.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { endToEndIdOf } from '../../../src/domains/treasury/sepa/end-to-end-id.rules.ts';
@@ -8,6 +10,8 @@ import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contra
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { hearBankMessages } from '../../../src/usecases/treasury/hear-bank-messages.ts';
+import { createVault } from '../../../src/vault/vault.ts';
+import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
@@ -178,8 +182,9 @@ describe.each(['cancelled', 'denied'] as const)('what is %s by the owner', (how)
           ? owner.cancelTransferSplit({ params: { splitId: split?.id ?? '' }, body: {} })
           : owner.denyTransferSplit({ params: { splitId: split?.id ?? '' }, body: {} }),
     };
-    return { ...buyer, intentId, ends };
+    return { ...buyer, intentId, id, ends };
   };
+
   test('completes its intent where another line has paid', async () => {
     for (const by of ['transfer', 'split'] as const) {
       const { intentId, ends, read } = await ordered('half paid split');
@@ -197,7 +202,32 @@ describe.each(['cancelled', 'denied'] as const)('what is %s by the owner', (how)
       await isCancelled(intentId);
     }
   });
+
+  if (how === 'denied')
+    test('does the same by its link', async () => {
+      const paid = await ordered('half paid split');
+      await denyByLink(paid.id);
+      expect(await paid.read(paid.intentId)).toMatchObject({ status: 'completed' });
+      const { intentId, id, payer } = await ordered('transfer');
+      await payer.owner.client(agentsArea).closeAgent({ params: { id: payer.agentId } });
+      await denyByLink(id);
+      await isCancelled(intentId);
+    });
 });
+
+/** By the approver's link, which the run of the transfer would open. */
+async function denyByLink(id: string): Promise<void> {
+  const vault = createVault({ keys: readVaultKeys(world.config.BURSAR_VAULT_KEY) });
+  const links = createApprovalLinks({ vault, publicUrl: 'https://pay.example' });
+  const url = await inDatabase(world, (database) =>
+    database.write(async (tx) => {
+      await links.open(tx, id, new Date());
+      return (await links.urlsOf(tx, [id])).get(id);
+    }),
+  );
+  const params = { token: url?.split('/').at(-1) ?? '' };
+  await world.as('').client(approvalsArea).denyByLink({ params, body: {} });
+}
 
 const isCancelled = async (intentId: string) => {
   const [intent] = await world.sql('select status, transfer_id as payer from intents where id = $1', [intentId]);
