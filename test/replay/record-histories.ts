@@ -1,9 +1,10 @@
 /**
- * `node test/replay/record-histories.ts [--only <workflow>] [folder]`: starts an installation in a temporary folder, plays
+ * `node test/replay/record-histories.ts [--only <workflow>] [--release] [folder]`: starts an installation in a temporary folder, plays
  * every journey on it, or those of one workflow, and writes the histories that the replay suite reads. Run it after a
  * change that breaks the replay of recorded histories (see the README beside them), and review the difference.
  * @module
  */
+import { readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,8 +20,13 @@ import { runOf } from '../support/record/run-of.ts';
 import { startScriptedShop } from '../support/record/scripted-shop.ts';
 import type { Played, Stage } from '../support/record/stage.ts';
 
-const { values, positionals } = parseArgs({ options: { only: { type: 'string' } }, allowPositionals: true });
-const folder = positionals[0] ?? fileURLToPath(new URL('./', import.meta.url));
+const { values, positionals } = parseArgs({
+  options: { only: { type: 'string' }, release: { type: 'boolean' } },
+  allowPositionals: true,
+});
+/** With `--release`, that of the package's version, in which nothing is ever changed or removed. */
+const released = `./released/${packageVersion()}/`;
+const folder = positionals[0] ?? fileURLToPath(new URL(values.release ? released : './', import.meta.url));
 
 const dir = await mkdtemp(join(tmpdir(), 'bursar-record-'));
 const shop = await startScriptedShop();
@@ -66,7 +72,7 @@ async function record(ready: Ready): Promise<void> {
     },
   };
   const played = await playJourneys(stage, values.only);
-  await removeOld();
+  if (!values.release) await removeOld();
   // A journey of one workflow also ends runs of others, whose histories stay as they are.
   for (const one of played.filter(({ workflow }) => values.only === undefined || workflow === values.only))
     await write(client, one);
@@ -79,7 +85,7 @@ async function write(client: Client, { workflow, journey, workflowId }: Played):
   const history = historyToJson(await handle.fetchHistory());
   await mkdir(join(folder, workflow), { recursive: true });
   const path = join(folder, workflow, `${journey}.json`);
-  await writeFile(path, `${JSON.stringify(history, withoutMachine)}\n`);
+  await writeFile(path, `${JSON.stringify(history, withoutMachine)}\n`, { flag: values.release ? 'wx' : 'w' });
   say(`${workflow}/${journey}.json`);
 }
 
@@ -102,10 +108,15 @@ function withoutLink(payload: string): string {
 /** Histories that are written anew or that no journey makes any more. Those of older rules are kept by their name. */
 async function removeOld(): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (!entry.isDirectory() || (values.only ?? entry.name) !== entry.name) continue;
+    if (!entry.isDirectory() || entry.name === 'released' || (values.only ?? entry.name) !== entry.name) continue;
     const files = (await readdir(join(folder, entry.name))).filter((file) => !file.startsWith('before-'));
     for (const file of files) await rm(join(folder, entry.name, file));
   }
+}
+
+function packageVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 function say(line: string): void {

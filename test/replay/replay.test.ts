@@ -3,6 +3,8 @@
  * installation are replayed against today's bundle.
  * @module
  */
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from '@jest/globals';
@@ -20,21 +22,58 @@ Runtime.install({
 type Recorded = { readonly workflow: string; readonly journey: string; readonly json: Record<string, unknown> };
 
 const largestBytes = 100_000;
+/** Below it a folder for each version. */
+const released = 'released';
 
 const folder = fileURLToPath(new URL('.', import.meta.url));
 let recorded: Recorded[];
 beforeAll(async () => {
-  const workflows = (await readdir(folder, { withFileTypes: true })).filter((entry) => entry.isDirectory());
-  const read = workflows.map(async ({ name: workflow }) =>
+  const versions = (await foldersIn(`${folder}${released}`)).map((version) => `${released}/${version}/`);
+  recorded = (await Promise.all(['', ...versions].map(recordedIn))).flat();
+});
+
+const foldersIn = async (path: string): Promise<string[]> =>
+  (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+
+/** `place`: empty for the histories of today's journeys, else those of a released version. */
+async function recordedIn(place: string): Promise<Recorded[]> {
+  const workflows = (await foldersIn(`${folder}${place}`)).filter((name) => name !== released);
+  const read = workflows.map(async (workflow) =>
     Promise.all(
-      (await readdir(`${folder}${workflow}`)).map(async (file) => ({
+      (await readdir(`${folder}${place}${workflow}`)).map(async (file) => ({
         workflow,
-        journey: file.replace(/\.json$/, ''),
-        json: JSON.parse(await readFile(`${folder}${workflow}/${file}`, 'utf8')) as Record<string, unknown>,
+        journey: `${place}${file.replace(/\.json$/, '')}`,
+        json: JSON.parse(await readFile(`${folder}${place}${workflow}/${file}`, 'utf8')) as Record<string, unknown>,
       })),
     ),
   );
-  recorded = (await Promise.all(read)).flat();
+  return (await Promise.all(read)).flat();
+}
+
+/** What has been released is never changed: where the version has its tag, its histories are those of the tag. */
+test('the histories of a released version are as they were released, and each version has every workflow of its time', async () => {
+  const root = fileURLToPath(new URL('../..', import.meta.url));
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8' });
+  const tags = new Set(existsSync(`${root}.git`) ? git('tag', '--list', 'v*').split('\n') : []);
+  const versions = await foldersIn(`${folder}${released}`);
+  expect(versions).not.toEqual([]);
+  for (const version of versions) {
+    const place = `test/replay/${released}/${version}`;
+    const changed = tags.has(`v${version}`)
+      ? git('diff', '--name-only', '--diff-filter=MDR', `v${version}`, '--', place)
+      : '';
+    expect([version, changed]).toEqual([version, '']);
+  }
+  const { version } = JSON.parse(await readFile(`${root}package.json`, 'utf8')) as { version: string };
+  const today = Object.keys(await import('../../workflows/index.ts'));
+  expect((await foldersIn(`${folder}${released}/${version}`)).sort()).toEqual(today.sort());
+});
+
+test('a run that repeated a step goes on, with the attribute of problems and started by a version without it', async () => {
+  const fellBack = recorded.filter(({ journey }) => /fell-back/.test(journey));
+  const shown = fellBack.map(({ json }) => JSON.stringify(json).includes('BursarProblem'));
+  expect(shown.sort()).toEqual([false, true]);
+  expect(await failuresOf(fellBack.map(named))).toEqual([]);
 });
 
 /** What did not replay, by workflow and journey. */
