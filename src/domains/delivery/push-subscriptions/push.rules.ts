@@ -1,0 +1,72 @@
+/**
+ * What a device may subscribe to, and what the answer of its push service means for a message. Pure: answers and real
+ * times are arguments.
+ * @module
+ */
+import { hour, later, minute } from '../../../kernel/instant.ts';
+
+export const pushKinds = ['approval', 'risk'] as const;
+export type PushKind = (typeof pushKinds)[number];
+
+/** Undefined for keys that a browser makes: an uncompressed point of P-256, and 16 bytes that are shared with it. */
+export function whyNotKeys({ p256dh, auth }: { readonly p256dh: string; readonly auth: string }): string | undefined {
+  const point = Buffer.from(p256dh, 'base64url');
+  if (point.length !== 65 || point[0] !== 4) return 'keys.p256dh must be an uncompressed point of P-256 (65 bytes)';
+  return Buffer.from(auth, 'base64url').length === 16 ? undefined : 'keys.auth must be 16 bytes';
+}
+
+/** `status` null: the service gave no answer. `retryAfter`: the header. */
+type Answer = { readonly status: number | null; readonly retryAfter: string | null };
+
+export type PushOutcome =
+  | { readonly kind: 'delivered' }
+  /** The device is gone for good: RFC 8030 has 404, push services also send 410. */
+  | { readonly kind: 'gone' }
+  | { readonly kind: 'retry'; readonly at: Date }
+  | { readonly kind: 'failed' };
+
+const gapsMs = [minute, 5 * minute, 15 * minute, hour];
+
+/** `attempts` counts this one. A message is never sent after its end, because a person has acted otherwise by then. */
+export function pushOutcome(
+  { status, retryAfter }: Answer,
+  { attempts, expiresAt }: { readonly attempts: number; readonly expiresAt: Date },
+  realNow: Date,
+): PushOutcome {
+  if (status !== null && status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status === 404 || status === 410) return { kind: 'gone' };
+  const mayPass = status === null || status === 408 || status === 429 || status >= 500;
+  if (!mayPass) return { kind: 'failed' };
+  const gap = gapsMs[Math.min(attempts, gapsMs.length) - 1] ?? minute;
+  const at = later(realNow, Math.max(gap, retryAfterMsOf(retryAfter, realNow) ?? 0));
+  return at < expiresAt ? { kind: 'retry', at } : { kind: 'failed' };
+}
+
+/** Seconds or a date, as HTTP has it; null for anything else. */
+export function retryAfterMsOf(header: string | null, realNow: Date): number | null {
+  if (header === null) return null;
+  const ms = /^\d{1,7}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - realNow.getTime();
+  return Number.isFinite(ms) && ms > 0 ? ms : null;
+}
+
+export type Announced = {
+  readonly kind: PushKind | 'test';
+  readonly subjectId: string;
+  /** Null where the event has none. */
+  readonly amountEuros: string | null;
+};
+
+/** What the device shows. Only the device can read it; names, purposes and accounts are left to the page. */
+export function notificationOf({ kind, subjectId, amountEuros }: Announced, link: string | undefined) {
+  const [title, body] = texts[kind](amountEuros);
+  return { title, body, tag: subjectId, url: link === undefined ? null : new URL(link).pathname };
+}
+
+const texts: Readonly<Record<Announced['kind'], (amountEuros: string | null) => readonly [string, string]>> = {
+  approval: (amount) => [
+    'Your approval is needed',
+    amount === null ? 'A request waits for your decision.' : `A payment of ${amount} EUR waits for your decision.`,
+  ],
+  risk: () => ['Risk alert', 'Bursar noticed something unusual about an agent or a payment.'],
+  test: () => ['Bursar', 'Notifications reach this device.'],
+};

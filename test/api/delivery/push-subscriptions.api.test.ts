@@ -1,0 +1,397 @@
+/**
+ * Goal: approvals and risk alerts reach the devices of the owner and of invited people, readable by the device alone, and
+ * devices that are gone are removed. Method: the real worker sends over TLS to a push service that verifies and decrypts.
+ * @module
+ */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
+import pg from 'pg';
+import { createWebPush } from '../../../src/adapters/push/web-push.ts';
+import { pushSubscriptionsArea } from '../../../src/domains/delivery/push-subscriptions/push-subscription.contract.ts';
+import { passkeyInvitationsArea } from '../../../src/domains/identity/passkey-invitations/invitation.contract.ts';
+import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
+import { runCommand } from '../../../src/main/cli.ts';
+import { createOutbound } from '../../../src/outbound/outbound.ts';
+import { softPasskey } from '../../support/authenticator.ts';
+import { eventNamesOf } from '../../support/events.ts';
+import { anAgentWithCard } from '../../support/factories/agent-with-card.ts';
+import { anInvitation } from '../../support/factories/invitations.ts';
+import { aPasskey } from '../../support/factories/passkeys.ts';
+import { clientsOf } from '../../support/factories/records.ts';
+import { type Device, type PushServiceForTests, startPushService } from '../../support/push-service.ts';
+import { refusalOf } from '../../support/refusals.ts';
+import { openssl } from '../../support/tls.ts';
+import { eventually, type Owner, startWorld, type World } from '../../support/world.ts';
+import { aDevice } from './push-subscriptions.samples.ts';
+
+let world: World;
+/** Where the machine has openssl: for `secureTest` alone. */
+let service: PushServiceForTests;
+let owner: Owner;
+const secureTest = openssl ? test : test.skip;
+
+beforeAll(async () => {
+  if (openssl) service = await startPushService();
+  world = await startWorld({ worker: true, allowedOrigins: openssl ? [service.origin] : [] });
+});
+afterAll(async () => {
+  await world.close();
+  if (openssl) await service.close();
+});
+beforeEach(async () => {
+  owner = await world.owner();
+  if (openssl) service.answers.length = 0;
+});
+
+const push = () => owner.client(pushSubscriptionsArea);
+const subscribe = (device: Device, more: object = {}) =>
+  push().createPushSubscription({ body: { ...device, ...more } });
+const arrived = (device: Device, count = 1) =>
+  eventually(
+    async () => service.to(device),
+    (messages) => messages.length >= count,
+  );
+const dueNow = (id: string) =>
+  world.sql('update push_messages set next_attempt_at = now(), lease_until = null where subscription_id = $1', [id]);
+const messagesOf = (id: string) =>
+  world.sql<{ outcome: string | null; attempts: number; wait: number }>(
+    'select outcome, attempts, extract(epoch from next_attempt_at - now())::int as wait from push_messages where subscription_id = $1',
+    [id],
+  );
+
+async function asks() {
+  const { agentId } = await anAgentWithCard(world, owner);
+  await world.sql('update policies set auto_approve_limit_cents = 5000, daily_limit_cents = null where agent_id = $1', [
+    agentId,
+  ]);
+  return (expectedAmountEuros = 80) =>
+    clientsOf(owner).intents.declareIntent({
+      body: { agentId, purpose: 'a secret gift', expectedAmountEuros, expectedMerchant: 'Example Shop' },
+    });
+}
+
+/** An invited person with a passkey and the link. */
+async function anna(by?: Awaited<ReturnType<typeof aPasskey>>) {
+  const { token } = await anInvitation(owner, by === undefined ? {} : { by });
+  const client = world.as('').client(passkeyInvitationsArea);
+  const soft = softPasskey(world.config.publicUrl);
+  const { challengeId, options } = await client.startEnrolment({ params: { token }, body: {} });
+  await client.finishEnrolment({
+    params: { token },
+    body: { challengeId, attestation: soft.create(options) as never },
+  });
+  return { token, soft };
+}
+
+// spec: does:Push Subscriptions:web push subscription management
+test('the owner subscribes devices, lists them, changes one and removes it; its keys are never returned', async () => {
+  const device = aDevice();
+  const raw = (body: object) =>
+    fetch(new URL('/push-subscriptions', world.config.publicUrl), {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${owner.key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    }).then(({ status }) => status);
+  expect([await raw({ ...device, deviceName: 'My phone' }), await raw(aDevice())]).toEqual([201, 201]);
+  expect(await raw({ ...device, keys: aDevice().keys, events: ['risk'], deviceName: 'Old phone' })).toBe(200);
+  const { data } = await push().listPushSubscriptions({ query: {} });
+  const known = data.find(({ endpoint }) => endpoint === device.endpoint);
+  expect([data.length, known]).toEqual([2, expect.objectContaining({ events: ['risk'], deviceName: 'Old phone' })]);
+  expect(JSON.stringify(data)).not.toMatch(/p256dh|"auth"|keys/);
+  await push().deletePushSubscription({ params: { id: known?.id as never } });
+  expect((await push().listPushSubscriptions({ query: {} })).data).toHaveLength(1);
+  expect((await refusalOf(push().deletePushSubscription({ params: { id: known?.id as never } })))[0]).toBe(404);
+});
+
+describe('a device of the owner', () => {
+  secureTest('gets an approval once, sealed for it alone, with the way to the approver’s page', async () => {
+    const device = service.device();
+    const { publicKey } = await push().getPushPublicKey();
+    const subscribed = await subscribe(device, { deviceName: 'My phone', publicKey });
+    expect(subscribed).toMatchObject({ endpoint: device.endpoint, events: ['approval', 'risk'], lastSuccessAt: null });
+    const declare = await asks();
+    await declare(20); // The policy approves it: no person is needed.
+    const intent = await declare();
+    const [message, ...others] = await arrived(device);
+    expect(others).toEqual([]);
+    expect(JSON.parse(message?.text ?? '')).toEqual({
+      title: 'Your approval is needed',
+      body: 'A payment of 80.00 EUR waits for your decision.',
+      tag: intent.id,
+      url: new URL(intent.approvalUrl ?? '').pathname,
+    });
+    expect(message).toMatchObject({ senderKey: publicKey, urgency: 'high', contact: 'mailto:operator@bursar.invalid' });
+    expect(message?.ttl).toBeGreaterThan(86_000);
+    expect(message?.body.includes('approve/')).toBe(false);
+    expect(service.faults).toEqual([]);
+    await clientsOf(owner).intents.denyIntent({ params: { id: intent.id as never }, body: {} });
+    const [read] = await eventually(
+      async () => (await push().listPushSubscriptions({ query: {} })).data,
+      ([one]) => one?.lastSuccessAt !== null,
+    );
+    expect(read?.lastSuccessAt).toEqual(expect.any(String));
+    expect(JSON.stringify(read)).not.toMatch(/p256dh|auth"|keys/);
+    expect(service.to(device)).toHaveLength(1);
+  });
+
+  secureTest('gets risk alerts, and only what it asked for', async () => {
+    const [all, approvals] = [service.device(), service.device()];
+    await subscribe(all);
+    await subscribe(approvals, { events: ['approval'] });
+    const data = JSON.stringify({});
+    await world.sql(
+      `insert into events (id, owner_id, subject_id, name, data, request_id, created_at)
+       values ('ev_' || replace(gen_random_uuid()::text, '-', ''), $1, 'ag_12345678', 'risk.alert_created', $2, 'r', now())`,
+      [owner.ownerId, data],
+    );
+    const [alert] = await arrived(all);
+    expect(JSON.parse(alert?.text ?? '')).toMatchObject({ title: 'Risk alert', url: null });
+    expect(service.to(approvals)).toEqual([]);
+  });
+
+  secureTest('is tested by a message, and stays one device when it subscribes again', async () => {
+    const device = service.device();
+    const { id } = await subscribe(device);
+    const again = await subscribe(
+      { ...service.device(), endpoint: device.endpoint, keys: device.keys },
+      { events: ['risk'] },
+    );
+    expect([again.id, again.events]).toEqual([id, ['risk']]);
+    await push().testPushSubscription({ params: { id: id as never } });
+    const [message] = await arrived(device);
+    expect(JSON.parse(message?.text ?? '')).toMatchObject({ body: 'Notifications reach this device.' });
+    const stranger = (await world.owner()).client(pushSubscriptionsArea);
+    expect((await refusalOf(stranger.testPushSubscription({ params: { id: id as never } })))[0]).toBe(404);
+    await push().deletePushSubscription({ params: { id: id as never } });
+    expect((await refusalOf(push().deletePushSubscription({ params: { id: id as never } })))[0]).toBe(404);
+    expect(await eventNamesOf(world, id)).toEqual([
+      ...['device.created', 'device.updated'],
+      ...['device.tested', 'device.deleted'],
+    ]);
+  });
+});
+
+describe('the push service', () => {
+  secureTest.each([404, 410])('that answers %i ends the subscription', async (status) => {
+    const device = service.device();
+    const { id } = await subscribe(device);
+    service.answers.push({ status });
+    await push().testPushSubscription({ params: { id: id as never } });
+    await eventually(
+      () => push().listPushSubscriptions({ query: {} }),
+      ({ data }) => data.length === 0,
+    );
+    expect(await eventNamesOf(world, id)).toContain('device.deleted');
+  });
+
+  secureTest('that is busy is asked again when it says so, a refusal is final', async () => {
+    const [busy, broken] = [service.device(), service.device()];
+    const { id } = await subscribe(busy);
+    service.answers.push({ status: 429, retryAfter: '1200' }, { status: 503 });
+    await push().testPushSubscription({ params: { id: id as never } });
+    const waits = () => messagesOf(id).then(([one]) => one?.wait ?? 0);
+    expect(await eventually(waits, (wait) => wait > 1_100)).toBeLessThanOrEqual(1_200);
+    await dueNow(id);
+    expect(await eventually(waits, (wait) => wait > 200)).toBeLessThanOrEqual(300); // The second gap: five minutes.
+    await dueNow(id);
+    await arrived(busy, 3);
+    await eventually(
+      () => messagesOf(id),
+      ([one]) => one?.outcome === 'delivered',
+    );
+    const refused = await subscribe(broken);
+    service.answers.push({ status: 413 });
+    await push().testPushSubscription({ params: { id: refused.id as never } });
+    await eventually(
+      () => messagesOf(refused.id),
+      ([one]) => one?.outcome === 'failed',
+    );
+    expect((await push().listPushSubscriptions({ query: {} })).data).toHaveLength(2);
+  });
+
+  secureTest('never gets a message twice from two workers, and a message whose worker died is sent again', async () => {
+    const device = service.device();
+    const { id } = await subscribe(device);
+    await world.sql(
+      `insert into push_messages (subscription_id, kind, subject_id, attempts, lease_until, next_attempt_at, expires_at, created_at)
+       values ($1, 'test', $1, 1, now() + interval '1 hour', now(), now() + interval '1 hour', now())`,
+      [id],
+    );
+    await push().testPushSubscription({ params: { id: id as never } });
+    await arrived(device);
+    const outcomes = () => messagesOf(id).then((all) => all.map(({ outcome }) => outcome).toSorted());
+    expect(await eventually(outcomes, ([one]) => one === 'delivered')).toEqual(['delivered', null]);
+    await world.sql('update push_messages set lease_until = now() where subscription_id = $1', [id]);
+    await arrived(device, 2);
+  });
+});
+
+secureTest('after a rotation a device keeps its key until it subscribes again', async () => {
+  const device = service.device();
+  const { publicKey } = await push().getPushPublicKey();
+  const { id } = await subscribe(device);
+  const said: string[] = [];
+  const env = { DATABASE_URL: world.ownerUrl, BURSAR_VAULT_KEY: world.config.BURSAR_VAULT_KEY };
+  expect(await runCommand(['keys', 'rotate-push'], env, (text) => said.push(text))).toBe(0);
+  const { publicKey: fresh } = await push().getPushPublicKey();
+  expect([fresh === publicKey, said.join('').includes(fresh)]).toEqual([false, true]);
+  await push().testPushSubscription({ params: { id: id as never } });
+  expect((await arrived(device))[0]?.senderKey).toBe(publicKey);
+  await subscribe(device, { publicKey: fresh });
+  await push().testPushSubscription({ params: { id: id as never } });
+  expect((await arrived(device, 2))[1]?.senderKey).toBe(fresh);
+});
+
+describe('devices that are in a bad way', () => {
+  secureTest('do not delay those of another owner when they never answer', async () => {
+    const hanging = await Promise.all(Array.from({ length: 3 }, () => subscribe(service.device())));
+    for (const { endpoint } of hanging) service.silent.add(endpoint);
+    const ids = hanging.map(({ id }) => id);
+    await world.sql(
+      `insert into push_messages (subscription_id, kind, subject_id, next_attempt_at, expires_at, created_at)
+       select id, 'risk', 'ag_12345678', now() - interval '1 minute', now() + interval '1 hour', now()
+       from unnest($1::text[]) as id, generate_series(1, 20)`,
+      [ids],
+    );
+    const underWay = async () =>
+      (await world.sql('select 1 from push_messages where subscription_id = any($1) and lease_until > now()', [ids]))
+        .length;
+    expect(await eventually(underWay, (count) => count > 0)).toBe(5);
+    const other = (await world.owner()).client(pushSubscriptionsArea);
+    const device = service.device();
+    const { id } = await other.createPushSubscription({ body: device });
+    const asked = performance.now();
+    await other.testPushSubscription({ params: { id: id as never } });
+    await arrived(device);
+    expect(performance.now() - asked).toBeLessThan(5_000);
+    expect(await underWay()).toBe(5);
+    for (const one of ids) await push().deletePushSubscription({ params: { id: one as never } });
+  });
+
+  secureTest('hold up no request while they are being deleted', async () => {
+    const [leaving, staying] = [service.device(), service.device()];
+    const { id } = await subscribe(leaving);
+    await subscribe(staying);
+    const declare = await asks();
+    const client = new pg.Client({ connectionString: world.ownerUrl });
+    await client.connect();
+    try {
+      await client.query('begin');
+      await client.query('delete from push_subscriptions where id = $1', [id]);
+      const { id: intentId } = await declare();
+      expect(JSON.parse((await arrived(staying))[0]?.text ?? '').tag).toBe(intentId);
+      await client.query('commit');
+    } finally {
+      await client.end();
+    }
+    expect(service.to(leaving)).toEqual([]);
+  });
+});
+
+describe('an invited person', () => {
+  const invited = () => world.as('').client(pushSubscriptionsArea);
+
+  secureTest(
+    'subscribes with link and passkey, without an API key, and hears until the passkey is removed',
+    async () => {
+      const first = await aPasskey(world, owner);
+      const { token, soft } = await anna(first);
+      const device = service.device();
+      const params = { token };
+      const { publicKey } = await invited().getInvitedPublicKey({ params });
+      const challenge = () => invited().createDeviceChallenge({ params, body: { endpoint: device.endpoint } });
+      const create = (webauthnAssertion: { challengeId: string; assertion: never }, more: object = {}) =>
+        invited().createInvitedDevice({ params, body: { ...device, publicKey, ...more, webauthnAssertion } });
+      const elsewhere = { endpoint: `${service.origin}/send/other` };
+      expect(await refusalOf(create(soft.answer(await challenge()), elsewhere))).toEqual([
+        400,
+        expect.stringMatching(/was made for another device/),
+      ]);
+      expect(await refusalOf(create(first.answer(await challenge())))).toEqual([
+        403,
+        expect.stringMatching(/use the one that was enrolled with this link/),
+      ]);
+      const owners = service.device();
+      await subscribe(owners);
+      const onOwners = { params, body: { endpoint: owners.endpoint } };
+      const taken = soft.answer(await invited().createDeviceChallenge(onOwners));
+      expect(await refusalOf(create(taken, { endpoint: owners.endpoint }))).toEqual([
+        400,
+        'this endpoint is a device of the owner or of another person',
+      ]);
+      await create(soft.answer(await challenge()));
+      const declare = await asks();
+      const { id: intentId } = await declare();
+      expect(JSON.parse((await arrived(device))[0]?.text ?? '').tag).toBe(intentId);
+
+      const passkeys = owner.client(passkeysArea);
+      const subjectId = (await passkeys.listPasskeys()).find(({ name }) => name === 'Anna Berg')?.id ?? '';
+      const remove = await passkeys.createPasskeyChallenge({
+        body: { purpose: 'revoke_passkey', subjectId: subjectId as never },
+      });
+      await passkeys.revokePasskey({
+        params: { id: subjectId as never },
+        body: { webauthnAssertion: first.answer(remove) },
+      });
+      expect((await push().listPushSubscriptions({ query: {} })).data.map(({ endpoint }) => endpoint)).toEqual([
+        owners.endpoint,
+      ]);
+      expect(await refusalOf(challenge())).toEqual([400, 'no passkey is enrolled with this link']);
+    },
+  );
+});
+
+describe('what a caller supplies', () => {
+  secureTest.each([
+    ['http', 'http://push.example.com/x', /https/],
+    ['a private address', 'https://10.0.0.1/x', /10\.0\.0\.1|private/],
+    ['a private address in disguise', 'https://[::ffff:127.0.0.1]/x', /./],
+    ['a name without a dot', 'https://localhost/x', /./],
+    ['no address', 'push', /./],
+  ])('%s is no endpoint', async (_what, endpoint, why) => {
+    expect(await refusalOf(subscribe({ ...service.device(), endpoint }))).toEqual([400, expect.stringMatching(why)]);
+  });
+
+  secureTest('keys that are none are refused, and a name that leads inside is not dialled', async () => {
+    const { endpoint, keys } = service.device();
+    const wrong = [
+      { ...keys, auth: 'AAAA' },
+      { ...keys, p256dh: 'AAAA' },
+      { ...keys, p256dh: Buffer.concat([Buffer.of(4), Buffer.alloc(64, 7)]).toString('base64url') },
+    ];
+    for (const bad of wrong) {
+      expect(await refusalOf(subscribe({ endpoint, keys: bad }))).toEqual([400, expect.stringMatching(/body\.keys/)]);
+    }
+    expect((await refusalOf(subscribe({ endpoint, keys }, { publicKey: keys.p256dh })))[1]).toMatch(
+      /no key of this deployment/,
+    );
+    const resolve = async () => [{ address: '192.168.1.20', family: 4 }];
+    const outbound = createOutbound({ allowedOrigins: [], resolve });
+    const sender = {
+      publicKey: (await push().getPushPublicKey()).publicKey,
+      privateKey: Buffer.alloc(32, 1).toString('base64url'),
+    };
+    const message = { endpoint: 'https://push.example/x', keys, sender, payload: '{}', ttlSeconds: 60, isUrgent: true };
+    const answer = await createWebPush({ outbound, contact: 'mailto:a@b.example' }).send(message);
+    expect([answer.status, answer.why]).toEqual([null, expect.stringContaining('192.168.1.20, which is private')]);
+    await outbound.close();
+  });
+});
+
+secureTest('neither keys nor links are stored in clear text', async () => {
+  const device = service.device();
+  await subscribe(device);
+  const intent = await (await asks())();
+  await arrived(device);
+  const link = intent.approvalUrl?.split('/').at(-1) ?? 'none';
+  const tables = await world.sql<{ name: string }>(
+    "select table_name as name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'",
+  );
+  for (const { name } of tables) {
+    for (const secret of [device.keys.auth, device.keys.p256dh, link]) {
+      expect([name, await world.sql(`select 1 from ${name} t where t::text like $1`, [`%${secret}%`])]).toEqual([
+        name,
+        [],
+      ]);
+    }
+  }
+});

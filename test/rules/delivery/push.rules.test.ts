@@ -1,0 +1,74 @@
+/**
+ * Goal: what a push service answers decides what becomes of a message, and no message is sent after its end. Method:
+ * properties over every answer, and examples of the retry times.
+ * @module
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  notificationOf,
+  pushOutcome,
+  retryAfterMsOf,
+  whyNotKeys,
+} from '../../../src/domains/delivery/push-subscriptions/push.rules.ts';
+import { hour, later, minute } from '../../../src/kernel/instant.ts';
+
+const now = new Date('2026-11-22T12:00:00Z');
+const message = (attempts: number, expiresAt = later(now, 24 * hour)) => ({ attempts, expiresAt });
+
+test('every answer has one outcome, and a retry lies in the future and before the end', () => {
+  const status = fc.option(fc.integer({ min: 100, max: 599 }));
+  const header = fc.option(fc.oneof(fc.nat().map(String), fc.string()));
+  const left = fc.integer({ min: 0, max: 24 * hour });
+  fc.assert(
+    fc.property(status, header, fc.integer({ min: 1, max: 50 }), left, (code, retryAfter, attempts, leftMs) => {
+      const expiresAt = later(now, leftMs);
+      const outcome = pushOutcome({ status: code, retryAfter }, { attempts, expiresAt }, now);
+      const isTaken = code !== null && code >= 200 && code < 300;
+      expect(outcome.kind === 'delivered').toBe(isTaken);
+      expect(outcome.kind === 'gone').toBe(code === 404 || code === 410);
+      if (outcome.kind !== 'retry') return;
+      expect(+outcome.at).toBeGreaterThanOrEqual(+now + minute);
+      expect(+outcome.at).toBeLessThan(+expiresAt);
+      expect(code === null || code === 408 || code === 429 || code >= 500).toBe(true);
+    }),
+  );
+});
+
+test('the gaps grow from a minute to an hour, and a later time of the service counts', () => {
+  const gaps = [1, 2, 3, 4, 9].map((attempts) => {
+    const outcome = pushOutcome({ status: 503, retryAfter: null }, message(attempts), now);
+    return outcome.kind === 'retry' ? (+outcome.at - +now) / minute : outcome.kind;
+  });
+  expect(gaps).toEqual([1, 5, 15, 60, 60]);
+  const asked = pushOutcome({ status: 429, retryAfter: '7200' }, message(1), now);
+  expect(asked).toEqual({ kind: 'retry', at: later(now, 2 * hour) });
+  expect(pushOutcome({ status: 429, retryAfter: '10' }, message(1), now)).toEqual({
+    kind: 'retry',
+    at: later(now, minute),
+  });
+  expect(pushOutcome({ status: 413, retryAfter: null }, message(1), now)).toEqual({ kind: 'failed' });
+});
+
+test('Retry-After is read as seconds and as a date', () => {
+  expect(retryAfterMsOf('120', now)).toBe(120_000);
+  expect(retryAfterMsOf('Sun, 22 Nov 2026 12:01:00 GMT', now)).toBe(60_000);
+  for (const nothing of [null, '', '-1', 'soon', 'Sun, 22 Nov 2020 12:01:00 GMT']) {
+    expect(retryAfterMsOf(nothing, now)).toBeNull();
+  }
+});
+
+test('only keys that a browser makes are taken', () => {
+  const p256dh = Buffer.concat([Buffer.of(4), Buffer.alloc(64, 1)]).toString('base64url');
+  const auth = Buffer.alloc(16).toString('base64url');
+  expect(whyNotKeys({ p256dh, auth })).toBeUndefined();
+  expect(whyNotKeys({ p256dh: Buffer.alloc(65, 2).toString('base64url'), auth })).toMatch(/p256dh/);
+  expect(whyNotKeys({ p256dh, auth: Buffer.alloc(15).toString('base64url') })).toMatch(/auth/);
+});
+
+test('a notification has amount and path, and never the origin of the link', () => {
+  const asked = { kind: 'approval', subjectId: 'int_12345678', amountEuros: '80.00' } as const;
+  const { url, body } = notificationOf(asked, 'https://pay.example.com/approve/0123');
+  expect([url, body]).toEqual(['/approve/0123', 'A payment of 80.00 EUR waits for your decision.']);
+  expect(notificationOf({ ...asked, amountEuros: null }, undefined)).toMatchObject({ url: null, tag: 'int_12345678' });
+});
