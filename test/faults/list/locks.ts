@@ -1,0 +1,218 @@
+/** Faults in locks and in what a repeat or a race relies on. @module */
+import { type Fault, faultsIn } from '../fault.ts';
+
+const stale = ['test/api/payments/stale-facts', 'test/api/payments/authorizations', 'test/api/payments/decision-sql'];
+
+export const lockFaults: readonly Fault[] = [
+  ...faultsIn('locks', 'src/db/functions/apply-authorization.sql', stale, [
+    {
+      from: "<> (v_expected ->> 'revision')::bigint then perform stale('spending'); end if;",
+      to: "< 0 then perform stale('spending'); end if;",
+      harm: 'two charges at once pass a limit that has room for one',
+    },
+    {
+      from: "if v_version is distinct from (v_expected ->> 'agentVersion')::int then perform stale('agent'); end if;",
+      to: '',
+      harm: 'an agent that is frozen while it is decided pays nevertheless',
+    },
+    {
+      from: "if v_version is distinct from (v_expected ->> 'cardVersion')::int then perform stale('card'); end if;",
+      to: '',
+      harm: 'a card that is frozen while it is decided pays nevertheless',
+    },
+    {
+      from: "if v_version is distinct from (v_expected ->> 'policyVersion')::int then perform stale('policy'); end if;",
+      to: '',
+      harm: 'a charge is decided by a policy that has changed',
+    },
+    {
+      from: "where id = v_intent ->> 'id' and version = (v_intent ->> 'version')::int;\n    if not found then perform stale('intent'); end if;",
+      to: "where id = v_intent ->> 'id';",
+      harm: 'two charges at once match one intent',
+    },
+  ]),
+  ...faultsIn(
+    'locks',
+    'src/db/functions/apply-authorizations.sql',
+    ['test/api/payments/decision-batches'],
+    [
+      {
+        from: 'join agent_spending s on s.agent_id = q.agent and s.revision = q.revision',
+        to: 'join agent_spending s on s.agent_id = q.agent',
+        harm: 'two charges in two batches pass a limit that has room for one',
+      },
+      {
+        from: 'join cards c on c.id = q.card and c.version = q.card_version',
+        to: 'join cards c on c.id = q.card',
+        harm: 'a card that is frozen while its batch is decided pays nevertheless',
+      },
+      {
+        from: 'join intents i on i.id = q.intent and i.version = q.version',
+        to: 'join intents i on i.id = q.intent',
+        harm: 'charges in two batches match one intent',
+      },
+      {
+        from: 'where q.asked_cents <= l.balance_cents);',
+        to: 'where true);',
+        harm: 'one item without money ends its whole batch',
+      },
+      {
+        from: "set is_open = r.is_open and not (m.value ->> 'isFinal')::boolean, wanted_wake = true,",
+        to: "set is_open = r.is_open and not (m.value ->> 'isFinal')::boolean,",
+        harm: 'the run of a matched intent says until the clearing that the intent expires',
+      },
+      {
+        from: 'for no key update skip locked);\n    v_fresh := array(select n from unnest(v_fresh) n\n      where i_hold',
+        to: 'for no key update);\n    v_fresh := array(select n from unnest(v_fresh) n\n      where i_hold',
+        harm: 'a locked wallet takes strangers out of its batch',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/decide-batch.ts',
+    ['test/api/payments/decision-batches'],
+    [
+      {
+        from: 'if (before.hasPaid(one.facts)) return { again: `agent/${one.facts.agent.id}` };',
+        to: '',
+        harm: 'two charges of one agent in one batch pass a limit that has room for one',
+      },
+      {
+        from: "if (left !== one.facts && written.decision.outcome !== 'approved')",
+        to: 'if (Date.now() === 0)',
+        harm: 'a payment is declined for money that another one did not take',
+      },
+      {
+        from: 'const left = before.leftOf(one.facts);',
+        to: 'const left = one.facts;',
+        harm: 'payments of one wallet in one batch are decided by the same money',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/usecases/payments/authorize-card.ts',
+    ['test/api/payments/decision-batches'],
+    [
+      {
+        from: "await runSql(tx, `select set_config('lock_timeout', $1, true)`, [`${leftMs}ms`]);",
+        to: '',
+        harm: 'authorizations of a locked wallet keep connections of the pool for as long as the lock',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/lanes.ts',
+    ['test/platform/lanes'],
+    [
+      {
+        from: '!keys.has(one.key) && !groups.has(one.group);',
+        to: '!groups.has(one.group);',
+        harm: 'a message and its repeat are decided at once',
+      },
+      {
+        from: 'one.until = Number.POSITIVE_INFINITY;',
+        to: '',
+        harm: 'an authorization that has begun is refused as late',
+      },
+      {
+        from: 'one.group = outcome.again;',
+        to: '',
+        harm: 'one busy agent with several cards fills every batch',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/functions/lock-accounts.sql',
+    ['test/ledger'],
+    [
+      {
+        from: "perform 1 from ledger_accounts a where a.name = any(v_new) and (a.name like 'owner:%') = v_is_receivable\n      order by a.name for no key update;",
+        to: 'null;',
+        harm: 'two journals at once spend the same money',
+      },
+      {
+        from: "if v_bad is not null then\n    raise exception 'account % is of another owner', v_bad using errcode = 'BL003';\n  end if;\n  if v_held",
+        to: 'if v_held',
+        harm: 'a journal moves the money of another owner',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/functions/fund-plainly.sql',
+    ['test/ledger/funding-batches', 'test/api/treasury/fund', 'test/ledger/stopped-batches'],
+    [
+      {
+        from: 'perform from ledger_accounts a where a.name = any(v_names) order by a.name for no key update;',
+        to: 'perform from ledger_accounts a where a.name = any(v_names) order by a.name desc for no key update;',
+        harm: 'batches of two processes wait for each other until one is ended',
+        tests: ['test/architecture/locking', 'test/ledger/funding-batches'],
+      },
+      {
+        from: 'bool_and(l.at >= l.latest) and min(l.after) >= 0 and',
+        to: 'bool_and(l.at >= l.latest) and',
+        harm: 'a wallet is overdrawn in a batch',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/domains/payments/mpp-credentials/mpp-credential.rules.ts',
+    ['test/rules/payments'],
+    [
+      {
+        from: 'consumed: [],',
+        to: "consumed: ['consume'],",
+        harm: 'a credential is used twice',
+      },
+      {
+        from: 'expiresAt.getTime() <= now.getTime();',
+        to: 'expiresAt.getTime() + 60_000 <= now.getTime();',
+        harm: 'a credential is used after its end',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/http/idempotency.ts',
+    ['test/api/platform/idempotency'],
+    [
+      {
+        from: 'if (row.isLeased) throw stillRunning();',
+        to: '',
+        harm: 'two requests with one key run at once',
+      },
+      {
+        from: 'row.method === method && paths.includes(row.path) && row.requestHash === hashOf(rawBody);',
+        to: 'row.method === method && paths.includes(row.path);',
+        harm: 'another body with a used key gets the first one’s answer',
+      },
+      {
+        from: '`delete from idempotency where ${leased} and status is null`',
+        to: "`delete from idempotency where ${leased.replace(' and lease_token = $5', ' and $5 is not null')} and status is null`",
+        harm: 'a slow refused request removes the reservation of the one that took it over',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'locks',
+    'src/db/group-commit.ts',
+    ['test/platform/group-commit'],
+    [
+      {
+        from: 'if (waiting() >= mostWaiting) return failed',
+        to: 'if (waiting() >= mostWaiting * 1_000) return failed',
+        harm: 'a burst fills the memory of the process',
+      },
+      {
+        from: "gone?.addEventListener('abort', giveUp, { once: true });",
+        to: '',
+        harm: 'what a client that left was waiting for is written nevertheless',
+      },
+    ],
+  ),
+];

@@ -1,0 +1,119 @@
+/** Faults in set-based functions of the database: counters, facts, queues, keys. @module */
+import { type Fault, faultsIn } from '../fault.ts';
+
+const counters = 'src/db/functions/spending-counters.sql';
+const decisions = ['test/api/payments/decision', 'test/api/payments/authorizations', 'test/api/payments/stale-facts'];
+
+export const sqlFaults: readonly Fault[] = [
+  ...faultsIn(
+    'sql',
+    counters,
+    [
+      'test/api/payments/history',
+      'test/api/spending/spending-races',
+      'test/api/cards',
+      'test/api/treasury/transfers.agents',
+    ],
+    [
+      {
+        from: "filter (where d.day = (p_at at time zone 'UTC')::date), 0)::bigint as today,",
+        to: "filter (where d.day >= (p_at at time zone 'UTC')::date - 1), 0)::bigint as today,",
+        harm: 'yesterday counts for the limit of today',
+      },
+      {
+        from: "where d.day between date_trunc('month', p_at at time zone 'UTC')::date and (p_at at time zone 'UTC')::date",
+        to: "where d.day between (p_at at time zone 'UTC')::date - 30 and (p_at at time zone 'UTC')::date",
+        harm: 'the monthly limit is a limit of 31 days',
+      },
+      {
+        from: 'select coalesce((select array_append(c.earlier_card_ids, c.id) from cards c where c.id = p_card), array[p_card]) as ids',
+        to: 'select array[p_card] as ids',
+        harm: 'a card that is replaced gets its limits anew',
+      },
+      {
+        from: "and x.status not in ('failed', 'denied', 'cancelled') order by x.created_at desc limit 1",
+        to: 'order by x.created_at desc limit 1',
+        harm: 'a transfer that was refused begins the cooldown',
+        tests: ['test/api/treasury/transfers.agents', 'test/api/treasury/transfers.intents'],
+      },
+      {
+        from: '      and i.transfer_id is null\n      -- One that an open machine payment',
+        to: '      -- One that an open machine payment',
+        harm: 'an intent that a transfer pays for counts twice against the limits',
+        tests: ['test/api/treasury/transfers.intents'],
+      },
+    ],
+  ),
+  ...faultsIn('sql', 'src/db/functions/load-authorizations.sql', decisions, [
+    {
+      from: 'and x.matched_transaction_id is null and x.transfer_id is null\n          -- While a payment',
+      to: 'and x.matched_transaction_id is null\n          -- While a payment',
+      harm: 'an intent that a transfer pays for is charged as well',
+      tests: ['test/api/treasury/transfers.intents'],
+    },
+    {
+      from: 'and (x.expires_at > q.at or x.open_payment_id is not null)\n          and (x.open_payment_id is null or k.token',
+      to: 'and (x.open_payment_id is null or k.token',
+      harm: 'an intent past its deadline is charged before its workflow ends it',
+    },
+    {
+      from: "'is_used', t.authorized_at is not null,",
+      to: "'is_used', false,",
+      harm: 'a machine payment’s credential is charged twice',
+      tests: ['test/api/payments/mpp-authorizations', 'test/api/payments/payment-tokens'],
+    },
+    {
+      from: "'is_used', t.status in ('paid', 'declined'), 'is_expired', false,",
+      to: "'is_used', t.status = 'declined', 'is_expired', false,",
+      harm: 'a checkout’s token is charged twice',
+      tests: ['test/api/payments/payment-tokens'],
+    },
+  ]),
+  ...faultsIn(
+    'sql',
+    'src/db/functions/atomic-writes.sql',
+    ['test/ledger/funding-batches', 'test/api/treasury/fund.api'],
+    [
+      {
+        from: "where k.reserved_at > now() - interval '24 hours'\n$$;",
+        to: '$$;',
+        harm: 'a key is never forgotten',
+      },
+      {
+        from: "or k.request_hash <> i.key ->> 'requestHash'\n        then 'conflict'",
+        to: "then 'conflict'",
+        harm: 'another request with a used key gets the first one’s answer',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'sql',
+    'src/db/functions/claim-runs.sql',
+    ['test/workflows/operator/relay-fairness', 'test/workflows/operator/relay-wakes'],
+    [
+      {
+        from: 'select workflow, owner_id, greatest(1, most / count(*) over (partition by workflow)) as most from owners',
+        to: 'select workflow, owner_id, most from owners',
+        harm: 'an owner with many due runs keeps all others waiting',
+      },
+      {
+        from: "v_take := 'wanted_wake = false, waking_until = ' || v_lease || ', ' || v_note_rescue;",
+        to: "v_take := 'wanted_wake = false, waking_until = null, ' || v_note_rescue;",
+        harm: 'a wake whose sender dies is lost',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'sql',
+    'src/db/functions/purge-audit-addresses.sql',
+    ['test/api/oversight', 'test/ledger/life'],
+    [
+      {
+        from: "least(p_before, now() + make_interval(secs => offset_ms / 1000.0) - interval '90 days')",
+        to: 'p_before',
+        harm: 'client addresses of young audit rows are erased',
+        tests: ['test/ledger/least-privilege', 'test/api/oversight', 'test/api/platform'],
+      },
+    ],
+  ),
+];

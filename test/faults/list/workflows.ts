@@ -1,0 +1,132 @@
+/** Faults in workflows and the relay that starts and wakes them. @module */
+import { type Fault, faultsIn } from '../fault.ts';
+
+const lib = ['test/workflows/lib'];
+
+export const workflowFaults: readonly Fault[] = [
+  ...faultsIn('workflows', 'workflows/lib/follow-row.ts', lib, [
+    {
+      from: 'this.#isStale = false; // Before the read, so that a wake during it is not lost.\n      this.#take(await this.#run.refresh(this.#id));',
+      to: 'this.#take(await this.#run.refresh(this.#id));\n      this.#isStale = false;',
+      harm: 'a wake that comes while the row is read is lost',
+    },
+    {
+      from: 'if (this.#latest !== undefined && state.version < this.#latest.version) return;',
+      to: '',
+      harm: 'a late answer of an activity shows, and acts on, an older state',
+    },
+    {
+      from: 'maySend = !marked.mayHaveSent;',
+      to: 'maySend = true;',
+      harm: 'a payment that may have been sent is sent again',
+    },
+    {
+      from: '{ isPartOfOnce: true, mayStayUnknown: true });',
+      to: '{ isPartOfOnce: true });',
+      harm: 'a sending without an answer fails the run instead of asking',
+    },
+    {
+      from: 'if (latest.final) throw rowIsFinal;',
+      to: '',
+      harm: 'the run of a denied transfer never ends',
+    },
+    {
+      from: 'if (!hasChanged()) this.#isStale = true; // The time has passed.',
+      to: '',
+      harm: 'a deadline that passes is not acted on',
+    },
+    {
+      from: 'return this.#oneDecisionAtATime(async () => {',
+      to: 'return (async (work: () => Promise<View>) => work())(async () => {',
+      harm: 'two decisions of one moment interleave',
+      tests: ['test/workflows/lib', 'test/workflows/operator/operator'],
+    },
+  ]),
+  ...faultsIn(
+    'workflows',
+    'workflows/lib/messages.ts',
+    ['test/workflows/messages/every-message'],
+    [
+      {
+        from: "note(`${name} was refused: ${refusalIn(error) ?? 'it could not be carried out'}`);",
+        to: 'throw error;',
+        harm: 'a signal that cannot be carried out blocks its run for ever',
+      },
+      {
+        from: 'const input = read(bounded(typed[0]));',
+        to: 'const input = read(typed[0]);',
+        harm: 'a signal of a megabyte is kept in every later step',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'workflows/lib/steps.ts',
+    ['test/workflows/messages/local-activities', 'test/workflows/lib'],
+    [
+      {
+        from: 'schedules nothing more.\n        return whileRepeated(() => untilDone(...input));',
+        to: 'schedules nothing more.\n        throw error;',
+        harm: 'a fault of PostgreSQL ends a run',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'workflows/treasury/bank-transfer.workflow.ts',
+    ['test/workflows/treasury/bank-transfer'],
+    [
+      {
+        from: "await wait('approved', { approval: expireBankTransfer });",
+        to: "await wait('approved');",
+        harm: 'a transfer that no person approves keeps its money for ever',
+      },
+      {
+        from: "await wait('settled', { askAgain: askBank, reminder: remindOfTransfer, recall: recallTransfer });",
+        to: "await wait('settled', { reminder: remindOfTransfer, recall: recallTransfer });",
+        harm: 'the bank is never asked about a transfer that it accepted',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'workflows/payments/mpp-payment.workflow.ts',
+    ['test/workflows/payments/mpp-payment.workflow'],
+    [
+      {
+        from: "await wait('settled', { charge: recordMppCharge, silence: endMppSilence });",
+        to: "await wait('settled', { charge: recordMppCharge });",
+        harm: 'an unknown payment keeps its intent for ever',
+      },
+      {
+        from: 'whenDue: { answer: endMppPresentation },',
+        to: 'whenDue: {},',
+        harm: 'a merchant that never answers keeps the run waiting',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'workflows/spending/intent-lifecycle.workflow.ts',
+    ['test/workflows/spending/intent-lifecycle'],
+    [
+      {
+        from: "await wait('decided', { deadline: expireIntent });",
+        to: "await wait('decided');",
+        harm: 'an intent that no person decides about never expires',
+      },
+    ],
+  ),
+  ...faultsIn(
+    'workflows',
+    'src/relay/claims.ts',
+    ['test/workflows/operator/relay-wakes', 'test/workflows/operator/clock-wakes'],
+    [
+      {
+        from: 'where p.id = w.id and p.waking_until = w.lease and p.id in (',
+        to: 'where p.id = w.id and p.id in (',
+        harm: 'the confirmation of an old wake erases a new one',
+      },
+    ],
+  ),
+];

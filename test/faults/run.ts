@@ -1,0 +1,89 @@
+/**
+ * Plants each fault of the list in a copy of the tree and runs the tests that have to notice it. A fault that they miss
+ * is a missing test. Writes the outcomes beside this file and the table of docs/testing.md. Not part of `npm test`: it
+ * takes hours. `node test/faults/run.ts`, and with arguments only faults whose kind, file or harm contains one of them.
+ * @module
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
+import type { Fault } from './fault.ts';
+import { faults } from './faults.ts';
+import { idOf, type Outcome, readOutcomes, renderTesting, testingPage, writeOutcomes } from './outcomes.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const mostMs = 15 * 60_000;
+
+const report = z.object({ numFailedTests: z.int(), numPassedTests: z.int(), numRuntimeErrorTestSuites: z.int() });
+
+/** Everything that git knows, so that a run leaves the tree alone, also when it is ended. */
+async function copyOfTree(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'bursar-faults-'));
+  const files = execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' }).split('\n').filter(Boolean);
+  for (const file of files) await cp(join(root, file), join(copy, file));
+  await symlink(join(root, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+async function testsIn(copy: string, patterns: readonly string[]): Promise<Outcome> {
+  const file = join(copy, 'report.json');
+  await rm(file, { force: true });
+  const jest = ['--disable-warning=ExperimentalWarning', 'node_modules/jest/bin/jest.js'];
+  const child = spawn(process.execPath, [...jest, '--json', `--outputFile=${file}`, ...patterns], {
+    cwd: copy,
+    stdio: 'ignore',
+  });
+  const late = setTimeout(() => child.kill('SIGTERM'), mostMs);
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject).on('exit', resolve);
+  });
+  clearTimeout(late);
+  if (code === null) return 'too slow';
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return 'did not run';
+  const { numFailedTests, numPassedTests, numRuntimeErrorTestSuites } = report.parse(JSON.parse(text));
+  if (numFailedTests > 0) return 'noticed';
+  if (numRuntimeErrorTestSuites > 0 || numPassedTests === 0) return 'did not run';
+  return 'missed';
+}
+
+async function plant(copy: string, { file, from, to, tests }: Fault): Promise<Outcome> {
+  const path = join(copy, file);
+  const clean = await readFile(path, 'utf8').catch(() => '');
+  if (clean.split(from).length !== 2) return 'does not fit';
+  try {
+    // Not `replace` with a text: `$` means something in it.
+    await writeFile(path, clean.split(from).join(to));
+    return await testsIn(copy, tests);
+  } finally {
+    await writeFile(path, clean);
+  }
+}
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+const wanted = process.argv.slice(2);
+const chosen = faults.filter(
+  ({ kind, file, harm }) => wanted.length === 0 || wanted.some((word) => `${kind} ${file} ${harm}`.includes(word)),
+);
+const copy = await copyOfTree();
+try {
+  const known = await readOutcomes();
+  for (const [index, fault] of chosen.entries()) {
+    const began = Date.now();
+    const outcome = await plant(copy, fault);
+    known[idOf(fault)] = outcome;
+    const seconds = Math.round((Date.now() - began) / 1_000);
+    say(`${index + 1}/${chosen.length} ${outcome} (${seconds} s) ${dirname(fault.file)}: ${fault.harm}`);
+    await writeOutcomes(known);
+  }
+  await writeFile(testingPage, renderTesting(await readFile(testingPage, 'utf8'), known));
+  const missed = chosen.filter((fault) => known[idOf(fault)] !== 'noticed' && fault.harmless === undefined);
+  say(`${chosen.length - missed.length} noticed or harmless, ${missed.length} to look at`);
+  process.exitCode = missed.length === 0 ? 0 : 1;
+} finally {
+  await rm(copy, { recursive: true, force: true });
+}
