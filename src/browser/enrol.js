@@ -1,4 +1,4 @@
-/** Enrols a passkey with the owner's API key, which is sent with each call and not stored. */
+/** Enrols a passkey, or invites a person to, with the owner's API key, which is sent with each call and not stored. */
 import { ownTime, Refused, send } from './page.js';
 import { askForPasskey, makePasskey, whyNoPasskeys, whyNotMade } from './passkey.js';
 
@@ -26,6 +26,43 @@ form.addEventListener('submit', async (event) => {
   }
 });
 
+const invitation = document.getElementById('invite');
+
+invitation.addEventListener('submit', async (event) => {
+  event.preventDefault();
+  if (!form.key.reportValidity()) return;
+  const call = callerWith(form.key.value.trim());
+  problem.textContent = '';
+  lock(true);
+  try {
+    const { name, enrolUrl, expiresAt } = await invite(call, invitation.person.value.trim(), invitation.hours.value);
+    form.reset();
+    invitation.reset();
+    document.getElementById('ask').hidden = true;
+    document.getElementById('invited-words').textContent =
+      `${name} enrols a passkey with this link, once, until ${ownTime(expiresAt)}.`;
+    document.getElementById('link').value = enrolUrl;
+    document.getElementById('invited').hidden = false;
+    document.getElementById('invited-title').focus();
+  } catch (error) {
+    problem.textContent = inWords(error);
+  } finally {
+    progress.textContent = '';
+    lock(false);
+  }
+});
+
+async function invite(call, name, hours) {
+  progress.textContent = 'Making the link …';
+  const body = { name, expiresInHours: Number(hours) };
+  const enrolled = await call('GET', '/passkeys');
+  if (enrolled.length === 0) return call('POST', '/passkeys/invitations', body);
+  progress.textContent = 'Confirm with a passkey that is enrolled …';
+  const { challengeId, options } = await call('POST', '/passkeys/challenges', { purpose: 'invite', name });
+  const webauthnAssertion = { challengeId, assertion: await askForPasskey(options) };
+  return call('POST', '/passkeys/invitations', { ...body, webauthnAssertion });
+}
+
 const callerWith = (key) => (method, path, body) => send(method, path, body, { Authorization: `Bearer ${key}` });
 
 async function enrol(call, name) {
@@ -52,7 +89,7 @@ function done(words, from) {
 }
 
 function lock(isLocked) {
-  for (const field of form.elements) field.disabled = isLocked;
+  for (const field of [...form.elements, ...invitation.elements]) field.disabled = isLocked;
 }
 
 function inWords(error) {

@@ -57,11 +57,16 @@ const caseOf = (row: Readonly<CardRequestRow>, approve: ApproveCardRequest): App
     amountEuros: null,
     maxChargeEuros: null,
     cadence: null,
+    lastChargeOn: null,
     facts: row.type === 'new_card' ? factsOfNewCard(row) : await factsOfCard(tx, row),
     changes: changesOf(row),
     rule: 'an agent cannot give itself cards or limits: its owner decides',
     demandsPasskey: demandsPasskey(await policyOfAgent(tx, row.agentId)),
     decideBy: row.expiresAt.toISOString(),
+  }),
+  summary: async (tx) => ({
+    ...{ amountEuros: null, maxChargeEuros: null, cadence: null, lastChargeOn: null },
+    facts: row.type === 'new_card' ? [usageOf(row)] : await cardOf(tx, row),
   }),
   matter: async (_tx, changes) => matterOf(row, changes),
   approve: (envelope, changes = {}, cause) => approve(row, { changes, envelope }, cause),
@@ -80,10 +85,12 @@ const fact = (name: string, label: string, text: string, isQuoted = false): Fact
 
 const usages = { single: 'for one payment, then it closes', multi: 'for many payments' } as const;
 
+const usageOf = ({ usage }: Readonly<CardRequestRow>): Fact => fact('usage', 'Use', usages[usage ?? 'multi']);
+
 function factsOfNewCard(row: Readonly<CardRequestRow>): Fact[] {
   const requested = requestedOf(row);
   return [
-    fact('usage', 'Use', usages[row.usage ?? 'multi']),
+    usageOf(row),
     ...(row.displayName == null ? [] : [fact('displayName', 'Name of the card', row.displayName, true)]),
     ...(row.reason == null ? [] : [fact('reason', 'Its reason', row.reason, true)]),
     ...eachLimit((field) => limitInWords(requested[field])),
@@ -99,8 +106,17 @@ async function factsOfCard(tx: Tx, row: Readonly<CardRequestRow>): Promise<Fact[
     const now = limitInWords(card[field] ?? null);
     return requested[field] === null ? `${now}, unchanged` : `${limitInWords(requested[field])} instead of ${now}`;
   });
-  return [fact('card', 'Card', `${card.name}, ending in ${card.last4 ?? ''}`), ...limits];
+  return [cardFact(card), ...limits];
 }
+
+/** Its limits may be others by now. */
+async function cardOf(tx: Tx, { cardId }: Readonly<CardRequestRow>): Promise<Fact[]> {
+  const card = cardId == null ? null : await findCard(tx, cardId);
+  return card === null ? [] : [cardFact(card)];
+}
+
+const cardFact = ({ name, last4 }: { readonly name: string; readonly last4?: string | null | undefined }): Fact =>
+  fact('card', 'Card', `${name}, ending in ${last4 ?? ''}`);
 
 const eachLimit = (text: (field: keyof RequestedLimits) => string): Fact[] =>
   Object.entries(limitNames).map(([name, { field, label }]) => fact(name, label, text(field)));

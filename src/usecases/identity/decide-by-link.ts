@@ -1,6 +1,6 @@
 /**
  * A person's calls with an approver's link: read the request, approve it with a passkey, deny it. The link is for one
- * record; after the decision it returns only the outcome. The record's subject carries the decision out.
+ * record; after the decision it returns the outcome, and what was decided without the agent's words. The record's subject carries the decision out.
  * @module
  */
 import type { Database } from '../../db/database.ts';
@@ -13,10 +13,11 @@ import {
   type ApprovalSubjects,
   subjectOfId,
 } from '../../domains/identity/approvals/approval-subject.ts';
-import { enrolledPasskeys, lastGoneAt } from '../../domains/identity/passkeys/passkey.queries.ts';
+import { enrolledPasskeys, lastGoneAt, passkeyNameOf } from '../../domains/identity/passkeys/passkey.queries.ts';
 import { approvesFrom } from '../../domains/identity/passkeys/passkey.rules.ts';
 import type { RelyingParty } from '../../domains/identity/passkeys/relying-party.ts';
 import { agentNames } from '../../domains/parties/agents/agent.queries.ts';
+import { businessNameOf } from '../../domains/parties/customers/customer.queries.ts';
 import { businessTimeInWords } from '../../http/business-time.ts';
 import { DomainError } from '../../kernel/errors.ts';
 import { challengeSubject } from './challenge-subject.ts';
@@ -92,21 +93,25 @@ async function wireOf(
 ): Promise<ApprovalWire> {
   const { id, ownerId, agentId } = approval;
   const { status, isWaiting, outcome } = approval.standing(now);
-  const named = { kind, id, status, businessTime: businessTimeInWords(now) ?? null };
+  const tx = database.read();
+  const businessName = await businessNameOf(tx, ownerId);
+  const agentName =
+    agentId === null ? 'The owner' : ((await agentNames(tx, ownerId, [agentId])).get(agentId) ?? agentId);
+  const named = { kind, id, status, businessName, businessTime: businessTimeInWords(now) ?? null };
   if (!isWaiting) {
     const { at, approvedBy, ...ending } = outcome;
-    const ended = { at: at.toISOString(), approvedWith: approvedWithOf(approvedBy), ...ending };
-    return { ...named, request: null, passkey: null, outcome: ended };
+    const approverName = await passkeyNameOf(tx, approvedBy);
+    const ended = { at: at.toISOString(), approvedWith: approvedWithOf(approvedBy), approverName, ...ending };
+    const decided = { ...(await approval.summary(tx, now)), agentName };
+    return { ...named, request: null, decided, passkey: null, outcome: ended };
   }
-  const tx = database.read();
   const enrolled = await enrolledPasskeys(tx, ownerId);
   const next = approvesFrom(now, await lastGoneAt(tx, ownerId));
   const { state, blockedUntil } = passkeyState(enrolled, next, now);
-  const agentName =
-    agentId === null ? 'The owner' : ((await agentNames(tx, ownerId, [agentId])).get(agentId) ?? agentId);
   return {
     ...named,
-    request: { ...(await approval.show(tx)), agentName },
+    request: { ...(await approval.show(tx, now)), agentName },
+    decided: null,
     passkey: { state, blockedUntil: blockedUntil?.toISOString() ?? null, origin },
     outcome: null,
   };

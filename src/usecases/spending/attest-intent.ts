@@ -47,7 +47,7 @@ export const attestIntent = (deps: CeremonyDeps): AttestIntent => {
     attest(attestedBy(intent), envelope, cause, async (tx, { passkey, isRepeat }) => {
       const row = isRepeat
         ? await stillAttested(tx, intent.id, passkey)
-        : await recordAttestation(tx, intent.id, passkey.id, cause);
+        : await recordAttestation(tx, intent.id, passkey, cause);
       return attestationOf(tx, row, passkey.id, cause);
     });
 };

@@ -10,6 +10,8 @@ import type { CardRow } from '../../domains/cards/cards/card.entity.ts';
 import { findCard } from '../../domains/cards/cards/card.queries.ts';
 import type { ApprovalLinks } from '../../domains/identity/approvals/approval-link.service.ts';
 import { lockAgent } from '../../domains/parties/agents/agent.queries.ts';
+import { declinedChargeOf } from '../../domains/payments/network/allow-once.rules.ts';
+import type { Decision } from '../../domains/payments/network/authorization.rules.ts';
 import type { AuthorizationFacts } from '../../domains/payments/network/authorization-facts.ts';
 import type { AuthorizationMessage } from '../../domains/payments/network/network.contract.ts';
 import type { Received } from '../../domains/payments/network/received-message.ts';
@@ -23,7 +25,7 @@ import { whyAtLimit } from '../../platform/assert-limit.ts';
 const personDecidesMs = day;
 const retryPassesMinutes = 15;
 
-type Declined = { readonly rule: string; readonly reason: string; readonly transactionId: string };
+type Declined = Pick<Decision, 'outcome' | 'rule' | 'reason' | 'trace'> & { readonly transactionId: string };
 
 export type RequestApproval = (
   tx: Tx,
@@ -35,20 +37,28 @@ export type RequestApproval = (
 /** The authorization is declined and kept already; a charge that is asked about already is not asked about twice. */
 export const requestApproval =
   (links: Pick<ApprovalLinks, 'open'>): RequestApproval =>
-  async (tx, { message, cause }, { card: charged, policy }, { rule, reason, transactionId }) => {
+  async (tx, { message, cause }, { card: charged, policy }, declined) => {
     const { amountCents, merchant } = message;
+    const { rule, reason, transactionId } = declined;
     // Charges and declarations of one agent come one after the other: two charges in parallel do not ask twice, and
     // all intents of the agent are counted under one lock.
     await runSql(tx, 'select lock_spending($1)', [charged.agentId]);
     const card = await cardOfNow(tx, charged);
     if (card === null) return;
-    const waiting = await runSql(
+    // Also not where a person has said no, until the day is over that there was for it: merchants try several times.
+    const asked = await runSql(
       tx,
       `select 1 from intents where agent_id = $1 and card_id = $2 and status = 'pending_approval'
-       and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5`,
-      [card.agentId, card.id, amountCents, merchant.name, cause.at],
+         and expected_amount_cents = $3 and expected_merchant = $4 and expires_at > $5
+       union all
+       select 1 from intents where agent_id = $1 and card_id = $2 and status = 'denied' and created_at > $6
+         and expected_amount_cents = $3 and declined_charge -> 'merchant' ->> 'id' = $7 and expires_at > $5`,
+      [
+        ...[card.agentId, card.id, amountCents, merchant.name, cause.at],
+        ...[later(cause.at, -personDecidesMs), merchant.id],
+      ],
     );
-    if (waiting > 0) return;
+    if (asked > 0) return;
     // At the limit nothing is created; the decline stands.
     const counted = { ownerId: card.ownerId, subject: card.agentId, at: cause.at };
     const whyNot = await whyAtLimit(tx, ['open_intents', 'waiting_intents'], counted, { isLocked: true });
@@ -69,6 +79,7 @@ export const requestApproval =
         policyCheck: { allowed: true, requiresApproval: true, reason },
         policyVersion: policy?.version ?? null,
         status: 'pending_approval',
+        declinedCharge: declinedChargeOf(transactionId, message, declined),
       },
       cause,
       links,

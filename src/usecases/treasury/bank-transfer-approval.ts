@@ -51,8 +51,9 @@ const caseOf = (row: BankTransfer, approve: ApproveBankTransfer): ApprovalCase =
     amountEuros: eurosFromCents(row.amountCents),
     maxChargeEuros: null,
     cadence: null,
+    lastChargeOn: null,
     facts: [
-      { name: 'payee', label: 'To', text: `${row.payeeName}, ${row.payeeIbanMasked}`, isQuoted: false },
+      payeeOf(row),
       { name: 'scheme', label: 'How', text: schemesInWords[row.scheme], isQuoted: false },
       ...(row.remittance === null
         ? []
@@ -64,12 +65,24 @@ const caseOf = (row: BankTransfer, approve: ApproveBankTransfer): ApprovalCase =
     denies: 'Deny the transfer',
     decideBy: (row.expiresAt ?? row.updatedAt).toISOString(),
   }),
+  summary: async () => ({
+    amountEuros: eurosFromCents(row.amountCents),
+    ...{ maxChargeEuros: null, cadence: null, lastChargeOn: null },
+    facts: [payeeOf(row)],
+  }),
   matter: async (_tx, changes) => matterOf(row, changes),
   approve: async (envelope, changes, cause) => {
     matterOf(row, changes);
     await approve(row, envelope, cause);
   },
   deny: (tx, reason, cause) => decideBankTransfer(tx, { id: row.id }, { kind: 'deny', reason }, cause),
+});
+
+const payeeOf = ({ payeeName, payeeIbanMasked }: BankTransfer) => ({
+  name: 'payee',
+  label: 'To',
+  text: `${payeeName}, ${payeeIbanMasked}`,
+  isQuoted: false,
 });
 
 const schemesInWords = {

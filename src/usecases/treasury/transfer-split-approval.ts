@@ -69,6 +69,7 @@ const caseOf = (split: SplitView, approve: ApproveTransferSplit): ApprovalCase =
     amountEuros: eurosFromCents(add(...waitingLines(split).map(({ amountCents }) => amountCents))),
     maxChargeEuros: null,
     cadence: null,
+    lastChargeOn: null,
     facts: waitingLines(split).flatMap(factsOf),
     changes: [],
     rule:
@@ -79,6 +80,16 @@ const caseOf = (split: SplitView, approve: ApproveTransferSplit): ApprovalCase =
     denies: 'Deny the transfers',
     decideBy: (approvalEnds(split.transfers) ?? split.updatedAt).toISOString(),
   }),
+  // All lines: those that waited cannot be distinguished from the others any more.
+  summary: async () => ({
+    amountEuros: eurosFromCents(add(...split.transfers.map(({ amountCents }) => amountCents))),
+    ...{ maxChargeEuros: null, cadence: null, lastChargeOn: null },
+    facts: split.transfers.map((line) => ({
+      ...nameOf(line),
+      text: `${inWords(line.amountCents)} EUR to ${line.payeeName}`,
+      isQuoted: false,
+    })),
+  }),
   matter: async (_tx, changes) => matterOfSplit(split, changes),
   approve: async (envelope, changes, cause) => {
     matterOfSplit(split, changes);
@@ -88,12 +99,17 @@ const caseOf = (split: SplitView, approve: ApproveTransferSplit): ApprovalCase =
 });
 
 /** The numbers of the lines are those of the split, so that they can be decided one by one as well. */
+function nameOf({ splitLine }: TransferView) {
+  const number = (splitLine ?? 0) + 1;
+  return { name: `line_${number}`, label: `Line ${number}` };
+}
+
 function factsOf(line: TransferView) {
   const number = (line.splitLine ?? 0) + 1;
   const how = line.scheme === 'instant' ? 'at once' : 'on the next business day';
   const text = `${inWords(line.amountCents)} EUR to ${line.payeeName}, ${line.payeeIbanMasked}, ${how}; ${checks[line.payeeCheck ?? 'not_possible']}`;
   return [
-    { name: `line_${number}`, label: `Line ${number}`, text, isQuoted: false },
+    { ...nameOf(line), text, isQuoted: false },
     ...(line.remittance === null
       ? []
       : [{ name: `reference_${number}`, label: 'On the statement', text: line.remittance, isQuoted: true }]),

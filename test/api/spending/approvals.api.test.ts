@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Refused } from '../../../src/client/client.ts';
 import { type ApprovalWire, approvalsArea } from '../../../src/domains/identity/approvals/approval.contract.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
+import { customersArea } from '../../../src/domains/parties/customers/customer.contract.ts';
 import { day, hour } from '../../../src/kernel/instant.ts';
 import { cents, eurosFromCents } from '../../../src/kernel/money.ts';
 import { eventNamesOf } from '../../support/events.ts';
@@ -138,13 +139,50 @@ describe('the link', () => {
   });
 });
 
+/** What the link still shows of `asked`. */
+const decidedBook = {
+  agentName: 'Shopping agent',
+  amountEuros: eurosFromCents(cents(8_000)),
+  maxChargeEuros: eurosFromCents(cents(8_000)),
+  cadence: null,
+  lastChargeOn: null,
+  facts: [{ name: 'merchant', label: 'Where', text: 'Example Shop', isQuoted: true }],
+};
+
 describe('the content of the page', () => {
+  test('names the owner’s business, and of a request that recurs each charge and the last day of one', async () => {
+    const other = await someone('Subscriber');
+    const customers = other.owner.client(customersArea);
+    const { id } = await customers.getOwnCustomer();
+    await customers.updateCustomer({ params: { id }, body: { companyName: 'Müller & Söhne <GmbH>' } });
+    const intent = await other.api.intents.declareIntent({
+      body: { agentId: other.agentId, ...asked, ttlMinutes: 100 * 24 * 60, recurring: { cadence: 'monthly' } },
+    });
+    const token = tokenOf(intent.approvalUrl);
+    const { businessName, request } = await approver().getApproval({ params: { token } });
+    expect(businessName).toBe('Müller & Söhne <GmbH>');
+    const last = request?.lastChargeOn ?? '';
+    const [first, end] = [new Date(intent.createdAt), new Date(intent.expiresAt)];
+    expect(Date.parse(last)).toBeGreaterThan(end.getTime() - 31 * day);
+    expect(Date.parse(last)).toBeLessThanOrEqual(end.getTime());
+    expect(Date.parse(last)).toBeGreaterThan(first.getTime());
+    const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
+    const [year = '', month = '', date = ''] = last.split('-');
+    const spelled = new Date(last).toLocaleDateString('en-GB', { month: 'long', timeZone: 'UTC' });
+    expect(page).toContain('Müller &amp; Söhne &lt;GmbH&gt;');
+    expect(page).toMatch(/up to \d+\.\d\d EUR each/);
+    expect([page, month]).toEqual([expect.stringContaining(`${Number(date)} ${spelled} ${year}`), month]);
+    await approver().denyByLink({ params: { token }, body: {} });
+    expect((await approver().getApproval({ params: { token } })).decided).toMatchObject({ cadence: 'monthly' });
+  });
+
   test('everything a person decides by, as JSON and as a page', async () => {
     const { intent, token } = await waiting();
     expect(await approver().getApproval({ params: { token } })).toEqual({
       kind: 'intent',
       id: intent.id,
       status: 'pending_approval',
+      businessName: null,
       request: {
         title: 'Approve a payment',
         agentName: 'Shopping agent',
@@ -153,6 +191,7 @@ describe('the content of the page', () => {
         amountEuros: eurosFromCents(cents(8_000)),
         maxChargeEuros: eurosFromCents(cents(8_000)),
         cadence: null,
+        lastChargeOn: null,
         facts: [{ name: 'merchant', label: 'Where', text: 'Example Shop', isQuoted: true }],
         changes: [],
         rule: 'this agent may spend up to 50.00 EUR without asking: a person has to approve 80.00 EUR',
@@ -160,6 +199,7 @@ describe('the content of the page', () => {
         denies: 'Deny the payment',
         decideBy: intent.expiresAt,
       },
+      decided: null,
       passkey: { state: 'ready', blockedUntil: null, origin: new URL(world.config.publicUrl).origin },
       outcome: null,
       businessTime: null,
@@ -235,11 +275,14 @@ describe('approving', () => {
       kind: 'intent',
       id: intent.id,
       status: 'approved',
+      businessName: null,
       request: null,
+      decided: decidedBook,
       passkey: null,
       outcome: {
         at: expect.any(String),
         approvedWith: 'passkey',
+        approverName: 'a passkey',
         title: 'Approved',
         verb: 'Approved',
         meaning: 'The agent may now pay.',
@@ -332,10 +375,11 @@ describe('denying', () => {
   test('needs only the link, stores the reason, and happens once', async () => {
     const { intent, token } = await waiting();
     const done = await approver().denyByLink({ params: { token }, body: { reason: 'not today' } });
-    expect(done).toMatchObject({ status: 'denied', request: null });
+    expect(done).toMatchObject({ status: 'denied', request: null, decided: { ...decidedBook, maxChargeEuros: null } });
     expect(done.outcome).toEqual({
       at: expect.any(String),
       approvedWith: null,
+      approverName: null,
       title: 'Denied',
       verb: 'Denied',
       meaning: 'Nothing is paid.',
@@ -354,9 +398,8 @@ describe('denying', () => {
     ]);
     const page = await (await anybody(`/approve/${token}`, { headers: { Accept: 'text/html' } })).text();
     expect(page).toContain('<h1>Denied</h1>');
-    for (const word of ['80.00', 'reference book', 'Example Shop', 'Shopping agent', 'not today']) {
-      expect(page).not.toContain(word);
-    }
+    for (const word of ['80.00 EUR', 'Example Shop', 'Shopping agent']) expect(page).toContain(word);
+    for (const word of ['reference book', 'not today']) expect(page).not.toContain(word);
   });
 
   test.each([
@@ -378,6 +421,7 @@ test('from the deadline on no decision is taken, whether or not the run has mark
   const outcome = {
     at: intent.expiresAt,
     approvedWith: null,
+    approverName: null,
     title: 'Expired',
     verb: 'Expired',
     meaning: 'The deadline passed without a decision. Nothing is paid.',
@@ -409,6 +453,7 @@ test('an approved intent that is not paid in time is `expired` at its deadline, 
   expect(expired.outcome).toEqual({
     at: intent.expiresAt,
     approvedWith: 'passkey',
+    approverName: 'a passkey',
     title: 'Expired',
     verb: 'Expired',
     meaning: 'It was approved, but not paid in time.',

@@ -12,6 +12,7 @@ import {
   addAuthenticator,
   browserTest,
   hasBrowser,
+  heading,
   type OpenPage,
   openBrowser,
   openPage,
@@ -68,7 +69,6 @@ async function enrol(page: Page, { key }: Owner, where = world): Promise<void> {
   await heading(page, 'Passkey enrolled');
 }
 
-const heading = (page: Page, name: string): Promise<void> => page.getByRole('heading', { name, exact: true }).waitFor();
 const pressApprove = (page: Page): Promise<void> =>
   page.getByRole('button', { name: 'Approve with a passkey' }).click();
 const problem = async (page: Page): Promise<string> => {
@@ -90,7 +90,9 @@ browserTest('a person enrols a passkey, opens the link, reads it and approves wi
   }
   await pressApprove(page);
   await heading(page, 'Approved');
-  expect(await page.locator('h1 + p').innerText()).toMatch(/^Approved with a passkey on .* The agent may now pay\.$/);
+  expect(await page.locator('h1 + p').innerText()).toMatch(
+    /^Approved with the passkey A phone on .* The agent may now pay\.$/,
+  );
   expect(await read(intent.id)).toMatchObject({
     status: 'approved',
     approvedBy: expect.stringMatching(/^passkey:psk_/),

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { Refused } from '../../../src/client/client.ts';
 import { passkeysArea } from '../../../src/domains/identity/passkeys/passkey.contract.ts';
 import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
+import { deadlocksIn } from '../../support/deadlocks.ts';
 import { aPasskey, intentChallengeOf } from '../../support/factories/passkeys.ts';
 import { anIntent, aPayer, brokenInvariants, networkOf } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -20,15 +21,6 @@ afterAll(async () => {
   await world.close();
 });
 
-const deadlocks = async (): Promise<number> => {
-  await new Promise((resolve) => setTimeout(resolve, 1_200)); // Backends report what they counted once a second.
-  await Promise.all(Array.from({ length: 16 }, () => fetch(`${world.apiUrl}/health`)));
-  const [row] = await world.sql<{ deadlocks: string }>(
-    'select deadlocks from pg_stat_database where datname = current_database()',
-  );
-  return Number(row?.deadlocks);
-};
-
 test('attest, charge and remove, all at once', async () => {
   const payer = await aPayer(world, { fundsCents: 1_000_000, policy: { require_attestation: true } });
   const { owner } = payer;
@@ -36,7 +28,7 @@ test('attest, charge and remove, all at once', async () => {
   const kept = await aPasskey(world, owner);
   const ids: string[] = [];
   for (let n = 0; n < 12; n++) ids.push(await anIntent(world, payer, { amountCents: 100 }));
-  const before = await deadlocks();
+  const before = await deadlocksIn(world);
   const attest = async (id: string, by: typeof kept): Promise<void> => {
     // It counts nothing, as a synced passkey: answers that overtake each other would be refused for their counter.
     const webauthnAssertion = by.answer(await intentChallengeOf(owner, id), { counter: 0 });
@@ -60,7 +52,7 @@ test('attest, charge and remove, all at once', async () => {
     ]);
     expect(open).toEqual([]);
   }
-  expect(await deadlocks()).toBe(before);
+  expect(await deadlocksIn(world)).toBe(before);
   const told = await world.sql(`select 1 from events where name = 'intent.attested' and agent_id = $1`, [
     payer.agentId,
   ]);

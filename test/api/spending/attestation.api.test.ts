@@ -93,7 +93,10 @@ test('strict, end to end: declared, attested, executed, completed', async () => 
       intent.id,
     ]),
   ).toEqual([
-    { actor: `passkey:${passkey.id}`, details: { passkeyId: passkey.id, through: expect.stringMatching(/^key:key_/) } },
+    {
+      actor: `passkey:${passkey.id}`,
+      details: { passkeyId: passkey.id, person: 'a passkey', through: expect.stringMatching(/^key:key_/) },
+    },
   ]);
 });
 

@@ -28,7 +28,9 @@ export type ApprovalCase = {
   readonly agentId: string | null;
   standing(at: Date): ApprovalStanding;
   /** What the page shows while the record waits. */
-  show(tx: Tx): Promise<ApprovalRequestFacts>;
+  show(tx: Tx, at: Date): Promise<ApprovalRequestFacts>;
+  /** What the page still shows once the record no longer waits. */
+  summary(tx: Tx, at: Date): Promise<DecidedFacts>;
   /** What a passkey's challenge is bound to. Throws `invalid_request` for changes that the subject does not take. */
   matter(tx: Tx, changes: ApproverChanges | undefined): Promise<Matter>;
   /** Verifies the assertion and approves through the record's workflow: 503 while Temporal is unavailable. */
@@ -49,6 +51,7 @@ export type ApprovalStanding = {
 };
 
 export type ApprovalRequestFacts = Omit<ApprovalRequestWire, 'agentName'>;
+export type DecidedFacts = Omit<NonNullable<ApprovalWire['decided']>, 'agentName'>;
 
 /** What the page says of a record that no longer waits. */
 export type Ending = Pick<NonNullable<ApprovalWire['outcome']>, 'title' | 'verb' | 'meaning' | 'tone'>;

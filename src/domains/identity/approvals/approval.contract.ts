@@ -22,23 +22,36 @@ const changeableOut = z
   })
   .meta({ id: 'ChangeableAmount', description: 'One amount that the approver may set' });
 
+/** What an approver is asked for, and what is still shown after the decision. */
+const terms = {
+  agentName: z.string().meta({ description: 'the agent that asks', examples: ['Shopping agent'] }),
+  amountEuros: eurosOut.nullable().meta({ description: 'null where no amount is asked for', examples: [80] }),
+  maxChargeEuros: eurosOut.nullable().meta({
+    description: 'the most that one charge may take, tolerance included; null once no further charge can come',
+    examples: [84],
+  }),
+  cadence: z
+    .enum(['daily', 'weekly', 'monthly', 'yearly'])
+    .nullable()
+    .meta({ description: 'set when one approval covers repeated payments of that amount', examples: ['monthly'] }),
+  lastChargeOn: z
+    .string()
+    .nullable()
+    .meta({
+      description: 'the last day (UTC) on which a repeated payment can be charged; null for any other request',
+      examples: ['2027-11-22'],
+    }),
+};
+
 const requestOut = z
   .strictObject({
+    ...terms,
     title: z.string().meta({ description: 'what the approver decides', examples: ['Approve a payment'] }),
-    agentName: z.string().meta({ description: 'the agent that asks', examples: ['Shopping agent'] }),
     asks: z.string().meta({ description: 'what the agent asks for, after its name', examples: ['asks to spend'] }),
     purpose: z
       .string()
       .nullable()
       .meta({ description: 'in the words of the agent', examples: ['a reference book'] }),
-    amountEuros: eurosOut.nullable().meta({ description: 'null where no amount is asked for', examples: [80] }),
-    maxChargeEuros: eurosOut
-      .nullable()
-      .meta({ description: 'the most that one charge may take, tolerance included', examples: [84] }),
-    cadence: z
-      .enum(['daily', 'weekly', 'monthly', 'yearly'])
-      .nullable()
-      .meta({ description: 'set when one approval covers repeated payments of that amount', examples: ['monthly'] }),
     facts: z.array(factOut).meta({ description: 'what else the approver has to know, in the order of the page' }),
     changes: z.array(changeableOut).meta({ description: 'the amounts that the approver may set' }),
     rule: z
@@ -56,6 +69,13 @@ const requestOut = z
   })
   .meta({ id: 'ApprovalRequest', description: 'What a person is asked' });
 
+const decidedOut = z
+  .strictObject({
+    ...terms,
+    facts: z.array(factOut).meta({ description: 'such as the shop or the payee, in the order of the page' }),
+  })
+  .meta({ id: 'DecidedRequest', description: 'What the decision was about.' });
+
 export type ApprovalRequestWire = z.input<typeof requestOut>;
 
 export const approvalOut = z
@@ -66,9 +86,16 @@ export const approvalOut = z
       description: 'the status of the record, in the words of its area; `expired` from the deadline on',
       examples: ['pending_approval'],
     }),
+    businessName: z
+      .string()
+      .nullable()
+      .meta({ description: 'the business of the owner; null where the owner has named none', examples: ['Acme GmbH'] }),
     request: requestOut
       .nullable()
-      .meta({ description: 'set while the record waits; afterwards the link shows the outcome alone' }),
+      .meta({ description: 'set while the record waits; afterwards `decided` says what it was about' }),
+    decided: decidedOut.nullable().meta({
+      description: 'amount, agent, and shop or payee of a request that no longer waits; null while it waits',
+    }),
     passkey: z
       .strictObject({
         state: z.enum(['ready', 'none', 'blocked']),
@@ -82,7 +109,14 @@ export const approvalOut = z
         approvedWith: z
           .enum(approvedWith)
           .nullable()
-          .meta({ description: 'the kind of approver, without its name; null where no person approved' }),
+          .meta({ description: 'the kind of approver; null where no person approved' }),
+        approverName: z
+          .string()
+          .nullable()
+          .meta({
+            description: 'the name of the passkey that approved; null for any other approver',
+            examples: ['Anna Berg'],
+          }),
         title: z.string().meta({ description: 'for people', examples: ['Approved and paid'] }),
         verb: z.string().meta({ description: 'what happened, before the instant', examples: ['Paid'] }),
         meaning: z
@@ -124,7 +158,7 @@ export const approvalsArea = defineArea({
       path: '/{token}',
       summary: 'What is asked, by whom and until when; a page for browsers',
       description:
-        'A page where `Accept` prefers HTML, else JSON. While the record waits, `request` contains everything that the approver has to know; from the decision or the deadline on, only `outcome` is left.',
+        'A page where `Accept` prefers HTML, else JSON. While the record waits, `request` contains everything that the approver has to know; from the decision or the deadline on, `outcome` says what became of it, and `decided` keeps amount, agent and shop or payee. The agent’s own words are gone then.',
       auth: ['public'],
       params: one,
       success: { status: 200, body: approvalOut },

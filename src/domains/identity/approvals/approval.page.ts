@@ -1,18 +1,19 @@
 /**
- * The approver's page as HTML: the request and the two decisions, or the outcome. Texts of the agent are marked as
+ * The approver's page as HTML: the request and the two decisions, or the outcome with what it was about. Texts of the agent are marked as
  * quotations. Shapes only; src/browser/approve.js carries out the buttons.
  * @module
  */
 import { type Html, html } from '../../../http/html.ts';
 import { pageOf } from '../../../http/pages.ts';
+import { sheet as anySheet, dayInWords, instantInWords as instant } from '../../../http/sheet.ts';
 import { type ApprovalWire, approvalOut } from './approval.contract.ts';
 
 export const approvalPage = pageOf(approvalOut, {
-  show: ({ id, request, passkey, outcome, status, businessTime }) => {
+  show: ({ id, businessName, request, decided, passkey, outcome, status, businessTime }) => {
     const footer = businessTime === null ? undefined : html`<p class="fine">${businessTime}</p>`;
     const [title, content] =
-      request !== null && passkey !== null ? waiting(id, request, passkey) : ended(id, outcome, status);
-    return sheet(title, html`${content}${footer}`);
+      request !== null && passkey !== null ? waiting(id, request, passkey) : ended(id, { outcome, decided, status });
+    return sheet(title, html`${content}${footer}`, businessName);
   },
   refuse: ({ status, message }) => {
     const [title, advice] = refusals[status] ?? ['Something went wrong', 'Load the page again in a moment.'];
@@ -38,7 +39,7 @@ const waiting = (id: string, request: Request, passkey: Passkey): Sheet => [
         <span class="who"><bdi>${request.agentName}</bdi> ${request.asks}</span>
         ${request.amountEuros === null ? undefined : html`<span class="amount">${request.amountEuros.toFixed(2)} EUR</span>`}
         ${most(request)}
-        ${request.cadence === null ? undefined : html`<span class="who">${again[request.cadence]}, until ${instant(request.decideBy)} at the latest</span>`}
+        ${repetition(request)}
       </h1>
       <dl>
         ${request.purpose === null ? undefined : fact('In its own words', html`<bdi class="quoted">${request.purpose}</bdi>`)}
@@ -86,7 +87,7 @@ function approveOffer({ demandsPasskey }: Request, { state, blockedUntil, origin
   const enrol =
     state === 'blocked'
       ? undefined
-      : html`<p>This owner has no passkey, so this page can only deny. <a href="${origin}/docs/passkeys">Enrol a passkey</a> with the owner’s API key, then load this page again.</p>`;
+      : html`<p>This owner has no passkey, so this page can only deny. <a href="${origin}/docs/passkeys">Enrol a passkey</a> with the owner’s API key, or ask the owner for an invitation, then load this page again.</p>`;
   return html`<div class="note">${enrol}${until}<p>${key}</p></div>`;
 }
 
@@ -97,11 +98,19 @@ const denyForm = (label: string): Html => html`
           <button class="danger" type="submit">${label}</button>
         </form>`;
 
-/** Shown where a charge may take more than the amount. */
-const most = ({ amountEuros, maxChargeEuros, cadence }: Request): Html | undefined =>
-  amountEuros !== null && maxChargeEuros !== null && maxChargeEuros > amountEuros
+type Terms = Pick<Request, 'amountEuros' | 'maxChargeEuros' | 'cadence' | 'lastChargeOn'>;
+
+/** Shown where a charge may take more than the amount, and always where there is more than one charge. */
+const most = ({ amountEuros, maxChargeEuros, cadence }: Terms): Html | undefined =>
+  amountEuros !== null && maxChargeEuros !== null && (maxChargeEuros > amountEuros || cadence !== null)
     ? html`<span class="most">up to ${maxChargeEuros.toFixed(2)} EUR${cadence === null ? '' : ' each'}</span>`
     : undefined;
+
+function repetition({ cadence, lastChargeOn }: Terms): Html | undefined {
+  if (cadence === null) return undefined;
+  const last = lastChargeOn === null ? undefined : html`; last charge on ${dayInWords(lastChargeOn)} at the latest`;
+  return html`<span class="who">${again[cadence]}${last}</span>`;
+}
 
 const sentence = (words: string): string => `${words.charAt(0).toUpperCase()}${words.slice(1)}`;
 
@@ -116,20 +125,12 @@ const fact = (term: string, meaning: Html): Html => html`<div><dt>${term}</dt><d
 
 const reference = (id: string): Html => html`<p class="fine">Reference <code>${id}</code></p>`;
 
-const months = 'January February March April May June July August September October November December'.split(' ');
-
-/** In UTC; the page's script replaces it by the reader's local time. */
-function instant(iso: string): Html {
-  const at = new Date(iso);
-  const words = `${at.getUTCDate()} ${months[at.getUTCMonth()]} ${at.getUTCFullYear()}, ${iso.slice(11, 16)} UTC`;
-  return html`<time datetime="${iso}">${words}</time>`;
-}
-
 type Outcome = ApprovalWire['outcome'];
+type Ended = Pick<ApprovalWire, 'outcome' | 'decided' | 'status'>;
 
-function ended(id: string, outcome: Outcome, status: string): Sheet {
+function ended(id: string, { outcome, decided, status }: Ended): Sheet {
   const { title, verb, meaning, tone } = outcome ?? loadAgain;
-  const how = status === 'approved' && outcome?.approvedWith ? ` ${means[outcome.approvedWith]}` : '';
+  const how = status === 'approved' && outcome !== null ? approver(outcome) : undefined;
   const when = outcome === null ? undefined : html` on ${instant(outcome.at)}`;
   return [
     title,
@@ -137,11 +138,25 @@ function ended(id: string, outcome: Outcome, status: string): Sheet {
       <p class="sign ${tone}" aria-hidden="true">${signs[tone]}</p>
       <h1>${title}</h1>
       <p>${verb}${how}${when}. ${meaning}</p>
-      <p class="fine">The request is closed. This link shows only the outcome.</p>
+      ${decided === null ? undefined : about(decided)}
+      <p class="fine">The request is closed. Nothing more can be decided with this link.</p>
       ${reference(id)}
     `,
   ];
 }
+
+function approver({ approvedWith, approverName }: NonNullable<Outcome>): Html | undefined {
+  if (approvedWith === null) return undefined;
+  return approverName === null
+    ? html` ${means[approvedWith]}`
+    : html` with the passkey <bdi class="quoted">${approverName}</bdi>`;
+}
+
+const about = (decided: NonNullable<Ended['decided']>): Html => html`<dl>
+        ${fact('Agent', html`<bdi>${decided.agentName}</bdi>`)}
+        ${decided.amountEuros === null ? undefined : fact('Amount', html`${decided.amountEuros.toFixed(2)} EUR ${most(decided)}${repetition(decided)}`)}
+        ${decided.facts.map(({ label, text, isQuoted }) => fact(label, isQuoted ? html`<bdi>${text}</bdi>` : html`${text}`))}
+      </dl>`;
 
 const loadAgain = { title: 'Waiting', verb: 'Waiting', meaning: 'Load the page again.', tone: 'calm' } as const;
 
@@ -155,22 +170,5 @@ const means: Readonly<Record<NonNullable<NonNullable<Outcome>['approvedWith']>, 
   mandate: 'by a standing mandate',
 };
 
-const sheet = (title: string, content: Html): Html => html`<!doctype html>
-<html lang="en">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta name="color-scheme" content="light dark">
-    <title>${title} · Bursar</title>
-    <link rel="icon" href="/docs/pages/icon.svg">
-    <link rel="stylesheet" href="/docs/pages/page.css">
-    <script type="module" src="/docs/pages/approve.js"></script>
-  </head>
-  <body>
-    <main>
-      <p class="brand">Bursar</p>
-      ${content}
-    </main>
-  </body>
-</html>
-`;
+const sheet = (title: string, content: Html, businessName: string | null = null): Html =>
+  anySheet({ title, content, script: 'approve.js', businessName });

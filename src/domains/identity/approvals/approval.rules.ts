@@ -1,4 +1,4 @@
-/** The content of an approver's link: all details while the record waits, only the outcome afterwards. Pure. @module */
+/** The content of an approver's link: who approved it, and whether a passkey may. Pure. @module */
 export const approvedWith = ['passkey', 'key', 'signal', 'policy', 'mandate'] as const;
 export type ApprovedWith = (typeof approvedWith)[number];
 

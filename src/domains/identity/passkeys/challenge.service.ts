@@ -28,7 +28,7 @@ export type Matter = {
   readonly amountCents?: Cents;
   readonly maxChargeCents?: Cents;
   readonly merchant?: string | null;
-  /** Of any other approval: the figures that the person is shown, in one text. */
+  /** Of any other approval: the figures that the person is shown, in one text. Of an invitation: the person's name; of a device: a digest. */
   readonly terms?: string;
 };
 
@@ -210,9 +210,11 @@ function whyAnother(
   if (!isOfThese || found.merchant !== (merchant ?? null)) {
     return 'was made for another amount or merchant';
   }
-  if (found.terms !== (terms ?? null)) return 'was made for other amounts';
+  if (found.terms !== (terms ?? null)) return `was made for ${otherTerms[purpose] ?? 'other amounts'}`;
   return undefined;
 }
+
+const otherTerms: Partial<Record<ChallengePurpose, string>> = { invite: 'another name', push: 'another device' };
 
 /** Work whose refusal leaves the challenges used that it was given. */
 export type Effect = <T>(work: (tx: Tx) => Promise<T>) => Promise<T>;

@@ -45,10 +45,17 @@ const challengeBody = z
       })
       .meta({ id: 'EnrolPasskeyChallengeInput', description: 'Asks for the answer that enrols another passkey.' }),
     z
+      .strictObject({
+        purpose: z.literal('invite'),
+        name: name.meta({ description: 'the person to be invited', examples: ['Anna Berg'] }),
+      })
+      .meta({ id: 'InviteChallengeInput', description: 'Asks for the answer that invites a person.' }),
+    z
       .strictObject({ purpose: z.literal('generic'), subjectId: subject.optional() })
       .meta({ id: 'GenericChallengeInput', description: 'Asks for an answer to anything else.' }),
   ])
   .meta({ examples: [{ purpose: 'generic', subjectId: exampleId('wallet') }] });
+export type ChallengeBody = z.output<typeof challengeBody>;
 
 export const passkeysArea = defineArea({
   tag: 'Passkeys',
@@ -84,7 +91,7 @@ export const passkeysArea = defineArea({
       }),
       success: { status: 201, body: passkeyOut },
       refusals: ['invalid_state', 'conflict'],
-      fires: ['passkey.enrolled'],
+      fires: ['passkey.enrolled', 'passkey_invitation.revoked'],
     },
     listPasskeys: {
       method: 'get',
@@ -140,7 +147,7 @@ export const passkeysArea = defineArea({
           .meta({ id: 'RevokedPasskey', description: 'A passkey that was removed.' }),
       },
       refusals: ['not_found'],
-      fires: ['passkey.revoked'],
+      fires: ['passkey.revoked', 'passkey_invitation.revoked'],
     },
   },
 });

@@ -1,7 +1,7 @@
 /** Reads of passkeys: an owner's enrolled ones, oldest first. No decision is made here. @module */
 import * as z from 'zod';
 import { idValue } from '../../../db/row-values.ts';
-import { oneRowOf, rowsOf } from '../../../db/statement.ts';
+import { firstRowOf, oneRowOf, rowsOf } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 
 /** A row with the columns of `passkeyColumns`. */
@@ -41,4 +41,21 @@ export async function lastGoneAt(tx: Tx, ownerId: string): Promise<Date | null> 
     [ownerId],
   );
   return at;
+}
+
+const knownPasskeyRow = passkeyRow.extend({ revokedAt: z.date().nullable() });
+export type KnownPasskey = Readonly<z.output<typeof knownPasskeyRow>>;
+
+/** Also one that was removed. */
+export const findPasskey = (tx: Tx, id: string): Promise<KnownPasskey | undefined> =>
+  firstRowOf(tx, knownPasskeyRow, `select ${passkeyColumns}, revoked_at as "revokedAt" from passkeys where id = $1`, [
+    id,
+  ]);
+
+/** The name of the passkey in `passkey:psk_…`, also of one that was removed; null for any other approver. */
+export async function passkeyNameOf(tx: Tx, approvedBy: string | null): Promise<string | null> {
+  const id = /^passkey:(.+)$/.exec(approvedBy ?? '')?.[1];
+  if (id === undefined) return null;
+  const found = await firstRowOf(tx, z.object({ name: z.string() }), 'select name from passkeys where id = $1', [id]);
+  return found?.name ?? null;
 }

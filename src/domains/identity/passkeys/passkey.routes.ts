@@ -10,7 +10,7 @@ import type { passkeysArea } from './passkey.contract.ts';
 import { enrolledPasskeys } from './passkey.queries.ts';
 import { enrolPasskey, type PasskeyWrites, revokePasskey } from './passkey.service.ts';
 import { startAssertion, startEnrolment } from './passkey.start.service.ts';
-import { creationChallenge, passkeyWire, requestChallenge } from './passkey.wire.ts';
+import { creationChallenge, passkeyWire, requestChallenge, subjectOf } from './passkey.wire.ts';
 
 export type PasskeyDeps = PasskeyWrites & {
   readonly database: Database;
@@ -36,8 +36,8 @@ export const passkeyHandlers = (deps: PasskeyDeps): Handlers<typeof passkeysArea
       return passkeyWire(resultOf(enrolled));
     },
     listPasskeys: async ({ own }) => (await enrolledPasskeys(database.read(), own.ownerId)).map(passkeyWire),
-    createPasskeyChallenge: async ({ body: { purpose, subjectId = null }, own: { ownerId } }, call) => {
-      const order = { challengeId: call.newId('challenge'), ownerId, purpose, subjectId };
+    createPasskeyChallenge: async ({ body, own: { ownerId } }, call) => {
+      const order = { challengeId: call.newId('challenge'), ownerId, ...subjectOf(body) };
       const { challenge, enrolled } = await inTransaction(deps, call, (tx) => startAssertion(tx, relyingParty, order));
       return requestChallenge(relyingParty, challenge, enrolled);
     },

@@ -5,7 +5,16 @@
  */
 import { hour, later, minute } from '../../../kernel/instant.ts';
 
-export const challengePurposes = ['register', 'enroll', 'revoke_passkey', 'intent', 'approval', 'generic'] as const;
+export const challengePurposes = [
+  'register',
+  'enroll',
+  'revoke_passkey',
+  'intent',
+  'approval',
+  'generic',
+  'invite',
+  'push',
+] as const;
 export type ChallengePurpose = (typeof challengePurposes)[number];
 
 /** How long a challenge may be answered, in real time. */

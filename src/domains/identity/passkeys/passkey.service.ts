@@ -1,6 +1,6 @@
 /**
  * Enrols and removes passkeys, each in one transaction with its event; changes of one owner's passkeys run one at a
- * time. The ceremonies decide the permission; `onRevoked` removes the attestations of a removed passkey.
+ * time. The ceremonies decide the permission; hooks take away what a removed passkey stood for, and what the first one ends.
  * @module
  */
 import { firstRowOf, runSql } from '../../../db/statement.ts';
@@ -15,7 +15,14 @@ import type { Cause } from '../../../platform/cause.ts';
 import { holdAssertion, withAssertion } from './assertion.service.ts';
 import { type CeremonyResult, ceremony, type Matter, noteHolder, useChallenge } from './challenge.service.ts';
 import { type Attested, verifyCreation } from './passkey.ceremony.ts';
-import { enrolledPasskeys, lastGoneAt, type Passkey, passkeyColumns, passkeyRow } from './passkey.queries.ts';
+import {
+  enrolledPasskeys,
+  findPasskey,
+  lastGoneAt,
+  type Passkey,
+  passkeyColumns,
+  passkeyRow,
+} from './passkey.queries.ts';
 import { approvesFrom, removalDemand, silenceMs, whyNoFurther, whySelfRevoke } from './passkey.rules.ts';
 import { unnamed } from './passkey.wire.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
@@ -24,6 +31,8 @@ export type PasskeyWrites = {
   readonly relyingParty: RelyingParty;
   /** Takes away what the passkey stood for, in the same transaction. */
   readonly onRevoked: (tx: Tx, passkeyId: Id<'passkey'>, cause: Cause) => Promise<void>;
+  /** Ends what was allowed only while no passkey was enrolled, in the same transaction. */
+  readonly onFirstEnrolled: (tx: Tx, ownerId: Id<'owner'>, cause: Cause) => Promise<void>;
 };
 
 export type Enrolment = {
@@ -34,12 +43,22 @@ export type Enrolment = {
   readonly name: string | undefined;
   /** By a passkey that is enrolled already. */
   readonly envelope: AssertionEnvelope | undefined;
+  /** Stands for that assertion. */
+  readonly invitation?: UsedInvitation;
+};
+
+export type UsedInvitation = {
+  readonly id: Id<'passkeyInvitation'>;
+  /** Refuses where it is good for nothing any more. */
+  admit(tx: Tx, enrolled: readonly Passkey[]): Promise<void>;
+  /** Uses it up, together with the enrolment. */
+  use(tx: Tx): Promise<void>;
 };
 
 export function enrolPasskey(
   tx: Tx,
-  { relyingParty }: Pick<PasskeyWrites, 'relyingParty'>,
-  { passkeyId, ownerId, challengeId, attestation, name, envelope }: Enrolment,
+  { relyingParty, onFirstEnrolled }: Pick<PasskeyWrites, 'relyingParty' | 'onFirstEnrolled'>,
+  { passkeyId, ownerId, challengeId, attestation, name, envelope, invitation }: Enrolment,
   cause: Cause,
 ): Promise<CeremonyResult<Passkey>> {
   refuseNameless(relyingParty);
@@ -48,10 +67,12 @@ export function enrolPasskey(
     const known = await findPasskey(tx, passkeyId);
     if (known !== undefined) return known; // This very request enrolled it.
     const enrolled = await enrolledPasskeys(tx, ownerId);
+    await invitation?.admit(tx, enrolled);
     refuseFurther(enrolled, cause.at);
     await assertBelowLimit(tx, 'passkeys', { ownerId, subject: ownerId, at: cause.at }, { isLocked: true });
-    const voucher = enrolled.length === 0 ? undefined : (envelope ?? refuseUnvouched(challengeId));
-    const registration: Matter = { ownerId, purpose: 'register', subjectId: null };
+    const needsVoucher = enrolled.length > 0 && invitation === undefined;
+    const voucher = needsVoucher ? (envelope ?? refuseUnvouched(challengeId)) : undefined;
+    const registration: Matter = { ownerId, purpose: 'register', subjectId: invitation?.id ?? null };
     const wanted = await useChallenge(tx, challengeId, registration, cause);
     const asserted =
       voucher === undefined
@@ -63,7 +84,11 @@ export function enrolPasskey(
       }
       const attested = await verifyCreation(relyingParty, wanted.challenge, attestation);
       await noteHolder(inner, challengeId, passkeyId);
-      return insertPasskey(inner, { passkeyId, ownerId, name: name ?? wanted.name ?? unnamed, attested }, cause);
+      const fresh = { passkeyId, ownerId, name: name ?? wanted.name ?? unnamed, attested };
+      const passkey = await insertPasskey(inner, { ...fresh, invitationId: invitation?.id }, cause);
+      await invitation?.use(inner);
+      if (enrolled.length === 0) await onFirstEnrolled(inner, ownerId, cause);
+      return passkey;
     });
   });
 }
@@ -79,9 +104,14 @@ type Fresh = {
   readonly ownerId: Id<'owner'>;
   readonly name: string;
   readonly attested: Attested;
+  readonly invitationId: string | undefined;
 };
 
-async function insertPasskey(tx: Tx, { passkeyId, ownerId, name, attested }: Fresh, cause: Cause): Promise<Passkey> {
+async function insertPasskey(
+  tx: Tx,
+  { passkeyId, ownerId, name, attested, invitationId }: Fresh,
+  cause: Cause,
+): Promise<Passkey> {
   const { credentialId, publicKey, counter, transports, backedUp } = attested;
   const from = approvesFrom(cause.at, await lastGoneAt(tx, ownerId));
   const row = await firstRowOf(
@@ -105,7 +135,12 @@ async function insertPasskey(tx: Tx, { passkeyId, ownerId, name, attested }: Fre
   );
   if (row === undefined) throw new DomainError('conflict', 'this credential is enrolled already');
   await recordChanges(tx, cause, [
-    { event: 'passkey.enrolled', ...aboutPasskey(row), data: eventDataOf(row, 'enrolled') },
+    {
+      event: 'passkey.enrolled',
+      ...aboutPasskey(row),
+      data: eventDataOf(row, 'enrolled'),
+      details: { person: row.name, ...(invitationId === undefined ? {} : { invitationId }) },
+    },
   ]);
   return row;
 }
@@ -160,16 +195,13 @@ async function remove(tx: Tx, { passkey, remaining, onRevoked, assertedBy }: Goi
   await onRevoked(tx, passkey.id, cause);
   const approvalsBlockedUntil = wasLast ? later(cause.at, silenceMs).toISOString() : null;
   const data = { ...eventDataOf(passkey, 'revoked'), remaining, approvalsBlockedUntil };
-  const details = { assertedBy, status: data.status, remaining, approvalsBlockedUntil };
+  const details = { person: passkey.name, assertedBy, status: data.status, remaining, approvalsBlockedUntil };
   await recordChanges(tx, cause, [{ event: 'passkey.revoked', ...aboutPasskey(passkey), data, details }]);
 }
 
 /** One change of an owner's passkeys at a time: how many are left decides what the next one takes. */
-const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> => runSql(tx, 'select lock_passkeys($1)', [ownerId]);
-
-async function findPasskey(tx: Tx, id: Id<'passkey'>): Promise<Passkey | undefined> {
-  return firstRowOf(tx, passkeyRow, `select ${passkeyColumns} from passkeys where id = $1`, [id]);
-}
+export const lockPasskeysOf = (tx: Tx, ownerId: string): Promise<unknown> =>
+  runSql(tx, 'select lock_passkeys($1)', [ownerId]);
 
 /** Another request removed the asserting passkey meanwhile: the caller does not mean to remove the last one. */
 function refuseOtherPasskey({ assertion }: AssertionEnvelope, { credentialId }: Passkey): void {

@@ -32,7 +32,7 @@ export async function startEnrolment(
 export async function startAssertion(
   tx: Tx,
   relyingParty: RelyingParty,
-  { challengeId, ...matter }: Order<Pick<Matter, 'purpose' | 'subjectId'>>,
+  { challengeId, ...matter }: Order<Pick<Matter, 'purpose' | 'subjectId' | 'terms'>>,
 ): Promise<StartedCeremony> {
   refuseNameless(relyingParty);
   const enrolled = await enrolledPasskeys(tx, matter.ownerId);

@@ -1,8 +1,8 @@
 /** The shapes of passkeys and challenges for callers. Shapes only. @module */
 import type { PasskeyChallenge } from '../../../http/webauthn.ts';
-import type { Challenge } from './challenge.service.ts';
+import type { Challenge, Matter } from './challenge.service.ts';
 import { creationOptions, requestOptions } from './passkey.ceremony.ts';
-import type { PasskeyWire } from './passkey.contract.ts';
+import type { ChallengeBody, PasskeyWire } from './passkey.contract.ts';
 import type { Passkey } from './passkey.queries.ts';
 import { type RelyingParty, refuseNameless } from './relying-party.ts';
 
@@ -38,5 +38,11 @@ export async function creationChallenge(
   const options = await creationOptions(relyingParty, challenge, { ownerId, enrolled, name: name ?? unnamed });
   return { challengeId: id, options: { ...options }, expiresAt: expiresAt.toISOString() };
 }
+
+/** What the answer to a challenge is good for. */
+export const subjectOf = (body: ChallengeBody): Pick<Matter, 'purpose' | 'subjectId' | 'terms'> =>
+  body.purpose === 'invite'
+    ? { purpose: body.purpose, subjectId: null, terms: body.name }
+    : { purpose: body.purpose, subjectId: body.subjectId ?? null };
 
 export const unnamed = 'Passkey';

@@ -24,7 +24,12 @@ export function refuseSettled(row: IntentRow, at: Date): void {
 }
 
 /** The newest attestation counts; each fires an event. */
-export async function recordAttestation(tx: Tx, id: string, passkeyId: string, cause: Cause): Promise<IntentRow> {
+export async function recordAttestation(
+  tx: Tx,
+  id: string,
+  { id: passkeyId, name }: { readonly id: string; readonly name: string },
+  cause: Cause,
+): Promise<IntentRow> {
   const row = await lockIntent(tx, id);
   refuseSettled(row, cause.at);
   row.attestedAt = cause.at;
@@ -33,7 +38,7 @@ export async function recordAttestation(tx: Tx, id: string, passkeyId: string, c
   await tx.flush();
   const { ownerId, agentId } = row;
   const details = { passkeyId, through: actorInWords(cause.actor) };
-  const byPasskey = { ...cause, actor: { kind: 'passkey', id: passkeyId } } as const;
+  const byPasskey = { ...cause, actor: { kind: 'passkey', id: passkeyId, name } } as const;
   await recordChanges(tx, byPasskey, [
     { event: 'intent.attested', ownerId, agentId, subjectId: id, data: intentEventData(row), details },
   ]);

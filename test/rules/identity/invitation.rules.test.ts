@@ -1,0 +1,43 @@
+/**
+ * Goal: an invitation enrols a passkey only while it is open, and only with the consent of a passkey that is enrolled.
+ * Method: properties over every state of an invitation.
+ * @module
+ */
+import { expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type InvitationState,
+  invitationStatus,
+  whyNotEnrol,
+  whyNotRevoke,
+} from '../../../src/domains/identity/passkey-invitations/invitation.rules.ts';
+
+const instant = fc.integer({ min: 0, max: 10 }).map((ms) => new Date(ms));
+const passkeyId = fc.constantFrom('psk_a', 'psk_b');
+const invitation: fc.Arbitrary<InvitationState> = fc.record({
+  expiresAt: instant,
+  revokedAt: fc.option(instant),
+  passkeyId: fc.option(passkeyId),
+  vouchedBy: fc.option(passkeyId),
+});
+const enrolled = fc.subarray(['psk_a', 'psk_b', 'psk_c']).map((ids) => ids.map((id) => ({ id })));
+
+test('it enrols exactly while it is neither used, revoked nor expired, and no passkey is enrolled or its own one is', () => {
+  fc.assert(
+    fc.property(invitation, enrolled, instant, (of, passkeys, now) => {
+      const isOpen = of.passkeyId === null && of.revokedAt === null && now < of.expiresAt;
+      const isConfirmed = passkeys.length === 0 || passkeys.some(({ id }) => id === of.vouchedBy);
+      expect(whyNotEnrol(of, passkeys, now) === undefined).toBe(isOpen && isConfirmed);
+      expect(invitationStatus(of, now) === 'open').toBe(isOpen);
+    }),
+  );
+});
+
+test('what has enrolled a passkey stays that, and is not revoked', () => {
+  fc.assert(
+    fc.property(invitation, instant, (of, now) => {
+      if (of.passkeyId !== null) expect(invitationStatus(of, now)).toBe('enrolled');
+      expect(whyNotRevoke('pki_1', of.passkeyId) === undefined).toBe(of.passkeyId === null);
+    }),
+  );
+});
