@@ -20,7 +20,7 @@ export type Delivery = Occurrence & {
   readonly createdAt: string;
   /** The same at every attempt: handle each once. */
   readonly id: string;
-  /** Sorts the events of one record. It is no part of what is signed. */
+  /** Sorts the events of one record; of the signed body. */
   readonly sequence: number | undefined;
 };
 
@@ -75,11 +75,9 @@ export async function verify(verification: Verification): Promise<Delivery> {
     await assertSigned(secrets.map(bytesOf), message, given);
   }
 
-  const { event, createdAt, data } = parsed(body);
+  const { event, createdAt, data, sequence } = parsed(body);
   const id = standard === undefined ? header('x-service-delivery-id').replace(/\.\d+$/, '') : header('webhook-id');
-  const sequence = headerOf(headers, 'x-service-sequence');
-  const number = sequence !== undefined && /^\d{1,15}$/.test(sequence) ? Number(sequence) : undefined;
-  return { event, createdAt, data, id, sequence: number } as Delivery;
+  return { event, createdAt, data, id, sequence } as Delivery;
 }
 
 const isSecret = (secret: string): boolean => /^whsec_[A-Za-z0-9+/]{32,}={0,2}$/.test(secret);
@@ -161,16 +159,18 @@ function hex(text: string): Uint8Array | undefined {
   return Uint8Array.from(text.match(/../g) ?? [], (byte) => Number.parseInt(byte, 16));
 }
 
-function parsed(body: Uint8Array): { event: string; createdAt: string; data: unknown } {
+type Body = { event: string; createdAt: string; data: unknown; sequence: number | undefined };
+
+function parsed(body: Uint8Array): Body {
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
   } catch {
     throw new WebhookVerificationError('malformed', 'the body is no JSON');
   }
-  const { event, createdAt, data } = (value ?? {}) as Record<string, unknown>;
+  const { event, createdAt, data, sequence } = (value ?? {}) as Record<string, unknown>;
   if (typeof event !== 'string' || typeof createdAt !== 'string' || typeof data !== 'object' || data === null) {
     throw new WebhookVerificationError('malformed', 'the body is no event');
   }
-  return { event, createdAt, data };
+  return { event, createdAt, data, sequence: Number.isSafeInteger(sequence) ? Number(sequence) : undefined };
 }

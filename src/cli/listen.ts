@@ -112,7 +112,12 @@ function show({ out }: Context, event: FeedEvent, status: number | undefined): v
 /** The status of the last attempt; 0: no answer. */
 async function forward(context: Context, url: string, secret: string, event: FeedEvent): Promise<number> {
   const { ended } = context;
-  const body = bodyOf({ event: event.event, createdAt: new Date(event.createdAt), data: event.data });
+  const body = bodyOf({
+    event: event.event,
+    createdAt: new Date(event.createdAt),
+    data: event.data,
+    sequence: event.position,
+  });
   for (let attempt = 1; ; attempt++) {
     const signed = {
       attemptId: `${event.id}.${attempt}`,
@@ -120,7 +125,7 @@ async function forward(context: Context, url: string, secret: string, event: Fee
       unixSeconds: Math.floor(Date.now() / 1_000),
       body,
     };
-    const headers = deliveryHeaders(secret, signed, { ...event, sequence: event.position });
+    const headers = deliveryHeaders({ secret }, signed, { ...event, sequence: event.position });
     const signal = AbortSignal.any([ended, AbortSignal.timeout(timeoutMs)]);
     const status = await fetch(url, { method: 'POST', headers, body, redirect: 'manual', signal }).then(
       async (answer) => {

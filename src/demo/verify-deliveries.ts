@@ -24,6 +24,7 @@ export async function verifyDeliveries(context: Context, { owner, webhookId, web
     'intent.denied',
     'intent.matched',
     'intent.completed',
+    'transaction.declined',
     'transaction.authorization',
     'transaction.completed',
     'mpp.credential.consumed',
@@ -84,11 +85,11 @@ export async function showBalances(
     `/wallets/${walletId}/balance`,
   );
   check(
-    balance.totalEuros === 177.51 && balance.pendingEuros === 0,
-    'the wallet is lower by four payments, a split and two transfers',
+    balance.totalEuros === 172.51 && balance.pendingEuros === 0,
+    'the wallet is lower by five payments, a split and two transfers',
   );
   reporter.say(
-    `wallet ${euros(balance.totalEuros)}: 500.00 less 12.50, 80.00, 75.00 and 4.99 paid, 100.00 moved to other wallets, and 20.00 and 30.00 sent to bank accounts; nothing held`,
+    `wallet ${euros(balance.totalEuros)}: 500.00 less 12.50, 80.00, 75.00, 5.00 and 4.99 paid, 100.00 moved to other wallets, and 20.00 and 30.00 sent to bank accounts; nothing held`,
   );
   const book = await owner<{ balanced: boolean; journals: number; sealedThrough: number; unsealed: number }>(
     'GET',

@@ -21,13 +21,15 @@ import { merchantData, merchantKeyData } from './shapes/merchant.ts';
 import { mppCredentialData } from './shapes/mpp-credential.ts';
 import { mppPaymentData } from './shapes/mpp-payment.ts';
 import { passkeyData, revokedPasskeyData } from './shapes/passkey.ts';
+import { passkeyInvitationData } from './shapes/passkey-invitation.ts';
 import { expiredPolicyData, policyData } from './shapes/policy.ts';
 import { protectRuleData } from './shapes/protect-rule.ts';
+import { pushSubscriptionData } from './shapes/push-subscription.ts';
 import { agentRiskData, riskAlertData, riskReviewData } from './shapes/risk.ts';
-import { completedTransactionData, transactionData } from './shapes/transaction.ts';
+import { completedTransactionData, decidedTransactionData, transactionData } from './shapes/transaction.ts';
 import { transferData, transferSplitData } from './shapes/transfer.ts';
 import { creditData, fundingData, newWalletData, walletData, walletFundingData } from './shapes/wallet.ts';
-import { webhookData } from './shapes/webhook.ts';
+import { deadLetterData, requestedDeliveriesData, webhookData } from './shapes/webhook.ts';
 
 type Entry = {
   readonly category: string;
@@ -61,8 +63,8 @@ export const eventCatalog = {
   ...group('Intent', intentVerificationData, ['intent.verified'], ours),
   ...group('Intent window', intentWindowData, ['intent_window.completed', 'intent_window.missed'], ours),
   ...group('Transaction', transactionData, ['transaction.created', 'transaction.updated']),
-  ...group('Transaction', transactionData, ['transaction.authorization', 'transaction.settlement']),
-  ...group('Transaction', transactionData, ['transaction.settled', 'transaction.declined']),
+  ...group('Transaction', decidedTransactionData, ['transaction.authorization', 'transaction.declined']),
+  ...group('Transaction', transactionData, ['transaction.settlement', 'transaction.settled']),
   ...group('Transaction', transactionData, ['transaction.refunded']),
   ...group('Transaction', completedTransactionData, ['transaction.completed']),
   ...group('Card', cardData, ['card.issued', 'card.activated', 'card.frozen', 'card.unfrozen', 'card.closed']),
@@ -111,10 +113,16 @@ export const eventCatalog = {
   ...group('API key', apiKeyData, ['api_key.created', 'api_key.revoked'], ours),
   ...group('Passkey', passkeyData, ['passkey.enrolled'], ours),
   ...group('Passkey', revokedPasskeyData, ['passkey.revoked'], ours),
+  ...group('Passkey', passkeyInvitationData, ['passkey_invitation.created', 'passkey_invitation.revoked'], ours),
   ...group('Limit', limitData, ['limit.updated'], ours),
   ...group('Policy', policyData, ['policy.created', 'policy.updated', 'policy.deleted'], ours),
   ...group('Policy', expiredPolicyData, ['policy.expired'], ours),
   ...group('Webhook', webhookData, ['webhook.created', 'webhook.updated', 'webhook.deleted'], ours),
+  ...group('Webhook', webhookData, ['webhook_secret.rotated'], ours),
+  ...group('Webhook', requestedDeliveriesData, ['webhook_delivery.requested'], ours),
+  ...group('Webhook', deadLetterData, ['dead_letter.deleted'], ours),
+  ...group('Push', pushSubscriptionData, ['device.created', 'device.updated'], ours),
+  ...group('Push', pushSubscriptionData, ['device.deleted', 'device.tested'], ours),
   ...group('Access', accessEventData, ['access.granted', 'access.denied'], ours),
   ...group('Merchant', merchantData, ['merchant.registered'], ours),
   ...group('Merchant', merchantKeyData, ['merchant_key.rotated'], ours),
@@ -142,6 +150,7 @@ export function isEventName(name: string): name is EventName {
 }
 
 export const isReserved = (name: EventName): boolean => (eventCatalog[name] as Entry).reserved === true;
+export const isExtension = (name: EventName): boolean => (eventCatalog[name] as Entry).extension === true;
 export const categoryOf = (name: EventName): string => eventCatalog[name].category;
 
 /** Throws when `data` is not exactly what subscribers were promised: that is a bug, and nothing is written. */

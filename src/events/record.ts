@@ -80,12 +80,16 @@ const auditRow = (cause: Cause, { action, ownerId, agentId, subjectId, details }
   actor: actorInWords(cause.actor),
   action,
   subject_id: subjectId,
-  details: details ?? {},
+  details: { ...details, ...personOf(cause) },
   request_id: cause.requestId,
   source_address: cause.sourceAddress ?? null,
   outcome: 'done',
   created_at: cause.at,
 });
+
+/** An event never names the person that approved; the audit row does. */
+const personOf = ({ actor }: Cause): { readonly person?: string } =>
+  actor.kind === 'passkey' && actor.name !== undefined ? { person: actor.name } : {};
 
 type AuditedChange = Pick<Change, 'ownerId' | 'agentId' | 'subjectId' | 'details'> & { readonly action: string };
 

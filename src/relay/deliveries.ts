@@ -36,6 +36,8 @@ export type DeliveryRelayOptions = {
   readonly pollMs?: number;
   readonly leaseMs?: number;
   readonly perReceiver?: number;
+  /** Between attempts, in business time. */
+  readonly gapsMs?: readonly number[];
   /** Attempts under way in this process. */
   readonly mostUnderWay?: number;
 };
@@ -121,7 +123,7 @@ export function startDeliveryRelay(options: DeliveryRelayOptions): Loop {
 
   const save = async (batch: readonly Result[]): Promise<void> => {
     const now = await clock.now();
-    await database.write((tx) => recordResults(tx, batch, now));
+    await database.write((tx) => recordResults(tx, batch, now, options.gapsMs));
   };
 
   /** One result that cannot be written must not keep the others from it; its delivery is claimed again. */

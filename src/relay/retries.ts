@@ -32,6 +32,8 @@ export type RetryOptions = {
   readonly send: SendDelivery;
   readonly log: Logger;
   readonly limits: ClaimLimits;
+  /** Between attempts, in business time. */
+  readonly gapsMs?: readonly number[];
   /** Attempts under way in this process, over all subscriptions. */
   readonly mostUnderWay?: number;
   /** Attempts of one batch at a time. */
@@ -52,7 +54,7 @@ export function createRetrySender(options: RetryOptions): RetrySender {
 
   const save = async (results: readonly Result[]): Promise<void> => {
     const now = await clock.now();
-    await database.write((tx) => recordResults(tx, results, now));
+    await database.write((tx) => recordResults(tx, results, now, options.gapsMs));
   };
   const saveWithOthers = inBatches<Result>(save, { atOnce: mostRecordedAtOnce, mostWaiting: mostUnderWay });
 

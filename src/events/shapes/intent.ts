@@ -27,6 +27,10 @@ const intentFields = {
     .union([id('transfer'), id('transferSplit')])
     .nullable()
     .meta({ description: 'the transfer, or the split of transfers, that was ordered for it' }),
+  declinedTransactionId: id('transaction')
+    .nullable()
+    .meta({ description: 'the declined charge that it was made from' }),
+  allowsOnceOf: id('transaction').nullable().meta({ description: 'the declined charge that it lets pass once' }),
   attestedAt: instant.nullable(),
   verified: z.boolean(),
   createdAt: instant,
@@ -43,6 +47,8 @@ export const intentMismatchData = named('IntentMismatchEventData', {
   ...intentData.shape,
   transactionId: id('transaction'),
   misfits: codes.meta({ description: 'what did not fit: `amount`, `merchant`, `window`' }),
+  askedEuros: euros.meta({ description: 'what the charge asked for' }),
+  maxChargeEuros: euros.meta({ description: 'what the intent lets through, with the tolerance' }),
 });
 
 export const intentVerificationData = named('IntentVerificationEventData', {

@@ -35,6 +35,23 @@ export const transactionData = named('TransactionEventData', {
   updatedAt: instant,
 });
 
+export const decidedTransactionData = named('TransactionDecisionEventData', {
+  ...transactionData.shape,
+  decision: z
+    .strictObject({
+      rule: code.meta({ description: 'the rule that decided' }),
+      askedEuros: euros,
+      limitEuros: euros.nullable().meta({ description: 'of a rule with a limit' }),
+      spentEuros: euros.nullable().meta({ description: 'what counted against that limit before this charge' }),
+      availableEuros: euros.nullable().meta({ description: 'where money was lacking' }),
+      allowedOnceOf: id('transaction')
+        .nullable()
+        .meta({ description: 'the declined charge that the owner had allowed once, and that this one is' }),
+    })
+    .nullable()
+    .meta({ description: 'null where the network decided in Bursar’s place' }),
+});
+
 /** The fields of the specification and no others; `intentId` and `merchant` only when there is one. */
 export const completedTransactionData = named('TransactionCompletedEventData', {
   transactionId: id('transaction'),

@@ -50,6 +50,7 @@ describe('creating', () => {
       url,
       events: ['intent.created', 'card.frozen'],
       description: 'main',
+      ordered: false,
       status: 'active',
       disabledReason: null,
       hint: `whsec_…${String(made.secret).slice(-4)}`,

@@ -11,6 +11,7 @@ import {
   plans,
   retryAfterMs,
   tierOf,
+  whyNotRedelivered,
 } from '../../../src/domains/delivery/webhooks/delivery.rules.ts';
 import type { Outcome } from '../../../src/domains/delivery/webhooks/webhook.rules.ts';
 import { day, hour, minute, second } from '../../../src/kernel/instant.ts';
@@ -158,4 +159,32 @@ describe('after an attempt', () => {
   test('pending and delivering are open, the others final', () => {
     expect(deliveryStatuses.filter((status) => !isFinalDelivery(status))).toEqual(['pending', 'delivering']);
   });
+});
+
+test('the gaps may be configured: the last one counts for all later attempts, and Retry-After makes one longer', () => {
+  const gapsMs = [1_000, 2_000];
+  expect([1, 2, 3, 9].map((attempt) => gapAfter(attempt, 0, gapsMs))).toEqual([1_000, 2_000, 2_000, 2_000]);
+  expect(gapAfter(1, 1_500, gapsMs)).toBe(1_500);
+  const failed = { plan: 'enterprise', attempt: 2, outcome: 'failure', retryAfterMs: 0, isOpen: true, gapsMs } as const;
+  expect(afterAttempt(failed, now)).toEqual({ status: 'pending', nextAttemptAt: new Date(now.getTime() + 2_000) });
+});
+
+test.each([
+  ['pending', 'active', false, /still pending/],
+  ['delivering', 'active', false, /still delivering/],
+  ['dead', 'active', true, /was deleted/],
+  ['failed', 'paused', false, /is paused/],
+  ['succeeded', 'disabled', false, /is disabled/],
+] as const)(
+  'a delivery that is %s, of a subscription that is %s, is not made again',
+  (state, status, isDeleted, why) => {
+    expect(whyNotRedelivered(state, { status, isDeleted }, true)).toMatch(why);
+  },
+);
+
+test('every final delivery of an active subscription can be made again', () => {
+  for (const state of ['succeeded', 'failed', 'dead'] as const) {
+    expect(whyNotRedelivered(state, { status: 'active', isDeleted: false }, true)).toBeUndefined();
+    expect(whyNotRedelivered(state, { status: 'active', isDeleted: false }, false)).toMatch(/event is not kept/);
+  }
 });

@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Webhook } from 'standardwebhooks';
-import { claimFirstAttempts } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
+import { claimFirstAttempts, claimRetries } from '../../../src/domains/delivery/webhooks/delivery.claim.service.ts';
 import { recordResults } from '../../../src/domains/delivery/webhooks/delivery.result.service.ts';
 import { createSender } from '../../../src/domains/delivery/webhooks/delivery.send.service.ts';
 import { recordChanges } from '../../../src/events/record.ts';
@@ -14,6 +14,7 @@ import { type DeliveryWorld, type Subscriber, startDeliveryWorld } from '../../s
 import { policyEventData } from '../../support/factories/event-data.ts';
 import { aCustomer } from '../../support/factories/parties.ts';
 import { after, hanging, inTurn, status } from '../../support/receiver.ts';
+import { refusalOf } from '../../support/refusals.ts';
 import { eventually } from '../../support/world.ts';
 
 let bursar: DeliveryWorld;
@@ -271,6 +272,80 @@ describe('failures', () => {
     );
     expect(disabled.disabledReason).toBe('26 failures in a row and none delivered for 73 h');
   });
+});
+
+describe('deliveries whose event is not kept any more', () => {
+  const lost = { status: 'dead', attempt: 0, nextAttemptAt: null, error: 'its event is not kept any more' };
+  /** As after a purge: no event has the id that these deliveries name. */
+  const purgeEventsOf = (webhookId: string, most: number) =>
+    bursar.world.sql(
+      `update webhook_deliveries set event_id = 'ev_' || substr(id, 5)
+       where id in (select id from webhook_deliveries where webhook_id = $1 order by seq limit $2)`,
+      [webhookId, most],
+    );
+
+  test('they end with their reason, and those behind them and of other owners are sent', async () => {
+    const owner = await subscribed('purged');
+    await bursar.emit(owner.ownerId, 4);
+    await purgeEventsOf(owner.webhook.id, 3);
+    const other = await subscribed('beside-purged');
+    await bursar.emit(other.ownerId);
+    await bursar.relay({ perReceiver: 1, isDeaf: true });
+    await eventually(
+      async () => [bodies('purged').length, bodies('beside-purged').length],
+      (counts) => counts.every((count) => count > 0),
+    );
+    const all = await eventually(
+      () => deliveriesOf(owner),
+      (found) => found.some(({ status }) => status === 'succeeded'),
+    );
+    expect(all.toReversed()).toMatchObject([lost, lost, lost, { status: 'succeeded' }]);
+    expect(bodies('purged')).toHaveLength(1);
+
+    const first = { deliveryId: all[3]!.id };
+    expect(await owner.webhooks.getWebhookDelivery({ params: first })).toMatchObject({ ...lost, payload: null });
+    expect(await refusalOf(owner.webhooks.redeliverWebhookDelivery({ params: first }))).toEqual([
+      400,
+      `delivery ${first.deliveryId} is not sent again: its event is not kept any more`,
+    ]);
+    const letters = { webhookId: owner.webhook.id };
+    expect(await owner.webhooks.redeliverDeadLetters({ body: letters })).toMatchObject({ queued: 0, hasMore: false });
+    expect((await owner.webhooks.listDeadLetters({ query: letters })).data).toHaveLength(3);
+  });
+
+  test('a retry among them ends too, and the next one is claimed', async () => {
+    const owner = await subscribed('purged-retry');
+    await bursar.emit(owner.ownerId, 3);
+    await bursar.world.sql('update webhook_deliveries set attempts_made = 1, claims = 1 where webhook_id = $1', [
+      owner.webhook.id,
+    ]);
+    await purgeEventsOf(owner.webhook.id, 2);
+    const { database, clock } = bursar.infrastructure;
+    const now = await clock.now();
+    const limits = { perReceiver: 1, leaseMs: 45_000 };
+    const claimed = await database.write((tx) => claimRetries(tx, owner.webhook.id as `wh_${string}`, now, 10, limits));
+    const all = (await deliveriesOf(owner)).toReversed();
+    expect(claimed.map(({ id }) => id)).toEqual([all[2]?.id]);
+    expect(all).toMatchObject([{ ...lost, attempt: 1 }, { ...lost, attempt: 1 }, { status: 'delivering' }]);
+  });
+});
+
+test('results of a receiver that was replaced meanwhile neither disable nor slow down the new one', async () => {
+  bursar.receiver.answers('replaced', inTurn(status(410), status(500)));
+  const owner = await subscribed('replaced');
+  await bursar.emit(owner.ownerId, 3);
+  const { database, clock, vault } = bursar.infrastructure;
+  const claimed = (
+    await database.write((tx) => claimFirstAttempts(tx, 100, { perReceiver: 100, leaseMs: 45_000 }))
+  ).filter(({ webhookId }) => webhookId === owner.webhook.id);
+  const results = await Promise.all(claimed.map(createSender({ outbound: bursar.outbound, vault })));
+  const params = { id: owner.webhook.id };
+  await owner.webhooks.updateWebhook({ params, body: { url: bursar.receiver.urlOf('replacing') } });
+  const now = await clock.now();
+  expect(await database.write((tx) => recordResults(tx, results, now))).toHaveLength(3);
+  expect(await owner.webhooks.getWebhook({ params })).toMatchObject({ status: 'active', disabledReason: null });
+  const health = 'select failures_in_row, last_outcome from webhook_health where webhook_id = $1';
+  expect(await bursar.world.sql(health, [owner.webhook.id])).toEqual([{ failures_in_row: 0, last_outcome: null }]);
 });
 
 describe('several relays', () => {

@@ -114,7 +114,7 @@ describe.each([
     else
       await eventually(
         () => runOf(owner.webhookId),
-        (run) => run?.status === 'COMPLETED' && run.stage === 'ended',
+        (run) => run?.status === 'COMPLETED' && run.stage === 'dead_letters',
       );
     await bursar.world.advance(day);
     expect(attempted(box)).toBe(most);

@@ -34,7 +34,7 @@ async function failing(stage: Stage, { webhooks, policies }: Actors, { failures,
 
 /** Business time moves by `gaps`, one attempt each. */
 const retried =
-  (journey: string, failures: number, gapsMs: readonly number[]): Journey =>
+  (journey: string, end: 'ended' | 'dead letters', failures: number, gapsMs: readonly number[]): Journey =>
   async (stage, actors) => {
     const { params, workflowId, reach, observe } = await failing(stage, actors, {
       failures,
@@ -45,13 +45,13 @@ const retried =
       await actors.clock.advanceSandboxClock({ body: { ms: ms + 1_000 } });
       await reach(index + 2);
     }
-    await observe('ended');
+    await observe(end);
     await actors.webhooks.deleteWebhook({ params });
     return [{ workflow: 'webhookEndpoint', journey, workflowId }];
   };
 
-const secondAttempt = retried('second-attempt', 1, [minute]);
-const deadLetter = retried('dead-letter', 5, [minute, 5 * minute, 15 * minute, hour]);
+const secondAttempt = retried('second-attempt', 'ended', 1, [minute]);
+const deadLetter = retried('dead-letter', 'dead letters', 5, [minute, 5 * minute, 15 * minute, hour]);
 
 /** What an operator sends is ignored when it names nothing, tries all again, and ends what still fails. */
 const givenUp: Journey = async (stage, actors) => {
@@ -97,8 +97,13 @@ export const journeys: WorkflowJourneys = {
           status: 'COMPLETED',
           details: ['Done: no delivery to {webhook} waits for another attempt.'],
         },
+        'dead letters': {
+          stage: 'dead_letters',
+          status: 'COMPLETED',
+          details: ['Done: no delivery to {webhook} waits for another attempt.'],
+        },
         'given up': {
-          stage: 'ended',
+          stage: 'dead_letters',
           status: 'COMPLETED',
           details: [
             'Done: no delivery to {webhook} waits for another attempt.',

@@ -113,9 +113,40 @@ describe('retries', () => {
       () => runStatus(webhookId),
       (name) => name === 'COMPLETED',
     );
-    expect(await stageOf(webhookId)).toBe('ended');
+    expect(await stageOf(webhookId)).toBe('dead_letters');
     await bursar.world.advance(10 * hour);
     expect(attempted('down')).toBe(5);
+  });
+
+  test('a dead letter that was dismissed, and one that was delivered again, are no loss when the next run ends', async () => {
+    bursar.receiver.answers('mended', inTurn(status(500), status(500), status(200), status(500), status(200)));
+    const { webhookId, id, ownerId, webhooks } = await failedOnce('mended');
+    await bursar.emit(ownerId);
+    await eventually(
+      async () => (await webhooks.listWebhookDeliveries({ params: { id: webhookId } })).data,
+      (all) => all.length === 2 && all.every(({ status: of, attempt }) => of === 'pending' && attempt === 1),
+    );
+    await (await handleOf(webhookId)).executeUpdate('give-up', { args: ['all'] });
+    await eventually(
+      () => stageOf(webhookId),
+      (stage) => stage === 'dead_letters',
+    );
+    await webhooks.deleteDeadLetter({ params: { deliveryId: id } });
+    const other = (await webhooks.listDeadLetters({})).data.map((letter) => letter.id as Id<'delivery'>);
+    await webhooks.redeliverWebhookDelivery({ params: { deliveryId: other[0]! } });
+    await reaches('mended', 3);
+    await bursar.emit(ownerId);
+    await eventually(
+      () => stageOf(webhookId),
+      (stage) => stage === 'retrying',
+    );
+    await bursar.world.advance(minute + second);
+    await reaches('mended', 5);
+    await eventually(
+      () => runStatus(webhookId),
+      (name) => name === 'COMPLETED',
+    );
+    expect(await stageOf(webhookId)).toBe('ended');
   });
 
   test('Retry-After is waited for, also by the retry', async () => {

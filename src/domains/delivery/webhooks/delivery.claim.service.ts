@@ -8,6 +8,7 @@ import { idRow, idValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import type { Id } from '../../../kernel/ids.ts';
+import { endWithoutEvent } from './delivery.end.service.ts';
 import { timeoutsUntilProbing } from './webhook.rules.ts';
 
 const claimedDelivery = z.object({
@@ -21,15 +22,21 @@ const claimedDelivery = z.object({
   fence: z.int(),
   url: z.string(),
   sealedSecret: z.string(),
+  /** Signs too, after a rotation. */
+  previousSealedSecret: z.string().nullable(),
   event: z.string(),
   requestId: z.string(),
   runId: z.string().nullable(),
-  /** The event's number. */
+  /** The event's number; 0 of a test. */
   sequence: z.int(),
   createdAt: z.date(),
   data: z.record(z.string(), z.unknown()),
 });
 export type Claimed = Readonly<z.output<typeof claimedDelivery>>;
+
+/** Its event was purged while it waited: there is nothing to send. */
+const claimedWithoutEvent = z.object({ id: idValue('delivery'), webhookId: idValue('webhook'), createdAt: z.null() });
+const claimedRow = z.union([claimedDelivery, claimedWithoutEvent]);
 
 export type ClaimLimits = {
   /** Attempts under way to one receiver, over all processes. */
@@ -44,7 +51,7 @@ export async function claimFirstAttempts(tx: Tx, most: number, limits: ClaimLimi
   if (receivers.length === 0) return [];
   // No receiver gets more than a quarter of the free slots, so that the others find room however many receivers hang.
   const share = Math.max(1, Math.floor(most / 4));
-  return rowsOf(tx, claimedDelivery, claimOf(waiting), [
+  return claim(tx, claimOf(waiting), [
     receivers.map(({ id }) => id),
     limits.perReceiver,
     timeoutsUntilProbing,
@@ -68,7 +75,7 @@ export async function claimRetries(
   await throughIndexes(tx);
   await runSql(tx, 'select 1 from webhook_health where webhook_id = $1 for update', [webhookId]);
   await releaseExpiredRetries(tx, webhookId);
-  return rowsOf(tx, claimedDelivery, claimOf(due), [
+  return claim(tx, claimOf(due), [
     [webhookId],
     limits.perReceiver,
     timeoutsUntilProbing,
@@ -77,6 +84,20 @@ export async function claimRetries(
     limits.leaseMs,
     now,
   ]);
+}
+
+/**
+ * Deliveries whose event is not kept any more end here, in the claim's transaction: otherwise they would be claimed
+ * again and again, and what waits behind them would never be sent.
+ */
+async function claim(tx: Tx, statement: string, params: readonly unknown[]): Promise<Claimed[]> {
+  const rows = await rowsOf(tx, claimedRow, statement, params);
+  const lost = rows.flatMap((row) => (row.createdAt === null ? [row] : []));
+  if (lost.length === 0) return rows.flatMap((row) => (row.createdAt === null ? [] : [row]));
+  await endWithoutEvent(tx, lost);
+  const kept = rows.flatMap((row) => (row.createdAt === null ? [] : [row]));
+  // Places are free again; the caller takes an empty answer for an empty queue.
+  return kept.length > 0 ? kept : claim(tx, statement, params);
 }
 
 /** Retries whose holder died can be claimed again. Skips a row that a late result is being written to. */
@@ -139,19 +160,28 @@ export const closedReceiversWithWork = (tx: Tx): Promise<{ id: string }[]> =>
      where w.id in (select id from receiver where id is not null) and (w.deleted_at is not null or w.status = 'disabled')`,
   );
 
-const waiting = `d.status = 'pending' and d.attempts_made = 0`;
+/**
+ * In an ordered subscription the next one of a subject waits until those before it are final. A delivery that waits is
+ * read at every claim of its receiver: some microseconds for each.
+ */
+const isNextOfSubject = `(d.subject_id is null or not exists (
+  select from webhook_deliveries b
+  where b.webhook_id = d.webhook_id and b.subject_id = d.subject_id and b.status in ('pending', 'delivering')
+    and b.seq < d.seq))`;
+const waiting = `d.status = 'pending' and d.attempts_made = 0 and ${isNextOfSubject}`;
 const due = `d.status = 'pending' and d.attempts_made > 0 and d.next_attempt_at <= $7`;
 
 const claimOf = (condition: string): string => `
   with receiver as (
     select w.id, w.url, w.sealed_secret,
+      case when w.previous_secret_until > now() then w.previous_sealed_secret end as previous_sealed_secret,
       least($4::int, case when h.timeouts_in_row >= $3::int then 1 else $2::int end)
         - (select count(*)::int from webhook_deliveries d
            where d.webhook_id = w.id and d.status = 'delivering' and d.lease_until > now()) as places
     from webhook_health h join webhooks w on w.id = h.webhook_id
     where w.id = any($1::text[]) and w.status = 'active' and w.deleted_at is null),
   picked as (
-    select p.id, r.url, r.sealed_secret
+    select p.id, r.url, r.sealed_secret, r.previous_sealed_secret
     from (select * from receiver order by random()) r cross join lateral (
       select d.id from webhook_deliveries d where d.webhook_id = r.id and ${condition}
       order by d.seq limit greatest(r.places, 0) for update skip locked) p
@@ -160,8 +190,10 @@ const claimOf = (condition: string): string => `
     update webhook_deliveries d
     set status = 'delivering', claims = d.claims + 1, lease_until = now() + $6::int * interval '1 millisecond'
     from picked p where d.id = p.id
-    returning d.*, p.url, p.sealed_secret)
+    returning d.*, p.url, p.sealed_secret, p.previous_sealed_secret)
   select c.id, c.webhook_id as "webhookId", c.owner_id as "ownerId", c.plan, c.attempts_made + 1 as attempt,
-    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.event, e.request_id as "requestId", e.run_id as "runId",
-    e.seq as sequence, e.created_at as "createdAt", e.data
-  from claimed c join events e on e.id = c.event_id order by c.id`;
+    c.claims as fence, c.url, c.sealed_secret as "sealedSecret", c.previous_sealed_secret as "previousSealedSecret",
+    c.event, coalesce(e.request_id, t.request_id) as "requestId", coalesce(e.run_id, t.run_id) as "runId",
+    coalesce(e.seq, 0) as sequence, coalesce(e.created_at, t.created_at) as "createdAt", coalesce(e.data, t.data) as data
+  from claimed c left join events e on e.id = c.event_id
+  left join webhook_test_events t on e.id is null and t.id = c.event_id order by c.id`;

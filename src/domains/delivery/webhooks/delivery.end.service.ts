@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from 'zod';
-import { oneRowOf } from '../../../db/statement.ts';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { wakeWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import { lostStatus, plans } from './delivery.rules.ts';
@@ -50,7 +50,43 @@ export function endRetriesOf(
   );
 }
 
-async function end(tx: Tx, which: string, reason: string, params: readonly unknown[]): Promise<number> {
+/**
+ * Ends deliveries that the caller's transaction has claimed and whose event is not kept any more, and what else waits
+ * without an event at their subscriptions. What another transaction holds is left to a later claim.
+ */
+export function endWithoutEvent(
+  tx: Tx,
+  claimed: readonly { readonly id: string; readonly webhookId: string }[],
+): Promise<number> {
+  return end(
+    tx,
+    `select unnest($3::text[])
+     union all
+     select id from (
+      select d.id from webhook_deliveries d
+      where d.webhook_id = any($4::text[]) and d.status = 'pending' and not (${eventIsKept('d')})
+      for update skip locked) waiting`,
+    'its event is not kept any more',
+    [claimed.map(({ id }) => id), [...new Set(claimed.map(({ webhookId }) => webhookId))]],
+    "status in ('pending', 'delivering')",
+  );
+}
+
+/** Whether there is still something to send; `d` names the delivery. */
+export const eventIsKept = (d: string): string =>
+  `exists (select from events e where e.id = ${d}.event_id)
+   or exists (select from webhook_test_events t where t.id = ${d}.event_id)`;
+
+/** An attempt that another process has under way is left to its result. */
+const mayEnd = "status = 'pending' or (status = 'delivering' and lease_until < now())";
+
+async function end(
+  tx: Tx,
+  which: string,
+  reason: string,
+  params: readonly unknown[],
+  condition = mayEnd,
+): Promise<number> {
   const { ended } = await oneRowOf(
     tx,
     z.object({ ended: z.int() }),
@@ -58,11 +94,13 @@ async function end(tx: Tx, which: string, reason: string, params: readonly unkno
        update webhook_deliveries
        set status = case when plan = any($1::text[]) then 'dead' else 'failed' end, lost_reason = $2,
          next_attempt_at = null, lease_until = null
-       where id in (${which}) and (status = 'pending' or (status = 'delivering' and lease_until < now()))
+       where id in (${which}) and (${condition})
        returning 1)
      select count(*)::int as ended from ended`,
     [deadLetterPlans, reason, ...params],
   );
+  // Others of their subjects may be next now.
+  if (ended > 0) await runSql(tx, 'select announce_deliveries()');
   return ended;
 }
 

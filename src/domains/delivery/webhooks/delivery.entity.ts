@@ -1,8 +1,8 @@
-/** The deliveries of a webhook subscription and the health of its endpoint. Persistence only. @module */
+/** The deliveries of a webhook subscription, the samples of its tests, and the health of its endpoint. Persistence only. @module */
 import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
-import type { DeliveryStatus } from './delivery.rules.ts';
+import type { DeliveryOrigin, DeliveryStatus } from './delivery.rules.ts';
 import type { WholeDeliveryWire } from './webhook.contract.ts';
 
 export type AttemptRecord = WholeDeliveryWire['attempts'][number];
@@ -25,6 +25,10 @@ export const WebhookDeliverySchema = defineEntity({
     nextAttemptAt: p.datetime().nullable(),
     attempts: p.json<AttemptRecord[]>().defaultRaw('default'),
     lostReason: p.text().nullable(),
+    subjectId: p.text().nullable(),
+    origin: p.text().$type<DeliveryOrigin>().nullable(),
+    causeId: p.text().nullable(),
+    dismissedAt: p.datetime().nullable(),
     createdAt: p.datetime(),
     deliveredAt: p.datetime().nullable(),
   },
@@ -43,9 +47,24 @@ export const WebhookHealthSchema = defineEntity({
   },
 });
 
+export const WebhookTestEventSchema = defineEntity({
+  name: 'WebhookTestEvent',
+  tableName: 'webhook_test_events',
+  properties: {
+    id: p.text().$type<Id<'event'>>().primary(),
+    ownerId: p.text(),
+    name: p.text(),
+    data: p.json<Record<string, unknown>>(),
+    requestId: p.text(),
+    runId: p.text().nullable(),
+    createdAt: p.datetime(),
+  },
+});
+
 declare module '../../../db/tables.ts' {
   interface Tables {
     webhook_deliveries: TableOf<typeof WebhookDeliverySchema>;
     webhook_health: TableOf<typeof WebhookHealthSchema>;
+    webhook_test_events: TableOf<typeof WebhookTestEventSchema>;
   }
 }

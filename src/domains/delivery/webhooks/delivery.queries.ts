@@ -20,6 +20,7 @@ const columns = [
   'd.attemptsMade',
   'd.nextAttemptAt',
   'd.lostReason',
+  'd.origin',
   'd.createdAt',
   'd.deliveredAt',
 ] as const;
@@ -30,8 +31,9 @@ export type DeliveryRecord = Readonly<Pick<RowOf<'webhook_deliveries'>, Column>>
 };
 export type WholeDelivery = DeliveryRecord & {
   readonly attempts: AttemptRecord[];
-  readonly data: Record<string, unknown>;
-  readonly occurredAt: Date;
+  /** Null, with `occurredAt`, where the event is not kept any more. */
+  readonly data: Record<string, unknown> | null;
+  readonly occurredAt: Date | null;
   readonly sequence: number;
 };
 
@@ -48,9 +50,16 @@ const lastAttempt = sql<AttemptRecord | null>`d.attempts -> -1`.as('lastAttempt'
 const whole = query((from, given: Given<{ id: string }>) =>
   from
     .selectFrom('webhook_deliveries as d')
-    .innerJoin('events as e', 'e.id', 'd.eventId')
+    .leftJoin('events as e', 'e.id', 'd.eventId')
+    .leftJoin('webhook_test_events as t', 't.id', 'd.eventId')
     .select(columns)
-    .select([lastAttempt, 'd.attempts', 'e.data', 'e.createdAt as occurredAt', 'e.seq as sequence'])
+    .select([
+      lastAttempt,
+      'd.attempts',
+      sql<Record<string, unknown> | null>`coalesce(e.data, t.data)`.as('data'),
+      sql<Date | null>`coalesce(e.created_at, t.created_at)`.as('occurredAt'),
+      sql<number>`coalesce(e.seq, 0)`.as('sequence'),
+    ])
     .where('d.id', '=', given('id')),
 );
 
@@ -72,6 +81,27 @@ const deliveries = list((from, given: Filters<DeliveryFilter>) => {
 /** Newest first. */
 export const listDeliveries = (tx: Tx, filter: DeliveryFilter, pageQuery: PageQuery): Promise<Page<DeliveryRecord>> =>
   page(tx, deliveries, filter, pageQuery);
+
+const deadLetters = list((from, given: Filters<DeadLetterFilter>) => {
+  let wanted = from
+    .selectFrom('webhook_deliveries as d')
+    .select(columns)
+    .select(lastAttempt)
+    .where('d.ownerId', '=', given('ownerId'))
+    .where('d.status', '=', sql.lit('dead'))
+    .where('d.dismissedAt', 'is', null);
+  if (given.has('webhookId')) wanted = wanted.where('d.webhookId', '=', given('webhookId'));
+  return wanted;
+}, newestFirst('d'));
+
+export type DeadLetterFilter = { readonly ownerId: string; readonly webhookId?: Id<'webhook'> | undefined };
+
+/** Those that were neither sent again nor deleted, newest first. */
+export const listDeadLetters = (
+  tx: Tx,
+  filter: DeadLetterFilter,
+  pageQuery: PageQuery,
+): Promise<Page<DeliveryRecord>> => page(tx, deadLetters, filter, pageQuery);
 
 declare module '../../../http/reaches.ts' {
   interface Records {

@@ -10,17 +10,22 @@ import type { Tx } from '../../../db/tx.ts';
 import type { Cause } from '../../../platform/cause.ts';
 import { ensureWorkflowRuns } from '../../../platform/workflow-runs.ts';
 import type { Claimed } from './delivery.claim.service.ts';
-import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt } from './delivery.rules.ts';
+import { type AfterAttempt, afterAttempt, type Evaluated, evaluateAttempt, publishedGapsMs } from './delivery.rules.ts';
 import type { Result } from './delivery.send.service.ts';
 import { type EndpointStage, endpointWorkflow, endpointWorkflowId } from './endpoint.messages.ts';
 import { healthAfter, healthy, type Outcome, whyDisabled } from './webhook.rules.ts';
 import { disableWebhook } from './webhook.service.ts';
 
 /** Ids of the deliveries whose result counted. */
-export async function recordResults(tx: Tx, results: readonly Result[], now: Date): Promise<string[]> {
+export async function recordResults(
+  tx: Tx,
+  results: readonly Result[],
+  now: Date,
+  gapsMs: readonly number[] = publishedGapsMs,
+): Promise<string[]> {
   if (results.length === 0) return [];
   const open = await openReceivers(tx, results);
-  const settled = results.map((result) => settle(result, open.has(result.claimed.webhookId), now));
+  const settled = results.map((result) => settle(result, { isOpen: open.has(result.claimed.webhookId), gapsMs }, now));
   const counted = await save(tx, settled, now);
   const applied = settled.filter(({ result }) => counted.has(result.claimed.id));
   const disabled = await saveHealth(tx, applied, now);
@@ -35,10 +40,12 @@ export async function recordResults(tx: Tx, results: readonly Result[], now: Dat
 
 type Settled = { readonly result: Result; readonly evaluated: Evaluated; readonly after: AfterAttempt };
 
-function settle(result: Result, isOpen: boolean, now: Date): Settled {
+type Terms = { readonly isOpen: boolean; readonly gapsMs: readonly number[] };
+
+function settle(result: Result, terms: Terms, now: Date): Settled {
   const { plan, attempt } = result.claimed;
   const evaluated = evaluateAttempt(result.attempted);
-  const standing = { plan, attempt, outcome: evaluated.outcome, retryAfterMs: result.retryAfterMs, isOpen };
+  const standing = { plan, attempt, outcome: evaluated.outcome, retryAfterMs: result.retryAfterMs, ...terms };
   return { result, evaluated, after: afterAttempt(standing, now) };
 }
 
@@ -52,6 +59,8 @@ async function openReceivers(tx: Tx, results: readonly Result[]): Promise<Set<st
   return new Set(open.map(({ id }) => id));
 }
 
+const savedRow = z.object({ id: z.string(), freesNext: z.boolean() });
+
 async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set<string>> {
   const changes = settled.map(({ result, evaluated, after }) => ({
     id: result.claimed.id,
@@ -62,15 +71,17 @@ async function save(tx: Tx, settled: readonly Settled[], now: Date): Promise<Set
   }));
   const counted = await rowsOf(
     tx,
-    idRow,
+    savedRow,
     `update webhook_deliveries d set status = r.status, lease_until = null, attempts_made = d.attempts_made + 1,
        next_attempt_at = r.next_attempt_at, attempts = d.attempts || r.attempt,
        delivered_at = case when r.status = 'succeeded' then $2::timestamptz end
      from jsonb_to_recordset($1::jsonb) as r(id text, fence int, status text, next_attempt_at timestamptz, attempt jsonb)
      where d.id = r.id and d.claims = r.fence and d.status = 'delivering'
-     returning d.id`,
+     returning d.id, d.subject_id is not null and d.next_attempt_at is null as "freesNext"`,
     [JSON.stringify(changes), now],
   );
+  // Another process may wait for the next one of the subject.
+  if (counted.some(({ freesNext }) => freesNext)) await runSql(tx, 'select announce_deliveries()');
   return new Set(counted.map(({ id }) => id));
 }
 
@@ -137,11 +148,14 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
     [[...outcomes.keys()], troubled],
   );
   if (before.length === 0) return disabled;
-  const after = before.map((row) => {
-    const here = outcomes.get(row.id) ?? [];
+  // A statement after the lock, which a change of the URL takes too: it sees the URL that counts now.
+  const urls = await urlsOf(tx, before);
+  const after = before.flatMap((row) => {
+    const here = (outcomes.get(row.id) ?? []).filter(({ result }) => result.claimed.url === urls.get(row.id));
+    if (here.length === 0) return []; // All were of a receiver that the owner has replaced.
     const seen = here.map(({ evaluated }): Outcome => evaluated.outcome);
     const failed = here.findLast(({ evaluated }) => evaluated.outcome !== 'success');
-    return { id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) };
+    return [{ id: row.id, seen, failed, health: healthAfter({ ...healthy, ...row }, seen, now) }];
   });
   await runSql(
     tx,
@@ -171,6 +185,14 @@ async function saveHealth(tx: Tx, applied: readonly Settled[], now: Date): Promi
     disabled.add(id);
   }
   return disabled;
+}
+
+const urlRow = z.object({ id: z.string(), url: z.string() });
+
+async function urlsOf(tx: Tx, webhooks: readonly { readonly id: string }[]): Promise<Map<string, string>> {
+  const ids = webhooks.map(({ id }) => id);
+  const rows = await rowsOf(tx, urlRow, 'select id, url from webhooks where id = any($1::text[])', [ids]);
+  return new Map(rows.map(({ id, url }) => [id, url]));
 }
 
 const disabling = (id: string, at: Date): Cause => ({

@@ -10,6 +10,23 @@ export const deliveryStatuses = ['pending', 'delivering', 'succeeded', 'failed',
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 export const isFinalDelivery = (status: DeliveryStatus): boolean => status !== 'pending' && status !== 'delivering';
 
+/** Why a delivery was made: `event` with its event, the others by a call of the owner. */
+export const deliveryOrigins = ['event', 'redelivery', 'recovery', 'test'] as const;
+export type DeliveryOrigin = (typeof deliveryOrigins)[number];
+
+/** Why a delivery cannot be made again; undefined where it can. */
+export function whyNotRedelivered(
+  status: DeliveryStatus,
+  subscription: { readonly status: string; readonly isDeleted: boolean },
+  isEventKept: boolean,
+): string | undefined {
+  if (!isFinalDelivery(status)) return `it is still ${status}; wait until it is over`;
+  if (!isEventKept) return 'its event is not kept any more';
+  if (subscription.isDeleted) return 'its subscription was deleted';
+  if (subscription.status !== 'active') return `its subscription is ${subscription.status}; make it active first`;
+  return undefined;
+}
+
 export const plans = ['free', 'starter', 'business', 'enterprise'] as const;
 export type Plan = (typeof plans)[number];
 export type Tier = { readonly name: string; readonly maxAttempts: number; readonly hasDeadLetters: boolean };
@@ -28,12 +45,15 @@ export function tierOf(plan: string): Tier {
 }
 
 /** The published steps; the last one would follow a fifth attempt and is there for plans with more. */
-const gapsMs = [minute, 5 * minute, 15 * minute, hour, 4 * hour] as const;
+export const publishedGapsMs: readonly number[] = [minute, 5 * minute, 15 * minute, hour, 4 * hour];
 const longestRetryAfterMs = day;
 
-/** From the end of attempt number `attempt` to the next one: the receiver may ask for more, never for less. */
-export function gapAfter(attempt: number, retryAfterMs = 0): number {
-  const gapMs = gapsMs[Math.min(attempt, gapsMs.length) - 1] ?? gapsMs[0];
+/**
+ * From the end of attempt number `attempt` to the next one: the receiver may ask for more, never for less. The last gap
+ * counts for all later attempts.
+ */
+export function gapAfter(attempt: number, retryAfterMs = 0, gapsMs: readonly number[] = publishedGapsMs): number {
+  const gapMs = gapsMs[Math.min(attempt, gapsMs.length) - 1] ?? minute;
   return Math.max(gapMs, Math.min(retryAfterMs, longestRetryAfterMs));
 }
 
@@ -78,13 +98,17 @@ type Standing = {
   readonly retryAfterMs: number;
   /** The subscription still takes deliveries. */
   readonly isOpen: boolean;
+  readonly gapsMs?: readonly number[];
 };
 
-export function afterAttempt({ plan, attempt, outcome, retryAfterMs, isOpen }: Standing, now: Date): AfterAttempt {
+export function afterAttempt(
+  { plan, attempt, outcome, retryAfterMs, isOpen, gapsMs }: Standing,
+  now: Date,
+): AfterAttempt {
   if (outcome === 'success') return { status: 'succeeded' };
   const mayRetry = isOpen && outcome !== 'gone' && attempt < tierOf(plan).maxAttempts;
   return mayRetry
-    ? { status: 'pending', nextAttemptAt: later(now, gapAfter(attempt, retryAfterMs)) }
+    ? { status: 'pending', nextAttemptAt: later(now, gapAfter(attempt, retryAfterMs, gapsMs)) }
     : { status: lostStatus(plan) };
 }
 

@@ -11,7 +11,7 @@ import type { Vault } from '../../../vault/vault.ts';
 import type { Claimed } from './delivery.claim.service.ts';
 import { type Attempted, retryAfterMs } from './delivery.rules.ts';
 import { whyNotHttps } from './webhook.rules.ts';
-import { bodyOf, deliveryHeaders } from './webhook.signature.ts';
+import { bodyOf, deliveryHeaders, type Secrets } from './webhook.signature.ts';
 
 export type Result = {
   readonly claimed: Claimed;
@@ -36,11 +36,11 @@ const bytesRead = 64 * 1_024;
 const maxBodyCharacters = 1_024;
 
 export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = attemptTimeoutMs }: Deps): SendDelivery {
-  const secretOf = rememberingSecrets(vault);
+  const secretsOf = rememberingSecrets(vault);
   return async (claimed) => {
     const whyNot = whyNotHttps(claimed.url, httpsOnly);
     if (whyNot !== undefined) return { claimed, tookMs: 0, ...ofError(refusedAddress(whyNot)) };
-    const secret = await secretOf(claimed);
+    const secrets = await secretsOf(claimed);
     const body = bodyOf(claimed);
     const now = new Date(); // Signatures carry real time; receivers refuse old ones.
     const signed = {
@@ -53,7 +53,7 @@ export function createSender({ outbound, vault, httpsOnly = false, timeoutMs = a
     const answered = await outbound
       .request(claimed.url, {
         method: 'POST',
-        headers: deliveryHeaders(secret, signed, claimed),
+        headers: deliveryHeaders(secrets, signed, claimed),
         body,
         timeoutMs,
         maxBytes: bytesRead,
@@ -91,9 +91,9 @@ const storable = (text: string): string => text.replaceAll('\0', '').toWellForme
 const mostSecretsRemembered = 2_000;
 
 /** Opening costs more than signing; what is remembered is found by the sealed text, so a new secret is never missed. */
-function rememberingSecrets(vault: Vault): (claimed: Claimed) => Promise<string> {
+function rememberingSecrets(vault: Vault): (claimed: Claimed) => Promise<Secrets> {
   const opened = new Map<string, Promise<string>>();
-  return ({ webhookId, sealedSecret }) => {
+  const secretOf = (webhookId: string, sealedSecret: string): Promise<string> => {
     const known = opened.get(sealedSecret);
     if (known !== undefined) return known;
     if (opened.size >= mostSecretsRemembered) opened.clear();
@@ -102,6 +102,10 @@ function rememberingSecrets(vault: Vault): (claimed: Claimed) => Promise<string>
     opening.catch(() => opened.delete(sealedSecret)); // The caller gets the failure; the next one tries again.
     return opening;
   };
+  return async ({ webhookId, sealedSecret, previousSealedSecret: previous }) => ({
+    secret: await secretOf(webhookId, sealedSecret),
+    ...(previous !== null && { previous: await secretOf(webhookId, previous) }),
+  });
 }
 
 /** Where in the vault a subscription's secret belongs. */

@@ -15,6 +15,7 @@ export const deliveryWire = (row: DeliveryRecord): DeliveryWire => ({
   responseStatus: row.lastAttempt?.responseStatus ?? null,
   responseMs: row.lastAttempt?.responseMs ?? null,
   error: row.lostReason ?? row.lastAttempt?.error ?? null,
+  origin: row.origin ?? 'event',
   createdAt: row.createdAt.toISOString(),
   deliveredAt: row.deliveredAt?.toISOString() ?? null,
 });
@@ -22,6 +23,9 @@ export const deliveryWire = (row: DeliveryRecord): DeliveryWire => ({
 export const wholeDeliveryWire = (row: WholeDelivery): WholeDeliveryWire => ({
   ...deliveryWire(row),
   sequence: row.sequence,
-  payload: { event: row.event, createdAt: row.occurredAt.toISOString(), data: row.data },
+  payload: payloadOf(row),
   attempts: row.attempts,
 });
+
+const payloadOf = ({ event, occurredAt, data, sequence }: WholeDelivery): WholeDeliveryWire['payload'] =>
+  occurredAt === null || data === null ? null : { event, createdAt: occurredAt.toISOString(), data, sequence };

@@ -11,8 +11,8 @@ import type { EndpointStep } from './endpoint.rules.ts';
 export const endpointWorkflow = 'webhookEndpoint';
 export const endpointWorkflowId = (webhookId: string): string => `webhook-endpoint/${webhookId}`;
 
-/** The search attribute `BursarStage`. */
-export type EndpointStage = 'retrying' | 'probing' | 'paused' | 'ended';
+/** The search attribute `BursarStage`. `dead_letters`: nothing waits any more, and the subscription lacks deliveries. */
+export type EndpointStage = 'retrying' | 'probing' | 'paused' | 'ended' | 'dead_letters';
 
 /** What an operator reads of the deliveries that failed and wait for another attempt. Instants: business time, ISO 8601. */
 export type EndpointView = {

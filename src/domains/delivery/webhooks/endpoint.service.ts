@@ -75,7 +75,15 @@ function whyClosed({ status, deletedAt }: Subscription): 'deleted' | 'disabled' 
   return status === 'disabled' ? 'disabled' : undefined;
 }
 
-type Standing = EndpointFacts & Pick<EndpointView, 'lastStatus' | 'lastOutcome'> & { readonly oldestAt: Date | null };
+type Standing = EndpointFacts &
+  Pick<EndpointView, 'lastStatus' | 'lastOutcome'> & {
+    readonly oldestAt: Date | null;
+    /**
+     * The subscription exists, and deliveries to it were given up that nobody has dismissed and whose event has not been
+     * delivered, or queued, again.
+     */
+    readonly hasLost: boolean;
+  };
 
 const standingRow: z.ZodType<Standing> = z.object({
   isPaused: z.boolean(),
@@ -89,6 +97,7 @@ const standingRow: z.ZodType<Standing> = z.object({
   lastStatus: z.int().nullable(),
   lastOutcome: z.enum(['failure', 'timeout', 'gone']).nullable(),
   oldestAt: z.date().nullable(),
+  hasLost: z.boolean(),
 });
 
 async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
@@ -97,6 +106,11 @@ async function standingOf(tx: Tx, webhookId: string): Promise<Standing> {
     standingRow,
     `select w.status = 'paused' as "isPaused", h.timeouts_in_row as "timeoutsInRow", h.last_status as "lastStatus",
        h.last_outcome as "lastOutcome", waits.*, held.*,
+       w.deleted_at is null and exists (
+         select from webhook_deliveries d where d.webhook_id = w.id and d.status in ('failed', 'dead')
+           and d.dismissed_at is null and not exists (
+             select from webhook_deliveries again where again.webhook_id = d.webhook_id and again.event_id = d.event_id
+               and again.origin is not null and again.status in ('pending', 'delivering', 'succeeded'))) as "hasLost",
        (select created_at from webhook_deliveries d
         where d.webhook_id = w.id and d.status = 'pending' and d.attempts_made > 0 order by d.seq limit 1) as "oldestAt"
      from webhooks w join webhook_health h on h.webhook_id = w.id
@@ -129,8 +143,8 @@ const viewOf = (webhookId: string, standing: Standing, isFinal: boolean): Endpoi
   timeoutsInRow: standing.timeoutsInRow,
 });
 
-function stageOf({ isPaused, timeoutsInRow }: Standing, isFinal: boolean): EndpointView['stage'] {
-  if (isFinal) return 'ended';
+function stageOf({ isPaused, timeoutsInRow, hasLost }: Standing, isFinal: boolean): EndpointView['stage'] {
+  if (isFinal) return hasLost ? 'dead_letters' : 'ended';
   if (isPaused) return 'paused';
   return isProbed(timeoutsInRow) ? 'probing' : 'retrying';
 }

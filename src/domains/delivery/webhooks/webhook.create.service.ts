@@ -23,6 +23,7 @@ type Order = {
   readonly url: string;
   readonly events: readonly string[];
   readonly description?: string | undefined;
+  readonly ordered: boolean;
 };
 
 export type CreatedWebhook = { readonly row: WebhookRow; readonly secret: string };
@@ -30,7 +31,7 @@ export type CreatedWebhook = { readonly row: WebhookRow; readonly secret: string
 export async function createWebhook(
   tx: Tx,
   { vault, mode, receivers }: WebhookWrites,
-  { id, ownerId, url, description, ...wanted }: Order,
+  { id, ownerId, url, description, ordered, ...wanted }: Order,
   cause: Cause,
 ): Promise<CreatedWebhook> {
   const { events } = readSubscription({ url, ...wanted }, receivers);
@@ -39,6 +40,6 @@ export async function createWebhook(
     return { row: known, secret: await vault.open(known.sealedSecret, secretContext(id)) };
   const secret = newWebhookSecret();
   const sealedSecret = await vault.seal(secret, secretContext(id));
-  const fresh = { id, ownerId, url, events, description, secret, sealedSecret, assumedPlan: firstPlan(mode) };
+  const fresh = { id, ownerId, url, events, description, ordered, secret, sealedSecret, assumedPlan: firstPlan(mode) };
   return { row: await insertWebhook(tx, fresh, cause), secret };
 }

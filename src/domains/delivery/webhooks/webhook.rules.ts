@@ -26,6 +26,13 @@ export function wantedEvents(names: readonly string[], isKnown: (name: string) =
   return { refused: `unknown event ${quoted.join(', ')}; use names of the event catalog` };
 }
 
+/**
+ * Why an owner cannot set this status; undefined where it can. Only `active` enables a disabled subscription, so that
+ * a pause does not hide that its receiver failed.
+ */
+export const whyNotSet = (from: WebhookStatus, to: WebhookStatus | undefined): string | undefined =>
+  from === 'disabled' && to === 'paused' ? 'it is disabled, and nothing is sent anyway; set active first' : undefined;
+
 /** Why a deployment that delivers over https only sends nothing to this URL; undefined where it may send. */
 export const whyNotHttps = (url: string, httpsOnly: boolean): string | undefined =>
   httpsOnly && !/^https:/i.test(url)

@@ -26,6 +26,7 @@ export type NewWebhook = {
   readonly url: string;
   readonly events: readonly string[];
   readonly description: string | undefined;
+  readonly ordered: boolean;
   readonly secret: string;
   readonly sealedSecret: string;
   readonly assumedPlan: string;
@@ -35,16 +36,22 @@ export type NewWebhook = {
 export type ReceiverRules = Pick<UrlRules, 'allowedOrigins' | 'namesAllowedOrigins'> & { readonly httpsOnly: boolean };
 
 /** What a caller may name as a receiver, checked before anything is written. */
-export function readSubscription(
+export const readSubscription = (
   { url, events }: { url: string; events: readonly string[] },
-  { httpsOnly, ...rules }: ReceiverRules,
-): { events: string[] } {
+  rules: ReceiverRules,
+): { url: string; events: string[] } => ({ url: readUrl(url, rules), events: readEvents(events) });
+
+export function readUrl(url: string, { httpsOnly, ...rules }: ReceiverRules): string {
   const evaluated = checkUrl(url, rules);
   const whyNot = 'refused' in evaluated ? evaluated.refused : whyNotHttps(url, httpsOnly);
   if (whyNot !== undefined) throw new DomainError('invalid_request', `body.url: ${whyNot}`);
+  return url;
+}
+
+export function readEvents(events: readonly string[]): string[] {
   const wanted = wantedEvents(events, isEventName);
   if ('refused' in wanted) throw new DomainError('invalid_request', `body.events: ${wanted.refused}`);
-  return wanted;
+  return wanted.events;
 }
 
 /** Inserts the subscription; its first event is its own. */
@@ -57,6 +64,8 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
     description: description ?? null,
     status: 'active',
     disabledReason: null,
+    previousSealedSecret: null,
+    previousSecretUntil: null,
     hint: hintOf(secret),
     createdAt: cause.at,
     updatedAt: cause.at,
@@ -69,15 +78,17 @@ export async function insertWebhook(tx: Tx, fresh: NewWebhook, cause: Cause): Pr
   return row;
 }
 
-/** A revoking command: what is pending is dropped, what is under way may still arrive, and the secret is wiped. */
-type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId: string };
+export type WebhookName = { readonly id: ReachedId<'webhook'>; readonly ownerId: string };
 
+/** A revoking command: what is pending is dropped, what is under way may still arrive, and the secrets are wiped. */
 export async function deleteWebhook(tx: Tx, { id, ownerId }: WebhookName, cause: Cause): Promise<void> {
   const row = await lockWebhook(tx, { id, ownerId });
   if (row === null || row.deletedAt !== null) throw notFound('webhook', id);
   row.deletedAt = cause.at;
   row.updatedAt = cause.at;
   row.sealedSecret = null;
+  row.previousSealedSecret = null;
+  row.previousSecretUntil = null;
   await tx.flush();
   await endPendingOf(tx, [id], 'the subscription was deleted');
   await recordTransition(tx, 'webhook', id, { from: row.status, to: 'deleted' }, cause);
@@ -101,10 +112,12 @@ export async function disableWebhook(tx: Tx, id: Id<'webhook'>, why: string, cau
 
 type Wanted = { readonly id: Id<'webhook'>; readonly ownerId?: string };
 
-const lockWebhook = (tx: Tx, wanted: Wanted): Promise<WebhookRow | null> =>
+export const lockWebhook = (tx: Tx, wanted: Wanted): Promise<WebhookRow | null> =>
   tx.findOne(WebhookRow, wanted, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
 
-const changeOf = (row: WebhookRow, event: 'webhook.created' | 'webhook.updated' | 'webhook.deleted') => ({
+type WebhookEvent = 'webhook.created' | 'webhook.updated' | 'webhook.deleted' | 'webhook_secret.rotated';
+
+export const changeOf = (row: WebhookRow, event: WebhookEvent) => ({
   event,
   ownerId: row.ownerId,
   subjectId: row.id,

@@ -4,8 +4,10 @@
  * @module
  */
 import { createHmac, randomBytes } from 'node:crypto';
+import { packageVersion } from '../../../platform/package-version.ts';
 
 const prefix = 'whsec_';
+const userAgent = `Bursar-Webhooks/${packageVersion.split('.').slice(0, 2).join('.')}`;
 
 export const newWebhookSecret = (): string => prefix + randomBytes(32).toString('base64');
 
@@ -28,11 +30,17 @@ export const standardSignature = (secret: string, { deliveryId, unixSeconds, bod
     .update(`${deliveryId}.${unixSeconds}.${body}`)
     .digest('base64')}`;
 
-export type Occurrence = { readonly event: string; readonly createdAt: Date; readonly data: Record<string, unknown> };
+export type Occurrence = {
+  readonly event: string;
+  readonly createdAt: Date;
+  readonly data: Record<string, unknown>;
+  /** Sorts the events of one subject. In the body, so that it is signed; the header is for who routes by it. */
+  readonly sequence: number;
+};
 
 /** The body as signed and sent; the same bytes at every attempt. */
-export const bodyOf = ({ event, createdAt, data }: Occurrence): string =>
-  JSON.stringify({ event, createdAt: createdAt.toISOString(), data });
+export const bodyOf = ({ event, createdAt, data, sequence }: Occurrence): string =>
+  JSON.stringify({ event, createdAt: createdAt.toISOString(), data, sequence });
 
 export type SentEvent = {
   readonly event: string;
@@ -42,23 +50,32 @@ export type SentEvent = {
   readonly runId?: string | null;
 };
 
+export type Secrets = {
+  readonly secret: string;
+  /** The one before it, while both sign. */
+  readonly previous?: string;
+};
+
 export function deliveryHeaders(
-  secret: string,
+  { secret, previous }: Secrets,
   signed: Signed,
   { event, sequence, requestId, runId }: SentEvent,
 ): Record<string, string> {
   return {
     'Content-Type': 'application/json',
-    'User-Agent': 'Bursar-Webhooks/0.5',
+    'User-Agent': userAgent,
     'X-Service-Event': event,
     'X-Service-Sequence': String(sequence),
     'X-Service-Timestamp': String(signed.unixSeconds),
     'X-Service-Delivery-Id': signed.attemptId,
     'X-Service-Signature': serviceSignature(secret, signed),
+    ...(previous !== undefined && { 'X-Service-Signature-Previous': serviceSignature(previous, signed) }),
     'X-Request-Id': requestId,
     ...(runId == null ? {} : { 'X-Service-Run-Id': runId }),
     'webhook-id': signed.deliveryId,
     'webhook-timestamp': String(signed.unixSeconds),
-    'webhook-signature': standardSignature(secret, signed),
+    'webhook-signature': [secret, ...(previous === undefined ? [] : [previous])]
+      .map((one) => standardSignature(one, signed))
+      .join(' '),
   };
 }

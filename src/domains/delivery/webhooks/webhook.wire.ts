@@ -8,6 +8,7 @@ export const webhookWire = (row: WebhookRow): WebhookWire => ({
   url: row.url,
   events: row.events,
   description: row.description ?? null,
+  ordered: row.ordered,
   status: row.status,
   disabledReason: row.disabledReason ?? null,
   hint: row.hint,

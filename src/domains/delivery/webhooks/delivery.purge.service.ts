@@ -1,0 +1,30 @@
+/**
+ * Removes finished deliveries, samples of tests and events that are older than they are kept, some at a time. What
+ * waits stays, however old it is.
+ * @module
+ */
+import * as z from 'zod';
+import { oneRowOf, runSql } from '../../../db/statement.ts';
+import type { Tx } from '../../../db/tx.ts';
+
+/** Each returns how many went. */
+type Purge = (tx: Tx, before: Date, most: number) => Promise<number>;
+
+export const purgeOldDeliveries: Purge = (tx, before, most) => runSql(tx, oldDeliveries, [before, most]);
+export const purgeOldTestEvents: Purge = (tx, before, most) => runSql(tx, oldTestEvents, [before, most]);
+export const purgeOldEvents: Purge = async (tx, before, most) =>
+  (await oneRowOf(tx, purgedRow, oldEvents, [before, most])).purged;
+
+/** Subscription by subscription from the end of its list, so that nothing younger is read. */
+const oldDeliveries = `delete from webhook_deliveries where id in (
+  select d.id from webhooks w cross join lateral (
+    select d.id from webhook_deliveries d
+    where d.webhook_id = w.id and d.created_at < $1 and d.status in ('succeeded', 'failed', 'dead')
+    order by d.created_at, d.id limit $2) d
+  limit $2)`;
+
+const oldTestEvents = `delete from webhook_test_events where id in (
+  select id from webhook_test_events where created_at < $1 order by created_at limit $2)`;
+
+const purgedRow = z.object({ purged: z.int() });
+const oldEvents = 'select purge_events($1, $2) as purged';

@@ -1,0 +1,24 @@
+/** The examples of the event catalog: each is what its event promises, and tells what the specification tells. @module */
+import { expect, test } from '@jest/globals';
+import { eventCatalog, eventNames } from '../../../src/events/catalog.ts';
+import { exampleOf, schemaOf } from '../../../src/events/example.ts';
+
+test.each(eventNames)('the example of %s is valid and has every field', (name) => {
+  const example = exampleOf(name);
+  expect(eventCatalog[name].data.parse(example)).toEqual(example);
+  expect(Object.keys(example)).toEqual(Object.keys(eventCatalog[name].data.shape));
+  expect(schemaOf(name)).toMatchObject({ type: 'object' });
+  // Receivers must take fields that are added later.
+  expect(JSON.stringify(schemaOf(name))).not.toContain('additionalProperties":false');
+});
+
+test('the example of transaction.completed reads like one', () => {
+  expect(exampleOf('transaction.completed')).toEqual({
+    transactionId: 'tx_01kc1v9m3se7ttw5v1x0h2q8ab',
+    agentId: 'ag_01kc1v9m3se7ttw5v1x0h2q8ab',
+    intentId: 'int_01kc1v9m3se7ttw5v1x0h2q8ab',
+    amountEuros: 12.5,
+    merchant: 'Sandbox Shop',
+    status: 'completed',
+  });
+});
