@@ -4,7 +4,7 @@
  * within 200 ms. Method: the first in this process, the others over HTTP, with a request for a balance every 20 ms.
  * @module
  */
-import { createHmac } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -76,8 +76,10 @@ type Answer = {
 async function send({ url, bankKey }: ApiProgram, bytes: Uint8Array): Promise<Answer> {
   const path = '/network/sepa/files';
   const seconds = Math.floor(Date.now() / 1_000);
-  const mac = createHmac('sha256', bankKey).update(`${seconds}.POST ${path}.`).update(bytes).digest('hex');
-  const headers = { 'Content-Type': 'application/xml', 'X-Network-Signature': `t=${seconds},v1=${mac}` };
+  const digest = `sha-256=:${createHash('sha256').update(bytes).digest('base64')}:`;
+  const mac = createHmac('sha256', bankKey).update(`v2.${seconds}.POST ${path}.${digest}`).digest('hex');
+  const signed = { 'Content-Digest': digest, 'X-Network-Signature': `t=${seconds},v2=${mac}` };
+  const headers = { 'Content-Type': 'application/xml', ...signed };
   const answer = await fetch(url + path, { method: 'POST', headers, body: Buffer.from(bytes) });
   if (answer.status !== 200) throw new Error(`the file was answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Answer;

@@ -1,5 +1,5 @@
 /** Files that a bank sends to an installation: camt.054 with given lines, signed like a network's message. @module */
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHash, createHmac, randomUUID } from 'node:crypto';
 import { camt054, pain002, type TestEntry, type TestStatus } from '../conformance/bank-files/bank-messages.ts';
 
 type Target = { readonly apiUrl: string; readonly networkKey: string };
@@ -14,6 +14,14 @@ export const bankSignature = ({ networkKey }: Pick<Target, 'networkKey'>, xml: s
   const mac = createHmac('sha256', networkKey).update(`${seconds}.POST ${path}.`).update(xml).digest('hex');
   return `t=${seconds},v1=${mac}`;
 };
+
+/** Over the digest, as files of more than 1 MiB are signed. */
+export function digestHeaders({ networkKey }: Pick<Target, 'networkKey'>, xml: string | Uint8Array, target = path) {
+  const seconds = Math.floor(Date.now() / 1000);
+  const digest = `sha-256=:${createHash('sha256').update(xml).digest('base64')}:`;
+  const mac = createHmac('sha256', networkKey).update(`v2.${seconds}.POST ${target}.${digest}`).digest('hex');
+  return { 'Content-Digest': digest, 'X-Network-Signature': `t=${seconds},v2=${mac}` };
+}
 
 /** Each with another message id. */
 export const notificationOf = (entries: readonly TestEntry[], iban: string, messageId = freshReference()): string =>

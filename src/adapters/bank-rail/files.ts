@@ -2,11 +2,12 @@
  * The adapter for a bank that is reached by a folder: a payment is a pain.001 in `outbox`, which the bank's gateway takes
  * away. A copy under the same name stays in `sent`, so that no end-to-end id is written twice. A question about a
  * payment that never came into `outbox` takes its name there, so that it never will. What happens later comes by files.
- * A mark in `sent`, which the database has too, tells the folder from another one, whose answers would be wrong.
+ * A mark in `sent`, which the database has too, tells the folder from another one, whose answers would be wrong; where the
+ * database has none, the folder is taken only if it has what was sent, or an operator has marked it.
  * @module
  */
 import { randomUUID } from 'node:crypto';
-import { access, link, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { access, link, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BankFiles } from '../../domains/treasury/sepa/bank-files.port.ts';
 import type { BankPayment, BankRail, SendAnswer, StatusAnswer } from '../../domains/treasury/sepa/bank-rail.port.ts';
@@ -26,7 +27,12 @@ export type BankFolderMark = {
   kept(): Promise<string | undefined>;
   /** The mark that is kept from now on: this one, or one that was kept before. */
   keep(mark: string): Promise<string>;
+  /** Payments that the bank may have and whose time to be sent is over. */
+  open(): Promise<readonly OpenPayment[]>;
 };
+
+/** `isTaken`: it was in `outbox`, so its copy is in `sent`; of the others this is unknown. */
+export type OpenPayment = { readonly endToEndId: string; readonly isTaken: boolean };
 
 export type FileBankRailOptions = { folder: string; files: Pick<BankFiles, 'write'>; mark: BankFolderMark };
 
@@ -76,8 +82,21 @@ export function createFileBankRail({ folder, files, mark }: FileBankRailOptions)
   /** Only a database that knows no folder makes one: in an empty folder every payment would seem never to have been sent. */
   async function assertOwnFolder(): Promise<void> {
     known ??= await mark.kept();
-    known ??= await mark.keep(await markedFolder());
+    if (known === undefined) {
+      if (!isOfOperator(await markIn(sent))) await assertHasOpen();
+      known = await mark.keep(await markedFolder());
+    }
     if ((await markIn(sent)) !== known) throw new OtherFolder();
+  }
+
+  /** A database without a mark may have sent payments before there were marks, or have been restored from that time. */
+  async function assertHasOpen(): Promise<void> {
+    const open = await mark.open();
+    if (open.length === 0) return;
+    const names = new Set(await namesIn(sent));
+    const isThere = ({ endToEndId }: OpenPayment) => names.has(fileOf(endToEndId));
+    const missesTaken = open.some((payment) => payment.isTaken && !isThere(payment));
+    if (missesTaken || !open.some(isThere)) throw new FolderWithoutPayments();
   }
 
   async function markedFolder(): Promise<string> {
@@ -130,6 +149,16 @@ export function createFileBankRail({ folder, files, mark }: FileBankRailOptions)
       }
     },
 
+    /** Before any payment is marked as being sent, so that a new deployment has its folder and need not prove it. */
+    async prepare() {
+      try {
+        await assertOwnFolder();
+        return undefined;
+      } catch (error) {
+        return whyUnusable(error);
+      }
+    },
+
     recall: async () => ({ outcome: 'refused', why: 'takes no recall by file: ask the bank' }),
   };
 }
@@ -143,6 +172,24 @@ const markName = '.folder';
 class OtherFolder extends Error {
   override readonly name = 'OtherFolder';
 }
+
+/** It has no mark of an operator and lacks payments that were sent, as one whose disk is not mounted. */
+class FolderWithoutPayments extends Error {
+  override readonly name = 'FolderWithoutPayments';
+}
+
+async function namesIn(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+    return [];
+  }
+}
+
+/** Deployments mark folders with UUIDs, so one proves only that some deployment had this folder. */
+const isOfOperator = (mark: string | undefined): boolean => mark !== undefined && !isUuid.test(mark.trim());
+const isUuid = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
 
 /** Undefined where there is none. */
 async function markIn(sent: string): Promise<string | undefined> {
@@ -224,6 +271,7 @@ function codeOf(error: unknown): string | undefined {
 
 function whyUnusable(error: unknown): string {
   if (error instanceof OtherFolder) return 'has another folder than the one that payments were written to';
+  if (error instanceof FolderWithoutPayments) return 'has a folder without the payments that were sent';
   const code = codeOf(error);
   if (code === undefined) throw error;
   return `has a folder that cannot be used (${code})`;

@@ -42,22 +42,25 @@ function linesOf(record: XmlNode, accountIban: string): readonly EntryLine[] {
     const servicerReference = reference ?? only.textAt('Refs', 'AcctSvcrRef');
     return [lineOf({ ...common, amountCents, entryReference: null }, servicerReference, only, record)];
   }
+  const owns = payments.map((payment) => payment.textAt('Refs', 'AcctSvcrRef'));
+  const entryReference = reference ?? sharedBy(owns);
   const lines = payments.map((payment, index) => {
-    const own = payment.textAt('Refs', 'AcctSvcrRef');
-    const numbered = reference === null ? null : `${reference}/${index + 1}`;
+    const own = owns[index] ?? null;
+    // A bank may give several payments one reference, or that of their entry: it names none of them then.
+    const isOwn = own !== null && own !== reference && owns.filter((one) => one === own).length === 1;
+    const base = entryReference ?? own;
+    const numbered = base === null ? null : `${base}/${index + 1}`;
     const lineCents = centsOf(required(payment.at('Amt')));
-    // A bank may repeat the entry's reference in each of its payments.
-    return lineOf(
-      { ...common, amountCents: lineCents, entryReference: reference },
-      own === reference ? numbered : (own ?? numbered),
-      payment,
-      record,
-    );
+    return lineOf({ ...common, amountCents: lineCents, entryReference }, isOwn ? own : numbered, payment, record);
   });
   if (add(...lines.map((line) => line.amountCents)) !== amountCents)
     throw new RefusedFile('has an entry whose payments do not sum to its amount');
   return lines;
 }
+
+/** What each payment has is the reference of their entry, also where the entry itself has none. */
+const sharedBy = ([first = null, ...others]: readonly (string | null)[]): string | null =>
+  others.every((one) => one === first) ? first : null;
 
 const emptyDetails = new XmlNode({ local: 'TxDtls', attributes: {} } as never);
 

@@ -7,6 +7,7 @@ import { bankInbox } from '../../adapters/bank-rail/inbox.ts';
 import { isoBankFiles, largestFileBytes } from '../../adapters/sepa-files/bank-files.ts';
 import { isDatabaseAway, isLockTimeout } from '../../db/database.ts';
 import { BankEntryRow } from '../../domains/treasury/bank-files/bank-entry.entity.ts';
+import { createBankFileBodies } from '../../domains/treasury/bank-files/bank-file.body.ts';
 import { bankFilesArea } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import { bankFileHandlers } from '../../domains/treasury/bank-files/bank-file.routes.ts';
 import { beneficiariesArea } from '../../domains/treasury/beneficiaries/beneficiary.contract.ts';
@@ -51,6 +52,7 @@ import { payBankAccount } from '../../usecases/treasury/pay-bank-account.ts';
 import { answerBankFile, receiveBankFile } from '../../usecases/treasury/receive-bank-file.ts';
 import { bankEntryReconciliation } from '../../usecases/treasury/reconcile-bank-entries.ts';
 import { fundingReconciliation } from '../../usecases/treasury/reconcile-funding.ts';
+import { paidIntentReconciliation } from '../../usecases/treasury/reconcile-paid-intents.ts';
 import { transferReconciliation } from '../../usecases/treasury/reconcile-transfers.ts';
 import { topUp } from '../../usecases/treasury/top-up.ts';
 import { transferMoney } from '../../usecases/treasury/transfer-money.ts';
@@ -218,7 +220,7 @@ export const treasury = defineModule('treasury', [
         summary: ({ subjectId, ofAgent }) => `Split ${subjectId}${ofAgent}: waits for its transfers to banks`,
       },
     ],
-    reconciliation: transferReconciliation,
+    reconciliation: [...transferReconciliation, ...paidIntentReconciliation],
   }),
   servedArea('beneficiaries', {
     contract: beneficiariesArea,
@@ -235,7 +237,8 @@ export const treasury = defineModule('treasury', [
       bankFileHandlers({
         database: api.database,
         vault: api.vault,
-        signedBy: signerOfMessages(api, 'the bank'),
+        ...signerOfMessages(api, 'the bank'),
+        bodies: createBankFileBodies(),
         receive: answerBankFile(receivingOf(api)),
       }),
     loops: [inbox],

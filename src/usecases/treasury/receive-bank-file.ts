@@ -8,8 +8,9 @@ import { createHash } from 'node:crypto';
 import { setImmediate as untilOthersRan } from 'node:timers/promises';
 import type { Database } from '../../db/database.ts';
 import type { Tx } from '../../db/tx.ts';
+import type { NewEntry } from '../../domains/treasury/bank-files/bank-entry.known.service.ts';
 import { namedReference } from '../../domains/treasury/bank-files/bank-entry.rules.ts';
-import { bookEntries, type NewEntry } from '../../domains/treasury/bank-files/bank-entry.service.ts';
+import { bookEntries } from '../../domains/treasury/bank-files/bank-entry.service.ts';
 import type { BankFileAnswer } from '../../domains/treasury/bank-files/bank-file.contract.ts';
 import {
   answerToBytes,
@@ -251,7 +252,7 @@ function refusalOf(heard: Heard): Partial<NewEntry> {
     : { refused: heard.why };
 }
 
-/** A line whose money is booked as an entry of its own moves no transfer as well. */
+/** A line whose money is booked as a separate entry moves no transfer as well. */
 async function hearPart(tx: Tx, part: readonly Told[], cause: Cause): Promise<Heard[]> {
   const ofAccounts = part.flatMap(({ line }) => line ?? []);
   const booked = await lockBookedLines(tx, ofAccounts);

@@ -1,4 +1,5 @@
 /** The intake of banks' files: what is booked, what is known already, what waits for an operator, and what does no harm. @module */
+import { type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import { createClient, type Send } from '../../../src/client/client.ts';
@@ -9,9 +10,16 @@ import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contra
 import { DomainError } from '../../../src/kernel/errors.ts';
 import { receiveBankFile } from '../../../src/usecases/treasury/receive-bank-file.ts';
 import { ourIban } from '../../conformance/bank-files/bank-messages.ts';
-import { freshReference, notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
+import {
+  bankSignature,
+  digestHeaders,
+  freshReference,
+  notificationOf,
+  sendBankFile,
+  statusesOf,
+} from '../../support/bank-files.ts';
 import { brokenInvariants, inDatabase } from '../../support/payments-world.ts';
-import { startWorld, type World } from '../../support/world.ts';
+import { eventually, startWorld, type World } from '../../support/world.ts';
 
 const live = { BURSAR_MODE: 'live', BURSAR_ALLOW_SIMULATED: 'true', BURSAR_BANK_KEY: 'b'.repeat(32) };
 const nobodysIban = germanIban('99999999', 9_999_999_999);
@@ -430,5 +438,79 @@ describe('top-ups in live mode', () => {
 
   test('the key of the sandbox’s network signs nothing', async () => {
     expect((await send(notificationOf([{}], nobodysIban), deployed)).status).toBe(401);
+  });
+});
+
+describe('a body', () => {
+  const mebibyte = 1024 * 1024;
+  /** Of that size, and valid: spaces between the entries say nothing. */
+  const padded = (xml: string, bytes: number) => xml.replace('</GrpHdr>', `</GrpHdr>${' '.repeat(bytes)}`);
+
+  /** Its headers have arrived; its body never does. */
+  async function withoutBody(headers: Readonly<Record<string, string | number>>) {
+    const url = `${world.apiUrl}/network/sepa/files`;
+    const request: ClientRequest = openRequest(url, { method: 'POST', headers });
+    const answered = new Promise<IncomingMessage>((resolve, reject) => {
+      request.once('response', resolve);
+      request.once('error', reject);
+    });
+    answered.catch(() => undefined); // Where the test ends it.
+    request.flushHeaders();
+    return { request, answered };
+  }
+
+  test('without a bank’s signature is not waited for', async () => {
+    const right = digestHeaders(world, 'x');
+    const unsigned = [
+      {},
+      { 'X-Network-Signature': 't=1,v1=00' },
+      { ...right, 'Content-Digest': digestHeaders(world, 'y')['Content-Digest'] },
+      digestHeaders({ networkKey: 'c'.repeat(64) }, 'x'),
+      digestHeaders(world, 'x', '/network/clearings'),
+    ];
+    for (const headers of unsigned) {
+      const { request, answered } = await withoutBody({ ...headers, 'Content-Length': 16 * mebibyte });
+      expect((await answered).statusCode).toBe(401);
+      request.destroy();
+    }
+  });
+
+  test('of more than 1 MiB is taken where its digest is signed, and only that body', async () => {
+    const { iban } = await aWallet();
+    const large = padded(notificationOf([{}], iban), mebibyte);
+    const byBody = await sendBankFile(world, large, { 'X-Network-Signature': bankSignature(world, large) });
+    expect(byBody).toMatchObject({ status: 413, body: { error: expect.stringMatching(/sign a larger file.*digest/) } });
+    const signed = digestHeaders(world, large);
+    expect(await sendBankFile(world, large.replace('CRDT', 'DBIT'), signed)).toMatchObject({ status: 401 });
+    expect(await sendBankFile(world, large, signed)).toMatchObject({ status: 200, body: { credited: 1 } });
+    const tooLarge = padded(large, 16 * mebibyte);
+    expect(await sendBankFile(world, tooLarge, digestHeaders(world, tooLarge))).toMatchObject({ status: 413 });
+    const small = notificationOf([{}], iban);
+    expect(await sendBankFile(world, small, digestHeaders(world, small))).toMatchObject({ body: { credited: 1 } });
+  });
+
+  test('that is the fifth large one at once has to come again; small ones are still taken', async () => {
+    const { iban } = await aWallet();
+    const large = padded(notificationOf([{}], iban), mebibyte);
+    const file = { ...digestHeaders(world, large), 'Content-Length': Buffer.byteLength(large) };
+    const { 'Content-Length': _length, ...signed } = file;
+    // One of them does not say how large it is.
+    const held = [file, file, file, file, { ...signed, 'Transfer-Encoding': 'chunked' }];
+    const open = await Promise.all(held.map(withoutBody));
+    const refused = await Promise.race(open.map(({ answered }) => answered));
+    expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '5']);
+    expect(await sendBankFile(world, large, signed)).toMatchObject({
+      status: 503,
+      body: { error: expect.stringMatching(/^4 files of more than 1048576 bytes/) },
+    });
+    const small = notificationOf([{}], iban);
+    expect(await sendBankFile(world, small, digestHeaders(world, small))).toMatchObject({ status: 200 });
+    expect(await sendBankFile(world, notificationOf([{}], iban))).toMatchObject({ status: 200 });
+    for (const { request } of open) request.destroy();
+    const taken = await eventually(
+      () => sendBankFile(world, large, signed),
+      ({ status }) => status === 200,
+    );
+    expect(taken.body).toMatchObject({ lines: 1 });
   });
 });

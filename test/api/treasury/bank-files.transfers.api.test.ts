@@ -1,4 +1,5 @@
 /** What a bank's files say of transfers, over HTTP. @module */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient } from '../../../src/client/client.ts';
 import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
@@ -11,11 +12,14 @@ import { transfersArea } from '../../../src/domains/treasury/transfers/transfer.
 import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contract.ts';
 import { type Id, newId } from '../../../src/kernel/ids.ts';
 import { cents } from '../../../src/kernel/money.ts';
+import { bankFolderMark } from '../../../src/main/bank-folder-mark.ts';
 import { freshReference, notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
 import { eventNamesOf } from '../../support/events.ts';
 import { aBeneficiary } from '../../support/factories/beneficiaries.ts';
 import { inDatabase } from '../../support/payments-world.ts';
 import { startWorld, type World } from '../../support/world.ts';
+
+const heardInParts = new URL('../../../src/db/migrations/1000-entries-heard-in-parts.sql', import.meta.url);
 
 let world: World;
 beforeAll(async () => {
@@ -157,8 +161,8 @@ describe('a line that one file tells with its details and another one without', 
     };
     const balance = async () => (await owner.client(walletsArea).getWalletBalance({ params: { id } })).availableEuros;
     const waiting = (reference: string) =>
-      world.sql<{ status: string; why: string }>(
-        'select status, why from bank_entries where servicer_reference = $1 order by created_at, id',
+      world.sql<{ status: string; why: string; assignable: boolean }>(
+        'select status, why, assignable from bank_entries where servicer_reference = $1 order by created_at, id',
         [reference],
       );
     /** By an operator, to the wallet. */
@@ -236,7 +240,7 @@ describe('a line that one file tells with its details and another one without', 
     expect(await waiting(inParts)).toMatchObject([
       {
         status: 'unbooked',
-        why: expect.stringMatching(/^the payments of the entry are booked one by one: bank entry/),
+        why: expect.stringMatching(/^the payments of the entry are known separately: bank entry/),
       },
     ]);
 
@@ -247,6 +251,97 @@ describe('a line that one file tells with its details and another one without', 
     expect(await send(returned)).toMatchObject({ moved: 2 });
     expect(await send({ ...returned, isBare: true })).toMatchObject({ credited: 0, unbooked: 1 });
     expect(await balance()).toBe(150);
+
+    // Payments without references of their own, heard by a version that did not note their entry.
+    const [third, fourth] = [await settled(), await settled()];
+    const unnamed = [third, fourth].map((endToEndId) => ({ amount: '12.50', endToEndId }));
+    const earlier = { ...returned, reference: freshReference(), payments: unnamed };
+    expect(await send(earlier)).toMatchObject({ moved: 2 });
+    await world.sql(`delete from transitions where noun = 'transfer_entry' and cause_id = $1`, [
+      `bank:entry/credit/${earlier.reference}`,
+    ]);
+    for (let time = 0; time < 2; time++) await world.sql(await readFile(heardInParts, 'utf8'));
+    expect(await send({ ...earlier, isBare: true })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await balance()).toBe(150);
+  });
+
+  test('is assigned as a whole only while its payments are not booked, which may come after it', async () => {
+    const { send, balance, waiting, assign } = await payer();
+    const [reference, late] = [freshReference(), freshReference()];
+    const payments = [freshReference(), late].map((own) => ({
+      ...{ amount: '12.50', endToEndId: 'NOTPROVIDED', reference: own },
+    }));
+    expect(await send({ reference, amount: '25.00', payments })).toMatchObject({ credited: 2 });
+    // The whole comes between the commits of two parts of a file, when the later one is not known yet.
+    const entryOfLate = (entry: string | null) =>
+      world.sql('update bank_entries set entry_reference = $1 where servicer_reference = $2', [entry, late]);
+    await entryOfLate(null);
+    expect(await send({ reference, amount: '25.00', isBare: true })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await waiting(reference)).toMatchObject([{ status: 'unbooked', assignable: true }]);
+    await entryOfLate(reference);
+    await expect(assign(reference)).rejects.toMatchObject({
+      ...{ status: 400, message: expect.stringMatching(/cannot be assigned: the payments of the entry are known sep/) },
+    });
+    expect(await balance()).toBe(125);
+  });
+
+  test('has payments that the bank gave one reference: each is booked, once', async () => {
+    const { send, balance, waiting } = await payer();
+    const shared = freshReference();
+    const payments = [1, 2].map(() => ({ amount: '12.50', endToEndId: 'NOTPROVIDED', reference: shared }));
+    const batch = { reference: null, amount: '25.00', payments };
+    expect(await send(batch)).toMatchObject({ credited: 2, already: 0, unbooked: 0 });
+    expect(await send(batch)).toMatchObject({ credited: 0, already: 2, unbooked: 0 });
+    expect(await send({ ...batch, reference: shared })).toMatchObject({ credited: 0, already: 2, unbooked: 0 });
+    expect(await send({ reference: shared, amount: '25.00', isBare: true })).toMatchObject({
+      credited: 0,
+      unbooked: 1,
+    });
+    expect(await waiting(shared)).toMatchObject([{ assignable: false }]);
+    expect(await balance()).toBe(125);
+  });
+
+  test('with a slash in the bank’s own reference is no payment of another entry', async () => {
+    const { send, balance, waiting, assign } = await payer();
+    const own = freshReference();
+    for (const reference of [`${own}/1`, own, `${own}/2`])
+      expect(await send({ reference, amount: '12.50' })).toMatchObject({ credited: 1, unbooked: 0 });
+    expect(await balance()).toBe(137.5);
+
+    // A version before took such references for those of payments.
+    const taken = freshReference();
+    for (const reference of [`${taken}/1`, `${taken}/2`])
+      expect(await send({ reference, amount: '12.50' })).toMatchObject({ credited: 1 });
+    await world.sql('update bank_entries set entry_reference = $1 where servicer_reference like $2', [
+      ...[taken, `${taken}/%`],
+    ]);
+    expect(await send({ reference: taken, amount: '25.00' })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await waiting(taken)).toMatchObject([{ assignable: false }]);
+    const other = freshReference();
+    expect(await send({ reference: `${other}/1`, amount: '12.50' })).toMatchObject({ credited: 1 });
+    await world.sql('update bank_entries set entry_reference = $1 where servicer_reference like $2', [
+      ...[other, `${other}/%`],
+    ]);
+    expect(await send({ reference: other, amount: '30.00' })).toMatchObject({ credited: 0, unbooked: 1 });
+    expect(await waiting(other)).toMatchObject([{ assignable: true }]);
+    expect(await assign(other)).toMatchObject({ status: 'assigned', amountEuros: 30 });
+    expect(await balance()).toBe(205);
+  });
+
+  test('whose payments moved nothing is not booked as a whole', async () => {
+    const { send, balance, waiting } = await payer();
+    const reference = freshReference();
+    const endToEndId = freshReference();
+    expect(await send({ direction: 'DBIT', amount: '5.00', endToEndId })).toMatchObject({ unbooked: 1 });
+    const payments = [
+      { amount: '5.00', endToEndId },
+      { amount: '5.00', endToEndId },
+    ];
+    const returned = { reference, amount: '10.00', returnReason: 'MD07', payments };
+    expect(await send(returned)).toMatchObject({ credited: 0, suspense: 0, unbooked: 2 });
+    expect(await send({ ...returned, isBare: true })).toMatchObject({ credited: 0, suspense: 0, unbooked: 1 });
+    expect(await waiting(reference)).toMatchObject([{ assignable: false }]);
+    expect(await balance()).toBe(100);
   });
 
   test('is booked once when both files arrive at the same time', async () => {
@@ -287,6 +382,30 @@ test('a split is completed by the debit of its last line, and only partly when a
     'transfer.split.completed',
     'transfer.split.updated',
   ]);
+});
+
+test('a folder without a mark has to hold what the bank may have, without what may be on its way right now', async () => {
+  const owner = await world.owner();
+  const { id: walletId, iban } = await owner.client(walletsArea).createWallet({ body: { name: 'Rent' } });
+  const payer = { ownerId: owner.ownerId, walletId, iban: iban ?? '' };
+  await sendBankFile(world, notificationOf([{ amount: '100.00' }], payer.iban));
+  const { id: beneficiaryId } = await aBeneficiary(owner, {});
+  const sent = () => sentTransfer({ ...payer, beneficiaryId });
+  const [unclear, taken, rejected, justNow] = [await sent(), await sent(), await sent(), await sent()];
+  const statuses = [
+    { endToEndId: taken, status: 'ACSP' },
+    { endToEndId: rejected, status: 'RJCT', reason: 'AC04' },
+  ];
+  await sendBankFile(world, statusesOf(statuses));
+  await world.sql(`update transfers set send_until = now() + interval '1 h' where id = $1`, [transferIdOf(justNow)]);
+  const open = await inDatabase(world, (database) => bankFolderMark(database).open());
+  const ours = open.filter(({ endToEndId }) => [unclear, taken, rejected, justNow].includes(endToEndId));
+  expect(new Set(ours)).toEqual(
+    new Set([
+      { endToEndId: unclear, isTaken: false },
+      { endToEndId: taken, isTaken: true },
+    ]),
+  );
 });
 
 /** As the bank has it: its end-to-end id. */

@@ -11,6 +11,7 @@ import pg from 'pg';
 import { createClient } from '../../../src/client/client.ts';
 import { databaseOf } from '../../../src/db/database.ts';
 import { openDatabase } from '../../../src/db/orm.ts';
+import { intentsArea } from '../../../src/domains/spending/intents/intent.contract.ts';
 import { bankFilesArea } from '../../../src/domains/treasury/bank-files/bank-file.contract.ts';
 import { fundArea } from '../../../src/domains/treasury/funding/funding.contract.ts';
 import { signingKeyFrom } from '../../../src/domains/treasury/ledger/checkpoint.rules.ts';
@@ -36,6 +37,7 @@ import {
 import { factsOf, sealRecords } from '../../../src/platform/record-chains/seal-records.ts';
 import { proveRecord } from '../../../src/usecases/treasury/prove-record.ts';
 import { freshReference, notificationOf, sendBankFile } from '../../support/bank-files.ts';
+import { aBeneficiary, anIban } from '../../support/factories/beneficiaries.ts';
 import { aPayer, networkOf, type Payer } from '../../support/payments-world.ts';
 import { sealAgain } from '../../support/seal-again.ts';
 import { startWorld, type World } from '../../support/world.ts';
@@ -354,6 +356,88 @@ describe('each forgery of a transfer is named', () => {
     await found(/split spl_\w+ is of 5\.00; its transfers sum to 3\.00/);
     await forge('delete from transfer_splits where id = $1', [splitId]);
     await found(/transfers of 3\.00 belong to the split spl_\w+, which is gone/);
+  });
+});
+
+describe('each forgery of an intent that a transfer paid for is named', () => {
+  let intentId: string;
+  let transferId: string;
+  const found = async (pattern: RegExp) => {
+    for (const full of ['true', 'false'] as const) expect(await verify(full)).toEqual(named('reconciliation', pattern));
+  };
+
+  /** 6.00 of the agent to another wallet, for an intent of it. */
+  beforeEach(async () => {
+    const { owner, agentId, token } = payer;
+    await world.sql(`update agent_tokens set scopes = '{*,transfers.write}' where agent_id = $1`, [agentId]);
+    const toWalletId = (await owner.client(walletsArea).createWallet({ body: { name: 'Travel' } })).id;
+    const agent = world.as(token);
+    const declared = { purpose: 'Train', expectedAmountEuros: 6 };
+    intentId = (await agent.client(intentsArea).declareIntent({ body: declared })).id;
+    const body = { toWalletId, amountEuros: 6, intentId };
+    transferId = (await agent.client(transfersArea).createTransfer({ body })).id;
+    await sealAll();
+    await checkpoint();
+    expect(await verify()).toEqual([]);
+  });
+
+  test('one that names no transfer, another one, or is open again', async () => {
+    await forge('update intents set transfer_id = null where id = $1', [intentId]);
+    await found(/tr_\w+ pays for intent int_\w+, which does not name it/);
+    await forge(`update intents set transfer_id = 'tr_forged05' where id = $1`, [intentId]);
+    await found(/intent int_\w+ names tr_forged05, and there is no such transfer or split/);
+    await found(/tr_\w+ pays for intent int_\w+, which does not name it/);
+    await forge(`update intents set transfer_id = $2, status = 'approved' where id = $1`, [intentId, transferId]);
+    await found(/names tr_\w+, which has paid for it; the intent is approved/);
+    await forge(`update intents set status = 'completed' where id = $1`, [intentId]);
+    expect(await verify()).toEqual([]);
+  });
+
+  test('a transfer for another intent, and one of another agent', async () => {
+    const said = /intent int_\w+ names tr_\w+, which is not all for this intent, its owner and its agent/;
+    await forge(`update transfers set intent_id = 'int_forged06' where id = $1`, [transferId]);
+    await found(said);
+    await forge(`update transfers set intent_id = $2, agent_id = 'ag_forged06' where id = $1`, [transferId, intentId]);
+    await found(said);
+  });
+
+  test('a transfer that is under way for an intent that is completed, and one that was cancelled', async () => {
+    const { owner, token, walletId } = payer;
+    await world.sql(`update wallets set iban = $2, bic = 'BURSDEF0XXX' where id = $1`, [walletId, anIban()]);
+    const { id: beneficiaryId } = await aBeneficiary(owner, { agentsMayPay: true });
+    const [intents, transfers] = [world.as(token).client(intentsArea), world.as(token).client(transfersArea)];
+    const declared = { purpose: 'Rent', expectedAmountEuros: 4 };
+    const { id: rentId } = await intents.declareIntent({ body: declared });
+    const body = { beneficiaryId, amountEuros: 4, intentId: rentId };
+    const { id: rent } = await transfers.createTransfer({ body });
+    expect(await verify()).toEqual([]);
+    await forge(`update intents set status = 'completed' where id = $1`, [rentId]);
+    await found(/names tr_\w+, which is under way; the intent is completed/);
+    await forge(`update intents set status = 'approved' where id = $1`, [rentId]);
+    await owner.client(transfersArea).cancelTransfer({ params: { id: rent }, body: {} });
+    await forge('update intents set transfer_id = $2 where id = $1', [rentId, rent]);
+    await found(/names tr_\w+, which sent no money; the intent is approved/);
+  });
+
+  test('a second transfer for it', async () => {
+    await forge(
+      `insert into transfers select (jsonb_populate_record(t, '{"id": "tr_forged07", "journal_id": "jr_forged07"}')).*
+       from transfers t where id = $1`,
+      [transferId],
+    );
+    await found(/tr_forged07 pays for intent int_\w+, which does not name it/);
+  });
+
+  test('a split with a line for no intent', async () => {
+    await forge(`update transfers set split_id = 'spl_forged08', split_line = 1 where id = $1`, [transferId]);
+    await forge(`update intents set transfer_id = 'spl_forged08' where id = $1`, [intentId]);
+    await forge(
+      `insert into transfers select (jsonb_populate_record(t,
+         '{"id": "tr_forged08", "journal_id": "jr_forged08", "split_line": 2, "intent_id": null}')).*
+       from transfers t where id = $1`,
+      [transferId],
+    );
+    await found(/intent int_\w+ names spl_forged08, which is not all for this intent/);
   });
 });
 

@@ -27,6 +27,7 @@ beforeEach(async () => {
 });
 afterAll(() => world.close());
 
+const payeeIban = 'DE89370400440532013000';
 const transfers = (of: Pick<Owner, 'client'> = owner) => of.client(transfersArea);
 const aWallet = async (name: string, of: Owner = owner) =>
   (await of.client(walletsArea).createWallet({ body: { name } })).id;
@@ -128,6 +129,16 @@ describe('a transfer', () => {
     }
   });
 
+  test('to a bank account has the longest name and text, and the smallest amount, as the bank gets them', async () => {
+    const to = { name: 'ß'.repeat(35), iban: payeeIban };
+    const made = await transfers().createTransfer({ body: { to, amountEuros: 0.01, reference: 'ß'.repeat(70) } });
+    expect(made).toMatchObject({ payeeName: 's'.repeat(70), sepaReference: 's'.repeat(140), amountEuros: 0.01 });
+    await owner.client(fundArea).fundWallet({ body: { amountEuros: 100_000 } });
+    expect(await transfers().createTransfer({ body: { to, amountEuros: 100_000 } })).toMatchObject({
+      amountEuros: 100_000,
+    });
+  });
+
   test('of the smallest and of the largest amount', async () => {
     await transfers().createTransfer({ body: { toWalletId: travel, amountEuros: 0.01 } });
     await owner.client(fundArea).fundWallet({ body: { amountEuros: 100_000 } });
@@ -173,6 +184,16 @@ describe('a transfer', () => {
       'a reference outside SEPA',
       () => ({ toWalletId: travel, amountEuros: 1, reference: 'Miete_7' }),
       /body\.reference/,
+    ],
+    [
+      'a name that is too long in the characters of SEPA',
+      () => ({ to: { name: 'ß'.repeat(36), iban: payeeIban }, amountEuros: 1 }),
+      /body\.to\.name: must have at most 70 characters once/,
+    ],
+    [
+      'a reference that is too long in the characters of SEPA',
+      () => ({ to: { name: 'A', iban: payeeIban }, amountEuros: 1, reference: 'ß'.repeat(71) }),
+      /body\.reference: must have at most 140 characters once/,
     ],
     ['a long memo', () => ({ toWalletId: travel, amountEuros: 1, memo: 'x'.repeat(1_001) }), /body\.memo/],
     [

@@ -10,6 +10,7 @@ import { walletsArea } from '../../../src/domains/treasury/wallets/wallet.contra
 import type { Id } from '../../../src/kernel/ids.ts';
 import { hour } from '../../../src/kernel/instant.ts';
 import { hearBankMessages } from '../../../src/usecases/treasury/hear-bank-messages.ts';
+import { paidIntentReconciliation } from '../../../src/usecases/treasury/reconcile-paid-intents.ts';
 import { createVault } from '../../../src/vault/vault.ts';
 import { readVaultKeys } from '../../../src/vault/vault-keys.ts';
 import { notificationOf, sendBankFile, statusesOf } from '../../support/bank-files.ts';
@@ -344,4 +345,9 @@ test('an intent that a transfer pays for outlives its deadline, and is listed as
     (await intents.listIntents({ query: { status } })).data.map(({ id }) => id);
   expect(await listed('approved')).toEqual([intentId]);
   expect(await listed('expired')).toEqual([]);
+});
+
+test('after all of these each intent and what pays for it agree', async () => {
+  for (const { sql } of paidIntentReconciliation) expect(await world.sql(sql, [null])).toEqual([]);
+  expect(await world.sql('select from intents where transfer_id is not null limit 1')).toHaveLength(1);
 });

@@ -214,6 +214,18 @@ describe('a notification', () => {
     ]);
   });
 
+  test.each<[what: string, reference: string | null, owns: (string | undefined)[], expected: (string | null)[]]>([
+    ['that several payments of an entry have', 'E', ['X', 'X', 'Y'], ['E/1', 'E/2', 'Y', 'E']],
+    ['that all payments of an entry without one have', null, ['X', 'X'], ['X/1', 'X/2', 'X']],
+    ['that some payments of an entry without one have', null, ['X', 'Y', 'X'], ['X/1', 'Y', 'X/3', null]],
+  ])('a reference %s names none of them', async (_what, reference, owns, expected) => {
+    const payments = owns.map((own) => ({
+      ...{ amount: '1', endToEndId: 'NOTPROVIDED', ...(own !== undefined && { reference: own }) },
+    }));
+    const lines = await linesOf([{ reference, amount: String(owns.length), payments }]);
+    expect([...lines.map(({ servicerReference }) => servicerReference), lines[0]?.entryReference]).toEqual(expected);
+  });
+
   test('announced entries, reversals and directions are distinguished', async () => {
     const lines = await linesOf([{ status: 'PDNG' }, { isReversal: true }, { direction: 'CRDT' }]);
     expect(lines.map(({ isBooked, isReversal, direction }) => [isBooked, isReversal, direction])).toEqual([

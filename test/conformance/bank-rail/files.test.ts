@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { type BankFolderMark, createFileBankRail } from '../../../src/adapters/bank-rail/files.ts';
+import { type BankFolderMark, createFileBankRail, type OpenPayment } from '../../../src/adapters/bank-rail/files.ts';
 import { type BankInboxOptions, bankInbox } from '../../../src/adapters/bank-rail/inbox.ts';
 import { isoBankFiles } from '../../../src/adapters/sepa-files/bank-files.ts';
 import type { BankRail } from '../../../src/domains/treasury/sepa/bank-rail.port.ts';
@@ -26,10 +26,10 @@ import { aPayment, bankRailConformance } from './bank-rail-conformance.ts';
 
 const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'bursar-bank-'));
 
-/** As the database keeps it. */
-function aMark(kept?: string): BankFolderMark {
+/** As the database keeps it, with the payments that it knows as open. */
+function aMark(kept?: string, open: readonly OpenPayment[] = []): BankFolderMark {
   let mark = kept;
-  return { kept: async () => mark, keep: async (fresh) => (mark ??= fresh) };
+  return { kept: async () => mark, keep: async (fresh) => (mark ??= fresh), open: async () => open };
 }
 
 bankRailConformance('files', async () => {
@@ -104,6 +104,75 @@ describe('the outbox', () => {
     await rm(join(folder, 'one', 'sent'), { recursive: true });
     expect(await same.ask(aPayment().endToEndId)).toEqual(noAnswer);
     expect(await readdir(join(folder, 'one'))).toEqual(['outbox']);
+  });
+
+  describe('of a database that kept no mark yet', () => {
+    const railOf = (open: readonly OpenPayment[], name = 'bank', mark = aMark(undefined, open)) =>
+      createFileBankRail({ folder: join(folder, name), mark, files: isoBankFiles });
+    const noFolder = { outcome: 'no_answer', why: 'has a folder without the payments that were sent' };
+    const [taken, unclear] = [aPayment(), aPayment()].map(({ endToEndId }) => endToEndId);
+    const isTaken = (endToEndId = '') => ({ endToEndId, isTaken: true });
+    const isUnclear = (endToEndId = '') => ({ endToEndId, isTaken: false });
+    const putSent = async (endToEndId = '') => {
+      await mkdir(join(folder, 'bank', 'sent'), { recursive: true });
+      await writeFile(join(folder, 'bank', 'sent', `${endToEndId}.xml`), '<Document/>');
+    };
+
+    test('is taken with every open payment that the bank has in it', async () => {
+      await putSent(taken);
+      const mark = aMark(undefined, [isTaken(taken), isUnclear(unclear)]);
+      expect(await railOf([], 'bank', mark).ask(unclear ?? '')).toEqual({ outcome: 'not_known' });
+      expect(await mark.kept()).toEqual(expect.any(String));
+      expect(await railOf([], 'bank', mark).ask(taken ?? '')).toMatchObject({
+        outcome: 'no_answer',
+        why: expect.stringMatching(/by its files/),
+      });
+    });
+
+    test.each([
+      ['one that the bank has is missing', [isTaken(taken), isTaken(aPayment().endToEndId)]],
+      ['none is there, also none that the bank may have', [isUnclear(aPayment().endToEndId)]],
+    ])('is not taken where %s, and nothing is written to it', async (_what, open) => {
+      await putSent(taken);
+      const mark = aMark(undefined, open);
+      const [{ endToEndId } = isTaken()] = open;
+      expect(await railOf([], 'bank', mark).ask(endToEndId)).toEqual(noFolder);
+      expect(await railOf([], 'bank', mark).send(aPayment())).toEqual({ ...noFolder, outcome: 'unknown' });
+      expect(await mark.kept()).toBeUndefined();
+      expect(await readdir(join(folder, 'bank'))).toEqual(['sent']);
+      // As an operator does who knows that it is the right one.
+      await writeFile(join(folder, 'bank', 'sent', '.folder'), 'by hand');
+      await mkdir(join(folder, 'bank', 'outbox'));
+      expect(await railOf([], 'bank', mark).send(aPayment())).toMatchObject({ outcome: 'taken' });
+      expect(await mark.kept()).toBe('by hand');
+    });
+
+    test('is not taken by the mark of another deployment, unless it has what was sent', async () => {
+      const other = createFileBankRail({ folder: join(folder, 'bank'), mark: aMark(), files: isoBankFiles });
+      expect(await other.prepare?.()).toBeUndefined();
+      const mark = aMark(undefined, [isTaken(taken)]);
+      expect(await railOf([], 'bank', mark).ask(taken ?? '')).toEqual(noFolder);
+      expect(await mark.kept()).toBeUndefined();
+      expect(await railOf([], 'bank').prepare?.()).toBeUndefined();
+      await putSent(taken);
+      expect(await railOf([], 'bank', mark).prepare?.()).toBeUndefined();
+      expect(await mark.kept()).toEqual(expect.any(String));
+    });
+
+    test('is not made where its disk is not mounted, as the start says', async () => {
+      const rail = railOf([isTaken(taken)], 'not-mounted');
+      expect(await rail.ask(taken ?? '')).toEqual(noFolder);
+      expect(await rail.prepare?.()).toBe(noFolder.why);
+      expect(await readdir(folder)).toEqual([]);
+    });
+
+    test('is made at the start of a new deployment, so that a first sending that was interrupted is no proof against it', async () => {
+      const open: OpenPayment[] = [];
+      const mark = aMark(undefined, open);
+      expect(await railOf([], 'bank', mark).prepare?.()).toBeUndefined();
+      open.push(isUnclear(unclear));
+      expect(await railOf([], 'bank', mark).ask(unclear ?? '')).toEqual({ outcome: 'not_known' });
+    });
   });
 
   /** What a sending leaves that ends before each of its steps. */

@@ -1,6 +1,6 @@
 /**
  * An operator gives a credit to a wallet: what is in suspense, or what is not booked because the bank gave it a reference
- * that it had used before. Once, and never what gives back an unbooked payment.
+ * that it had used before. Once, and never what gives back an unbooked payment or what is booked elsewhere by now.
  * @module
  */
 import { LockMode } from '@mikro-orm/core';
@@ -18,6 +18,7 @@ import { lockWalletsForShare } from '../wallets/wallet.service.ts';
 import { BankEntryRow } from './bank-entry.entity.ts';
 import { isAssignable, operatorOwnerId } from './bank-entry.rules.ts';
 import { changesOf } from './bank-entry.service.ts';
+import { type BankLine, lockBookedLines } from './bank-line.service.ts';
 
 export type Assignment = {
   readonly id: Id<'bankEntry'>;
@@ -37,6 +38,7 @@ export async function assignEntry(
   { id, ownerId, walletId, reason }: Assignment,
   cause: Cause,
 ): Promise<BankEntryRow> {
+  const bookedElsewhere = await lockedBooking(tx, id);
   const status = (await lockWalletsForShare(tx, ownerId, [walletId])).get(walletId);
   if (status === undefined) throw notFound('wallet', walletId);
   const row = await tx.findOne(BankEntryRow, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE, refresh: true });
@@ -47,6 +49,8 @@ export async function assignEntry(
       'invalid_state',
       `bank entry ${id} is ${row.status}: only what is in suspense, or has a reference that was used before, can be assigned`,
     );
+  if (bookedElsewhere !== undefined)
+    throw new DomainError('invalid_state', `bank entry ${id} cannot be assigned: ${bookedElsewhere}`);
   if (status === 'closed') throw new DomainError('invalid_state', `body.walletId: wallet ${walletId} is closed`);
   const taken = row.paymentKey == null ? undefined : await tx.findOne(BankEntryRow, unbookedDebit(row.paymentKey));
   if (taken != null)
@@ -86,3 +90,18 @@ export async function assignEntry(
   await recordChanges(tx, cause, [{ ...credit, details: { ...credit.details, reason } }]);
   return row;
 }
+
+/**
+ * Why the money of an unbooked line is not free any more: it came as other money, and what came since may have it. Locks
+ * the account, so that no file of the bank books it meanwhile.
+ */
+async function lockedBooking(tx: Tx, id: Id<'bankEntry'>): Promise<string | undefined> {
+  const row = await tx.findOne(BankEntryRow, { id });
+  if (row?.status !== 'unbooked' || !isOfAccount(row)) return undefined;
+  const found = (await lockBookedLines(tx, [row])).whyNot(row, 'entry');
+  return found === undefined || found.isOtherMoney ? undefined : found.why;
+}
+
+const isOfAccount = <Row extends { readonly accountIban: unknown; readonly direction: unknown }>(
+  row: Row,
+): row is Row & BankLine => row.accountIban != null && row.direction != null;

@@ -4,15 +4,11 @@
  * waits for an operator.
  * @module
  */
-import { createHash } from 'node:crypto';
-import * as z from 'zod';
-import { columnRow } from '../../../db/column-row.ts';
-import { centsValue, idRow, idValue } from '../../../db/row-values.ts';
+import { idRow } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { type Change, recordChanges } from '../../../events/record.ts';
 import { assert } from '../../../kernel/assert.ts';
-import type { CalendarDate } from '../../../kernel/calendar-date.ts';
 import { type Id, newId } from '../../../kernel/ids.ts';
 import { type Cents, cents, eurosFromCents } from '../../../kernel/money.ts';
 import type { Cause } from '../../../platform/cause.ts';
@@ -20,39 +16,16 @@ import type { Vault } from '../../../vault/vault.ts';
 import { available, wallet as walletSource } from '../ledger/account.rules.ts';
 import { bankCredit, toSuspense } from '../ledger/ledger.rules.ts';
 import { balancesAfter, type JournalDraft, type PostResult, postNew } from '../ledger/ledger.service.ts';
+import { contentOf, isSame, knownLines, type NewEntry, placeOf, sorted } from './bank-entry.known.service.ts';
 import {
   type BankEntryStatus,
   type CreditedWallet,
-  creditTarget,
-  givenId,
   isBookable,
   isSameMoney,
-  type NamedFunding,
   operatorOwnerId,
-  type SaidOfLine,
 } from './bank-entry.rules.ts';
-import type { BankEntryDetails } from './bank-file.contract.ts';
+import { lockTargets, type Targets, targetOf } from './bank-entry.target.service.ts';
 import { type BankLine, type BookedLines, lockBookedLines, type NotBooked } from './bank-line.service.ts';
-
-export type NewEntry = {
-  readonly accountIban: string | null;
-  readonly servicerReference: string;
-  /** Of one of the payments of an entry: the reference of the entry, if it has one. */
-  readonly entryReference: string | null;
-  readonly direction: 'credit' | 'debit' | null;
-  readonly isReversal: boolean;
-  readonly amountCents: Cents | null;
-  readonly bookedOn: CalendarDate | null;
-  /** Of a credit: the top-up that it may name. */
-  readonly reference: string | undefined;
-  /** It gives back a payment. */
-  readonly isReturn: boolean;
-  readonly details: BankEntryDetails;
-  /** Why it must not go to a wallet. A credit goes to suspense then, and anything else stays unbooked. */
-  readonly refused?: string;
-  /** Why it moves nothing. */
-  readonly unbooked?: NotBooked;
-};
 
 export type Booked = Readonly<Record<Exclude<BankEntryStatus, 'assigned'> | 'already', number>>;
 
@@ -102,96 +75,6 @@ function withoutBooking(line: NewEntry, booked: BookedLines): NewEntry {
   return unbooked === undefined ? line : { ...line, unbooked };
 }
 
-/** What makes two lines with one reference the same. */
-type Content = SaidOfLine & { readonly paymentKey: string | null };
-type KnownLines = ReadonlyMap<string, readonly (Content & { readonly id: string })[]>;
-
-const placeOf = (line: Pick<NewEntry, 'accountIban' | 'servicerReference'>): string =>
-  `${line.accountIban ?? ''} ${line.servicerReference}`;
-const isSame = (one: Content, other: Content): boolean =>
-  isSameMoney(one, other) && one.isReversal === other.isReversal && one.paymentKey === other.paymentKey;
-
-function contentOf(line: NewEntry): Content {
-  const checkOf = (text: string | null) =>
-    text === null
-      ? null
-      : createHash('sha256')
-          .update(`${placeOf(line)} ${text}`)
-          .digest('hex')
-          .slice(0, 8);
-  const { endToEndId, payerIban } = line.details;
-  return {
-    direction: line.direction,
-    amountCents: line.amountCents,
-    isReversal: line.isReversal,
-    bookedOn: line.bookedOn,
-    paymentKey: paymentKeyOf(line),
-    endToEndCheck: checkOf(givenId(endToEndId)),
-    payerCheck: checkOf(payerIban),
-  };
-}
-
-/** What a debit has in common with the money that it brought back. */
-function paymentKeyOf({ accountIban, direction, isReversal, isReturn, details: { endToEndId } }: NewEntry) {
-  const isPayment = direction === 'debit' || isReturn;
-  if (!isPayment || isReversal || givenId(endToEndId) === null) return null;
-  return createHash('sha256').update(`${accountIban} ${endToEndId}`).digest('hex');
-}
-
-const knownRow = columnRow({
-  id: z.string(),
-  accountIban: z.string().nullable(),
-  servicerReference: z.string(),
-  direction: z.enum(['credit', 'debit']).nullable(),
-  amountCents: centsValue.nullable(),
-  isReversal: z.boolean(),
-  bookedOn: z.string().nullable(),
-  paymentKey: z.string().nullable(),
-  endToEndCheck: z.string().nullable(),
-  payerCheck: z.string().nullable(),
-});
-
-/** The lines that have these references: the first one of each, then those that contradict it. */
-async function knownLines(tx: Tx, adapter: string, lines: readonly NewEntry[]): Promise<KnownLines> {
-  const named = lines.map(({ accountIban, servicerReference }) => ({ accountIban, servicerReference }));
-  const rows = await rowsOf(
-    tx,
-    knownRow,
-    `with named as (
-       select distinct * from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, "servicerReference" text)
-     ), first as (
-       select e.* from named r join bank_entries e
-         on e.account_iban = r."accountIban" and e.servicer_reference = r."servicerReference" and e.contradicts is null
-       union all
-       select e.* from named r join bank_entries e
-         on e.account_iban is null and e.adapter = $2 and e.servicer_reference = r."servicerReference"
-           and e.contradicts is null
-       where r."accountIban" is null
-     ), known as (
-       select * from first union all select c.* from first f join bank_entries c on c.contradicts = f.id
-     )
-     select id, account_iban, servicer_reference, direction, amount_cents, is_reversal, booked_on, payment_key,
-       end_to_end_check, payer_check
-     from known order by contradicts nulls first, created_at, id`,
-    [JSON.stringify(named), adapter],
-  );
-  return Map.groupBy(rows, placeOf);
-}
-
-/** `others`: a line before, in this file or an earlier one, has the reference, and none has this content. */
-function sorted(lines: readonly NewEntry[], known: KnownLines) {
-  const seen = new Map<string, readonly Content[]>(known);
-  const [news, others]: [NewEntry[], NewEntry[]] = [[], []];
-  for (const line of lines) {
-    const [place, content] = [placeOf(line), contentOf(line)];
-    const before = seen.get(place) ?? [];
-    if (before.some((one) => isSame(one, content))) continue;
-    (before.length === 0 ? news : others).push(line);
-    seen.set(place, [...before, content]);
-  }
-  return { news, others };
-}
-
 /** Without those that turn out to be a line that another transaction has booked. */
 async function contradictions(
   tx: Tx,
@@ -211,72 +94,6 @@ async function contradictions(
     return [{ ...(await unbookedEntry(line, { why, isOtherMoney }, vault)), contradicts: first.id }];
   });
   return (await Promise.all(found)).flat();
-}
-
-type Targets = {
-  readonly wallets: ReadonlyMap<string, CreditedWallet>;
-  readonly fundings: ReadonlyMap<string, NamedFunding>;
-  /** Of debits that are not booked. */
-  readonly unbookedPayments: ReadonlySet<string>;
-};
-
-const walletRow = columnRow({
-  id: idValue('wallet'),
-  ownerId: idValue('owner'),
-  iban: z.string().nullable(),
-  status: z.enum(['active', 'frozen', 'closed']),
-});
-const fundingRow = columnRow({
-  id: idValue('funding'),
-  walletId: idValue('wallet'),
-  amountCents: centsValue,
-  status: z.enum(['pending', 'completed']),
-  reference: z.string(),
-});
-
-/** Wallets, then top-ups, each in the order of their ids. */
-async function lockTargets(tx: Tx, lines: readonly NewEntry[]): Promise<Targets> {
-  const ibans = [...new Set(lines.flatMap(({ accountIban }) => accountIban ?? []))];
-  const references = [...new Set(lines.flatMap(({ reference }) => reference ?? []))];
-  const wallets = await rowsOf(
-    tx,
-    walletRow,
-    `select id, owner_id, iban, status from wallets
-     where iban = any($1) or id in (select wallet_id from fundings where reference = any($2))
-     order by id for share`,
-    [ibans, references],
-  );
-  const fundings = await rowsOf(
-    tx,
-    fundingRow,
-    `select id, wallet_id, amount_cents, status, reference from fundings where reference = any($1)
-     order by id for update`,
-    [references],
-  );
-  const byId = new Map(wallets.map((one) => [one.id, one]));
-  return {
-    wallets: new Map(wallets.map((one) => [one.iban ?? '', one])),
-    fundings: new Map(
-      fundings.flatMap(({ walletId, reference, ...funding }) => {
-        const wallet = byId.get(walletId);
-        return wallet === undefined ? [] : [[reference, { ...funding, wallet }] as const];
-      }),
-    ),
-    unbookedPayments: await unbookedPaymentsOf(tx, lines),
-  };
-}
-
-const paymentRow = columnRow({ paymentKey: z.string() });
-
-/** No line with a debit is booked, so those of this part count as well, wherever they stand in it. */
-async function unbookedPaymentsOf(tx: Tx, lines: readonly NewEntry[]): Promise<ReadonlySet<string>> {
-  const keysOf = (some: readonly NewEntry[]) => some.flatMap((line) => paymentKeyOf(line) ?? []);
-  const returns = keysOf(lines.filter(({ isReturn }) => isReturn));
-  if (returns.length === 0) return new Set();
-  const text = `select payment_key from bank_entries where direction = 'debit' and payment_key = any($1)`;
-  const rows = await rowsOf(tx, paymentRow, text, [returns]);
-  const debits = lines.filter(({ direction }) => direction === 'debit');
-  return new Set([...rows.map(({ paymentKey }) => paymentKey), ...keysOf(debits)]);
 }
 
 type Decided = {
@@ -340,28 +157,6 @@ async function decide(
   };
 }
 
-type Target = ReturnType<typeof creditTarget> | { readonly to: 'unbooked'; readonly why: string };
-
-function targetOf(line: NewEntry, { wallets, fundings, unbookedPayments }: Targets): Target {
-  const { direction, amountCents, accountIban, reference, refused, unbooked } = line;
-  if (unbooked !== undefined) return { to: 'unbooked', why: unbooked.why };
-  if (direction !== 'credit' || amountCents === null)
-    return { to: 'unbooked', why: refused ?? 'money left the account, and no transfer of ours explains it' };
-  if (line.isReversal) return { to: 'unbooked', why: refused ?? 'it takes back an earlier entry' };
-  if (!isBookable(amountCents)) return { to: 'unbooked', why: refused ?? 'it has an amount that no payment has' };
-  if (refused !== undefined) {
-    const gaveNothing = unbookedPayments.has(paymentKeyOf(line) ?? '');
-    return gaveNothing
-      ? { to: 'unbooked', why: `${refused}; its payment is not booked either` }
-      : { to: 'suspense', why: refused };
-  }
-  return creditTarget({
-    amountCents,
-    wallet: wallets.get(accountIban ?? ''),
-    funding: reference === undefined ? undefined : fundings.get(reference),
-  });
-}
-
 /** In the order of the bank's references, so that two files with the same lines wait for each other. */
 async function insertEntries(
   tx: Tx,
@@ -383,15 +178,16 @@ async function insertEntries(
     tx,
     idRow,
     `insert into bank_entries (id, adapter, account_iban, servicer_reference, entry_reference, direction, is_reversal,
-       amount_cents, booked_on, status, why, owner_id, wallet_id, funding_id, journal_id, contradicts, payment_key, end_to_end_check,
-       payer_check, assignable, sealed_details, request_id, created_at, updated_at)
+       amount_cents, booked_on, status, why, owner_id, wallet_id, funding_id, journal_id, contradicts, payment_key,
+       end_to_end_check, payer_check, assignable, sealed_details, request_id, created_at, updated_at)
      select "id", $2, "accountIban", "servicerReference", "entryReference", "direction", "isReversal", "amountCents",
-       "bookedOn", "status", "why", "ownerId", "walletId", "fundingId", "journalId", "contradicts", "paymentKey", "endToEndCheck",
-       "payerCheck", "assignable", "sealedDetails", $3, $4, $4
+       "bookedOn", "status", "why", "ownerId", "walletId", "fundingId", "journalId", "contradicts", "paymentKey",
+       "endToEndCheck", "payerCheck", "assignable", "sealedDetails", $3, $4, $4
      from jsonb_to_recordset($1::jsonb) as r ("id" text, "accountIban" text, "servicerReference" text,
-       "entryReference" text, "direction" text, "isReversal" boolean, "amountCents" bigint, "bookedOn" text, "status" text, "why" text, "ownerId" text,
-       "walletId" text, "fundingId" text, "journalId" text, "contradicts" text, "paymentKey" text,
-       "endToEndCheck" text, "payerCheck" text, "assignable" boolean, "sealedDetails" text)
+       "entryReference" text, "direction" text, "isReversal" boolean, "amountCents" bigint, "bookedOn" text,
+       "status" text, "why" text, "ownerId" text, "walletId" text, "fundingId" text, "journalId" text,
+       "contradicts" text, "paymentKey" text, "endToEndCheck" text, "payerCheck" text, "assignable" boolean,
+       "sealedDetails" text)
      order by "accountIban", "servicerReference"
      on conflict do nothing returning id`,
     [JSON.stringify(rows), adapter, cause.requestId, cause.at],

@@ -117,10 +117,9 @@ export const bankFilesArea = defineArea({
       auth: ['network'],
       unlimited: true,
       takes: 'application/xml',
-      bodyLimitBytes: largestBodyBytes,
       summary: 'A bank sends a file',
       description:
-        'The body is the file. It is signed like the messages of the card network, with the key of the bank. All of it is validated by its complete schema before the first line is booked. A file that comes again gets the same answer; one with a known message id and other content is refused with 409. Lines about transfers move these; credits go to the top-up that they name or to the wallet of their account, otherwise into suspense.',
+        'The body is the file. It is signed like the messages of the card network, with the key of the bank; one of more than 1 MiB, up to 16 MiB, by its digest: `Content-Digest: sha-256=:<base64>:` and `X-Network-Signature: t=<unix seconds>,v2=<hex HMAC-SHA256(key, "v2.<t>.POST <request target as sent>.<value of Content-Digest>")>`, so that its signature is verified before its body is read. Four files of that size are received at once; a further one is answered with 503 and `Retry-After`. All of it is validated by its complete schema before the first line is booked. A file that comes again gets the same answer; one with a known message id and other content is refused with 409. Lines about transfers move these; credits go to the top-up that they name or to the wallet of their account, otherwise into suspense.',
       success: { status: 200, body: bankFileAnswer },
       refusals: [],
       fires: [
@@ -169,7 +168,7 @@ export const bankFilesArea = defineArea({
         .meta({ id: 'AssignBankEntry' }),
       summary: 'Give a credit in suspense to a wallet',
       description:
-        'With the dashboard secret, for the owner in `X-Owner-Id`. An unbooked credit that is `assignable` is booked first. A repeat for the same wallet changes nothing; what another wallet has got is not taken back.',
+        'With the dashboard secret, for the owner in `X-Owner-Id`. An unbooked credit that is `assignable` is booked first; 400 if its money has been booked since. A repeat for the same wallet changes nothing; what another wallet has got is not taken back.',
       success: { status: 200, body: entry },
       refusals: ['invalid_state', 'not_found'],
       fires: ['wallet.credited'],

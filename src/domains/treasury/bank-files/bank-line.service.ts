@@ -8,7 +8,7 @@ import { columnRow } from '../../../db/column-row.ts';
 import { centsValue } from '../../../db/row-values.ts';
 import { rowsOf, runSql } from '../../../db/statement.ts';
 import type { Tx } from '../../../db/tx.ts';
-import type { Cents } from '../../../kernel/money.ts';
+import { add, type Cents, cents } from '../../../kernel/money.ts';
 
 export type BankLine = {
   readonly accountIban: string;
@@ -50,6 +50,8 @@ const bookedRow = columnRow({
   reference: z.string(),
   direction: z.enum(['credit', 'debit']),
   isPart: z.boolean(),
+  /** Its reference; null for what a transfer has heard. */
+  part: z.string().nullable(),
   amountCents: centsValue,
 });
 
@@ -61,7 +63,8 @@ export async function lockBookedLines(tx: Tx, lines: readonly BankLine[]): Promi
   const rows = lines.length === 0 ? [] : await rowsOf(tx, bookedRow, bookedSql, [named]);
   const mapOf = (some: typeof rows) => new Map<string, Booking>(some.map((row) => [keyOf(row), row]));
   const whole = mapOf(rows.filter(({ isPart }) => !isPart));
-  const inParts = mapOf(rows.filter(({ isPart }) => isPart));
+  const inParts = new Map<string, Parts>();
+  for (const row of rows.filter(({ isPart }) => isPart)) addPart(inParts, keyOf(row), row.part ?? row.id, row);
   const byOther = {
     entry: mapOf(rows.filter(({ isPart, by }) => !isPart && by === 'transfer')),
     transfer: mapOf(rows.filter(({ isPart, by }) => !isPart && by === 'entry')),
@@ -83,16 +86,32 @@ export async function lockBookedLines(tx: Tx, lines: readonly BankLine[]): Promi
         };
       const parts = inParts.get(own);
       if (parts !== undefined)
-        return { why: `the payments of the entry are booked one by one: ${nameOf(parts)}`, isOtherMoney: false };
+        return {
+          why: `the payments of the entry are known separately: ${nameOf(parts.first)}`,
+          isOtherMoney: add(...parts.centsOf.values()) !== line.amountCents,
+        };
       const ofEntry = entry === undefined ? undefined : whole.get(entry);
       if (ofEntry !== undefined)
         return { why: `its entry is booked as a whole: ${nameOf(ofEntry)}`, isOtherMoney: false };
       const booking: Booking = { by, id: 'of the same file', amountCents: line.amountCents };
       if (entry === undefined) whole.set(own, booking);
-      else inParts.set(entry, booking);
+      else addPart(inParts, entry, line.servicerReference, booking);
       return undefined;
     },
   };
+}
+
+/**
+ * The payments of an entry that are known, booked or not. They sum to the entry, so one with another amount is other
+ * money: the bank has used the reference of the entry again, or an early version took a reference with a slash for that
+ * of a payment.
+ */
+type Parts = { readonly first: Booking; readonly centsOf: Map<string, Cents> };
+
+function addPart(all: Map<string, Parts>, entry: string, part: string, booking: Booking): void {
+  const parts = all.get(entry) ?? { first: booking, centsOf: new Map() };
+  all.set(entry, parts);
+  parts.centsOf.set(part, booking.amountCents ?? cents(0));
 }
 
 type Named = { readonly accountIban: string; readonly reference: string; readonly direction: 'credit' | 'debit' };
@@ -109,27 +128,31 @@ const keyOf = ({ accountIban, reference, direction }: Named): string => `${accou
 const nameOf = ({ by, id }: Pick<Booking, 'by' | 'id'>): string =>
   by === 'entry' ? `bank entry ${id}` : `transfer ${id}`;
 
-/** Of the named references: what is booked as an entry, also by an operator, and what a transfer has heard. */
+/**
+ * Of the named references: what is booked as an entry, also by an operator, what a transfer has heard, and the payments
+ * of an entry, booked or not.
+ */
 const bookedSql = `
   with named as (
-    select distinct * from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, reference text, direction text, cause text)
+    select distinct *
+    from jsonb_to_recordset($1::jsonb) as r ("accountIban" text, reference text, direction text, cause text)
   ), first as (
-    select e.id, e.account_iban, e.servicer_reference as reference, e.direction, e.status,
-      e.amount_cents
+    select e.id, e.account_iban, e.servicer_reference as reference, e.direction, e.status, e.amount_cents
     from named n join bank_entries e
       on e.account_iban = n."accountIban" and e.servicer_reference = n.reference and e.contradicts is null
   )
-  select 'entry' as by, id, account_iban, reference, direction, false as is_part, amount_cents
+  select 'entry' as by, id, account_iban, reference, direction, false as is_part, null as part, amount_cents
   from first where status <> 'unbooked'
   union all
-  select 'entry', c.id, f.account_iban, f.reference, c.direction, false, c.amount_cents
+  select 'entry', c.id, f.account_iban, f.reference, c.direction, false, null, c.amount_cents
   from first f join bank_entries c on c.contradicts = f.id where c.status <> 'unbooked'
   union all
-  select 'entry', e.id, e.account_iban, e.entry_reference, e.direction, true, e.amount_cents
-  from named n join bank_entries e on e.account_iban = n."accountIban" and e.entry_reference = n.reference
-  where e.status <> 'unbooked'
+  select 'entry', e.id, e.account_iban, e.entry_reference, e.direction, true, e.servicer_reference, e.amount_cents
+  from named n join bank_entries e
+    on e.account_iban = n."accountIban" and e.entry_reference = n.reference and e.direction = n.direction
+  where e.contradicts is null
   union all
-  select 'transfer', x.id, x.payer_iban, n.reference, n.direction, t.noun = 'transfer_entry', x.amount_cents
+  select 'transfer', x.id, x.payer_iban, n.reference, n.direction, t.noun = 'transfer_entry', null, x.amount_cents
   from named n
     join transitions t on t.cause_id = n.cause and t.cause_id like 'bank:entry/%'
       and t.noun in ('transfer', 'transfer_debit', 'transfer_entry')

@@ -49,6 +49,11 @@ export type BankRail = {
   ask(endToEndId: string): Promise<StatusAnswer>;
   /** Repeatable: a second request for the same payment is the first. `reasonCode`: why, for example `CUST`. */
   recall(endToEndId: string, reasonCode: string): Promise<RecallAnswer>;
+  /**
+   * Before the first payment of a process: gets ready what payments need. Answers why it is not, for the log; a sentence
+   * without its subject, the bank.
+   */
+  prepare?(): Promise<string | undefined>;
 };
 
 /** What the bank said of one payment, however it arrived. */

@@ -1,7 +1,10 @@
 /** Reads of transfers to bank accounts: one, and many under lock. Decides nothing. @module */
 import { sql } from 'kysely';
+import * as z from 'zod';
+import { columnRow } from '../../../db/column-row.ts';
 import { type Given, query } from '../../../db/db.ts';
-import { runSql } from '../../../db/statement.ts';
+import { idValue } from '../../../db/row-values.ts';
+import { rowsOf, runSql } from '../../../db/statement.ts';
 import { columnsOf } from '../../../db/tables.ts';
 import type { Tx } from '../../../db/tx.ts';
 import { DomainError, notFound } from '../../../kernel/errors.ts';
@@ -69,3 +72,15 @@ export async function bankTransferOf(tx: Tx, id: string): Promise<BankTransfer> 
   if (row === undefined) throw notFound('transfer', id);
   return row;
 }
+
+const atBankRow = columnRow({ id: idValue('transfer'), stage: z.enum(['sending', 'submitted', 'accepted']) });
+
+/** Of all owners: what the bank may have and has not ended, without what may be on its way right now. By real time. */
+export const transfersAtBank = (tx: Tx) =>
+  rowsOf(
+    tx,
+    atBankRow,
+    `select id, stage from transfers
+     where status in ('pending_approval', 'pending', 'submitted') and stage in ('sending', 'submitted', 'accepted')
+       and send_until < now()`,
+  );

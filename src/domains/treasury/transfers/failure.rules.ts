@@ -8,7 +8,7 @@ const ownReasons: Readonly<Record<string, string>> = {
   'payee_check:no_match': 'the payee’s bank has another name for the account, and the policy refuses that',
   'payee_check:not_possible': 'no bank could say whether the account belongs to the payee, and the policy refuses that',
   not_received: 'the bank never received the payment, and it is not sent again',
-  expired: 'nobody approved it in time',
+  expired: 'it was not approved in time',
   denied: 'a person denied it',
   cancelled: 'it was cancelled before the bank had it',
 };

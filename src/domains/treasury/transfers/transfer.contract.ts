@@ -279,6 +279,12 @@ const denial = z.strictObject({
     .meta({ description: 'Why; the agent can read it.', examples: ['We do not know this payee.'] }),
 });
 
+/** Of transfers that end before the bank has them, with what follows for their split and their intent. */
+const firesUnsent = [
+  ...(['transfer.failed', 'transfer.split.updated', 'transfer.split.completed'] as const),
+  ...(['intent.completed', 'intent.cancelled'] as const),
+] as const;
+
 export const transfersArea = defineArea({
   tag: 'Transfers',
   base: '/transfers',
@@ -399,13 +405,7 @@ export const transfersArea = defineArea({
       body: denial,
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: [
-        'transfer.failed',
-        'transfer.split.updated',
-        'transfer.split.completed',
-        'intent.completed',
-        'intent.cancelled',
-      ],
+      fires: [...firesUnsent],
     },
     cancelTransfer: {
       method: 'post',
@@ -419,14 +419,7 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: Transfer },
       refusals: ['invalid_state', 'not_found'],
-      fires: [
-        'transfer.failed',
-        'transfer.updated',
-        'transfer.split.updated',
-        'transfer.split.completed',
-        'intent.completed',
-        'intent.cancelled',
-      ],
+      fires: [...firesUnsent, 'transfer.updated'],
     },
     getTransferSplit: {
       method: 'get',
@@ -465,13 +458,7 @@ export const transfersArea = defineArea({
       body: denial,
       success: { status: 200, body: TransferSplit },
       refusals: ['invalid_state', 'not_found'],
-      fires: [
-        'transfer.failed',
-        'transfer.split.updated',
-        'transfer.split.completed',
-        'intent.completed',
-        'intent.cancelled',
-      ],
+      fires: [...firesUnsent],
     },
     cancelTransferSplit: {
       method: 'post',
@@ -485,13 +472,7 @@ export const transfersArea = defineArea({
       body: z.strictObject({}),
       success: { status: 200, body: TransferSplit },
       refusals: ['invalid_state', 'not_found'],
-      fires: [
-        'transfer.failed',
-        'transfer.split.updated',
-        'transfer.split.completed',
-        'intent.completed',
-        'intent.cancelled',
-      ],
+      fires: [...firesUnsent],
     },
   },
 });

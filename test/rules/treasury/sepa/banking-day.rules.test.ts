@@ -54,6 +54,8 @@ describe('a batch payment', () => {
     ['on a Saturday', '2026-11-21T09:00:00Z', '2026-11-23', '2026-11-24'],
     ['after the cut-off before Easter', '2026-04-02T13:00:00Z', '2026-04-07', '2026-04-08'],
     ['in time before Easter', '2026-04-02T12:59:59Z', '2026-04-02', '2026-04-07'],
+    ['on Good Friday', '2026-04-03T08:00:00Z', '2026-04-07', '2026-04-08'],
+    ['at 17:59 in Berlin on 31 December', '2026-12-31T16:59:00Z', '2027-01-04', '2027-01-05'],
     ['after Christmas Eve’s cut-off', '2026-12-24T14:00:00Z', '2026-12-28', '2026-12-29'],
     ['on Sunday, while the clocks change', '2026-10-25T00:30:00Z', '2026-10-26', '2026-10-27'],
     ['on the Monday after, by winter time', '2026-10-26T13:59:00Z', '2026-10-26', '2026-10-27'],
@@ -61,6 +63,12 @@ describe('a batch payment', () => {
     ['after midnight in Berlin, before it in UTC', '2026-11-18T23:30:00Z', '2026-11-19', '2026-11-20'],
   ])('%s', (_what, at, executionDate, settlementDate) => {
     expect(batchDays(new Date(at))).toMatchObject({ executionDate, settlementDate });
+  });
+
+  test('of a bank that takes them until 18:00 is executed on 31 December at 17:59 in Berlin, and not a minute later', () => {
+    const daysAt = (at: string) => batchDays(new Date(at), '18:00');
+    expect(daysAt('2026-12-31T16:59:59Z')).toMatchObject({ executionDate: '2026-12-31', settlementDate: '2027-01-04' });
+    expect(daysAt('2026-12-31T17:00:00Z')).toMatchObject({ executionDate: '2027-01-04', settlementDate: '2027-01-05' });
   });
 
   test('a return is in time on the third business day after settlement, until midnight in Berlin', () => {
