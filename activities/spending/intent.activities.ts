@@ -8,7 +8,7 @@ import { findIntent } from '../../src/domains/spending/intents/intent.queries.ts
 import { type IntentDue, type IntentFact, intentFacts } from '../../src/domains/spending/intents/intent.rules.ts';
 import { applyToIntent } from '../../src/domains/spending/intents/intent.service.ts';
 import { stateOf } from '../../src/domains/spending/intents/intent.state.service.ts';
-import { intentView } from '../../src/domains/spending/intents/intent.wire.ts';
+import { declinedView, intentView } from '../../src/domains/spending/intents/intent.wire.ts';
 import { maxChargeCentsOf } from '../../src/domains/spending/intents/max-charge.queries.ts';
 import { endWindows } from '../../src/domains/spending/intents/windows/window.service.ts';
 import { policyOfAgent } from '../../src/domains/spending/policies/policy.queries.ts';
@@ -85,7 +85,8 @@ async function runOf(
 ): Promise<IntentRun> {
   const facts = intentFacts(deadlinesOf(row), await clock.now());
   const { version } = row;
-  const view = { ...intentView(row), approvalUrl: null, needsPasskey: false, maxChargeCents: null };
+  const declined = declinedView(row);
+  const view = { ...intentView(row), declined, approvalUrl: null, needsPasskey: false, maxChargeCents: null };
   if (row.status !== 'pending_approval') return { version, ...facts, view };
   const db = database.read();
   const approvalUrl = (await links.urlsOf(db, [row.id])).get(row.id) ?? null;

@@ -21,7 +21,7 @@ const { readIntent, decideIntent, expireIntent, endIntentWindow } = databaseStep
 const intentRun: FollowedRun<IntentRunView, IntentFact, IntentDue> = {
   refresh: readIntent,
   stage: ({ status }) => status,
-  describe: (view) => `${amountOf(view)} for agent ${view.agentId}`,
+  describe: (view) => `${amountOf(view)} for agent ${view.agentId}${chargeOf(view)}`,
   waitingFor: { decided: waitingForDecision, paid: waitingForPayment },
   outcome: ({ status }) => status,
   decide: {
@@ -46,6 +46,19 @@ function amountOf({ amountCents, maxChargeCents, recurring }: IntentRunView): st
   const amount = `${inWords(amountCents)} EUR`;
   if (maxChargeCents === null || maxChargeCents <= amountCents) return amount;
   return `${amount} (at most ${inWords(maxChargeCents)} EUR${recurring === null ? '' : ' per charge'})`;
+}
+
+/** Where it was made from a declined charge: which one, and the rule with its figures. */
+function chargeOf({ declined = null, amountCents }: IntentRunView): string {
+  if (declined === null) return '';
+  const { transactionId, merchantId, mcc, country, rule, limitCents, spentCents, isAllowed } = declined;
+  const figures = [
+    ...(limitCents === null ? [] : [`limit ${inWords(limitCents)}`]),
+    ...(spentCents === null ? [] : [`spent ${inWords(spentCents)}`]),
+    `asked ${inWords(amountCents)}`,
+  ].join(', ');
+  const what = isAllowed ? 'The owner allows once the charge' : 'For the charge';
+  return `. ${what} ${transactionId} of merchant ${merchantId} (category ${mcc}, country ${country}), declined by ${rule}: ${figures}`;
 }
 
 /** The sentence names instants, not lengths of time: it is read hours after it was written. */

@@ -2,5 +2,5 @@
 
 export { lockAgent } from './agents/agent.queries.ts';
 export type { Parties } from './customers/customer.routes.ts';
-export { lockPlan } from './customers/customer.service.ts';
+export { findPlan, lockPlan } from './customers/customer.service.ts';
 export { planLimits, whyFull } from './customers/plan.rules.ts';

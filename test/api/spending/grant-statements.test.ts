@@ -63,6 +63,8 @@ const callOf = (caller: Caller): Call => ({
   now: async () => at,
   gone: new AbortController().signal,
   admitAgain: async () => undefined,
+  readFile: async () => new Uint8Array(),
+  declaredBytes: 0,
 });
 
 async function declare(caller: Caller): Promise<unknown> {

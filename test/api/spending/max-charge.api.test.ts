@@ -98,6 +98,35 @@ test('a challenge is valid up to the highest charge on the page', async () => {
   expect((await approve()).approvedBy).toBe(`passkey:${passkey.id}`);
 });
 
+test('after the decision the page has a ceiling only while a charge may come: a later policy decided none', async () => {
+  const { declare, read, payer, api, charge, reverse } = await asking({ max_transaction_cents: 10_000 });
+  const decided = async (token: string) => {
+    const { decided: shown, status } = await anybody().getApproval({ params: { token } });
+    return [status, shown?.amountEuros, shown?.maxChargeEuros];
+  };
+  const tolerance = (percent: number) =>
+    world.sql('update policies set amount_tolerance_percent = $2, version = version + 1 where id = $1', [
+      payer.policyId,
+      percent,
+    ]);
+  const { id } = await declare({ recurring: undefined });
+  const token = tokenOf((await read(id)).approvalUrl);
+  await api.intents.approveIntent({ params: { id }, body: {} });
+  await tolerance(10);
+  expect(await decided(token)).toEqual(['approved', 10, 11]);
+  const paid = await charge();
+  expect(paid).toMatchObject({ decision: 'approved' });
+  await tolerance(100);
+  expect(await decided(token)).toEqual(['approved', 10, null]);
+  expect(await pageOf(token)).not.toContain('20.00 EUR');
+  await reverse(paid.authorizationId);
+  expect(await decided(token)).toEqual(['approved', 10, 20]);
+
+  const refused = await read((await declare({ recurring: undefined })).id);
+  await api.intents.denyIntent({ params: { id: refused.id }, body: {} });
+  expect(await decided(tokenOf(refused.approvalUrl))).toEqual(['denied', 10, null]);
+});
+
 test('the page follows the policy in force, not the one of the declaration', async () => {
   const { declare, read, payer } = await asking({ require_attestation: true });
   const token = tokenOf((await read((await declare()).id)).approvalUrl);

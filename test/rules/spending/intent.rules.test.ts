@@ -45,6 +45,25 @@ test('a final intent is never moved', () => {
   );
 });
 
+test('each status takes its own commands and no others', () => {
+  const free = { matchedTransactionId: null, transferId: null, openPaymentId: null, isRecurring: false };
+  const paid = { ...free, matchedTransactionId: 'tx_aaaaaaaa' };
+  const takes = (of: Omit<IntentState, 'status'>) =>
+    Object.fromEntries(
+      intentStatuses.map((status) => [
+        status,
+        intentCommands.filter((command) => moveIntent({ ...of, status }, command, false).outcome === 'moved'),
+      ]),
+    );
+  const final = { denied: [], completed: [], failed: [], expired: [], cancelled: [] };
+  expect(takes(free)).toEqual({
+    pending_approval: ['approve', 'deny', 'cancel', 'expire'],
+    approved: ['cancel', 'expire', 'match', 'complete', 'fail'],
+    ...final,
+  });
+  expect(takes(paid).approved).toEqual(['unmatch', 'complete', 'fail']);
+});
+
 test('a cause changes an intent at most once', () => {
   fc.assert(
     fc.property(state, kind, (from, command) => {
@@ -174,11 +193,12 @@ test('past its deadline an open intent is returned as expired, and every other s
   );
 });
 
-test('an intent may be paid for exactly while it is approved, unpaid and before its deadline', () => {
+test('an intent may be paid for exactly while it is approved, unpaid, before its deadline, and for no charge allowed once', () => {
   fc.assert(
-    fc.property(state, fc.boolean(), (from, isPast) => {
-      const why = whyUnpayable({ ...from, expiresAt: later(now, isPast ? 0 : 1) }, now);
+    fc.property(state, fc.boolean(), fc.constantFrom(null, 'tx_aaaaaaaa'), (from, isPast, allowsOnceOf) => {
+      const why = whyUnpayable({ ...from, allowsOnceOf, expiresAt: later(now, isPast ? 0 : 1) }, now);
       const isPayable =
+        allowsOnceOf === null &&
         from.status === 'approved' &&
         from.matchedTransactionId === null &&
         from.transferId === null &&
@@ -193,6 +213,7 @@ test('an intent may be paid for exactly while it is approved, unpaid and before 
     openPaymentId: null,
     isRecurring: false,
     expiresAt: now,
+    allowsOnceOf: null,
   } as const;
   expect(whyUnpayable(late, now)).toBe(`the intent expired at ${now.toISOString()}`);
 });

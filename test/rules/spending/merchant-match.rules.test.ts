@@ -4,7 +4,9 @@ import fc from 'fast-check';
 import { isInCategory, isMccCategory, mccCategories } from '../../../src/domains/spending/policies/mcc-groups.rules.ts';
 import {
   domainIn,
+  isDrifted,
   isSameMerchant,
+  isStillMerchant,
   type MerchantFacts,
   normalised,
   resembles,
@@ -82,6 +84,77 @@ describe('blocking', () => {
           expect(domainIn(entry) ?? '').not.toMatch(/\s/);
         },
       ),
+    );
+  });
+});
+
+describe('a lock on the first merchant', () => {
+  test.each<[first: string, later: string]>([
+    ['SUNRISE BAKERY 0087 PARIS', 'SUNRISE BAKERY 0412 LYON'],
+    ['SUNRISE BAKERY', 'SUNRISE BAKERY BERLIN DE'],
+    ['SUNRISE BAKERY #12', 'SUNRISE BAKERY FIL. 7'],
+    ['SUNRISE BAKERY* 4711', 'SUNRISE BAKERY* 4712'],
+    ['SQ *SUNRISE BAKERY', 'SUNRISE BAKERY GMBH'],
+    ['Café Müller', 'CAFE MULLER WIEN AT'],
+    ['NETFLIX.COM 8662458999', 'NETFLIX.COM AMSTERDAM NL'],
+    ['STUDIO 54 FITNESS', 'STUDIO 54 FITNESS NEW YORK NY'],
+    ['BLUE BOTTLE SAN FRANCISCO CA', 'BLUE BOTTLE OAKLAND CA'],
+  ])('%s stays the merchant as %s', (first, later) => {
+    expect(isStillMerchant({ name: first }, { name: later })).toBe(true);
+    expect(isStillMerchant({ name: later }, { name: first })).toBe(true);
+  });
+
+  test.each<[first: string, later: string]>([
+    ['SUNRISE BAKERY', 'SUNRISE BREWERY'],
+    ['SUNRISE BAKERY', 'SUNRISE'],
+    ['SUNRISE BAKERY', 'SUNRISE BAKERY SUPPLIES'],
+    ['SUNRISE BAKERY', 'SUNRISE BAKERY MONTMARTRE'],
+    ['STUDIO 54', 'STUDIO 55'],
+    ['DELTA', 'DELTA DENTAL'],
+    ['NETFLIX.COM', 'NETFLIX.SHOP'],
+    ['NETFLIX.COM', 'NETFLIX'],
+    ['PAYPAL *SUNRISE', 'PAYPAL *SUNSET'],
+    ['FOOPAY *SUNRISE', 'FOOPAY *SUNSET'],
+    ['HOTEL BERLIN', 'HOTEL PARIS'],
+    ['BAKERY 0087', 'BAKERY 0412'],
+    ['ONLINE SHOP 0087', 'ONLINE SHOP 0412'],
+  ])('%s does not become %s', (first, later) => {
+    expect(isStillMerchant({ name: first }, { name: later })).toBe(false);
+    expect(isStillMerchant({ name: later }, { name: first })).toBe(false);
+  });
+
+  test('a drifted name has to be of the same category; an equal name or id is enough in any', () => {
+    const first = { id: 'merch_1', name: 'SUNRISE BAKERY 0087', mcc: '5462' };
+    expect(isStillMerchant(first, { name: 'SUNRISE BAKERY 0412', mcc: '5462' })).toBe(true);
+    expect(isStillMerchant(first, { name: 'SUNRISE BAKERY 0412', mcc: '7995' })).toBe(false);
+    expect(isStillMerchant(first, { name: 'SUNRISE BAKERY 0412' })).toBe(true);
+    expect(isStillMerchant(first, { id: 'merch_2', name: 'sunrise bakery 0087', mcc: '7995' })).toBe(true);
+    expect(isStillMerchant(first, { id: 'merch_1', name: 'OTHER', mcc: '7995' })).toBe(true);
+  });
+
+  test('no chain of names leads to another merchant: two that drift from a third drift from each other', () => {
+    const part = fc.constantFrom(
+      'SUNRISE',
+      'BAKERY',
+      'BERLIN',
+      '0087',
+      '54',
+      'DE',
+      '*',
+      'SQ',
+      'GMBH',
+      'SAN',
+      'DIEGO',
+      '#1',
+      'X.COM',
+    );
+    const name = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => ({ name: parts.join(' ') }));
+    fc.assert(
+      fc.property(name, name, name, (a, b, c) => {
+        if (isDrifted(a, b) && isDrifted(b, c)) expect(isDrifted(a, c)).toBe(true);
+        expect(isDrifted(a, b)).toBe(isDrifted(b, a));
+      }),
+      { numRuns: 2_000 },
     );
   });
 });

@@ -251,6 +251,7 @@ const refusals: [rule: string, reason: RegExp, facts: SpendingFacts][] = [
     { ...harmless, intent: { ...intent, expectedMerchant: 'Other Shop' } },
   ],
   ['attestation', /no older than 15 min, there is none/, with_({ requireAttestation: true }, { intent })],
+  ['attestation', /there is none/, with_({ requireAttestation: true }, { intent, phase: 'transfer' })],
   [
     'attestation',
     /no older than 10 min, the last was at 2026-05-04T11:49/,

@@ -8,6 +8,7 @@ import fc from 'fast-check';
 import {
   cadences,
   closedBecause,
+  lastInstantOf,
   type Recurring,
   type Schedule,
   type TakenWindow,
@@ -64,6 +65,18 @@ test('windows follow each other without overlapping, hold their due day, and kee
         if (+dueAt + day <= +of.endsAt) expect(+toAt).toBeGreaterThanOrEqual(+dueAt + day);
         if (number > 1) expect(+fromAt).toBeLessThanOrEqual(+dueAt);
       }
+    }),
+  );
+});
+
+test('the last instant of a charge is that of the last window, and no later one can be charged', () => {
+  fc.assert(
+    fc.property(schedule, (of) => {
+      const last = lastInstantOf(of);
+      const end = allOf(of).at(-1)?.toAt;
+      expect(last).toEqual(end === undefined ? undefined : later(end, -1));
+      if (last !== undefined)
+        expect([windowAt(of, last) !== undefined, windowAt(of, later(last, 1))]).toEqual([true, undefined]);
     }),
   );
 });

@@ -67,6 +67,14 @@ export async function lockPlan(tx: Tx, ownerId: string): Promise<Plan> {
   return row.plan;
 }
 
+const currentPlan = query((from, given: Given<{ ownerId: string }>) =>
+  from.selectFrom('customers').select('plan').where('ownerId', '=', given('ownerId')),
+);
+
+/** Null: the owner is not a customer yet. */
+export const findPlan = async (tx: Tx, ownerId: string): Promise<Plan | null> =>
+  (await currentPlan.first(tx, { ownerId }))?.plan ?? null;
+
 export type CustomerChange = {
   readonly [K in 'email' | 'firstName' | 'lastName' | 'companyName' | 'dateOfBirth']?: string | null | undefined;
 } & {

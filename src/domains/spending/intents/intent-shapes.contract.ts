@@ -32,6 +32,20 @@ export const intentWindowOut = z
   })
   .meta({ id: 'IntentWindow', description: 'A window of a recurring intent that was charged or is over.' });
 
+const declinedChargeOut = z
+  .strictObject({
+    transactionId: idOut('transaction'),
+    merchantId: z.string().meta({ description: 'the network’s id of the merchant' }),
+    merchantMcc: z.string().meta({ description: 'merchant category', examples: ['5734'] }),
+    merchantCountry: z.string().meta({ description: 'ISO 3166-1 alpha-2', examples: ['DE'] }),
+    rule: z.string().meta({ description: 'code of the rule that declined it', examples: ['auto_approve_limit'] }),
+    figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).meta({
+      description: 'what the rule compared; amounts in euros',
+      examples: [{ limitEuros: 10, askedEuros: 12.5 }],
+    }),
+  })
+  .meta({ id: 'DeclinedCharge', description: 'A declined charge, as an intent that was made from it names it.' });
+
 export const approverGrammar =
   'Who approved it: `policy`, `key:` with the id of the owner’s key, `passkey:` with the id of the passkey, `signal:` with what the approver typed';
 
@@ -86,6 +100,17 @@ export const intentOut = z
       description: 'the machine payment for it that has not ended: it neither expires nor is cancelled meanwhile',
     }),
     transactionId: z.string().nullable().meta({ description: 'what paid for it; of a recurring one the last charge' }),
+    declinedCharge: declinedChargeOut.nullable().meta({
+      description: 'the declined charge that it was made from: a person is asked about it, or the owner has allowed it',
+    }),
+    allowsOnceOf: z
+      .string()
+      .nullable()
+      .meta({
+        description:
+          'the declined transaction that it lets pass once (`POST /transactions/{id}/allow-once`); it pays for nothing else',
+        examples: [exampleId('transaction')],
+      }),
     attestedAt: instantOut.nullable().meta({
       description:
         'when a passkey last stood by it; null again when that passkey is removed before anything was charged',

@@ -3,6 +3,7 @@ import { defineEntity, p } from '@mikro-orm/core';
 import type { TableOf } from '../../../db/tables.ts';
 import type { Id } from '../../../kernel/ids.ts';
 import type { Cents } from '../../../kernel/money.ts';
+import type { DeclinedCharge } from './allow-once.rules.ts';
 import type { IntentStatus } from './intent.rules.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 
@@ -46,6 +47,8 @@ export const IntentSchema = defineEntity({
     openPaymentId: p.string().nullable(),
     openPaymentAt: p.datetime().nullable(),
     transactionId: p.string().nullable(),
+    declinedCharge: p.json<DeclinedCharge>().nullable(),
+    allowsOnceOf: p.string().nullable(),
     verified: p.boolean(),
     requestId: p.string(),
     runId: p.string().nullable(),

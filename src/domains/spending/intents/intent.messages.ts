@@ -24,12 +24,26 @@ export type IntentView = {
   readonly window: { readonly dueAt: string; readonly from: string; readonly to: string } | null;
 };
 
+export type DeclinedView = {
+  readonly transactionId: string;
+  readonly merchantId: string;
+  readonly mcc: string;
+  readonly country: string;
+  readonly rule: string;
+  readonly limitCents: number | null;
+  readonly spentCents: number | null;
+  /** It may pass once, and the intent pays for nothing else. */
+  readonly isAllowed: boolean;
+};
+
 /** The intent as its workflow follows it: with what an operator reads about a decision that is waited for. */
 export type IntentRunView = IntentView & {
   /** The approver's page; null unless the intent waits for a person. */
   readonly approvalUrl: string | null;
   /** The policy in force demands a passkey, so a signal cannot approve. */
   readonly needsPasskey: boolean;
+  /** The declined charge that a person is asked about, or has allowed; codes and amounts only. Absent in older histories. */
+  readonly declined?: DeclinedView | null;
   /** The most that one charge may take after an approval, tolerance included; null unless a person decides. */
   readonly maxChargeCents: number | null;
 };

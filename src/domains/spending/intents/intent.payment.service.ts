@@ -38,6 +38,7 @@ export async function releaseFromPayment(tx: Tx, { id, intentId }: OpenPayment, 
       'recurring',
       'windowToAt',
       'expiresAt',
+      'allowsOnceOf',
     ])
     .executeTakeFirst();
   if (released === undefined || isFinalIntent(released.status) || isBeingPaid(stateOf(released))) return false;

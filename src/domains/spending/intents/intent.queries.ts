@@ -17,6 +17,14 @@ const wholeIntent = query((from, given: Given<{ id: string }>) =>
 /** To be read: lock the row before changing it. */
 export const findIntent = (tx: Tx, id: string): Promise<Readonly<IntentRow> | null> => wholeIntent.first(tx, { id });
 
+const allowing = query((from, given: Given<{ transactionId: string }>) =>
+  from.selectFrom('intents').select(columnsOf(IntentSchema)).where('allowsOnceOf', '=', given('transactionId')),
+);
+
+/** The intent that lets this declined charge pass once; there is at most one. */
+export const findAllowing = (tx: Tx, transactionId: string): Promise<Readonly<IntentRow> | null> =>
+  allowing.first(tx, { transactionId });
+
 const holder = query((from, given: Given<{ id: string }>) =>
   from.selectFrom('intents').select(['ownerId', 'agentId']).where('id', '=', given('id')),
 );

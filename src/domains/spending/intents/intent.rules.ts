@@ -114,6 +114,8 @@ export type IntentFact = 'decided' | 'paid';
 export type IntentDue = 'deadline' | 'windowEnd';
 
 export type IntentDeadline = { readonly expiresAt: Date };
+/** The declined transaction that it lets pass once, as a charge of the network; null for a payment that is planned. */
+export type IntentUse = { readonly allowsOnceOf: string | null };
 type Deadlines = IntentDeadline & { readonly windowToAt?: Date | null | undefined };
 
 /** A transaction, a transfer or an open machine payment is paying for it: no deadline counts meanwhile. */
@@ -146,12 +148,17 @@ const isPastDeadline = (state: IntentState & IntentDeadline, now: Date): boolean
 export const whyPastDeadline = (state: IntentState & IntentDeadline, now: Date): string | undefined =>
   isPastDeadline(state, now) ? `the intent expired at ${state.expiresAt.toISOString()}` : undefined;
 
+/** No payment can name it: the decision on the network's charge looks for it. */
+export const onlyAllows = (transactionId: string): string =>
+  `the intent only lets the charge of transaction ${transactionId} pass once, when its merchant asks again`;
+
 /**
  * Why nothing may be paid for it now, in words; undefined where something may. Windows are not looked at, and an open
  * payment of it is not either: it is refused where another one begins.
  */
-export function whyUnpayable(state: IntentState & IntentDeadline, now: Date): string | undefined {
-  const { status } = state;
+export function whyUnpayable(state: IntentState & IntentDeadline & IntentUse, now: Date): string | undefined {
+  const { status, allowsOnceOf } = state;
+  if (allowsOnceOf !== null) return onlyAllows(allowsOnceOf);
   if (status !== 'approved') return `the intent is ${status}; only an approved one can be paid for`;
   const payer = payerInWords(state);
   if (payer !== undefined) return `${payer} is paying for this intent already`;

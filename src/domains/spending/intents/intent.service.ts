@@ -19,6 +19,7 @@ import {
   wakeWorkflowRun,
 } from '../../../platform/workflow-runs.ts';
 import type { ApprovalLinks } from '../../identity/approvals/index.ts';
+import type { DeclinedCharge } from './allow-once.rules.ts';
 import { IntentRow, type PayingTransferId, type PolicyCheck } from './intent.entity.ts';
 import { type LockedIntent, lockIntentFor } from './intent.lock.service.ts';
 import { intentWorkflow, intentWorkflowId } from './intent.messages.ts';
@@ -29,8 +30,8 @@ import { anchor, dueAt } from './windows/current-window.ts';
 import type { Recurring } from './windows/recurrence.rules.ts';
 import { missOpenWindows } from './windows/window.end.service.ts';
 
-/** What a person or the agent asks for to end an intent. */
-type Revocation = { readonly kind: 'deny'; readonly reason?: string | undefined } | { readonly kind: 'cancel' };
+/** What a person or the agent asks for to end an intent. The audit keeps the reason of a cancellation. */
+type Revocation = { readonly kind: 'deny' | 'cancel'; readonly reason?: string | undefined };
 
 export type IntentCommand =
   | { readonly kind: 'approve' | 'expire' | 'unmatch' }
@@ -59,7 +60,15 @@ export type NewIntent = {
   readonly policyCheck: PolicyCheck;
   readonly policyVersion: number | null;
   readonly status: Extract<IntentStatus, 'approved' | 'pending_approval' | 'denied'>;
+  /** The charge that it was made from: a person is asked about it, or has allowed it. */
+  readonly declinedCharge?: DeclinedCharge;
+  /** An owner allows that charge once, and so approves the intent in person. */
+  readonly allowsOnceOf?: string;
+  /** Of the intent whose place it takes. */
+  readonly attestation?: Attestation;
 };
+
+export type Attestation = { readonly attestedAt: Date | null; readonly attestedBy: string | null };
 
 /** Inserts an evaluated intent with its events, with a link if it waits for a person, and with a workflow run unless it is final. */
 export async function insertIntent(
@@ -69,12 +78,16 @@ export async function insertIntent(
   links: Pick<ApprovalLinks, 'open'>,
 ): Promise<IntentRow> {
   const isApproved = fresh.status === 'approved';
+  const { attestation, ...given } = fresh;
   const row = tx.create(IntentRow, {
-    ...fresh,
+    ...given,
+    ...attestation,
     payWithinMinutes: fresh.payWithinMinutes ?? null,
     recurring: fresh.recurring ?? null,
-    isAutoApproved: isApproved,
-    approvedBy: isApproved ? 'policy' : null,
+    declinedCharge: fresh.declinedCharge ?? null,
+    allowsOnceOf: fresh.allowsOnceOf ?? null,
+    isAutoApproved: isApproved && fresh.allowsOnceOf === undefined,
+    approvedBy: isApproved ? (fresh.allowsOnceOf === undefined ? 'policy' : actorInWords(cause.actor)) : null,
     approvedAt: isApproved ? cause.at : null,
     deniedReason: fresh.status === 'denied' ? fresh.policyCheck.reason : null,
     completedAt: null,
@@ -96,7 +109,12 @@ export async function insertIntent(
   if (row.status === 'pending_approval') await links.open(tx, row.id, cause.at);
   const decision = decisionEvent[fresh.status];
   await recordChanges(tx, cause, [
-    changeOf(row, 'intent.created', { decision: row.status, rule: row.policyCheck.reason }),
+    changeOf(row, 'intent.created', {
+      decision: row.status,
+      rule: row.policyCheck.reason,
+      ...(row.declinedCharge == null ? {} : { declinedTransactionId: row.declinedCharge.transactionId }),
+      ...(row.allowsOnceOf == null ? {} : { allowsOnceOf: row.allowsOnceOf }),
+    }),
     ...(decision === undefined ? [] : [{ ...changeOf(row, decision), audited: false }]),
   ]);
   if (!isFinalIntent(row.status)) await openWorkflowRun(tx, workflowRunOf(row, cause.at));

@@ -5,21 +5,29 @@
  */
 import { DomainError } from '../../../kernel/errors.ts';
 import type { IntentRow } from './intent.entity.ts';
-import { type IntentDeadline, type IntentState, statusAsOf, whyPastDeadline, whyUnpayable } from './intent.rules.ts';
+import {
+  type IntentDeadline,
+  type IntentState,
+  type IntentUse,
+  statusAsOf,
+  whyPastDeadline,
+  whyUnpayable,
+} from './intent.rules.ts';
 
 /** The columns that say where an intent stands. */
 export type Standing = Pick<
   IntentRow,
-  'status' | 'matchedTransactionId' | 'transferId' | 'openPaymentId' | 'recurring' | 'expiresAt'
+  'status' | 'matchedTransactionId' | 'transferId' | 'openPaymentId' | 'recurring' | 'expiresAt' | 'allowsOnceOf'
 >;
 
-export const stateOf = (row: Standing): IntentState & IntentDeadline => ({
+export const stateOf = (row: Standing): IntentState & IntentDeadline & IntentUse => ({
   status: row.status,
   matchedTransactionId: row.matchedTransactionId ?? null,
   transferId: row.transferId ?? null,
   openPaymentId: row.openPaymentId ?? null,
   isRecurring: (row.recurring ?? null) !== null,
   expiresAt: row.expiresAt,
+  allowsOnceOf: row.allowsOnceOf ?? null,
 });
 
 export function refusePastDeadline(row: Standing, at: Date): void {

@@ -2,8 +2,10 @@
 import type { EventData } from '../../../events/catalog.ts';
 import { isoOf, isoOrNull } from '../../../kernel/instant.ts';
 import { eurosFromCents } from '../../../kernel/money.ts';
+import { figuresWire } from '../policies/policy.wire.ts';
+import type { DeclinedCharge } from './allow-once.rules.ts';
 import type { IntentRow } from './intent.entity.ts';
-import type { IntentView } from './intent.messages.ts';
+import type { DeclinedView, IntentView } from './intent.messages.ts';
 import type { IntentFacts, IntentWindowWire } from './intent-shapes.contract.ts';
 import type { Window } from './windows/recurrence.rules.ts';
 import type { WindowStatus } from './windows/window.rules.ts';
@@ -30,6 +32,8 @@ export const publishedFields = [
   'transferId',
   'openPaymentId',
   'transactionId',
+  'declinedCharge',
+  'allowsOnceOf',
   'attestedAt',
   'verified',
   'createdAt',
@@ -61,11 +65,25 @@ export const intentWire = (row: PublishedIntent): IntentFacts => ({
   transferId: row.transferId ?? null,
   openPaymentId: row.openPaymentId ?? null,
   transactionId: row.transactionId ?? null,
+  declinedCharge: declinedChargeWire(row.declinedCharge ?? null),
+  allowsOnceOf: row.allowsOnceOf ?? null,
   attestedAt: isoOrNull(row.attestedAt),
   verified: row.verified,
   createdAt: isoOf(row.createdAt),
   window: currentWindow(row),
 });
+
+const declinedChargeWire = (charge: DeclinedCharge | null): IntentFacts['declinedCharge'] =>
+  charge === null
+    ? null
+    : {
+        transactionId: charge.transactionId,
+        merchantId: charge.merchant.id,
+        merchantMcc: charge.merchant.mcc,
+        merchantCountry: charge.merchant.country,
+        rule: charge.rule,
+        figures: figuresWire(charge.figures),
+      };
 
 /** The days are whole days in UTC, so the due day has no time. */
 export const windowWire = ({ number, dueAt, fromAt, toAt }: Window): IntentWindowWire => ({
@@ -104,6 +122,8 @@ const withoutWindow = (row: PublishedIntent): Omit<EventData<'intent.created'>, 
   matchedTransactionId: row.matchedTransactionId ?? null,
   transactionId: row.transactionId ?? null,
   transferId: row.transferId ?? null,
+  declinedTransactionId: row.declinedCharge?.transactionId ?? null,
+  allowsOnceOf: row.allowsOnceOf ?? null,
   attestedAt: isoOrNull(row.attestedAt),
   verified: row.verified,
   createdAt: isoOf(row.createdAt),
@@ -134,6 +154,23 @@ export const intentView = (row: IntentRow): IntentView => ({
   recurring: row.recurring?.cadence ?? null,
   window: windowView(windowOf(row)),
 });
+
+/** What an operator reads of the charge: ids, codes and amounts. */
+export function declinedView({ declinedCharge, allowsOnceOf }: IntentRow): DeclinedView | null {
+  if (declinedCharge == null) return null;
+  const { transactionId, merchant, rule, figures } = declinedCharge;
+  const { limitCents, spentCents } = figures;
+  return {
+    transactionId,
+    merchantId: merchant.id.slice(0, 100),
+    mcc: merchant.mcc,
+    country: merchant.country,
+    rule,
+    limitCents: typeof limitCents === 'number' ? limitCents : null,
+    spentCents: typeof spentCents === 'number' ? spentCents : null,
+    isAllowed: allowsOnceOf != null,
+  };
+}
 
 const windowView = (window: Window | null): NonNullable<IntentView['window']> | null =>
   window === null

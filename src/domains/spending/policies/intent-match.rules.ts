@@ -4,7 +4,7 @@
  * @module
  */
 import { add, type Cents, inWords, percentOf } from '../../../kernel/money.ts';
-import { isKnown, isSameMerchant, type MerchantFacts, merchantInWords, resembles } from './merchant-match.rules.ts';
+import { isKnown, isPaidBy, isSameMerchant, type MerchantFacts, merchantInWords } from './merchant-match.rules.ts';
 
 export type MatchableIntent = {
   readonly id: string;
@@ -83,7 +83,7 @@ export function misfitsOf(
     misfits.push({ field: 'amount', reason });
   }
   if (given(intent.expectedMerchant) && merchant !== undefined && isKnown(merchant)) {
-    if (!resembles(intent.expectedMerchant, merchant)) {
+    if (!isPaidBy(intent.expectedMerchant, merchant)) {
       const reason = `intent ${intent.id} expects ${intent.expectedMerchant}, asked by ${merchantInWords(merchant)}`;
       misfits.push({ field: 'merchant', reason });
     }

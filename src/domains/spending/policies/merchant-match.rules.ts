@@ -1,8 +1,15 @@
 /**
- * When two spellings mean one merchant. Allowing is strict (equal name, id or a domain's own subdomain); blocking and
- * finding an intent are lenient (word order kept, legal forms and small typing errors forgiven).
+ * When two spellings mean one merchant. Allowing is strict (equal name, id or a domain's own subdomain). An intent is for
+ * a merchant however the network writes its name, and for no other. Blocking covers that and what resembles it (word order
+ * kept, small typing errors forgiven), because there a merchant too many does no harm.
  * @module
  */
+import { isNameOf, steadyNameOf } from './merchant-descriptor.rules.ts';
+import { domainIn, normalised } from './merchant-spelling.rules.ts';
+import { legalForms } from './merchant-words.rules.ts';
+
+export { domainIn, normalised } from './merchant-spelling.rules.ts';
+
 export type MerchantFacts = {
   readonly id?: string | null | undefined;
   readonly name?: string | null | undefined;
@@ -19,33 +26,42 @@ export function isSameMerchant(entry: string, merchant: MerchantFacts): boolean 
   return domain !== undefined && domainsOf(merchant).some((host) => host === domain || host.endsWith(`.${domain}`));
 }
 
-/** For blocklists and intents: whatever `isSameMerchant` accepts, and names that resemble it. */
+/**
+ * For intents: whatever `isSameMerchant` accepts, and what networks make of the name. An intent that was written from a
+ * declined charge names the merchant as the network did, with an order that is another one at the next try.
+ */
+export function isPaidBy(declared: string, merchant: MerchantFacts): boolean {
+  if (isSameMerchant(declared, merchant)) return true;
+  if (shownNames(merchant).some((name) => isNameOf(declared, name))) return true;
+  return declared.includes('*') && isDrifted({ name: declared }, merchant);
+}
+
+/** The merchant that was paid first, with its category. */
+export type FirstMerchant = MerchantFacts & { readonly mcc?: string | null | undefined };
+
+/**
+ * For a lock on the first merchant: equal id, name or domain; or the same name with another branch, place or order and of
+ * the same category. It is compared with that merchant alone and never with a drifted name, so that the lock does not widen
+ * from one payment to the next.
+ */
+export function isStillMerchant(first: FirstMerchant, merchant: FirstMerchant): boolean {
+  if ([first.id, first.domain, first.name].filter(given).some((spelling) => isSameMerchant(spelling, merchant)))
+    return true;
+  return isDrifted(first, merchant) && (!given(first.mcc) || !given(merchant.mcc) || first.mcc === merchant.mcc);
+}
+
+/** The name alone, whatever the category. */
+export function isDrifted({ name: first }: MerchantFacts, { name }: MerchantFacts): boolean {
+  const steady = given(first) ? steadyNameOf(first) : undefined;
+  return steady !== undefined && given(name) && steadyNameOf(name) === steady;
+}
+
+/** For blocklists: whatever is the merchant's name, and names that resemble it. */
 export function resembles(entry: string, merchant: MerchantFacts): boolean {
-  if (isSameMerchant(entry, merchant)) return true;
+  if (isPaidBy(entry, merchant)) return true;
   const spellings = [merchant.name, merchant.id, merchant.domain].filter(given).map(wordsOf);
   const wanted = formsOf(entry).filter((words) => words.join('').length >= shortestLenient);
   return wanted.some((words) => spellings.some((spelling) => isNear(words, spelling)));
-}
-
-/** `Café  Müller-GmbH` and `cafe muller gmbh` read alike; letters of any script are kept. */
-export const normalised = (text: string): string =>
-  text
-    .normalize('NFKD')
-    .replace(/[\p{M}\p{Default_Ignorable_Code_Point}]/gu, '')
-    .toLowerCase()
-    .replaceAll('ß', 'ss')
-    .replaceAll('&', ' and ')
-    .replace(/['’`´]/g, '')
-    .replace(/[^\p{L}\p{N}]+/gu, ' ')
-    .trim();
-
-/** The lower-case host in `example.com`, `https://www.example.com/x` or `example.com:443`; undefined for a name. */
-export function domainIn(text: string): string | undefined {
-  const bare = text.trim().toLowerCase();
-  if (!/^(https?:\/\/)?[^\s/.:@]+(\.[^\s/.:@]+)+\.?(:\d+)?(\/\S*)?$/u.test(bare)) return undefined;
-  const address = bare.includes('://') ? bare : `http://${bare}`;
-  if (!URL.canParse(address)) return undefined;
-  return new URL(address).hostname.replace(/\.$/, '').replace(/^www\./, '');
 }
 
 /** How a merchant is named in reasons. */
@@ -55,11 +71,11 @@ export const merchantInWords = ({ name, domain, id }: MerchantFacts): string =>
 export const isKnown = ({ id, name, domain }: MerchantFacts): boolean => given(id) || given(name) || given(domain);
 
 const shortestLenient = 3;
-const legalForms = new Set(
-  'gmbh mbh ag kg ug se ltd limited inc llc corp co company plc bv nv sa sas sarl srl spa oy ab'.split(' '),
-);
 
 const given = (text: string | null | undefined): text is string => typeof text === 'string' && text.trim() !== '';
+
+/** An id may stand for the name where the network sends no name, as a machine payment's recipient does. */
+const shownNames = ({ name, domain, id }: MerchantFacts): string[] => [given(name) ? name : id, domain].filter(given);
 
 const domainsOf = ({ domain, name }: MerchantFacts): string[] =>
   [domain, name].filter(given).flatMap((text) => domainIn(text) ?? []);

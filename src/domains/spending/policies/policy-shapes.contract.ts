@@ -1,7 +1,7 @@
 /** The shapes of policies, presets and decisions for callers and subscribers. @module */
 import * as z from 'zod';
 import { eurosOut, idOut, instantOut } from '../../../http/schemas.ts';
-import { expirationActions, payeeMismatches } from './policy.rules.ts';
+import { expirationActions, payeeMismatches, traceOutcomes } from './policy.rules.ts';
 import { presetIds } from './preset.rules.ts';
 
 const termsOut = {
@@ -98,7 +98,10 @@ export const presetOut = z
 export const traceOut = z.array(
   z.strictObject({
     rule: z.string(),
-    outcome: z.enum(['pass', 'needs_approval', 'deny']),
+    outcome: z.enum(traceOutcomes).meta({
+      description: '`lifted`: the rule would have refused, and the owner has allowed this charge once',
+      examples: ['pass'],
+    }),
     figures: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])),
   }),
 );

@@ -42,7 +42,10 @@ const terms = {
   merchantBlocklist: means(merchants, 'the same, and what resembles them; beats the allowlist'),
   mccCategories: means(list(category), 'named groups of merchant categories, allowed beside allowedMccs'),
   allowedCountries: means(list(country), 'ISO 3166-1 alpha-2; empty = everywhere'),
-  lockToFirstMerchant: means(yesOrNo, 'only the merchant of the first payment, until that is fully reversed'),
+  lockToFirstMerchant: means(
+    yesOrNo,
+    'only the merchant of the first payment, whichever its branch, until that is fully reversed',
+  ),
   cooldownMinutes: means(minutes(0), 'least time between two payments'),
   allowedMccs: means(list(mcc), 'merchant category codes; empty together with mccCategories = all'),
   blockedMccs: means(list(mcc), 'merchant category codes; beats what is allowed'),

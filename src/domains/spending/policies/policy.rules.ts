@@ -4,6 +4,7 @@
  * @module
  */
 import { inWords } from '../../../kernel/money.ts';
+import { lifted } from './lifting.rules.ts';
 import type { Finding } from './merchant-checks.rules.ts';
 import { holderChecks, policyFindings } from './spending-checks.rules.ts';
 import type { SpendingDecision, SpendingFacts, TraceEntry } from './spending-facts.rules.ts';
@@ -16,7 +17,15 @@ export {
   maxChargeCentsFor,
   misfitsOf,
 } from './intent-match.rules.ts';
-export { isSameMerchant, type MerchantFacts, merchantInWords, normalised, resembles } from './merchant-match.rules.ts';
+export { mayBeAllowedOnce } from './lifting.rules.ts';
+export {
+  isSameMerchant,
+  isStillMerchant,
+  type MerchantFacts,
+  merchantInWords,
+  normalised,
+  resembles,
+} from './merchant-match.rules.ts';
 export { expiryOf } from './policy-expiry.rules.ts';
 export {
   type CardControls,
@@ -39,13 +48,15 @@ export {
   type SpendingFacts,
   type SpendingPhase,
   type TraceEntry,
+  traceOutcomes,
 } from './spending-facts.rules.ts';
 
 /** The first refusal decides; without one the first rule that wants a person does; otherwise it is allowed. */
 export function evaluateSpending(facts: SpendingFacts): SpendingDecision {
   const trace: TraceEntry[] = [];
   let asking: Finding | undefined;
-  for (const finding of findings(facts)) {
+  for (const found of findings(facts)) {
+    const finding = lifted(found, facts);
     const { reason: _words, ...entry } = finding;
     trace.push(entry);
     if (finding.outcome === 'deny') return { outcome: 'deny', rule: finding.rule, reason: finding.reason, trace };

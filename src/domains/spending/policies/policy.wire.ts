@@ -117,7 +117,8 @@ export const refusedBy = ({ rule, trace }: Pick<SpendingDecision, 'rule' | 'trac
   figures: figuresWire(trace.find((entry) => entry.rule === rule)?.figures ?? {}),
 });
 
-const figuresWire = (figures: Figures): Figures =>
+/** Figures as callers see them: amounts in euros. */
+export const figuresWire = (figures: Figures): Record<string, Figures[string]> =>
   Object.fromEntries(
     Object.entries(figures).map(([name, value]) =>
       name.endsWith('Cents') && typeof value === 'number'

@@ -16,7 +16,7 @@ import {
   policyPlaceChecks,
   unnamed,
 } from './merchant-checks.rules.ts';
-import { isKnown, isSameMerchant, type MerchantFacts, merchantInWords } from './merchant-match.rules.ts';
+import { isDrifted, isKnown, isStillMerchant, type MerchantFacts, merchantInWords } from './merchant-match.rules.ts';
 import { expiryOf, isPolicyExpired } from './policy-expiry.rules.ts';
 import type { Policy, RequestFacts, SpendingFacts } from './spending-facts.rules.ts';
 
@@ -41,15 +41,17 @@ const policyExpiry: Check = ({ at }, policy) => {
   return deny('policy_expiry', `the policy expired at ${figures.expiresAt}`, figures);
 };
 
-const firstMerchant: Check = ({ request: { merchant }, counters, phase }, { lockToFirstMerchant }) => {
+const firstMerchant: Check = ({ request: { merchant, mcc }, counters, phase }, { lockToFirstMerchant }) => {
   const first = counters.firstMerchant;
   if (!lockToFirstMerchant || first === null) return undefined;
   if (merchant === undefined || !isKnown(merchant)) return unnamed('first_merchant', 'merchant', '', phase);
   const figures = { first: merchantInWords(first), merchant: merchantInWords(merchant) };
-  const spellings = [first.id, first.domain, first.name].filter((text) => typeof text === 'string' && text !== '');
-  if (spellings.some((spelling) => isSameMerchant(spelling as string, merchant)))
-    return pass('first_merchant', figures);
-  return deny('first_merchant', `locked to its first merchant ${figures.first}, asked by ${figures.merchant}`, figures);
+  if (isStillMerchant(first, { ...merchant, mcc })) return pass('first_merchant', figures);
+  const reason = `locked to its first merchant ${figures.first}, asked by ${figures.merchant}`;
+  if (!isDrifted(first, merchant)) return deny('first_merchant', reason, figures);
+  const categories = { firstMcc: first.mcc ?? '', mcc: mcc ?? '' };
+  const of = `the category ${categories.mcc} and not ${categories.firstMcc}`;
+  return deny('first_merchant', `${reason}, which has ${of}`, { ...figures, ...categories });
 };
 
 const activeHours: Check = ({ at }, { activeHoursStart, activeHoursEnd }) => {
@@ -63,7 +65,7 @@ const activeHours: Check = ({ at }, { activeHoursStart, activeHoursEnd }) => {
 };
 
 const cooldown: Check = ({ at, counters: { lastPaymentAt }, request }, { cooldownMinutes }) => {
-  if (!cooldownMinutes || lastPaymentAt === null || request.recurring || isVerification(request)) return undefined;
+  if (!cooldownMinutes || lastPaymentAt === null || request.recurring || isNoPayment(request)) return undefined;
   const passedMs = at.getTime() - lastPaymentAt.getTime();
   const figures = { cooldownMinutes, passedMinutes: Math.max(0, Math.floor(passedMs / minute)) };
   const leftMs = cooldownMinutes * minute - passedMs;
@@ -73,13 +75,13 @@ const cooldown: Check = ({ at, counters: { lastPaymentAt }, request }, { cooldow
 };
 
 const singleUse: Check = ({ card, counters: { usageCount }, request }) => {
-  if (card?.usage !== 'single' || isVerification(request)) return undefined;
+  if (card?.usage !== 'single' || isNoPayment(request)) return undefined;
   if (usageCount === 0) return pass('single_use', { usageCount });
   return deny('single_use', 'the card is for one payment and has been used', { usageCount });
 };
 
 const usageCount: Check = ({ counters, request }, { maxUsageCount }) => {
-  if (maxUsageCount === null || isVerification(request)) return undefined;
+  if (maxUsageCount === null || isNoPayment(request)) return undefined;
   const figures = { maxUsageCount, usageCount: counters.usageCount };
   if (counters.usageCount < maxUsageCount) return pass('usage_count', figures);
   return deny('usage_count', `usage count ${maxUsageCount}, used ${counters.usageCount}`, figures);
@@ -178,6 +180,9 @@ export function* policyFindings(facts: SpendingFacts, policy: Policy): Generator
 }
 
 const isVerification = ({ kind }: SpendingFacts['request']): boolean => kind === 'verification';
+/** It uses nothing up: a check of the card, or more for a payment that counts already. */
+const isNoPayment = (request: SpendingFacts['request']): boolean =>
+  isVerification(request) || request.isIncrement === true;
 
 function cap(
   rule: string,

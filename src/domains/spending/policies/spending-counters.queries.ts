@@ -4,7 +4,7 @@ import { columnRow } from '../../../db/column-row.ts';
 
 const text = z.string().nullable();
 /** `domain`: the host of a machine payment; null for every other. */
-const merchant = z.object({ id: text, name: text, domain: text });
+const merchant = z.object({ id: text, name: text, domain: text, mcc: text });
 
 /** `instant`: a date in a row, a text within JSON. */
 export const spendingCounters = (instant: z.ZodType<Date>) =>

@@ -1,5 +1,5 @@
 /** The facts and the result of a spending decision: the types that callers and rules share. @module */
-import type { MerchantFacts } from './merchant-match.rules.ts';
+import type { FirstMerchant, MerchantFacts } from './merchant-match.rules.ts';
 
 /** An owner's rules for one agent, or a template of them. Null and empty lists mean "no such rule". */
 export type PolicyTerms = {
@@ -74,6 +74,8 @@ export type RequestFacts = {
   readonly kind?: 'purchase' | 'verification' | undefined;
   /** Initiated by the merchant under a standing agreement. */
   readonly recurring?: boolean | undefined;
+  /** More for a payment that was approved before: `amountCents` is the whole of it, and it counts as no new payment. */
+  readonly isIncrement?: boolean | undefined;
 };
 
 export type IntentFacts = {
@@ -99,7 +101,7 @@ export type CounterFacts = {
   /** Approved payments with this card; of the agent where no card is named. */
   readonly usageCount: number;
   /** The merchant of the first approved payment. */
-  readonly firstMerchant: MerchantFacts | null;
+  readonly firstMerchant: FirstMerchant | null;
 };
 export const noSpending: CounterFacts = {
   spentTodayCents: 0,
@@ -132,12 +134,17 @@ export type SpendingFacts = {
   /** What is unknown yet may pass a declaration and an access to the card; a charge must know it. */
   readonly phase: SpendingPhase;
   readonly risk: RiskFacts;
+  /** The declined transaction that the owner allows once: rules that an owner may lift do not refuse this charge. */
+  readonly allowedOnceOf?: string | undefined;
 };
 
 export type Figures = Readonly<Record<string, string | number | boolean | null>>;
+/** `lifted`: it would have refused, and the owner has allowed this charge once. */
+export const traceOutcomes = ['pass', 'needs_approval', 'deny', 'lifted'] as const;
+export type TraceOutcome = (typeof traceOutcomes)[number];
 export type TraceEntry = {
   readonly rule: string;
-  readonly outcome: 'pass' | 'needs_approval' | 'deny';
+  readonly outcome: TraceOutcome;
   readonly figures: Figures;
 };
 export type SpendingDecision = {

@@ -5,6 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createClient, sendTo } from '../../../../src/client/client.ts';
+import { cardsArea } from '../../../../src/domains/cards/cards/card.contract.ts';
 import { intentsArea } from '../../../../src/domains/spending/intents/intent.contract.ts';
 import { policiesArea } from '../../../../src/domains/spending/policies/policy.contract.ts';
 import { sandboxClockArea } from '../../../../src/http/sandbox-clock.ts';
@@ -335,6 +336,26 @@ test('lockToFirstMerchant: the first that was paid stays the only one, until tha
   await network.reverse(fresh, { authorizationId: first.id });
   expect(await charge(fresh, shop('Another'))).toBe(passes);
   expect(await charge(fresh)).toBe('first_merchant');
+});
+
+test('lockToFirstMerchant: branches and places drift, and nothing that was paid under them widens the lock', async () => {
+  const payer = await aPayerWith({ lockToFirstMerchant: true });
+  const named = (name: string, mcc = '5734') => ({ merchant: { id: `acceptor ${name}`, name, mcc, country: 'DE' } });
+  expect(await charge(payer, named('SUNRISE BAKERY 0087 PARIS'))).toBe(passes);
+  expect(await charge(payer, named('SUNRISE BAKERY 0412 LYON'))).toBe(passes);
+  expect(await charge(payer, named('SQ *SUNRISE BAKERY'))).toBe(passes);
+  expect(await charge(payer, named('SUNRISE BAKERY LYON CASINO'))).toBe('first_merchant');
+  expect(await charge(payer, named('SUNRISE BREWERY 0412 LYON'))).toBe('first_merchant');
+  expect(await charge(payer, named('SUNRISE BAKERY 0999', '7995'))).toBe('first_merchant');
+  const { merchantLock } = await payer.owner
+    .client(cardsArea)
+    .getCardPolicy({ params: { cardId: payer.cardId as `ca_${string}` } });
+  expect(merchantLock).toEqual({
+    merchant: 'SUNRISE BAKERY 0087 PARIS',
+    merchantId: 'acceptor SUNRISE BAKERY 0087 PARIS',
+    mcc: '5734',
+    names: ['SQ *SUNRISE BAKERY', 'SUNRISE BAKERY 0412 LYON', 'SUNRISE BAKERY 0087 PARIS'],
+  });
 });
 
 describe('maxUsageCount', () => {

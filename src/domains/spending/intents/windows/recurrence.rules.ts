@@ -39,6 +39,15 @@ export function windowNotOver(schedule: Schedule, at: Date): Window | undefined 
   }
 }
 
+/** The last instant at which a charge can be made; undefined for a schedule without a window. */
+export function lastInstantOf(schedule: Schedule): Date | undefined {
+  for (let number = near(schedule, schedule.endsAt) + 2; number >= 1; number--) {
+    const window = windowNumbered(schedule, number);
+    if (window !== undefined) return later(window.toAt, -1);
+  }
+  return undefined;
+}
+
 /** None where it would begin after the end. */
 export function windowNumbered(schedule: Schedule, number: number): Window | undefined {
   const { anchorAt, endsAt, recurring } = schedule;
